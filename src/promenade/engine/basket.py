@@ -1,0 +1,148 @@
+"""What is priced (the basket) and what the world says about it (the facts).
+
+Units: ``*_hundredths`` and ``*_thousandths`` as in `definition`; ``*_minor`` are whole minor units of the
+basket's currency (cents for EUR, yen for JPY, fils for KWD).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+__all__ = [
+    "ArticleFact",
+    "Basket",
+    "BasketLine",
+    "BudgetFact",
+    "CouponFact",
+    "Customer",
+    "Facts",
+    "Payment",
+    "PosGroupFact",
+    "Settings",
+    "UsageFact",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class BasketLine:
+    """One BasketItem. ``reference`` is present and unique in the basket (assigned by the edge when absent)."""
+
+    reference: str
+    article_number: str
+    quantity_thousandths: int  # below zero: a returned line; never zero
+    unit_price_hundredths: int
+    ean: str | None = None
+    article_group_id: str | None = None
+    manufacturer_id: str | None = None
+    fields: tuple[tuple[str, str], ...] = ()  # additionalFields
+
+
+@dataclass(frozen=True, slots=True)
+class Customer:
+    customer_id: str | None = None
+    customer_group: str | None = None
+    loyalty_card_number: str | None = None
+    loyalty_tier: str | None = None
+    loyalty_points: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    payment_means: str | None = None
+    card_type: str | None = None
+    card_prefix: str | None = None  # at most the first 8 digits, ever
+
+
+@dataclass(frozen=True, slots=True)
+class PosGroupFact:
+    """The POS group that asks: its currency and time zone rule amounts and clocks."""
+
+    id: str
+    code: str
+    currency: str
+    time_zone: str = "UTC"
+
+
+@dataclass(frozen=True, slots=True)
+class Basket:
+    transaction_id: str
+    lines: tuple[BasketLine, ...]
+    pos_group: PosGroupFact
+    coupons: tuple[str, ...] = ()  # codes in the order presented, as sent
+    customer: Customer | None = None
+    payment: Payment | None = None
+    channel: str | None = None
+    user_fields: tuple[tuple[str, str], ...] = ()
+    manual_discount: bool = False
+    manual_discount_reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleFact:
+    """Master data of one article; ``unit`` decides whether a line is weighed (section, Words)."""
+
+    article_number: str
+    ean: str | None = None
+    name: str | None = None
+    article_group_id: str | None = None
+    manufacturer_id: str | None = None  # manufacturerId, else manufacturer
+    unit: str | None = None
+    base_price_hundredths: int | None = None
+    currency: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CouponFact:
+    """What the store knows of one presented code. ``refusal`` is a reason of section 10, None = usable.
+
+    ``uses_left`` bounds how often the code may trigger (None = no bound); ``uses_left_of_customer`` likewise.
+    """
+
+    code: str
+    coupon_type_id: str | None = None
+    coupon_type_name: str | None = None
+    coupon_id: str | None = None
+    refusal: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetFact:
+    """What a budget has left; ``status`` judged at the evaluation's time (ACTIVE, EXHAUSTED, other)."""
+
+    id: str
+    status: str
+    remaining_minor: int
+    currency: str
+
+
+@dataclass(frozen=True, slots=True)
+class UsageFact:
+    """Confirmed transactions in which a promotion applied: of all customers, and of this one."""
+
+    total: int = 0
+    by_customer: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Everything outside the catalogue and the basket that the price depends on; stored for replay."""
+
+    articles: Mapping[str, ArticleFact] = field(default_factory=dict)  # by articleNumber
+    articles_by_ean: Mapping[str, ArticleFact] = field(default_factory=dict)
+    coupons: tuple[CouponFact, ...] = ()  # one per presented code, same order
+    budgets: Mapping[str, BudgetFact] = field(default_factory=dict)
+    usage: Mapping[str, UsageFact] = field(default_factory=dict)  # by promotion id
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The tenant's settings and the request's switches that evaluation heeds."""
+
+    now: datetime  # aware; request timestamp, else the edge's clock
+    strategy: str = "SEQUENTIAL"  # or BEST_DEAL
+    points_per_currency_unit_thousandths: int = 0
+    include_inactive: bool = False
+    include_missed: bool = False
+    nudges: bool = False  # enableProductionNudges: thresholdGaps and nudges

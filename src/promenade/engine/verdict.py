@@ -1,0 +1,46 @@
+"""A verdict, not a bool: why a condition holds or does not; stacking and advice read the same one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Met", "Missed", "Trigger", "Verdict"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """A quantity or amount threshold that was met, for counting how often (FREE_ITEM, section 6)."""
+
+    lines: tuple[int, ...]  # positions of the sale lines that counted
+    is_quantity: bool
+    threshold: int  # thousandths of pieces, or minor units
+    reached: int
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """``lines``: positions of the sale lines matched; None when the condition is about something else."""
+
+    lines: tuple[int, ...] | None = None
+    triggers: tuple[Trigger, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """``code`` says what kind of thing was missing, stable and upper-case (RECEIPT_AMOUNT_TOO_LOW ...).
+
+    ``current`` and ``threshold`` are set when a number fell short (minor units or thousandths, see
+    ``is_quantity``): the fraction reached is what NEAR_MISS reads. ``lines``: what did match so far.
+    """
+
+    code: str
+    params: tuple[tuple[str, str], ...] = ()
+    message: str = ""
+    gap_type: str | None = None  # RECEIPT_AMOUNT, ITEM_QUANTITY, SCALED_RECEIPT
+    current: int | None = None
+    threshold: int | None = None
+    is_quantity: bool = False
+    lines: tuple[int, ...] = ()
+
+
+Verdict = Met | Missed
