@@ -1,0 +1,1 @@
+"""Condition types: one family per module, registered by being imported here."""

@@ -1,0 +1,346 @@
+"""The basket as conditions and benefits see it: effective master data, positions, inverted maps.
+
+Built once per evaluation. Everything that only some promotions ask for (maps, local time, field dictionaries) is
+made when first asked for, so that a basket that nothing matches costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from promenade.engine.basket import ArticleFact, Basket, BasketLine, Customer, Payment, Settings
+from promenade.engine.money import line_total_minor, minor_digits
+
+__all__ = ["DEFAULT_UNIT", "ArticleGroups", "BasketView", "LineView", "is_measure"]
+
+DEFAULT_UNIT = "PCE"
+
+# UN/ECE Recommendation 20 codes of mass, volume, length and area that goods are sold by, and the everyday
+# abbreviations that master data carries instead. An article in one of them is weighed or measured, not counted.
+_MEASURES = frozenset(
+    [
+        "KGM",
+        "GRM",
+        "MGM",
+        "DTN",
+        "TNE",
+        "LBR",
+        "ONZ",
+        "STN",
+        "LTR",
+        "MLT",
+        "CLT",
+        "DLT",
+        "HLT",
+        "ONL",
+        "GLL",
+        "GLI",
+        "PTI",
+        "PTL",
+        "QTL",
+        "QTI",
+        "OZA",
+        "OZI",
+        "MTQ",
+        "CMQ",
+        "DMQ",
+        "FTQ",
+        "INQ",
+        "YDQ",
+        "MTR",
+        "CMT",
+        "MMT",
+        "DMT",
+        "KMT",
+        "FOT",
+        "INH",
+        "YRD",
+        "MTK",
+        "CMK",
+        "DMK",
+        "MMK",
+        "FTK",
+        "INK",
+        "YDK",
+        "KG",
+        "G",
+        "GR",
+        "MG",
+        "T",
+        "LB",
+        "OZ",
+        "L",
+        "ML",
+        "CL",
+        "DL",
+        "HL",
+        "M",
+        "CM",
+        "MM",
+        "M2",
+        "M3",
+    ]
+)
+
+_NO_PATH: tuple[str, ...] = ()
+
+
+def is_measure(unit: str) -> bool:
+    """Whether a unit of measure code means weighing or measuring rather than counting."""
+    return unit.upper() in _MEASURES
+
+
+class ArticleGroups:
+    """The article group tree: for each group the path from itself up to its root.
+
+    A cycle in the data ends the path instead of the process; unknown groups are roots of their own.
+    """
+
+    __slots__ = ("_parents", "_paths")
+
+    def __init__(self, parents: Mapping[str, str | None] | None = None) -> None:
+        self._parents: Mapping[str, str | None] = {} if parents is None else dict(parents)
+        self._paths: dict[str, tuple[str, ...]] = {}
+
+    def path(self, group_id: str) -> tuple[str, ...]:
+        """The group and all its ancestors, nearest first."""
+        found = self._paths.get(group_id)
+        if found is None:
+            steps = [group_id]
+            parent = self._parents.get(group_id)
+            while parent is not None and parent not in steps:
+                steps.append(parent)
+                parent = self._parents.get(parent)
+            found = tuple(steps)
+            if group_id in self._parents:
+                # Only known groups are remembered: requests may carry any text as a group.
+                self._paths[group_id] = found
+        return found
+
+
+class LineView:
+    """One basket line with its effective master data. Never changed after it is made.
+
+    ``units`` is the count of pieces a benefit may choose from: 1 when weighed, 0 on a return line. ``total_minor``
+    is below zero on a return line. ``article_group_id`` and ``manufacturer_id`` are effective (section 3): the
+    line's own, else the article's.
+    """
+
+    __slots__ = (
+        "article",
+        "article_group_id",
+        "article_number",
+        "ean",
+        "group_path",
+        "is_sale",
+        "line",
+        "manufacturer_id",
+        "position",
+        "quantity_thousandths",
+        "reference",
+        "total_minor",
+        "unit_price_hundredths",
+        "units",
+        "weighed",
+    )
+
+    def __init__(
+        self, position: int, line: BasketLine, article: ArticleFact | None, groups: ArticleGroups, exponent: int
+    ) -> None:
+        self.position = position
+        self.line = line
+        self.article = article
+        self.reference = line.reference
+        self.article_number = line.article_number
+        quantity = line.quantity_thousandths
+        price = line.unit_price_hundredths
+        self.quantity_thousandths = quantity
+        self.unit_price_hundredths = price
+        ean, group, manufacturer, unit = line.ean, line.article_group_id, line.manufacturer_id, None
+        if article is not None:
+            ean = ean or article.ean
+            group = group or article.article_group_id
+            manufacturer = manufacturer or article.manufacturer_id
+            unit = article.unit
+        self.ean = ean
+        self.article_group_id = group
+        self.group_path: tuple[str, ...] = groups.path(group) if group else _NO_PATH
+        self.manufacturer_id = manufacturer
+        self.total_minor = line_total_minor(price, quantity, exponent)
+        self.is_sale = quantity > 0
+        # A fraction of something counted in pieces cannot be cut into pieces either: it is one unit too.
+        self.weighed = quantity % 1000 != 0 or (unit is not None and unit.upper() in _MEASURES)
+        self.units = 0 if quantity <= 0 else 1 if self.weighed else quantity // 1000
+
+    @property
+    def unit(self) -> str:
+        """The unit of measure shown: the article's, else PCE."""
+        return (self.article.unit if self.article is not None else None) or DEFAULT_UNIT
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """additionalFields; of a repeated key the last counts."""
+        return dict(self.line.fields)
+
+
+class BasketView:
+    """Basket + article facts + article group tree, as conditions and benefits read it."""
+
+    __slots__ = (
+        "_by_article",
+        "_by_ean",
+        "_by_group",
+        "_by_manufacturer",
+        "_by_tree",
+        "_local_time",
+        "_local_time_known",
+        "_user_fields",
+        "basket",
+        "currency",
+        "exponent",
+        "lines",
+        "pos_group_id",
+        "sale",
+        "sale_quantity_thousandths",
+        "sale_total_minor",
+        "settings",
+    )
+
+    def __init__(
+        self,
+        basket: Basket,
+        articles: Mapping[str, ArticleFact],
+        articles_by_ean: Mapping[str, ArticleFact],
+        groups: ArticleGroups,
+        settings: Settings,
+    ) -> None:
+        self.basket = basket
+        self.settings = settings
+        pos_group = basket.pos_group
+        self.pos_group_id = pos_group.id
+        self.currency = pos_group.currency
+        exponent = minor_digits(pos_group.currency)
+        self.exponent = exponent
+        lines: list[LineView] = []
+        sale: list[int] = []
+        total = 0
+        quantity = 0
+        for position, line in enumerate(basket.lines):
+            article = articles.get(line.article_number)
+            if article is None and line.ean:
+                article = articles_by_ean.get(line.ean)
+            view = LineView(position, line, article, groups, exponent)
+            lines.append(view)
+            if view.is_sale:
+                sale.append(position)
+                total += view.total_minor
+                quantity += view.quantity_thousandths
+        self.lines: tuple[LineView, ...] = tuple(lines)
+        self.sale: tuple[int, ...] = tuple(sale)
+        self.sale_total_minor = total
+        self.sale_quantity_thousandths = quantity
+        self._by_article: dict[str, list[int]] | None = None
+        self._by_ean: dict[str, list[int]] | None = None
+        self._by_group: dict[str, list[int]] | None = None
+        self._by_tree: dict[str, list[int]] | None = None
+        self._by_manufacturer: dict[str, list[int]] | None = None
+        self._user_fields: dict[str, str] | None = None
+        self._local_time: datetime | None = None
+        self._local_time_known = False
+
+    # Inverted maps: positions of sale lines, in basket order.
+
+    @property
+    def by_article(self) -> dict[str, list[int]]:
+        """Sale positions by article number."""
+        found = self._by_article
+        if found is None:
+            found = self._by_article = {}
+            for position in self.sale:
+                found.setdefault(self.lines[position].article_number, []).append(position)
+        return found
+
+    @property
+    def by_ean(self) -> dict[str, list[int]]:
+        """Sale positions by EAN (the line's, else the article's)."""
+        found = self._by_ean
+        if found is None:
+            found = self._by_ean = {}
+            for position in self.sale:
+                ean = self.lines[position].ean
+                if ean:
+                    found.setdefault(ean, []).append(position)
+        return found
+
+    @property
+    def by_group(self) -> dict[str, list[int]]:
+        """Sale positions by exactly their article group."""
+        found = self._by_group
+        if found is None:
+            found = self._by_group = {}
+            for position in self.sale:
+                group = self.lines[position].article_group_id
+                if group:
+                    found.setdefault(group, []).append(position)
+        return found
+
+    @property
+    def by_tree(self) -> dict[str, list[int]]:
+        """Sale positions by their article group and by each of its ancestors."""
+        found = self._by_tree
+        if found is None:
+            found = self._by_tree = {}
+            for position in self.sale:
+                for group in self.lines[position].group_path:
+                    found.setdefault(group, []).append(position)
+        return found
+
+    @property
+    def by_manufacturer(self) -> dict[str, list[int]]:
+        """Sale positions by manufacturer."""
+        found = self._by_manufacturer
+        if found is None:
+            found = self._by_manufacturer = {}
+            for position in self.sale:
+                manufacturer = self.lines[position].manufacturer_id
+                if manufacturer:
+                    found.setdefault(manufacturer, []).append(position)
+        return found
+
+    @property
+    def customer(self) -> Customer | None:
+        return self.basket.customer
+
+    @property
+    def payment(self) -> Payment | None:
+        return self.basket.payment
+
+    @property
+    def channel(self) -> str | None:
+        return self.basket.channel
+
+    @property
+    def coupons(self) -> tuple[str, ...]:
+        """Coupon codes in the order presented."""
+        return self.basket.coupons
+
+    @property
+    def user_fields(self) -> dict[str, str]:
+        """userDefinedFields; of a repeated key the last counts."""
+        found = self._user_fields
+        if found is None:
+            found = self._user_fields = dict(self.basket.user_fields)
+        return found
+
+    @property
+    def local_time(self) -> datetime | None:
+        """The evaluation's time on the POS group's clock; None when its time zone is unknown."""
+        if not self._local_time_known:
+            self._local_time_known = True
+            try:
+                self._local_time = self.settings.now.astimezone(ZoneInfo(self.basket.pos_group.time_zone))
+            except (ZoneInfoNotFoundError, ValueError, OSError):
+                self._local_time = None
+        return self._local_time
