@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import asyncpg
 import pytest
@@ -63,7 +65,7 @@ def test_no_name_outside_is_looked_up() -> None:
         socket.getaddrinfo("example.org", 443)
 
 
-def test_servers_do_not_outlive_a_killed_session() -> None:
+def test_servers_do_not_outlive_a_killed_session(tmp_path: Path) -> None:
     """kill -9 of the test process takes its servers along."""
     session = textwrap.dedent("""
         import os, pathlib, signal, tempfile
@@ -75,7 +77,14 @@ def test_servers_do_not_outlive_a_killed_session() -> None:
     """)
     if not sys.platform.startswith("linux"):
         pytest.skip("only Linux signals children of a dead parent")
-    done = subprocess.run([sys.executable, "-c", session], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", session],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+    )
     port = int(done.stdout)
     while _listens(port):  # the kernel ends it in its own time; the test's timeout bounds the wait
         pass

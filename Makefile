@@ -1,0 +1,101 @@
+# One door: `make` lists what there is. Needs Python 3.11 or newer and make; everything else is installed into .venv.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+VENV := .venv
+BIN := $(VENV)/bin
+LOCKED := $(shell cat pyproject.toml requirements/*.lock | cksum | cut -d' ' -f1)
+RUN_READY := $(VENV)/.ready-to-run-$(LOCKED)
+DEV_READY := $(VENV)/.ready-to-develop-$(LOCKED)
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
+
+# Test processes side by side. Two cores: two; more only wait for each other.
+JOBS ?= 2
+PYTEST := $(BIN)/python -m pytest
+
+.PHONY: help
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
+
+.PHONY: demo
+demo: $(RUN_READY)  ## serve a seeded demo shop; prints credentials and curl lines (DEMO="--port 8090")
+	@exec $(BIN)/promenade demo $(DEMO)
+
+.PHONY: serve
+serve: $(RUN_READY)  ## serve from the data directory .promenade (SERVE="--port 8090")
+	@mkdir -p .promenade
+	@exec $(BIN)/promenade serve --data-dir .promenade $(SERVE)
+
+.PHONY: test
+test: $(DEV_READY)  ## run all tests, against SQLite and a real PostgreSQL and Valkey (TESTS=tests/engine)
+	@$(PYTEST) -n $(JOBS) --dist worksteal -q $(TESTS)
+
+.PHONY: check
+check: $(DEV_READY)  ## what continuous integration runs: format, lint, types, layers, docs, tests
+	@echo "format"; $(BIN)/ruff format --check --quiet . || { echo "run: make format" >&2; exit 1; }
+	@echo "lint"; $(BIN)/ruff check --quiet .
+	@echo "types"; $(BIN)/mypy --no-error-summary
+	@echo "layers"; $(BIN)/lint-imports --no-cache > $(VENV)/layers.txt || { cat $(VENV)/layers.txt >&2; exit 1; }
+	@echo "reference docs"; $(BIN)/python -m docs.generate --check
+	@echo "tests"; $(MAKE) test TESTS=
+
+.PHONY: format
+format: $(DEV_READY)  ## format the code and fix what the linter can fix
+	@$(BIN)/ruff check --fix --quiet . || true
+	@$(BIN)/ruff format --quiet .
+
+.PHONY: docs
+docs: $(DEV_READY)  ## write docs/reference anew from the code
+	@$(BIN)/python -m docs.generate
+
+.PHONY: bench
+bench: $(DEV_READY)  ## measure evaluation in-process and over HTTP (BENCH=--quick)
+	@$(BIN)/python -m benchmarks $(BENCH)
+
+.PHONY: soak
+soak: $(DEV_READY)  ## properties and reliability tests, many more examples, until they fail or end
+	@HYPOTHESIS_PROFILE=thorough $(PYTEST) -n $(JOBS) --dist worksteal -q --timeout 3600 tests/engine tests/reliability
+
+.PHONY: lock
+lock: $(DEV_READY)  ## pin every dependency by version and hash (LOCK=--upgrade takes newer ones)
+	@$(PIP) install --quiet --require-hashes -r requirements/lock.lock
+	@$(COMPILE) $(LOCK) pyproject.toml --group dev -o requirements/dev.lock
+	@$(COMPILE) $(LOCK) pyproject.toml --group build -c requirements/dev.lock -o requirements/run.lock
+	@$(COMPILE) $(LOCK) --group lock -o requirements/lock.lock
+
+.PHONY: clean
+clean:  ## remove everything made here: environment, caches, logs, the data directory
+	@rm -rf $(VENV) .promenade build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(RUN_READY):
+	@$(MAKE) $(BIN)/python
+	@if ! ls $(VENV)/.ready-to-develop-$(LOCKED) >/dev/null 2>&1; then \
+	  echo "installing the pinned dependencies into $(VENV)"; \
+	  $(PIP) install --quiet --require-hashes -r requirements/run.lock; \
+	  $(PIP) install --quiet --no-deps --no-build-isolation -e .; \
+	fi
+	@touch $@
+
+$(DEV_READY):
+	@$(MAKE) $(BIN)/python
+	@echo "installing the pinned dependencies and development tools into $(VENV)"
+	@$(PIP) install --quiet --require-hashes -r requirements/dev.lock
+	@$(PIP) install --quiet --no-deps --no-build-isolation -e .
+	@rm -f $(VENV)/.ready-to-*; touch $@
+
+$(BIN)/python:
+	@for candidate in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	  if "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then found="$$candidate"; break; fi; \
+	done; \
+	if [ -z "$${found:-}" ]; then \
+	  echo "Python 3.11 or newer is needed; python3 is: $$(python3 --version 2>&1 || echo missing). Name another: make PYTHON=/path/to/python3" >&2; \
+	  exit 1; \
+	fi; \
+	echo "making $(VENV) with $$("$$found" --version)"; \
+	"$$found" -m venv $(VENV) || { rm -rf $(VENV); echo "$$found cannot make a virtual environment: install its venv module (Debian, Ubuntu: python3-venv)" >&2; exit 1; }
