@@ -1,0 +1,148 @@
+"""A week of shoppers: what they put into their baskets, when, where, and who they are.
+
+Drawn from a seeded source; pricing and confirming them is `promenade.demo.seeding`'s business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from random import Random
+
+from promenade.demo.assortment import Article, Assortment, Store, shelf_price
+from promenade.demo.leaflet import Leaflet
+from promenade.engine.basket import BasketLine, Customer, Payment
+
+__all__ = ["Sale", "draw_sales"]
+
+_GROUPS = ("STAFF", "SENIOR", "STUDENT", "FAMILY")
+_TIERS = ("BASIC", "SILVER", "GOLD", "PLATINUM")
+_CARDS = (("VISA_CREDIT", "40001234"), ("VISA_DEBIT", "41119876"), ("MASTERCARD", "52004321"))
+_OPENING_HOUR, _OPEN_MINUTES = 7, 14 * 60
+
+
+@dataclass(frozen=True, slots=True)
+class Sale:
+    """One basket at one till; ``returns`` lines name an earlier sale in their fields."""
+
+    transaction_id: str
+    at: datetime
+    store: Store
+    lines: tuple[BasketLine, ...]
+    customer: Customer | None
+    payment: Payment
+    channel: str
+    coupons: tuple[str, ...]
+    user_fields: tuple[tuple[str, str], ...]
+    manual_discount_reason: str | None
+
+
+def draw_sales(rng: Random, leaflet: Leaflet, until: datetime, count: int) -> Iterator[Sale]:
+    """``count`` sales of the seven days before ``until``, in order of time."""
+    shelf = _popular_first(rng, leaflet.assortment)
+    tills = leaflet.assortment.tills()
+    moments = sorted(_moment(rng, until) for _ in range(count))
+    individual = iter(leaflet.individual_codes)
+    earlier: list[Sale] = []
+    for number, at in enumerate(moments, start=1):
+        store = rng.choice(tills)
+        sale = Sale(
+            transaction_id=f"DEMO-{store.code}-{number:06d}",
+            at=at,
+            store=store,
+            lines=_basket(rng, shelf, store, earlier),
+            customer=_customer(rng),
+            payment=_payment(rng),
+            channel="ONLINE" if store.code.endswith("WEB") else rng.choice(("IN_STORE", "IN_STORE", "MOBILE", "KIOSK")),
+            coupons=_coupons(rng, leaflet.generic_codes, individual),
+            user_fields=(("scanAndGo", "true"),) if rng.random() < 0.05 else (),
+            manual_discount_reason=rng.choice(("DAMAGED", "GOODWILL")) if rng.random() < 0.02 else None,
+        )
+        earlier.append(sale)
+        yield sale
+
+
+def _moment(rng: Random, until: datetime) -> datetime:
+    day = until.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=rng.randint(1, 7))
+    return day + timedelta(hours=_OPENING_HOUR, minutes=rng.randrange(_OPEN_MINUTES), seconds=rng.randrange(60))
+
+
+def _popular_first(rng: Random, assortment: Assortment) -> Sequence[Article]:
+    """Few articles sell often: a shuffled shelf that `_pick` reads mostly from the front, leaflet goods first."""
+    front = [article for article in assortment.articles[:3_000] if rng.random() < 0.3]
+    return front + rng.sample(assortment.articles, 4_000)
+
+
+def _pick(rng: Random, shelf: Sequence[Article]) -> Article:
+    return shelf[min(rng.randrange(len(shelf)), rng.randrange(len(shelf)))]
+
+
+def _basket(rng: Random, shelf: Sequence[Article], store: Store, earlier: Sequence[Sale]) -> tuple[BasketLine, ...]:
+    lines = []
+    for place in range(1, 2 + min(rng.randrange(25), rng.randrange(25))):
+        article = _pick(rng, shelf)
+        weight = rng.randint(120, 2_400)
+        pieces = rng.choice((1, 1, 1, 1, 2, 2, 3, 4, 6))
+        fields = (("daysLeft", str(rng.randint(1, 5))),) if rng.random() < 0.04 else ()
+        lines.append(_line(str(place), article, weight if article.by_weight else pieces * 1000, store, fields))
+    if earlier and rng.random() < 0.04:
+        lines.append(_return_line(str(len(lines) + 1), rng.choice(earlier[-200:]), store))
+    return tuple(lines)
+
+
+def _line(
+    reference: str, article: Article, thousandths: int, store: Store, fields: tuple[tuple[str, str], ...]
+) -> BasketLine:
+    return BasketLine(
+        reference=reference,
+        article_number=article.article_number,
+        quantity_thousandths=thousandths,
+        unit_price_hundredths=int(shelf_price(article, store.currency) * Decimal(100)),
+        ean=article.ean,
+        fields=fields,
+    )
+
+
+def _return_line(reference: str, sale: Sale, store: Store) -> BasketLine:
+    """Brings back the first line of an earlier sale; bought in another currency it comes back without a receipt."""
+    bought = sale.lines[0]
+    fields = (("originalTransactionId", sale.transaction_id), ("originalLineReference", bought.reference))
+    return BasketLine(
+        reference=reference,
+        article_number=bought.article_number,
+        quantity_thousandths=-1000,
+        unit_price_hundredths=bought.unit_price_hundredths,
+        ean=bought.ean,
+        fields=fields if sale.store.currency == store.currency and bought.quantity_thousandths >= 1000 else (),
+    )
+
+
+def _customer(rng: Random) -> Customer | None:
+    if rng.random() < 0.45:
+        return None
+    number = min(rng.randrange(600), rng.randrange(600))
+    return Customer(
+        customer_id=f"C-{10_000 + number}",
+        customer_group=_GROUPS[number % len(_GROUPS)] if number % 3 == 0 else None,
+        loyalty_card_number=f"L{70_000 + number}",
+        loyalty_tier=_TIERS[number % len(_TIERS)],
+        loyalty_points=number * 3,
+    )
+
+
+def _payment(rng: Random) -> Payment:
+    if rng.random() < 0.4:
+        return Payment(payment_means="CASH")
+    card_type, prefix = rng.choice(_CARDS)
+    return Payment(payment_means="CARD", card_type=card_type, card_prefix=prefix)
+
+
+def _coupons(rng: Random, generic: Sequence[str], individual: Iterator[str]) -> tuple[str, ...]:
+    codes = []
+    if rng.random() < 0.12:
+        codes.append(rng.choice(generic))
+    if rng.random() < 0.06:
+        codes.extend(code for code in (next(individual, None),) if code)
+    return tuple(codes)

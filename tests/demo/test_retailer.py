@@ -1,0 +1,82 @@
+"""The demo's retailer is what it promises to be, and the same one for the same seed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+from promenade.demo.assortment import build_assortment, ean13
+from promenade.demo.authoring import Notebook, Row
+from promenade.demo.leaflet import Leaflet
+from promenade.demo.promotions import write_promotions
+from promenade.demo.sales import Sale, draw_sales
+
+NOW = datetime(2026, 6, 10, 12, tzinfo=UTC)
+
+
+def retailer(seed: int, articles: int = 20_000) -> tuple[Leaflet, dict[str, list[Row]]]:
+    rng = Random(seed)
+    assortment = build_assortment(rng, articles)
+    book = Notebook(rng, NOW - timedelta(days=60), NOW + timedelta(days=120))
+    leaflet = write_promotions(book, assortment, NOW)
+    return leaflet, dict(assortment.rows()) | dict(book.rows())
+
+
+def week(seed: int, count: int = 300) -> list[Sale]:
+    leaflet, _ = retailer(seed, articles=5_000)
+    return list(draw_sales(Random(seed), leaflet, NOW, count))
+
+
+def test_the_shelves_hold_what_the_demo_promises() -> None:
+    _, rows = retailer(1)
+    assert len(rows["Articles"]) == 20_000
+    assert len({row["articleNumber"] for row in rows["Articles"]}) == 20_000
+    assert len({row["ean"] for row in rows["Articles"]}) == 20_000
+    assert len(rows["ArticleGroups"]) == 200
+    assert len(rows["PosGroups"]) == 12
+    assert {row["currency"] for row in rows["PosGroups"]} == {"EUR", "CHF", "JPY"}
+    assert len(rows["Promotions"]) >= 300
+
+
+def test_every_condition_and_action_type_is_on_offer() -> None:
+    _, rows = retailer(1)
+    assert {row["conditionType"] for row in rows["Conditions"]} == {
+        "ARTICLE", "ARTICLE_GROUP", "ARTICLE_LIST", "CUSTOMER_GROUP", "RECEIPT_AMOUNT", "ITEM_QUANTITY",
+        "PAYMENT_MEANS", "PAYMENT_CARD", "CUSTOMER", "MANUFACTURER", "ADDITIONAL_FIELD", "CREDIT_CARD_BIN",
+        "USER_DEFINED", "LOYALTY_ACCOUNT", "MANUAL_DISCOUNT", "CHANNEL", "TIME_WINDOW", "TIME_PERIOD",
+    }  # fmt: skip
+    actions = {row["actionType"] for row in rows["DiscountActions"]} | (
+        {"LOYALTY"} if rows["LoyaltyActions"] else set()
+    )
+    assert actions == {
+        "ARTICLE", "ARTICLE_GROUP", "ARTICLE_LIST", "RECEIPT", "SCALED_RECEIPT", "BUNDLE", "POST_PURCHASE_COUPON",
+        "LOYALTY", "QUANTITY_TIER", "FREE_ITEM",
+    }  # fmt: skip
+    assert {row["actionType"] for row in rows["LoyaltyActions"]} == {
+        "ADD_FIXED", "MULTIPLY_POINTS", "CURRENCY_TO_POINTS", "SUBTRACT_POINTS",
+    }  # fmt: skip
+    assert {row["exclusivityLevel"] for row in rows["Promotions"] if "exclusivityLevel" in row} == {
+        "NONE", "PROMOTION", "GROUP", "GLOBAL",
+    }  # fmt: skip
+
+
+def test_one_seed_is_one_retailer_and_one_week() -> None:
+    assert retailer(7, 5_000)[1] == retailer(7, 5_000)[1]
+    assert week(7) == week(7)
+    assert week(7) != week(8)
+
+
+def test_sales_fall_into_the_week_before_and_sell_what_is_on_the_shelf() -> None:
+    leaflet, _ = retailer(3, articles=5_000)
+    numbers = {article.article_number for article in leaflet.assortment.articles}
+    sales = list(draw_sales(Random(3), leaflet, NOW, 300))
+    assert [sale.at for sale in sales] == sorted(sale.at for sale in sales)
+    assert all(NOW - timedelta(days=8) <= sale.at < NOW for sale in sales)
+    assert all(line.article_number in numbers for sale in sales for line in sale.lines)
+    assert any(line.quantity_thousandths < 0 for sale in sales for line in sale.lines)
+    assert any(sale.coupons for sale in sales)
+    assert len({sale.transaction_id for sale in sales}) == 300
+
+
+def test_ean_check_digit() -> None:
+    assert ean13(638_133_393) == "4006381333931"  # a pen everybody has had in hand
