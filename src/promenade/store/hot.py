@@ -1,0 +1,44 @@
+"""The few statements that every till waits for, written by hand and run on the raw driver.
+
+On PostgreSQL each is one statement, so that a whole transaction is one round trip. On SQLite a function on the
+writer's connection does the same thing inside the group commit. They name their tenant in their parameters.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["HOT", "HotStatement", "hot_statement"]
+
+SqliteForm = Callable[[sqlite3.Connection, tuple[Any, ...]], Sequence[Sequence[Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class HotStatement:
+    """``postgresql`` is SQL with $1, $2 ...; ``sqlite`` does the same on the writer's connection."""
+
+    postgresql: str
+    sqlite: SqliteForm
+
+
+HOT: dict[str, HotStatement] = {}
+
+
+def hot_statement(name: str, *, postgresql: str) -> Callable[[SqliteForm], SqliteForm]:
+    """Register a hot statement under ``name``; the decorated function is its SQLite form."""
+
+    def register(function: SqliteForm) -> SqliteForm:
+        if name in HOT:
+            raise ValueError(f"two hot statements are named {name}")
+        HOT[name] = HotStatement(postgresql, function)
+        return function
+
+    return register
+
+
+@hot_statement("ping", postgresql="SELECT 1")
+def _ping(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+    return connection.execute("SELECT 1").fetchall()

@@ -1,0 +1,230 @@
+"""PostgreSQL: pooled asyncpg connections, through SQLAlchemy for most, bare for the hot statements.
+
+A connection that the server closed is noticed when it is taken from the pool, without a round trip. A unit of work
+whose connection breaks before its COMMIT was sent has certainly not happened: it is run once more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from typing import Any, TypeVar, cast
+
+import asyncpg
+from sqlalchemy import Executable, Row, event
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import DBAPIError, DisconnectionError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.util import LRUCache
+
+from promenade.errors import Unavailable
+from promenade.store.hot import HOT
+from promenade.store.tenancy import Scope, acting, guard_dialect
+from promenade.store.unit import Database, Session, Work
+
+__all__ = ["PostgresqlDatabase"]
+
+T = TypeVar("T")
+
+CONNECTIONS = 12
+HOT_CONNECTIONS = 8
+POOL_SECONDS = 5.0
+CONNECT_SECONDS = 5.0
+PING_SECONDS = 1.0
+
+# Answers of a server that refused or undid the work: nothing of it was committed.
+_UNDONE = (
+    asyncpg.exceptions.AdminShutdownError,
+    asyncpg.exceptions.CannotConnectNowError,
+    asyncpg.exceptions.CrashShutdownError,
+    asyncpg.exceptions.DeadlockDetectedError,
+    asyncpg.exceptions.SerializationError,
+)
+_BROKEN = (asyncpg.exceptions.PostgresConnectionError, asyncpg.exceptions.InterfaceError, OSError, TimeoutError)
+_OVERLOADED = (
+    asyncpg.exceptions.InsufficientResourcesError,  # no connections left, disk full
+    asyncpg.exceptions.OperatorInterventionError,  # the statement ran out of time
+)
+
+
+class _PostgresqlSession(Session):
+    __slots__ = ("_connection", "_system_cache")
+
+    def __init__(self, connection: AsyncConnection, system_cache: Any, scope: Scope) -> None:
+        super().__init__("postgresql", scope)
+        self._connection = connection
+        self._system_cache = system_cache
+
+    async def _run(self, statement: Executable, params: Any) -> Any:
+        options = {"compiled_cache": self._system_cache} if self.scope.system else None
+        with acting(self.scope):
+            return await self._connection.execute(statement, params, execution_options=options)
+
+    async def _rows(self, statement: Executable, params: Any) -> Sequence[Row[Any]]:
+        result = await self._run(statement, params)
+        return cast("Sequence[Row[Any]]", result.fetchall()) if result.returns_rows else ()
+
+    async def _count(self, statement: Executable, params: Any) -> int:
+        return int((await self._run(statement, params)).rowcount)
+
+    async def hot(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+        result = await self._connection.exec_driver_sql(HOT[name].postgresql, params)
+        return result.fetchall() if result.returns_rows else ()
+
+    def savepoint(self) -> AbstractAsyncContextManager[None]:
+        return self._savepoint()
+
+    @asynccontextmanager
+    async def _savepoint(self) -> AsyncIterator[None]:
+        async with self._connection.begin_nested():
+            yield
+
+
+class PostgresqlDatabase(Database):
+    """A PostgreSQL server; any number of processes share it."""
+
+    dialect = "postgresql"
+
+    def __init__(self, url: str, waiting_max: int, seconds_max: float) -> None:
+        self.url = url
+        self._waiting_max = waiting_max
+        self._waiting = 0
+        self._parsed = make_url(url).set(drivername="postgresql+asyncpg")
+        self._settings = {
+            "application_name": "promenade",
+            "jit": "off",
+            "statement_timeout": str(int(seconds_max * 1000)),
+            "idle_in_transaction_session_timeout": str(int(seconds_max * 1000)),
+            "timezone": "UTC",
+        }
+        self._engine = self._make_engine()
+        self._reading = self._engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+        self._system_cache: Any = LRUCache(500)
+        self._hot_pool: asyncpg.Pool | None = None
+        self._opening_hot_pool = asyncio.Lock()
+
+    @classmethod
+    async def open(cls, url: str, *, waiting_max: int, seconds_max: float) -> PostgresqlDatabase:
+        """Make the pools; the server need not answer yet."""
+        return cls(url, waiting_max, seconds_max)
+
+    def _make_engine(self) -> AsyncEngine:
+        engine = create_async_engine(
+            self._parsed,
+            pool_size=CONNECTIONS,
+            max_overflow=0,
+            pool_timeout=POOL_SECONDS,
+            connect_args={"server_settings": self._settings, "timeout": CONNECT_SECONDS},
+        )
+        guard_dialect(engine.sync_engine.dialect)
+
+        @event.listens_for(engine.sync_engine, "checkout")
+        def _refuse_closed(connection: Any, _record: Any, _proxy: Any) -> None:
+            if connection.driver_connection.is_closed():
+                raise DisconnectionError("the server closed this connection while it was idle")
+
+        return engine
+
+    async def _open_hot_pool(self) -> asyncpg.Pool:
+        """The pool for hot statements: commits asynchronously, is handed back without a reset."""
+        if self._hot_pool is None:
+            async with self._opening_hot_pool:
+                if self._hot_pool is None:
+                    self._hot_pool = await asyncpg.create_pool(
+                        self._parsed.set(drivername="postgresql").render_as_string(hide_password=False),
+                        min_size=0,
+                        max_size=HOT_CONNECTIONS,
+                        timeout=CONNECT_SECONDS,
+                        max_cached_statement_lifetime=0,
+                        reset=_keep,
+                        server_settings=self._settings | {"synchronous_commit": "off"},
+                    )
+        return self._hot_pool
+
+    async def hot(self, name: str, params: tuple[Any, ...], *, durable: bool = False) -> Sequence[Sequence[Any]]:
+        if durable:
+            return await self.write(lambda session: session.hot(name, params))
+        with self._place():
+            try:
+                return await self._hot_once(name, params)
+            except (*_UNDONE, *_BROKEN, *_OVERLOADED) as error:
+                if not isinstance(error, (*_UNDONE, ConnectionRefusedError)):
+                    raise _unavailable(error) from error
+            try:
+                return await self._hot_once(name, params)
+            except (*_UNDONE, *_BROKEN, *_OVERLOADED) as error:
+                raise _unavailable(error) from error
+
+    async def _hot_once(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+        pool = self._hot_pool or await self._open_hot_pool()
+        async with pool.acquire(timeout=POOL_SECONDS) as connection:
+            return cast("Sequence[Sequence[Any]]", await connection.fetch(HOT[name].postgresql, *params))
+
+    async def _write(self, work: Work[T], scope: Scope, durable: bool) -> T:
+        return await self._unit(self._engine, work, scope)
+
+    async def _read(self, work: Work[T], scope: Scope) -> T:
+        return await self._unit(self._reading, work, scope)
+
+    async def _unit(self, engine: AsyncEngine, work: Work[T], scope: Scope) -> T:
+        with self._place():
+            for last in (False, True):
+                committing = False
+                try:
+                    async with engine.connect() as connection:
+                        value = await work(_PostgresqlSession(connection, self._system_cache, scope))
+                        committing = True
+                        await connection.commit()
+                        return value
+                except (DBAPIError, PoolTimeoutError, *_BROKEN) as error:
+                    cause = _driver_error(error)
+                    if committing or last or not isinstance(cause, (*_UNDONE, *_BROKEN)):
+                        if isinstance(cause, (*_UNDONE, *_BROKEN, *_OVERLOADED)):
+                            raise _unavailable(cause) from error
+                        raise
+        raise AssertionError("the second attempt returns or raises")
+
+    @contextmanager
+    def _place(self) -> Iterator[None]:
+        """A place among the units that wait or run; there is a bound to them."""
+        if self._waiting >= self._waiting_max:
+            raise Unavailable("DATABASE_BUSY", "Too many requests are waiting for the database; try again.")
+        self._waiting += 1
+        try:
+            yield
+        finally:
+            self._waiting -= 1
+
+    async def ping(self) -> None:
+        try:
+            async with asyncio.timeout(PING_SECONDS):
+                await self._hot_once("ping", ())
+        except (*_UNDONE, *_BROKEN, *_OVERLOADED) as error:
+            raise _unavailable(error) from error
+
+    async def close(self) -> None:
+        pool, self._hot_pool = self._hot_pool, None
+        if pool is not None:
+            await pool.close()
+        await self._engine.dispose()
+
+
+async def _keep(_connection: Any) -> None:
+    """Hot connections hold no state that a reset would clear."""
+
+
+def _driver_error(error: BaseException) -> BaseException:
+    """What asyncpg itself raised, below SQLAlchemy's wrappings."""
+    if isinstance(error, PoolTimeoutError):
+        return TimeoutError(str(error))
+    while isinstance(error, DBAPIError) and error.orig is not None:
+        error = error.orig
+    return error.__cause__ or error
+
+
+def _unavailable(error: BaseException) -> Unavailable:
+    if isinstance(error, asyncpg.exceptions.QueryCanceledError):
+        return Unavailable("DATABASE_TIMEOUT", "The database took too long; try again.")
+    return Unavailable("DATABASE_UNAVAILABLE", "The database could not carry this out; try again.")

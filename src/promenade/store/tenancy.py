@@ -1,0 +1,139 @@
+"""The one gate for tenants: every statement of a session goes through here, and nowhere else.
+
+A session acts for one tenant, for none, or for the system:
+
+- for a tenant, every place where a statement *reads* a tenant table is compiled as
+  ``(SELECT * FROM t WHERE tenant_id = :session_tenant) AS t``, wherever it stands: joins, outer joins, sub-queries,
+  CTEs. Both databases fold that back into a plain scan. Updates and deletes get the criterion, inserts the stamp;
+- for none, the criterion compares with NULL: no rows, not all rows;
+- for the system (clockwork, claims of the worker, the command line), nothing is added.
+
+A tenant table is one that `store.schema` declares as owned by tenants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Delete, Executable, Insert, Select, String, Update, bindparam
+from sqlalchemy.engine import Dialect
+from sqlalchemy.sql import CompoundSelect
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.selectable import TableClause
+
+__all__ = ["NOBODY", "SYSTEM", "Params", "Scope", "acting", "admit", "guard_dialect"]
+
+Params = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """For whom a session acts: ``tenant``, or nobody, or the whole ``system``."""
+
+    tenant: str | None
+    system: bool = False
+
+
+NOBODY = Scope(None)
+SYSTEM = Scope(None, system=True)
+
+_acting: ContextVar[Scope] = ContextVar("promenade_session_scope", default=NOBODY)
+
+
+@contextmanager
+def acting(scope: Scope) -> Iterator[None]:
+    """Compile and run statements for ``scope`` inside the block."""
+    token = _acting.set(scope)
+    try:
+        yield
+    finally:
+        _acting.reset(token)
+
+
+# The value is read when the statement runs, not when it is compiled: compiled statements are shared by all tenants.
+_SESSION_TENANT = bindparam("session_tenant", type_=String(36), callable_=lambda: _acting.get().tenant)
+
+
+def _has_tenant(table: object) -> bool:
+    return isinstance(table, TableClause) and bool(
+        getattr(table, "info", {}).get("tenant_owned", "tenant_id" in table.c)
+    )
+
+
+class _GatedCompiler(SQLCompiler):
+    """Renders a tenant table that is read as the tenant's share of it."""
+
+    def visit_table(  # type: ignore[override]
+        self, table: Any, asfrom: bool = False, iscrud: bool = False, enclosing_alias: Any = None, **kw: Any
+    ) -> str:
+        text: str = super().visit_table(  # type: ignore[no-untyped-call]
+            table, asfrom=asfrom, iscrud=iscrud, enclosing_alias=enclosing_alias, **kw
+        )
+        if not asfrom or iscrud or not _has_tenant(table) or _acting.get().system:
+            return text
+        share = f"(SELECT * FROM {text} WHERE tenant_id = {self.process(_SESSION_TENANT)})"  # noqa: S608 - a quoted name
+        if enclosing_alias is not None and enclosing_alias.element is table:
+            return share
+        return f"{share} AS {text}"
+
+
+def guard_dialect(dialect: Dialect) -> None:
+    """Make ``dialect`` compile through the gate; its engine must not be shared with anything else."""
+    plain = dialect.statement_compiler
+    dialect.statement_compiler = type("Gated" + plain.__name__, (_GatedCompiler, plain), {})
+
+
+def admit(statement: Executable, params: Params | Sequence[Params] | None, scope: Scope) -> tuple[Executable, Any]:
+    """Return statement and parameters as ``scope`` may run them.
+
+    Raises PermissionError for what would leave the scope: text, another tenant's rows, moving a row to another tenant.
+    """
+    if scope.system:
+        return statement, params
+    if isinstance(statement, Insert):
+        return _stamped(statement, params, scope)
+    if isinstance(statement, (Update, Delete)):
+        table = statement.table
+        if not _has_tenant(table):
+            return statement, params
+        if isinstance(statement, Update) and _moves_row(statement, params):
+            raise PermissionError(f"a row of {table} cannot change its tenant")
+        return statement.where(table.c.tenant_id == _SESSION_TENANT), params
+    if isinstance(statement, (Select, CompoundSelect)):
+        return statement, params
+    raise PermissionError(f"only a system session may run {type(statement).__name__}")
+
+
+def _moves_row(statement: Update, params: Params | Sequence[Params] | None) -> bool:
+    one = params[0] if isinstance(params, Sequence) and params else params
+    names = {getattr(column, "key", column) for column in (statement._values or {})}
+    return "tenant_id" in names or (isinstance(one, Mapping) and "tenant_id" in one)
+
+
+def _stamped(statement: Insert, params: Params | Sequence[Params] | None, scope: Scope) -> tuple[Executable, Any]:
+    if not _has_tenant(statement.table):
+        return statement, params
+    if scope.tenant is None:
+        raise PermissionError(f"a session without a tenant cannot insert into {statement.table}")
+    if statement.select is not None:
+        # The select itself is gated, so the tenant_id it reads can only be the session's.
+        if "tenant_id" not in (statement._select_names or ()):
+            raise PermissionError(f"an insert from a select into {statement.table} must carry tenant_id")
+        return statement, params
+    if statement._multi_values:
+        raise PermissionError("give many rows as parameters, not as values: the gate stamps parameters")
+    if params is None:
+        return statement.values(tenant_id=scope.tenant), None
+    if isinstance(params, Mapping):
+        return statement, _stamp(params, scope.tenant)
+    return statement, [_stamp(one, scope.tenant) for one in params]
+
+
+def _stamp(row: Params, tenant: str) -> dict[str, Any]:
+    if row.get("tenant_id", tenant) != tenant:
+        raise PermissionError("a row of another tenant cannot be inserted")
+    return {**row, "tenant_id": tenant}

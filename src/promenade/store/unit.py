@@ -1,0 +1,106 @@
+"""What a unit of work sees: a session, and the database that carries it out. See `store.session`."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, TypeVar
+
+from sqlalchemy import Executable, Row
+
+from promenade.store.tenancy import NOBODY, SYSTEM, Params, Scope, admit
+
+__all__ = ["Database", "Session", "Work"]
+
+T = TypeVar("T")
+
+
+class Session(ABC):
+    """The statements of one unit of work, bound to one tenant by `store.tenancy`."""
+
+    __slots__ = ("dialect", "scope")
+
+    def __init__(self, dialect: str, scope: Scope) -> None:
+        self.dialect = dialect
+        self.scope = scope
+
+    @property
+    def tenant(self) -> str | None:
+        """The tenant whose rows this session sees; None: nobody's, or everybody's in a system session."""
+        return self.scope.tenant
+
+    async def execute(self, statement: Executable, params: Params | None = None) -> Sequence[Row[Any]]:
+        """Run one statement and return its rows (of a select, or RETURNING), else nothing."""
+        return await self._rows(*admit(statement, params, self.scope))
+
+    async def rowcount(self, statement: Executable, params: Params | None = None) -> int:
+        """Run one insert, update or delete and return how many rows it touched."""
+        return await self._count(*admit(statement, params, self.scope))
+
+    async def execute_many(self, statement: Executable, params: Sequence[Params]) -> None:
+        """Run one statement for every parameter set; none, nothing happens."""
+        if params:
+            await self._count(*admit(statement, params, self.scope))
+
+    @abstractmethod
+    async def hot(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+        """Run the hand-written statement ``name`` of `store.hot`; it names its tenant itself."""
+
+    @abstractmethod
+    def savepoint(self) -> AbstractAsyncContextManager[None]:
+        """A part of the unit that can fail alone: what it did is undone when the block raises."""
+
+    @abstractmethod
+    async def _rows(self, statement: Executable, params: Any) -> Sequence[Row[Any]]: ...
+
+    @abstractmethod
+    async def _count(self, statement: Executable, params: Any) -> int: ...
+
+
+Work = Callable[[Session], Awaitable[T]]
+
+
+class Database(ABC):
+    """An open database; ``dialect`` is ``sqlite`` or ``postgresql``, ``url`` as given (it may hold a password)."""
+
+    dialect: str
+    url: str
+
+    async def write(self, work: Work[T], *, tenant: str | None = None, system: bool = False, durable: bool = True) -> T:
+        """Run ``work`` in a transaction and commit it.
+
+        ``durable=False`` lets the commit reach the disk a moment later: for what may be lost with the power.
+        Raises `Unavailable` when the database cannot be reached, is overloaded, or could not commit.
+        """
+        return await self._write(work, _scope(tenant, system), durable)
+
+    async def read(self, work: Work[T], *, tenant: str | None = None, system: bool = False) -> T:
+        """Run ``work`` on one consistent state of the database; it cannot write."""
+        return await self._read(work, _scope(tenant, system))
+
+    @abstractmethod
+    async def hot(self, name: str, params: tuple[Any, ...], *, durable: bool = False) -> Sequence[Sequence[Any]]:
+        """A whole transaction that is one statement of `store.hot`, in one round trip."""
+
+    @abstractmethod
+    async def ping(self) -> None:
+        """Return when the database answers; raise `Unavailable` when it does not within a second or two."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Finish the units already taken, then let go of every connection; idempotent."""
+
+    @abstractmethod
+    async def _write(self, work: Work[T], scope: Scope, durable: bool) -> T: ...
+
+    @abstractmethod
+    async def _read(self, work: Work[T], scope: Scope) -> T: ...
+
+
+def _scope(tenant: str | None, system: bool) -> Scope:
+    if system:
+        if tenant is not None:
+            raise ValueError("a session is for a tenant or for the system, not both")
+        return SYSTEM
+    return NOBODY if tenant is None else Scope(tenant)

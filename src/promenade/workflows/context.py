@@ -1,0 +1,34 @@
+"""What every workflow works with; built once, by the composition root."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from promenade.store.cache import Cache
+from promenade.store.catalogue import Catalogues
+from promenade.store.unit import Database
+
+__all__ = ["CLOUD", "Context"]
+
+CLOUD = "cloud"
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The service's parts, its clock and its source of identities.
+
+    ``source`` is meta.source (``btp`` or ``local-store``), ``origin`` who prices: ``cloud``, or the deployment ID of
+    the store; it is part of the key of everything a till's transaction ID identifies. ``clock`` gives aware UTC times,
+    ``new_id`` lower-case UUIDs.
+    """
+
+    database: Database
+    catalogues: Catalogues
+    cache: Cache
+    clock: Callable[[], datetime]
+    new_id: Callable[[], str]
+    source: str
+    instance_id: str
+    origin: str = CLOUD
