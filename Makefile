@@ -74,7 +74,7 @@ clean:  ## remove everything made here: environment, caches, logs, the data dire
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(RUN_READY):
-	@$(MAKE) $(BIN)/python
+	@$(MAKE) -s $(BIN)/python
 	@if ! ls $(VENV)/.ready-to-develop-$(LOCKED) >/dev/null 2>&1; then \
 	  echo "installing the pinned dependencies into $(VENV)"; \
 	  $(PIP) install --quiet --require-hashes -r requirements/run.lock; \
@@ -83,7 +83,7 @@ $(RUN_READY):
 	@touch $@
 
 $(DEV_READY):
-	@$(MAKE) $(BIN)/python
+	@$(MAKE) -s $(BIN)/python
 	@echo "installing the pinned dependencies and development tools into $(VENV)"
 	@$(PIP) install --quiet --require-hashes -r requirements/dev.lock
 	@$(PIP) install --quiet --no-deps --no-build-isolation -e .
