@@ -1,0 +1,572 @@
+"""The language in which entities are declared, once, for tables, OData services, imports and documents alike.
+
+An entity is a class named like its entity set; its docstring and its fields' texts become reference pages,
+``$metadata`` annotations and labels::
+
+    class Campaigns(Entity, public=RW, admin=DRAFT, natural_key=("code",)):
+        \"\"\"A marketing campaign: a window of time and the promotions that run in it.\"\"\"
+
+        code = text(50, "Short unique code of the campaign.", required=True, searchable=True)
+        owner_stakeholder = to_one("Stakeholders", "Who answers for the campaign.")
+        pos_groups = children("CampaignPosGroups", "Where the campaign runs.", by="campaign")
+
+Names: attributes and columns are snake_case, the wire is camelCase (``valid_from`` -> ``validFrom``); a
+to-one link ``campaign`` has the column ``campaign_id``, the property ``campaign_ID`` and the navigation
+``campaign``; a code-list field ``status`` has the navigation ``statusText``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from enum import StrEnum
+from types import MappingProxyType
+from typing import ClassVar, TypeVar
+
+__all__ = [
+    "ADMIN",
+    "DRAFT",
+    "DRAFT_NODE",
+    "NONE",
+    "PLAIN",
+    "PUBLIC",
+    "REPORTING",
+    "RO",
+    "RW",
+    "RW_RESTRICTED",
+    "Collection",
+    "Entity",
+    "EntityType",
+    "Field",
+    "Fields",
+    "Kind",
+    "Link",
+    "Mode",
+    "Service",
+    "back",
+    "blob",
+    "boolean",
+    "calendar_date",
+    "child",
+    "children",
+    "choice",
+    "code_of",
+    "computed_amount",
+    "currency_code",
+    "decimal",
+    "declared",
+    "integer",
+    "money",
+    "parent",
+    "percentage",
+    "pieces",
+    "table_name",
+    "text",
+    "texts",
+    "time_of_day",
+    "timestamp",
+    "to_one",
+    "uuid",
+    "wire_name",
+]
+
+
+class Service(StrEnum):
+    """Who looks at the model."""
+
+    PUBLIC = "public"
+    ADMIN = "admin"
+    REPORTING = "reporting"
+
+
+class Mode(StrEnum):
+    """What a service lets its callers do with an entity set."""
+
+    NONE = "NONE"  # not part of the service
+    RO = "RO"
+    RW = "RW"
+    RW_RESTRICTED = "RW*"  # reads, and PATCH of `EntityType.patchable` alone
+    PLAIN = "PLAIN"  # administration: written directly, without edit drafts
+    DRAFT = "DRAFT"  # administration: root of an edit draft
+    DRAFT_NODE = "DRAFT_NODE"  # administration: edited with its root's draft
+
+
+class Kind(StrEnum):
+    """What a field holds; `odata_server` and `store.types` each map it to their own type."""
+
+    UUID = "uuid"
+    TEXT = "text"
+    INTEGER = "integer"
+    DECIMAL = "decimal"
+    BOOLEAN = "boolean"
+    TIMESTAMP = "timestamp"
+    DATE = "date"
+    TIME = "time"
+    TEXTS = "texts"  # a collection of strings
+    BLOB = "blob"
+
+
+PUBLIC, ADMIN, REPORTING = Service.PUBLIC, Service.ADMIN, Service.REPORTING
+NONE, RO, RW, RW_RESTRICTED = Mode.NONE, Mode.RO, Mode.RW, Mode.RW_RESTRICTED
+PLAIN, DRAFT, DRAFT_NODE = Mode.PLAIN, Mode.DRAFT, Mode.DRAFT_NODE
+EVERY_SERVICE = frozenset(Service)
+
+Default = str | int | bool | Decimal | None
+
+
+def wire_name(name: str) -> str:
+    """``valid_from`` -> ``validFrom``; ``id`` -> ``ID``."""
+    if name == "id":
+        return "ID"
+    head, *rest = name.split("_")
+    return head + "".join(part.capitalize() for part in rest)
+
+
+def table_name(set_name: str) -> str:
+    """``PromotionPosGroups`` -> ``promotion_pos_groups``."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", set_name).lower()
+
+
+def _label(name: str) -> str:
+    """``valid_from`` -> ``Valid from``; ``callback_url`` -> ``Callback URL``."""
+    words = name.split("_")
+    words = [word.upper() if word in {"id", "ean", "url", "http"} else word for word in words]
+    return (words[0] if words[0].isupper() else words[0].capitalize()) + "".join(f" {word}" for word in words[1:])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """One property. ``name`` and ``label`` are filled in from the attribute unless given."""
+
+    kind: Kind
+    doc: str
+    name: str = ""
+    wire: str = ""
+    label: str = ""
+    length: int | None = None  # characters; None for text means unbounded
+    precision: int | None = None
+    scale: int | None = None
+    stored_scale: int | None = None  # decimals in the table, where amounts of different scales are summed
+    required: bool = False
+    default: Default = None
+    minimum: Decimal | None = None
+    maximum: Decimal | None = None
+    code_list: str | None = None  # the field has a navigation `<wire>Text` to this code list
+    choices: tuple[str, ...] = ()  # closed set of values without a code list of its own
+    searchable: bool = False
+    read_only: bool = False  # set by the service; a client's value is refused
+    virtual: bool = False  # computed on reading, never stored, never writable
+    write_only: bool = False  # accepted, never shown to anybody
+    hidden_from: frozenset[Service] = frozenset()  # neither shown, filtered nor accepted there
+    importable: bool = False  # accepted in bulk-import rows although hidden from the public API
+    deprecated: bool = False
+
+    @property
+    def nullable(self) -> bool:
+        return not self.required and self.default is None
+
+    @property
+    def text_navigation(self) -> str | None:
+        """Name of the navigation to the code list's entry, e.g. ``statusText``."""
+        return f"{self.wire}Text" if self.code_list else None
+
+    def shown_in(self, service: Service) -> bool:
+        return not self.write_only and service not in self.hidden_from
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A to-one association: column ``<name>_id``, property ``<name>_ID``, navigation ``<name>``."""
+
+    target: str
+    doc: str
+    name: str = ""
+    wire: str = ""
+    label: str = ""
+    required: bool = False
+    owner: bool = False  # the target owns this entity: deleted with it
+    soft: bool = False  # history: what it names may be gone, so the database does not insist
+    indexed: bool = True
+    read_only: bool = False
+    hidden_from: frozenset[Service] = frozenset()
+
+    @property
+    def column(self) -> str:
+        return f"{self.name}_id"
+
+    @property
+    def property_wire(self) -> str:
+        return f"{self.wire}_ID"
+
+    @property
+    def nullable(self) -> bool:
+        return not self.required
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collection:
+    """A navigation to the rows of ``target`` whose link ``by`` names this entity.
+
+    A composition is written through its parent and deleted with it; otherwise it is a read-only way back.
+    """
+
+    target: str
+    by: str
+    doc: str
+    composition: bool
+    many: bool = True
+    name: str = ""
+    wire: str = ""
+    label: str = ""
+
+
+Member = Field | Link | Collection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityType:
+    """An entity as declared: what every projection (tables, OData, import, documents) reads."""
+
+    set_name: str
+    doc: str
+    label: str
+    fields: tuple[Field, ...]  # own fields first named `id`; managed fields and tenantId last
+    links: tuple[Link, ...]
+    collections: tuple[Collection, ...]
+    key: tuple[str, ...]
+    public: Mode
+    admin: Mode
+    reporting: Mode
+    importable: bool
+    import_upserts: bool
+    natural_key: tuple[str, ...]
+    unique: tuple[tuple[str, ...], ...]
+    indexes: tuple[tuple[str, ...], ...]
+    invariants: Mapping[str, str]
+    patchable: tuple[str, ...]
+    tenant_owned: bool
+    shows_tenant: bool
+    managed: bool
+    stored: bool
+    deprecated: bool
+
+    @property
+    def table(self) -> str:
+        return table_name(self.set_name)
+
+    @property
+    def owner(self) -> Link | None:
+        """The link to the entity that this one is deleted with."""
+        return next((link for link in self.links if link.owner), None)
+
+    def field(self, name: str) -> Field:
+        """The field of this Python name. Raises KeyError."""
+        for field in self.fields:
+            if field.name == name:
+                return field
+        raise KeyError(f"{self.set_name} has no field {name}")
+
+    def link(self, name: str) -> Link:
+        """The to-one link of this Python name. Raises KeyError."""
+        for link in self.links:
+            if link.name == name:
+                return link
+        raise KeyError(f"{self.set_name} has no link {name}")
+
+    def mode(self, service: Service) -> Mode:
+        return {PUBLIC: self.public, ADMIN: self.admin, REPORTING: self.reporting}[service]
+
+
+_DECLARED: dict[str, EntityType] = {}
+
+
+def declared() -> Mapping[str, EntityType]:
+    """All entities declared so far, by entity set name; `promenade.model.entities` imports them all first."""
+    return MappingProxyType(_DECLARED)
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# Fields
+
+
+def text(
+    length: int | None,
+    doc: str,
+    *,
+    required: bool = False,
+    default: str | None = None,
+    searchable: bool = False,
+    read_only: bool = False,
+    virtual: bool = False,
+    write_only: bool = False,
+    hidden_from: Service | frozenset[Service] = frozenset(),
+    importable: bool = False,
+    wire: str = "",
+    label: str = "",
+) -> Field:
+    """A string of at most ``length`` characters (None: unbounded)."""
+    hidden = frozenset((hidden_from,)) if isinstance(hidden_from, Service) else hidden_from
+    return Field(
+        kind=Kind.TEXT, doc=doc, length=length, required=required, default=default, searchable=searchable,
+        read_only=read_only or virtual, virtual=virtual, write_only=write_only, hidden_from=hidden,
+        importable=importable, wire=wire, label=label,
+    )  # fmt: skip
+
+
+def uuid(doc: str, *, read_only: bool = False) -> Field:
+    """A UUID that is no link."""
+    return Field(kind=Kind.UUID, doc=doc, length=36, read_only=read_only)
+
+
+def integer(
+    doc: str,
+    *,
+    required: bool = False,
+    default: int | None = None,
+    minimum: int | None = None,
+    maximum: int | None = None,
+    read_only: bool = False,
+    virtual: bool = False,
+    hidden_from: frozenset[Service] = frozenset(),
+) -> Field:
+    """A 32-bit whole number; bounds are included."""
+    return Field(
+        kind=Kind.INTEGER, doc=doc, required=required, default=default,
+        minimum=None if minimum is None else Decimal(minimum), maximum=None if maximum is None else Decimal(maximum),
+        read_only=read_only or virtual, virtual=virtual, hidden_from=hidden_from,
+    )  # fmt: skip
+
+
+def decimal(
+    precision: int,
+    scale: int,
+    doc: str,
+    *,
+    required: bool = False,
+    default: str | None = None,
+    minimum: str | None = None,
+    maximum: str | None = None,
+    read_only: bool = False,
+    virtual: bool = False,
+    stored_scale: int | None = None,
+    hidden_from: frozenset[Service] = frozenset(),
+) -> Field:
+    """An exact decimal number; bounds are included."""
+    return Field(
+        kind=Kind.DECIMAL, doc=doc, precision=precision, scale=scale, stored_scale=stored_scale, required=required,
+        default=None if default is None else Decimal(default), minimum=None if minimum is None else Decimal(minimum),
+        maximum=None if maximum is None else Decimal(maximum), read_only=read_only or virtual, virtual=virtual,
+        hidden_from=hidden_from,
+    )  # fmt: skip
+
+
+def money(doc: str, *, required: bool = False, minimum: str | None = "0", stored_scale: int | None = None) -> Field:
+    """An amount that somebody types in: Decimal(15,2) at face value, not below zero."""
+    return decimal(15, 2, doc, required=required, minimum=minimum, stored_scale=stored_scale)
+
+
+def computed_amount(
+    doc: str, *, default: str | None = None, required: bool = False, minimum: str | None = None
+) -> Field:
+    """A computed amount in whole minor units of its currency: three decimals serve every currency."""
+    return decimal(18, 3, doc, default=default, required=required, minimum=minimum, read_only=True)
+
+
+def pieces(doc: str, *, required: bool = False, minimum: str | None = "0", read_only: bool = False) -> Field:
+    """Pieces, or a measure for what is weighed: Decimal(15,3)."""
+    return decimal(15, 3, doc, required=required, minimum=minimum, read_only=read_only)
+
+
+def percentage(doc: str, *, required: bool = False, virtual: bool = False, maximum: str | None = "100") -> Field:
+    """A percentage: Decimal(5,2), 12.50 is 12.5 %."""
+    return decimal(5, 2, doc, required=required, minimum="0", maximum=maximum, virtual=virtual)
+
+
+def boolean(
+    doc: str, *, default: bool = False, read_only: bool = False, hidden_from: frozenset[Service] = frozenset()
+) -> Field:
+    """True or false, never null."""
+    return Field(kind=Kind.BOOLEAN, doc=doc, default=default, read_only=read_only, hidden_from=hidden_from)
+
+
+def timestamp(
+    doc: str,
+    *,
+    required: bool = False,
+    read_only: bool = False,
+    wire: str = "",
+    hidden_from: frozenset[Service] = frozenset(),
+) -> Field:
+    """A moment, in UTC, to the microsecond."""
+    return Field(
+        kind=Kind.TIMESTAMP, doc=doc, required=required, read_only=read_only, wire=wire, hidden_from=hidden_from
+    )
+
+
+def calendar_date(doc: str, *, read_only: bool = False) -> Field:
+    """A day of the calendar, without a time zone of its own."""
+    return Field(kind=Kind.DATE, doc=doc, read_only=read_only)
+
+
+def time_of_day(doc: str) -> Field:
+    """A time on the wall clock of the POS group that asks."""
+    return Field(kind=Kind.TIME, doc=doc)
+
+
+def texts(doc: str, *, required: bool = False, read_only: bool = False) -> Field:
+    """A collection of strings."""
+    return Field(kind=Kind.TEXTS, doc=doc, required=required, read_only=read_only)
+
+
+def blob(doc: str, *, required: bool = False) -> Field:
+    """Raw bytes that no service shows."""
+    return Field(kind=Kind.BLOB, doc=doc, required=required, read_only=True, hidden_from=EVERY_SERVICE)
+
+
+def code_of(
+    code_list: str, doc: str, *, required: bool = False, default: str | None = None, read_only: bool = False
+) -> Field:
+    """A value of a code list, which the field's ``<name>Text`` navigation leads to."""
+    return Field(
+        kind=Kind.TEXT, doc=doc, length=30, code_list=code_list, required=required, default=default,
+        read_only=read_only,
+    )  # fmt: skip
+
+
+def currency_code(doc: str, *, required: bool = False, read_only: bool = False) -> Field:
+    """An ISO 4217 currency code."""
+    return Field(kind=Kind.TEXT, doc=doc, length=3, code_list="Currencies", required=required, read_only=read_only)
+
+
+def choice(
+    *choices: str, doc: str, required: bool = False, default: str | None = None, read_only: bool = False
+) -> Field:
+    """One of a closed set of values that has no code list of its own."""
+    return Field(
+        kind=Kind.TEXT, doc=doc, length=30, choices=choices, required=required, default=default, read_only=read_only
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# Links
+
+
+def to_one(
+    target: str,
+    doc: str,
+    *,
+    required: bool = False,
+    soft: bool = False,
+    indexed: bool = True,
+    read_only: bool = False,
+) -> Link:
+    """An association; what it names cannot be deleted while it does, unless ``soft``."""
+    return Link(target=target, doc=doc, required=required, soft=soft, indexed=indexed, read_only=read_only)
+
+
+def parent(target: str, doc: str) -> Link:
+    """The entity that owns this one and takes it along when it is deleted."""
+    return Link(target=target, doc=doc, required=True, owner=True)
+
+
+def children(target: str, doc: str, *, by: str) -> Collection:
+    """A composition: rows of ``target`` that belong to this entity through their link ``by``."""
+    return Collection(target=target, by=by, doc=doc, composition=True)
+
+
+def child(target: str, doc: str, *, by: str) -> Collection:
+    """A composition of at most one row."""
+    return Collection(target=target, by=by, doc=doc, composition=True, many=False)
+
+
+def back(target: str, doc: str, *, by: str) -> Collection:
+    """A read-only navigation against the link ``by`` of ``target``."""
+    return Collection(target=target, by=by, doc=doc, composition=False)
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# Entities
+
+_ID = Field(kind=Kind.UUID, doc="Key; made by the server unless the client supplies one on create.", length=36,
+            required=True, name="id", wire="ID", label="ID")  # fmt: skip
+_MANAGED = (
+    ("created_at", timestamp("When the row was created.", required=True, read_only=True)),
+    ("created_by", text(255, "The user or client that created the row.", read_only=True)),
+    ("modified_at", timestamp("When the row was last changed.", required=True, read_only=True)),
+    ("modified_by", text(255, "The user or client that last changed the row.", read_only=True)),
+)
+
+
+def _tenant(shown: bool) -> Field:
+    return Field(
+        kind=Kind.TEXT, doc="The tenant that owns the row; taken from the caller's token, never from the body.",
+        length=36, required=True, read_only=True, name="tenant_id", wire="tenantId", label="Tenant",
+        hidden_from=frozenset() if shown else EVERY_SERVICE,
+    )  # fmt: skip
+
+
+_M = TypeVar("_M", Field, Link, Collection)
+
+
+def _named(name: str, member: _M) -> _M:
+    return replace(member, name=name, wire=member.wire or wire_name(name), label=member.label or _label(name))
+
+
+class Fields:
+    """Base of groups of fields that several entities share."""
+
+
+class Entity(Fields):
+    """Base of every entity. Class arguments say how it is keyed, owned and served; see `EntityType`."""
+
+    declaration: ClassVar[EntityType]
+
+    def __init_subclass__(
+        cls,
+        *,
+        public: Mode = NONE,
+        admin: Mode = NONE,
+        reporting: Mode = NONE,
+        importable: bool = False,
+        import_upserts: bool = False,
+        key: tuple[str, ...] = ("id",),
+        natural_key: tuple[str, ...] = (),
+        unique: tuple[tuple[str, ...], ...] = (),
+        indexes: tuple[tuple[str, ...], ...] = (),
+        invariants: Mapping[str, str] = MappingProxyType({}),
+        patchable: tuple[str, ...] = (),
+        tenant_owned: bool = True,
+        shows_tenant: bool = True,
+        managed: bool = True,
+        stored: bool = True,
+        deprecated: bool = False,
+    ) -> None:
+        if cls.__name__ in _DECLARED:
+            raise ValueError(f"entity {cls.__name__} is declared twice")
+        own = [
+            (name, member)
+            for base in reversed(cls.__mro__)
+            for name, member in vars(base).items()
+            if isinstance(member, Member)
+        ]
+        fields = [_named(name, member) for name, member in own if isinstance(member, Field)]
+        cls.declaration = _DECLARED[cls.__name__] = EntityType(
+            set_name=cls.__name__,
+            doc=inspect.cleandoc(cls.__doc__ or ""),
+            label=re.sub(r"(?<!^)(?=[A-Z])", " ", cls.__name__).capitalize(),
+            fields=(
+                *((_ID,) if key == ("id",) else ()),
+                *fields,
+                *((_named(name, field) for name, field in _MANAGED) if managed else ()),
+                *((_tenant(shows_tenant),) if tenant_owned else ()),
+            ),
+            links=tuple(_named(name, member) for name, member in own if isinstance(member, Link)),
+            collections=tuple(_named(name, member) for name, member in own if isinstance(member, Collection)),
+            key=key, public=public, admin=admin, reporting=reporting, importable=importable,
+            import_upserts=import_upserts, natural_key=natural_key, unique=unique, indexes=indexes,
+            invariants=invariants, patchable=patchable, tenant_owned=tenant_owned,
+            shows_tenant=tenant_owned and shows_tenant, managed=managed, stored=stored, deprecated=deprecated,
+        )  # fmt: skip

@@ -1,0 +1,126 @@
+"""Promotion templates; their children mirror those of live promotions."""
+
+from __future__ import annotations
+
+from promenade.model.actions import (
+    BundleComponentFields,
+    DiscountActionFields,
+    ExclusionFields,
+    FixedPriceFields,
+    LoyaltyActionFields,
+    QuantityTierFields,
+    ScaledTierFields,
+)
+from promenade.model.conditions import ArticleListItemFields, ConditionFields, ConditionValueListItemFields
+from promenade.model.declare import DRAFT, DRAFT_NODE, RW, Entity, children, code_of, parent, text, to_one
+
+__all__ = [
+    "PromotionTemplates",
+    "TemplateConditionArticleListItems",
+    "TemplateConditionValueListItems",
+    "TemplateConditions",
+    "TemplateDiscountActionArticleListItems",
+    "TemplateDiscountActionBundleComponents",
+    "TemplateDiscountActionExclusionArticleListItems",
+    "TemplateDiscountActionExclusions",
+    "TemplateDiscountActionQuantityTiers",
+    "TemplateDiscountActionScaledTiers",
+    "TemplateDiscountActions",
+    "TemplateLoyaltyActions",
+]
+
+
+class PromotionTemplates(Entity, public=RW, admin=DRAFT, natural_key=("code",)):
+    """A pattern from which promotions are made."""
+
+    code = text(50, "Short unique code of the template.", searchable=True)
+    name = text(255, "What the template is called.", required=True, searchable=True)
+    description = text(1000, "What promotions made from it are about.", searchable=True)
+    use_case = code_of("UseCases", "What the template is good for.")
+    type = code_of("PromotionTypes", "What promotions made from it are chiefly about.")
+    priority_group = to_one("PriorityGroups", "The priority group of promotions made from it.")
+    conditions = children("TemplateConditions", "Conditions of promotions made from it.", by="template")
+    discount_actions = children("TemplateDiscountActions", "Their discount actions.", by="template")
+    loyalty_actions = children("TemplateLoyaltyActions", "Their loyalty actions.", by="template")
+
+
+class TemplateConditions(ConditionFields, Entity, public=RW, admin=DRAFT_NODE, shows_tenant=False):
+    """A condition of promotions made from a template."""
+
+    template = parent("PromotionTemplates", "The template.")
+    value_list_items = children("TemplateConditionValueListItems", "Values of which any will do.", by="condition")
+    article_list_items = children("TemplateConditionArticleListItems", "Articles of which any will do.", by="condition")
+
+
+class TemplateConditionValueListItems(
+    ConditionValueListItemFields, Entity, public=RW, admin=DRAFT_NODE, shows_tenant=False
+):
+    """One of several values of a template's condition."""
+
+    condition = parent("TemplateConditions", "The condition.")
+
+
+class TemplateConditionArticleListItems(ArticleListItemFields, Entity, public=RW, admin=DRAFT_NODE, shows_tenant=False):
+    """One of several articles of a template's condition."""
+
+    condition = parent("TemplateConditions", "The condition.")
+
+
+class TemplateDiscountActions(DiscountActionFields, Entity, public=RW, admin=DRAFT_NODE, shows_tenant=False):
+    """A discount action of promotions made from a template."""
+
+    template = parent("PromotionTemplates", "The template.")
+    scaled_tiers = children("TemplateDiscountActionScaledTiers", "Steps by amount.", by="action")
+    quantity_tiers = children("TemplateDiscountActionQuantityTiers", "Steps by quantity.", by="action")
+    bundle_components = children("TemplateDiscountActionBundleComponents", "Parts of the bundle.", by="action")
+    article_list_items = children("TemplateDiscountActionArticleListItems", "The articles it discounts.", by="action")
+    exclusions = children("TemplateDiscountActionExclusions", "What it leaves out.", by="action")
+
+
+class TemplateDiscountActionScaledTiers(ScaledTierFields, Entity, public=RW, admin=DRAFT_NODE, shows_tenant=False):
+    """A step by amount of a template's action."""
+
+    action = parent("TemplateDiscountActions", "The action.")
+
+
+class TemplateDiscountActionQuantityTiers(QuantityTierFields, Entity, public=RW, admin=DRAFT_NODE, shows_tenant=False):
+    """A step by quantity of a template's action."""
+
+    action = parent("TemplateDiscountActions", "The action.")
+
+
+class TemplateDiscountActionBundleComponents(
+    BundleComponentFields, Entity, public=RW, admin=DRAFT_NODE, shows_tenant=False
+):
+    """A part of a bundle of a template's action."""
+
+    action = parent("TemplateDiscountActions", "The action.")
+
+
+class TemplateDiscountActionArticleListItems(FixedPriceFields, Entity, public=RW, admin=DRAFT_NODE, shows_tenant=False):
+    """An article that a template's action discounts."""
+
+    action = parent("TemplateDiscountActions", "The action.")
+
+
+class TemplateDiscountActionExclusions(ExclusionFields, Entity, public=RW, admin=DRAFT_NODE, shows_tenant=False):
+    """Something that a template's action leaves out."""
+
+    action = parent("TemplateDiscountActions", "The action.")
+    article_list_items = children(
+        "TemplateDiscountActionExclusionArticleListItems", "The articles left out.", by="exclusion"
+    )
+
+
+class TemplateDiscountActionExclusionArticleListItems(
+    ArticleListItemFields, Entity, public=RW, admin=DRAFT_NODE, shows_tenant=False
+):
+    """An article that a template's exclusion names."""
+
+    exclusion = parent("TemplateDiscountActionExclusions", "The exclusion.")
+
+
+class TemplateLoyaltyActions(LoyaltyActionFields, Entity, public=RW, admin=DRAFT_NODE, shows_tenant=False):
+    """A loyalty action of promotions made from a template."""
+
+    template = parent("PromotionTemplates", "The template.")

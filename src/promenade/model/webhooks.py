@@ -1,0 +1,57 @@
+"""Webhook subscriptions and what was sent to them."""
+
+from __future__ import annotations
+
+from promenade.model.declare import (
+    PLAIN,
+    RO,
+    RW,
+    Entity,
+    boolean,
+    choice,
+    integer,
+    text,
+    texts,
+    timestamp,
+    to_one,
+    uuid,
+)
+
+__all__ = ["NotificationLogs", "WebhookSubscriptions"]
+
+
+class WebhookSubscriptions(Entity, public=RW, admin=PLAIN):
+    """An address that is told of events, signed as Standard Webhooks prescribes."""
+
+    name = text(255, "What the subscription is called.", searchable=True)
+    callback_url = text(2000, "Where events are sent: https, or what the operator allows.", required=True,
+                        searchable=True)  # fmt: skip
+    event_types = texts("Kinds of events to send, or `*` for all.", required=True)
+    secret = text(255, "Signs what is sent; made by the server and shown once if not given.", write_only=True)
+    is_active = boolean("Whether events are sent.", default=True)
+    description = text(1000, "What the subscription is for.", searchable=True)
+    failure_count = integer("Deliveries that failed since the last that succeeded.", default=0, read_only=True)
+    disabled_at = timestamp("When it was switched off after too many failures.", read_only=True)
+
+
+class NotificationLogs(
+    Entity,
+    public=RO,
+    admin=RO,
+    unique=(("event_id", "subscription_id"),),
+    indexes=(("subscription_id", "created_at"), ("status", "next_attempt_at")),
+):
+    """The delivery of one event to one subscription."""
+
+    subscription = to_one("WebhookSubscriptions", "The subscription.", soft=True, read_only=True)
+    event_id = uuid("The event; its webhook-id.", read_only=True)
+    event_type = text(60, "Kind of the event.", required=True, read_only=True, searchable=True)
+    callback_url = text(2000, "Where it was sent.", required=True, read_only=True)
+    status = choice("PENDING", "DELIVERED", "RETRYING", "DEAD_LETTER", doc="Where the delivery stands.",
+                    default="PENDING", read_only=True)  # fmt: skip
+    attempts = integer("How often it was tried.", default=0, read_only=True)
+    http_status = integer("The last answer's status.", read_only=True)
+    last_error = text(1000, "Why the last attempt failed.", read_only=True)
+    last_attempt_at = timestamp("When it was last tried.", read_only=True)
+    next_attempt_at = timestamp("When it is tried again.", read_only=True)
+    delivered_at = timestamp("When it was delivered.", read_only=True)

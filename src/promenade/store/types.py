@@ -1,0 +1,140 @@
+"""Column types that mean the same on SQLite and PostgreSQL.
+
+| type           | Python                         | PostgreSQL               | SQLite                         |
+|----------------|--------------------------------|--------------------------|--------------------------------|
+| `string`       | str                            | VARCHAR(n) COLLATE "C"   | VARCHAR(n), compared as bytes  |
+| `Timestamp`    | datetime, aware, UTC           | TIMESTAMPTZ              | INTEGER, microseconds of 1970  |
+| `ExactDecimal` | Decimal (int is taken as well) | NUMERIC(p, s)            | INTEGER, scaled by 10^s        |
+| `Json`         | what msgspec reads from JSON   | TEXT                     | TEXT                           |
+
+UUIDs are `string(36)`, in lower case: the raw drivers then give the same value as SQLAlchemy does, and a
+malformed one from a client finds nothing instead of being an error of the database. ``COLLATE "C"`` makes
+both databases sort alike, lets prefix searches use indexes and keeps indexes independent of the system's locale.
+
+Sums and comparisons in SQL are exact as long as both sides have one scale; a product of two `ExactDecimal`
+columns is not, on SQLite.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+from sqlalchemy import BigInteger, Dialect, Numeric, String, Text
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.types import TypeDecorator, TypeEngine
+
+__all__ = ["ExactDecimal", "Json", "Timestamp", "from_microseconds", "string", "to_microseconds"]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def to_microseconds(moment: datetime) -> int:
+    """Microseconds since 1970-01-01T00:00Z. Raises ValueError for a naive datetime."""
+    if moment.tzinfo is None:
+        raise ValueError(f"{moment.isoformat()} has no time zone")
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def from_microseconds(microseconds: int) -> datetime:
+    """The inverse of `to_microseconds`, in UTC."""
+    return _EPOCH + timedelta(microseconds=microseconds)
+
+
+def string(length: int | None) -> TypeEngine[str]:
+    """Text of at most ``length`` characters; None means unbounded."""
+    if length is None:
+        return Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
+    return String(length).with_variant(postgresql.VARCHAR(length, collation="C"), "postgresql")
+
+
+class Timestamp(TypeDecorator[datetime]):
+    """A moment in UTC."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        if dialect.name == "postgresql":
+            return dialect.type_descriptor(postgresql.TIMESTAMP(timezone=True))
+        return dialect.type_descriptor(BigInteger())
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> object:
+        if value is None:
+            return None
+        microseconds = to_microseconds(value)  # refuses naive ones on both dialects
+        return value if dialect.name == "postgresql" else microseconds
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.astimezone(UTC) if isinstance(value, datetime) else from_microseconds(value)
+
+
+class ExactDecimal(TypeDecorator[Decimal]):
+    """A decimal with ``scale`` decimals. A value with more raises ValueError: rounding is the caller's decision."""
+
+    impl = Numeric
+    cache_ok = True
+
+    def __init__(self, precision: int, scale: int) -> None:
+        super().__init__(precision, scale)
+        self.precision = precision
+        self.scale = scale
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        if dialect.name == "postgresql":
+            return dialect.type_descriptor(postgresql.NUMERIC(self.precision, self.scale))
+        return dialect.type_descriptor(BigInteger())
+
+    def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> object:
+        if value is None:
+            return None
+        scaled = self.scaled(value)
+        return Decimal(value) if dialect.name == "postgresql" else scaled
+
+    def process_literal_param(self, value: Decimal | None, dialect: Dialect) -> str:
+        return str(self.process_bind_param(value, dialect))
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> Decimal | None:
+        if value is None:
+            return None
+        return Decimal(value).scaleb(-self.scale) if isinstance(value, int) else value
+
+    def scaled(self, value: Decimal | int) -> int:
+        """The whole number that SQLite keeps. Raises ValueError for too many decimals, or too many digits."""
+        if isinstance(value, float):
+            raise TypeError("a float is no exact amount")
+        number = Decimal(value)
+        _, digits, exponent = number.as_tuple()
+        if not isinstance(exponent, int):
+            raise ValueError(f"{number} is not a number")
+        whole = int("".join(map(str, digits)) or "0")
+        shift = exponent + self.scale
+        if shift < 0:
+            whole, rest = divmod(whole, 10**-shift)
+            if rest:
+                raise ValueError(f"{value} has more than {self.scale} decimals")
+        elif shift <= self.precision or not whole:
+            whole *= 10**shift if whole else 1
+        else:
+            raise ValueError(f"{value} has more than {self.precision} digits")
+        if whole >= 10**self.precision:
+            raise ValueError(f"{value} has more than {self.precision} digits")
+        return -whole if number.is_signed() else whole
+
+
+class Json(TypeDecorator[Any]):
+    """A value kept as JSON text, in the same form on both databases."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any | None, dialect: Dialect) -> str | None:
+        return None if value is None else msgspec.json.encode(value).decode()
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> Any:
+        return None if value is None else msgspec.json.decode(value)
