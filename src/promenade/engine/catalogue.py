@@ -1,7 +1,139 @@
-"""Promotions compiled once, and the index that brings a basket only those that can matter to it."""
+"""Promotions compiled once, kept one by one, and found for a basket through the candidate index."""
 
 from __future__ import annotations
 
-from promenade.engine.promotion import CompiledPromotion, FailedCondition, Unmet
+from collections.abc import Iterable, Mapping
 
-__all__ = ["CompiledPromotion", "FailedCondition", "Unmet"]
+from promenade.engine.basket import Settings
+from promenade.engine.benefits.registry import compile_benefits
+from promenade.engine.conditions import parse_conditions
+from promenade.engine.definition import DefinitionError, PromotionDefinition
+from promenade.engine.fingerprint import definition_hash
+from promenade.engine.index import CandidateIndex, entry_keys, request_keys, sale_keys
+from promenade.engine.promotion import Asker, CompiledPromotion, FailedCondition, Unmet, microseconds
+from promenade.engine.view import ArticleGroups, BasketView
+
+__all__ = ["Catalogue", "CompiledPromotion", "FailedCondition", "Unmet", "compile_promotion", "definition_hash"]
+
+# Reasons a promotion is no candidate that nobody is told: it is not offered here at all.
+_UNTOLD = ("INACTIVE", "CURRENCY")
+
+
+def compile_promotion(definition: PromotionDefinition) -> CompiledPromotion:
+    """Parse a definition; raises DefinitionError naming what cannot run, which activation shows to the author."""
+    groups = parse_conditions(definition.conditions)
+    benefits = compile_benefits(definition)
+    promotion = CompiledPromotion(definition, groups, benefits, definition_hash(definition))
+    promotion.entries = entry_keys(promotion)
+    return promotion
+
+
+class Catalogue:
+    """All promotions of a tenant, compiled. One change costs the size of one promotion."""
+
+    __slots__ = ("_controls", "_index", "_promotions", "article_groups")
+
+    def __init__(self, article_groups: Mapping[str, str | None] | None = None) -> None:
+        self.article_groups = ArticleGroups(article_groups)
+        self._promotions: dict[str, CompiledPromotion] = {}
+        self._index = CandidateIndex()
+        self._controls: dict[str, CompiledPromotion] = {}  # those with a control arm
+
+    def __len__(self) -> int:
+        return len(self._promotions)
+
+    def __contains__(self, promotion_id: object) -> bool:
+        return promotion_id in self._promotions
+
+    def get(self, promotion_id: str) -> CompiledPromotion | None:
+        return self._promotions.get(promotion_id)
+
+    def put(self, definition: PromotionDefinition) -> None:
+        """Compile and index one promotion in place of its earlier version.
+
+        Raises DefinitionError when it cannot run; its earlier version is taken out all the same, because it is not
+        what the author wants any more.
+        """
+        self.remove(definition.id)
+        promotion = compile_promotion(definition)
+        self._promotions[promotion.id] = promotion
+        self._index.add(promotion)
+        if promotion.control_groups or (definition.is_experiment and definition.control_group_id):
+            self._controls[promotion.id] = promotion
+
+    def remove(self, promotion_id: str) -> None:
+        """Forget a promotion; one that is not known is no matter."""
+        promotion = self._promotions.pop(promotion_id, None)
+        if promotion is not None:
+            self._index.discard(promotion)
+            self._controls.pop(promotion_id, None)
+
+    def compile_all(self, definitions: Iterable[PromotionDefinition]) -> dict[str, DefinitionError]:
+        """Put many; the answer is what could not be compiled and why, by promotion id: the rest is served."""
+        refused: dict[str, DefinitionError] = {}
+        for definition in definitions:
+            try:
+                self.put(definition)
+            except DefinitionError as error:
+                refused[definition.id] = error
+        return refused
+
+    def set_article_groups(self, parents: Mapping[str, str | None]) -> None:
+        """Replace the article group tree (group id -> parent group id)."""
+        self.article_groups = ArticleGroups(parents)
+
+    def candidates(
+        self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings
+    ) -> list[CompiledPromotion]:
+        """The candidates of section 2 that can matter to the basket, in no particular order.
+
+        ``coupon_type_ids``: types of the valid codes presented. With ``include_missed`` every candidate, so that each
+        can say why it did not apply; that costs as much as there are promotions.
+        """
+        types = frozenset(coupon_type_ids)
+        asker = Asker(view, types)
+        reached = self._promotions if settings.include_missed else self._index.reach(view, types)
+        return [promotion for promotion in reached.values() if promotion.refusal(asker) is None]
+
+    def candidates_naive(
+        self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings
+    ) -> list[CompiledPromotion]:
+        """The same without the index: every promotion is asked. The oracle that tests hold `candidates` to."""
+        asker = Asker(view, frozenset(coupon_type_ids))
+        held = sale_keys(view).union(request_keys(view))
+        found: list[CompiledPromotion] = []
+        for promotion in self._promotions.values():
+            entries = promotion.entries
+            # A coupon leads straight to its promotions, whatever else the basket holds.
+            can_matter = entries is None or bool(promotion.definition.coupon_type_ids) or not held.isdisjoint(entries)
+            if (settings.include_missed or can_matter) and promotion.refusal(asker) is None:
+                found.append(promotion)
+        return found
+
+    def outsiders(self, view: BasketView, coupon_type_ids: Iterable[str]) -> list[tuple[CompiledPromotion, str]]:
+        """For missedPromotions: those that would matter to the basket but are no candidates, with the reason.
+
+        OUTSIDE_VALIDITY, WRONG_POS_GROUP, NOT_IN_PILOT or COUPON_REQUIRED; sorted by promotion id.
+        """
+        asker = Asker(view, frozenset(coupon_type_ids))
+        held = sale_keys(view).union(request_keys(view))
+        found: list[tuple[CompiledPromotion, str]] = []
+        for promotion in self._promotions.values():
+            refused = promotion.refusal(asker)
+            if refused is None or refused in _UNTOLD:
+                continue
+            if promotion.entries is None or not held.isdisjoint(promotion.entries):
+                found.append((promotion, refused))
+        found.sort(key=_by_id)
+        return found
+
+    def control_arms(self, view: BasketView) -> tuple[str, ...]:
+        """Ids of the pilots and experiments whose control arm the asking POS group is in, sorted (section 9)."""
+        if not self._controls:
+            return ()
+        now = microseconds(view.settings.now)
+        return tuple(sorted([one.id for one in self._controls.values() if one.is_control(view.pos_group_id, now)]))
+
+
+def _by_id(found: tuple[CompiledPromotion, str]) -> str:
+    return found[0].id

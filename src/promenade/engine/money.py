@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 __all__ = [
+    "POWERS_OF_TEN",
+    "decimal_text",
     "divide",
     "line_total_minor",
     "minor_digits",
@@ -18,6 +20,7 @@ __all__ = [
     "split_equal",
     "split_highest_first",
     "split_proportional",
+    "threshold_minor",
 ]
 
 # ISO 4217, table A.1: every currency whose minor unit is not 2 decimals. Precious metals, bond units and the
@@ -66,6 +69,23 @@ def minor_from_hundredths(hundredths: int, exponent: int) -> int:
     if exponent >= 2:
         return hundredths * POWERS_OF_TEN[exponent - 2]
     return divide(hundredths, POWERS_OF_TEN[2 - exponent])
+
+
+def threshold_minor(hundredths: int, exponent: int) -> int:
+    """The least whole amount that reaches a limit at face value: 49.50 in yen is reached by 50."""
+    if exponent >= 2:
+        return hundredths * POWERS_OF_TEN[exponent - 2]
+    return -(-hundredths // POWERS_OF_TEN[2 - exponent])
+
+
+def decimal_text(scaled: int, digits: int, *, trim: bool = False) -> str:
+    """A scaled integer as a plain decimal: (-1250, 2) is ``-12.50``, trimmed ``-12.5``."""
+    whole, rest = divmod(abs(scaled), POWERS_OF_TEN[digits])
+    decimals = f"{rest:0{digits}d}" if digits else ""
+    if trim:
+        decimals = decimals.rstrip("0")
+    sign = "-" if scaled < 0 else ""
+    return f"{sign}{whole}.{decimals}" if decimals else f"{sign}{whole}"
 
 
 def rounding_step(precision: int | None, exponent: int) -> int:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from promenade.engine.benefits.registry import Benefit
-from promenade.engine.conditions.registry import Condition
+from promenade.engine.conditions.registry import Condition, Group, IndexKey
 from promenade.engine.definition import PromotionDefinition
+from promenade.engine.pilots import control_groups, treated_groups
 from promenade.engine.verdict import Met, Missed, Trigger
 from promenade.engine.view import BasketView
 
-__all__ = ["CompiledPromotion", "FailedCondition", "Unmet"]
+__all__ = ["Asker", "CompiledPromotion", "FailedCondition", "Unmet", "microseconds"]
 
 LAST_PRIORITY_GROUP = 1 << 62  # no priority group: after every group (section 4)
 
+# Statuses that a simulation with includeInactive prices too; ARCHIVED never is.
+INACTIVE_STATUSES = frozenset(("DRAFT", "PENDING_APPROVAL", "APPROVED", "REJECTED", "INACTIVE"))
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+ALWAYS = 1 << 62  # beyond any instant
+
 # A condition under NOT that does hold.
 FORBIDDEN = Missed("CONDITION_EXCLUDED")
-
-Group = tuple[tuple[bool, Condition], ...]
 
 
 class FailedCondition:
@@ -54,16 +61,39 @@ def _reached_percent(missed: Missed) -> int:
     return min(99, 100 * current // threshold)
 
 
+class Asker:
+    """Who asks for a price, as far as the rules of section 2 look at it."""
+
+    __slots__ = ("coupon_type_ids", "currency", "include_inactive", "now", "pos_group_id")
+
+    def __init__(self, view: BasketView, coupon_type_ids: frozenset[str]) -> None:
+        self.pos_group_id = view.pos_group_id
+        self.currency = view.currency
+        self.now = microseconds(view.settings.now)
+        self.include_inactive = view.settings.include_inactive
+        self.coupon_type_ids = coupon_type_ids  # types of the valid codes presented
+
+
+def microseconds(at: datetime) -> int:
+    """An aware instant as a whole number, which compares faster than a datetime."""
+    since = at - EPOCH
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+
+
 class CompiledPromotion:
     """One promotion, ready to be priced.
 
     ``order_before`` and ``order_after`` are the parts of the order of section 4 on both sides of the position of the
-    triggering coupon: sort by ``(order_before, coupon_position, order_after)``.
+    triggering coupon: sort by ``(order_before, coupon_position, order_after)``. ``entries`` are the keys under which
+    the candidate index holds it, None when any basket may matter.
     """
 
     __slots__ = (
         "benefits",
+        "control_groups",
         "definition",
+        "ends",
+        "entries",
         "groups",
         "hash",
         "id",
@@ -75,6 +105,8 @@ class CompiledPromotion:
         "order_after",
         "order_before",
         "stage",
+        "starts",
+        "treated_groups",
     )
 
     def __init__(
@@ -86,6 +118,7 @@ class CompiledPromotion:
         self.hash = digest
         self.groups = groups
         self.benefits = benefits
+        self.entries: tuple[IndexKey, ...] | None = None
         self.stage = min([benefit.stage for benefit in benefits], default=2)
         member = definition.priority_group
         self.is_global = definition.exclusivity == "GLOBAL"
@@ -102,6 +135,69 @@ class CompiledPromotion:
             definition.priority,
             definition.id,
         )
+        self.starts, self.ends = _window(definition)
+        pilot = definition.pilot
+        self.treated_groups: frozenset[str] = frozenset() if pilot is None else treated_groups(pilot)
+        self.control_groups: frozenset[str] = frozenset() if pilot is None else control_groups(pilot)
+
+    def refusal(self, asker: Asker) -> str | None:
+        """Why it is no candidate (sections 2 and 9), None when it is one.
+
+        A reason code of section 10; ``INACTIVE`` and ``CURRENCY`` are internal and never shown.
+        """
+        definition = self.definition
+        if definition.pos_groups and asker.pos_group_id not in definition.pos_groups:
+            return "WRONG_POS_GROUP"
+        if not self.starts <= asker.now < self.ends:
+            return "OUTSIDE_VALIDITY"
+        if definition.status != "ACTIVE":
+            refused = self._refusal_by_status(asker)
+            if refused is not None:
+                return refused
+        if definition.currency is not None and definition.currency != asker.currency:
+            return "CURRENCY"
+        if definition.is_experiment and self.experiment_arm(asker.pos_group_id) == "OUTSIDE":
+            return "NOT_IN_PILOT"
+        if definition.coupon_type_ids and definition.coupon_type_ids.isdisjoint(asker.coupon_type_ids):
+            return "COUPON_REQUIRED"
+        return None
+
+    def _refusal_by_status(self, asker: Asker) -> str | None:
+        status = self.definition.status
+        if status == "PILOT":
+            treated = asker.pos_group_id in self.treated_groups and self._pilot_runs(asker.now)
+            return None if treated else "NOT_IN_PILOT"
+        if asker.include_inactive and status in INACTIVE_STATUSES:
+            return None
+        return "OUTSIDE_VALIDITY" if status == "EXPIRED" else "INACTIVE"
+
+    def _pilot_runs(self, now: int) -> bool:
+        pilot = self.definition.pilot
+        return pilot is not None and microseconds(pilot.starts_at) <= now < microseconds(pilot.ends_at)
+
+    def experiment_arm(self, pos_group_id: str) -> str:
+        """EXPERIMENT, or OUTSIDE where the experiment is not a candidate (section 2.4)."""
+        definition = self.definition
+        if definition.control_group_id == pos_group_id:
+            return "OUTSIDE"
+        wanted = definition.experiment_group_id
+        return "EXPERIMENT" if wanted is None or wanted == pos_group_id else "OUTSIDE"
+
+    @property
+    def pilot_arm(self) -> str | None:
+        """The arm that a POS group where this is a candidate belongs to: PILOT, EXPERIMENT or none."""
+        definition = self.definition
+        if definition.status == "PILOT":
+            return "PILOT"
+        return "EXPERIMENT" if definition.is_experiment else None
+
+    def is_control(self, pos_group_id: str, now: int) -> bool:
+        """Whether the POS group is in its control arm at ``now`` (see `microseconds`)."""
+        definition = self.definition
+        if definition.status == "PILOT":
+            return pos_group_id in self.control_groups and self._pilot_runs(now)
+        running = definition.status == "ACTIVE" and self.starts <= now < self.ends
+        return running and definition.is_experiment and definition.control_group_id == pos_group_id
 
     def qualify(self, view: BasketView, remaining_sale_minor: int) -> Met | Unmet:
         """Section 3. Met carries the qualifying sale lines (never None) and the triggers; Unmet what failed.
@@ -160,3 +256,17 @@ def _check_group(group: Group, view: BasketView, amount: int) -> Met | Unmet:
     if failed is not None:
         return Unmet(tuple(failed), () if lines is None else tuple(sorted(set(lines))))
     return Met(lines, triggers)
+
+
+def _window(definition: PromotionDefinition) -> tuple[int, int]:
+    """From (included) and to (not included) where it is valid, its campaign's window heeded; empty if cancelled."""
+    starts, ends = -ALWAYS, ALWAYS
+    windows = [(definition.valid_from, definition.valid_to)]
+    if definition.campaign_window is not None:
+        windows.append(definition.campaign_window)
+    for opens, closes in windows:
+        if opens is not None:
+            starts = max(starts, microseconds(opens))
+        if closes is not None:
+            ends = min(ends, microseconds(closes))
+    return (ALWAYS, ALWAYS) if definition.campaign_cancelled else (starts, ends)

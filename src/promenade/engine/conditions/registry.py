@@ -8,42 +8,73 @@ unknown or missing data in a basket never raises: it is `Missed` (pricing semant
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar, Protocol, Self, TypeVar
+from typing import ClassVar, Self, TypeVar
 
 from promenade.engine.definition import ConditionRow, DefinitionError
+from promenade.engine.money import decimal_text
 from promenade.engine.verdict import Missed, Verdict
 from promenade.engine.view import BasketView
 
-__all__ = ["Condition", "IndexKey", "Params", "condition", "condition_codes", "parse_condition"]
+__all__ = ["Condition", "Group", "IndexKey", "Params", "condition", "condition_codes", "parse_conditions"]
 
 IndexKey = tuple[str, str]
-"""("article", number), ("ean", ean), ("group", id) exactly, ("tree", id) with sub groups, ("manufacturer", m)."""
+"""A kind and a value that a basket may hold. Kinds of sale lines: ``article``, ``ean``, ``group`` (exactly),
+``tree`` (with sub groups), ``manufacturer``, ``field`` (the name of an additional field). Kinds of the request:
+``customer``, ``customer_group``, ``tier``, ``payment_means``, ``card_type``, ``channel``, ``user_field`` (its name)."""
 
 Params = tuple[tuple[str, str], ...]
 
 
-class Condition(Protocol):
-    """What the catalogue and the advice ask of a condition."""
+class Condition:
+    """One condition of a promotion. Subclasses are frozen dataclasses and say what they are in ``code``."""
+
+    __slots__ = ()
 
     code: ClassVar[str]
+    names_lines: ClassVar[bool] = False
+    """Whether it is article-like: it names articles, groups or manufacturers, and restricts ITEM_QUANTITY."""
 
     @classmethod
     def parse(cls, row: ConditionRow) -> Self:
-        """Read the row; raises DefinitionError whose target is the wire field."""
-        ...
+        """Read the row; raises DefinitionError whose target is the wire field, relative to the condition."""
+        raise NotImplementedError
 
-    def check(self, view: BasketView, remaining_sale_minor: int) -> Verdict:
-        """Whether it holds, and the sale lines it matched. ``remaining_sale_minor``: sale amount not yet discounted."""
-        ...
+    def check(self, view: BasketView, sale_minor: int) -> Verdict:
+        """Whether it holds, and the sale lines it matched. ``sale_minor``: the sale amount that counts (section 3)."""
+        raise NotImplementedError
+
+    def needs(self) -> str:
+        """What a basket must bring, as a noun phrase that a shopper understands."""
+        raise NotImplementedError
 
     def keys(self) -> tuple[IndexKey, ...] | None:
-        """The index keys one of which a basket must hold for this to be met; None = does not restrict lines."""
-        ...
+        """The keys of which a basket must hold one for this condition to hold; None = any basket may."""
+        return None
+
+    def matching(self, view: BasketView) -> tuple[int, ...]:
+        """Positions of the sale lines it names; only asked of conditions with ``names_lines``."""
+        return view.sale
+
+    def within(self, named: tuple[Condition, ...]) -> Condition:
+        """This condition as a member of its AND group, whose article-like conditions are ``named``."""
+        return self
 
     def explain(self, missed: Missed, view: BasketView) -> tuple[Params, str]:
         """Parameters and an English sentence for a verdict of this condition; built only when somebody asks."""
-        ...
+        params: Params = (("condition", self.code), ("reason", missed.code), ("needs", self.needs()))
+        if missed.current is None or missed.threshold is None or missed.gap_type is None:
+            return params, f"Needs {self.needs()}."
+        digits = 3 if missed.is_quantity else view.exponent
+        current, threshold = missed.current, missed.threshold
+        texts = [decimal_text(number, digits, trim=missed.is_quantity) for number in (current, threshold)]
+        gap = decimal_text(threshold - current, digits, trim=missed.is_quantity)
+        unit = "" if missed.is_quantity else f" {view.currency}"
+        params += (("current", texts[0]), ("threshold", texts[1]), ("gap", gap))
+        return params, f"{gap}{unit} more needed: {texts[0]}{unit} of {texts[1]}{unit} reached ({self.needs()})."
 
+
+Group = tuple[tuple[bool, Condition], ...]
+"""An AND group: (negated, condition) in their order. A promotion's groups form a disjunction."""
 
 _REGISTRY: dict[str, type[Condition]] = {}
 
@@ -68,11 +99,41 @@ def condition_codes() -> tuple[str, ...]:
     return tuple(_REGISTRY)
 
 
-def parse_condition(row: ConditionRow) -> Condition:
-    """The condition a row says; raises DefinitionError naming the wire field (relative to the condition)."""
+def parse_conditions(rows: tuple[ConditionRow, ...]) -> tuple[Group, ...]:
+    """The disjunction of AND groups that a promotion's conditions form (section 3); empty = always qualifies.
+
+    Raises DefinitionError with a target such as ``Conditions(2)/value``, counting from 1 in that order.
+    """
+    groups: list[list[tuple[bool, Condition]]] = []
+    for place, row in enumerate(sorted(rows, key=_place), start=1):
+        path = f"Conditions({place})"
+        connector = row.connector
+        if connector not in ("AND", "OR", "NOT"):
+            message = f"There is no connector {connector}."
+            raise DefinitionError(f"{path}/logicalConnector", "UNKNOWN_CONNECTOR", message)
+        if connector == "OR" or not groups:
+            groups.append([])
+        groups[-1].append((connector == "NOT", _parse(row, path)))
+    return tuple([_joined(group) for group in groups])
+
+
+def _place(row: ConditionRow) -> tuple[int, str]:
+    return row.sequence, row.id
+
+
+def _parse(row: ConditionRow, path: str) -> Condition:
     cls = _REGISTRY.get(row.condition_type)
     if cls is None:
-        raise DefinitionError(
-            "conditionType", "UNKNOWN_CONDITION_TYPE", f"There is no condition type {row.condition_type}."
-        )
-    return cls.parse(row)
+        message = f"There is no condition type {row.condition_type}."
+        raise DefinitionError(f"{path}/conditionType", "UNKNOWN_CONDITION_TYPE", message)
+    try:
+        return cls.parse(row)
+    except DefinitionError as error:
+        raise DefinitionError(f"{path}/{error.target}", error.code, error.message) from error
+
+
+def _joined(group: list[tuple[bool, Condition]]) -> Group:
+    if len(group) == 1:
+        return (group[0],)
+    named = tuple([one for negated, one in group if one.names_lines and not negated])
+    return tuple([(negated, one.within(named)) for negated, one in group])

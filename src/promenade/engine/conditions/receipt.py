@@ -1,0 +1,101 @@
+"""Conditions on the whole sale: its amount, its number of pieces, a manual discount (section 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from promenade.engine.conditions.operators import SCALE, Bounds, Measure, NumberTest, TextTest, measure
+from promenade.engine.conditions.registry import Condition, condition
+from promenade.engine.definition import ConditionRow
+from promenade.engine.verdict import Met, Missed, Verdict
+from promenade.engine.view import BasketView
+
+__all__ = ["ItemQuantity", "ManualDiscount", "ReceiptAmount"]
+
+AMOUNT = Measure("RECEIPT_AMOUNT", False, "RECEIPT_AMOUNT_TOO_LOW", Missed("RECEIPT_AMOUNT_TOO_HIGH"))
+QUANTITY = Measure("ITEM_QUANTITY", True, "QUANTITY_TOO_LOW", Missed("QUANTITY_TOO_HIGH"))
+
+_EXPONENTS = range(5)  # ISO 4217 knows minor units of 0 to 4 decimals
+
+
+@condition("RECEIPT_AMOUNT")
+@dataclass(frozen=True, slots=True)
+class ReceiptAmount(Condition):
+    """The sale amount compares with ``value`` (else minAmount) as the operator says; GTE when it says nothing."""
+
+    test: NumberTest
+    ranges: tuple[tuple[Bounds, ...], ...]  # by the currency's decimals
+
+    @classmethod
+    def parse(cls, row: ConditionRow) -> Self:
+        minimum = row.min_amount_hundredths
+        test = NumberTest.parse(row, None if minimum is None else minimum * (SCALE // 100))
+        return cls(test, tuple([test.ranges(exponent) for exponent in _EXPONENTS]))
+
+    def check(self, view: BasketView, sale_minor: int) -> Verdict:
+        return measure(self.ranges[view.exponent], sale_minor, view.sale, None, AMOUNT)
+
+    def needs(self) -> str:
+        return f"a purchase of {self.test.phrase()}"
+
+
+@condition("ITEM_QUANTITY")
+@dataclass(frozen=True, slots=True)
+class ItemQuantity(Condition):
+    """The summed quantity of the sale lines compares as the operator says.
+
+    ``named``: the article-like conditions of its AND group; then only lines that one of them names count.
+    """
+
+    test: NumberTest
+    ranges: tuple[Bounds, ...]
+    named: tuple[Condition, ...] = ()
+
+    @classmethod
+    def parse(cls, row: ConditionRow) -> Self:
+        minimum = row.min_quantity_thousandths
+        test = NumberTest.parse(row, None if minimum is None else minimum * (SCALE // 1000))
+        return cls(test, test.ranges(3))
+
+    def within(self, named: tuple[Condition, ...]) -> ItemQuantity:
+        return ItemQuantity(self.test, self.ranges, named)
+
+    def check(self, view: BasketView, sale_minor: int) -> Verdict:
+        named = self.named
+        if not named:
+            return measure(self.ranges, view.sale_quantity_thousandths, view.sale, None, QUANTITY)
+        lines = named[0].matching(view)
+        if len(named) > 1:
+            lines = tuple(sorted({place for one in named for place in one.matching(view)}))
+        quantity = sum([view.lines[place].quantity_thousandths for place in lines])
+        return measure(self.ranges, quantity, lines, lines, QUANTITY)
+
+    def needs(self) -> str:
+        what = f" of {' or '.join([one.needs() for one in self.named])}" if self.named else ""
+        return f"{self.test.phrase()} pieces{what}"
+
+
+@condition("MANUAL_DISCOUNT")
+@dataclass(frozen=True, slots=True)
+class ManualDiscount(Condition):
+    """The cashier gave a manual discount; with values, for one of these reason codes."""
+
+    reasons: TextTest | None
+
+    @classmethod
+    def parse(cls, row: ConditionRow) -> Self:
+        return cls(TextTest.parse(row) if row.value or row.values else None)
+
+    def check(self, view: BasketView, sale_minor: int) -> Verdict:
+        if not view.basket.manual_discount:
+            return Missed("NO_MANUAL_DISCOUNT")
+        if self.reasons is None:
+            return Met()
+        reason = view.basket.manual_discount_reason
+        if reason is None:
+            return Missed("MANUAL_DISCOUNT_REASON_MISSING")
+        return Met() if self.reasons.holds(reason) else Missed("MANUAL_DISCOUNT_REASON_DIFFERS")
+
+    def needs(self) -> str:
+        return "a manual discount" + (f" with reason {self.reasons.phrase()}" if self.reasons is not None else "")

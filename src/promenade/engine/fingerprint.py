@@ -1,0 +1,41 @@
+"""The content hash of a promotion's definition: the same in every process, other when anything it says is other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from datetime import UTC, date, datetime, time
+from hashlib import sha256
+from operator import attrgetter
+from typing import Any
+
+from promenade.engine.definition import PromotionDefinition
+
+__all__ = ["definition_hash"]
+
+_Getter = Callable[[Any], tuple[Any, ...]]
+
+_GETTERS: dict[type, _Getter] = {}
+
+
+def definition_hash(definition: PromotionDefinition) -> str:
+    """sha256 (64 hex digits) of a canonical form: fields in their declared order, sets sorted, instants in UTC."""
+    return sha256(repr(_canonical(definition)).encode()).hexdigest()
+
+
+def _canonical(value: Any) -> Any:
+    kind = type(value)
+    if kind is str or kind is int or kind is bool or value is None:
+        return value
+    if kind is tuple:
+        return tuple([_canonical(one) for one in value])
+    if kind is frozenset:
+        return "set", sorted(value)
+    if kind is datetime:
+        return "at", value.astimezone(UTC).isoformat()
+    if kind is date or kind is time:
+        return kind.__name__, value.isoformat()
+    getter = _GETTERS.get(kind)
+    if getter is None:
+        getter = _GETTERS[kind] = attrgetter(*[field.name for field in fields(kind)])
+    return kind.__name__, [_canonical(one) for one in getter(value)]

@@ -1,0 +1,212 @@
+"""The candidate index: from what a basket holds to the promotions that can matter to it.
+
+A promotion enters under the keys through which a basket may reach it (`entry_keys`), and a basket looks up only the
+keys it holds; so the cost follows the promotions that touch the basket and not their number. `catalogue` has the
+naive twin that tests hold it to.
+"""
+
+from __future__ import annotations
+
+from promenade.engine.conditions.registry import Group, IndexKey
+from promenade.engine.promotion import CompiledPromotion
+from promenade.engine.view import BasketView
+
+__all__ = ["CandidateIndex", "entry_keys", "request_keys", "sale_keys"]
+
+LINE_KINDS = ("article", "ean", "group", "tree", "manufacturer", "field")
+REQUEST_KINDS = ("customer", "customer_group", "tier", "payment_means", "card_type", "channel", "user_field")
+
+Bucket = dict[str, CompiledPromotion]  # by promotion id: an ordered set that forgets in constant time
+
+_NOTHING: Bucket = {}
+
+
+def entry_keys(promotion: CompiledPromotion) -> tuple[IndexKey, ...] | None:
+    """The keys one of which a basket must hold for the promotion to matter; None = it may matter to any basket.
+
+    Per AND group: every positive condition that names lines is a way in, so that near misses are seen; else the
+    targets of the benefits, when all of them have targets; else one condition on the request that must hold anyway.
+    """
+    if not promotion.benefits:
+        return ()
+    targets = _target_keys(promotion)
+    if not promotion.groups:
+        return targets
+    keys: dict[IndexKey, None] = {}
+    for group in promotion.groups:
+        found = _line_keys(group) or targets
+        if found is None:
+            found = _request_condition_keys(group)
+        if found is None:
+            return None
+        keys.update(dict.fromkeys(found))
+    return tuple(keys)
+
+
+def _line_keys(group: Group) -> tuple[IndexKey, ...] | None:
+    found: list[IndexKey] = []
+    for negated, condition in group:
+        keys = None if negated else condition.keys()
+        if keys and keys[0][0] in LINE_KINDS:
+            found.extend(keys)
+    return tuple(found) or None
+
+
+def _request_condition_keys(group: Group) -> tuple[IndexKey, ...] | None:
+    for negated, condition in group:
+        keys = None if negated else condition.keys()
+        if keys:
+            return keys
+    return None
+
+
+def _target_keys(promotion: CompiledPromotion) -> tuple[IndexKey, ...] | None:
+    found: list[IndexKey] = []
+    for benefit in promotion.benefits:
+        keys = benefit.keys()
+        if keys is None:
+            return None
+        found.extend(keys)
+    return tuple(found)
+
+
+def sale_keys(view: BasketView) -> set[IndexKey]:
+    """Every key that the basket's sale lines hold."""
+    keys: set[IndexKey] = set()
+    for position in view.sale:
+        line = view.lines[position]
+        keys.add(("article", line.article_number))
+        if line.ean:
+            keys.add(("ean", line.ean))
+        if line.article_group_id:
+            keys.add(("group", line.article_group_id))
+        keys.update([("tree", group) for group in line.group_path])
+        if line.manufacturer_id:
+            keys.add(("manufacturer", line.manufacturer_id))
+        keys.update([("field", name) for name, _ in line.line.fields])
+    return keys
+
+
+def request_keys(view: BasketView) -> list[IndexKey]:
+    """Every key that the request holds besides its lines."""
+    basket = view.basket
+    keys: list[IndexKey] = []
+    customer = basket.customer
+    if customer is not None:
+        if customer.customer_id is not None:
+            keys.append(("customer", customer.customer_id))
+        if customer.customer_group is not None:
+            keys.append(("customer_group", customer.customer_group))
+        if customer.loyalty_tier is not None:
+            keys.append(("tier", customer.loyalty_tier))
+    payment = basket.payment
+    if payment is not None:
+        if payment.payment_means is not None:
+            keys.append(("payment_means", payment.payment_means))
+        if payment.card_type is not None:
+            keys.append(("card_type", payment.card_type))
+    if basket.channel is not None:
+        keys.append(("channel", basket.channel.casefold()))
+    keys.extend([("user_field", name) for name, _ in basket.user_fields])
+    return keys
+
+
+class CandidateIndex:
+    """Promotions by their entry keys; those without one by POS group; those that need a coupon by coupon type."""
+
+    __slots__ = ("_articles", "_coupons", "_eans", "_everywhere", "_groups", "_makers", "_places", "_tables", "_trees")
+
+    def __init__(self) -> None:
+        self._tables: dict[str, dict[str, Bucket]] = {kind: {} for kind in (*LINE_KINDS, *REQUEST_KINDS)}
+        self._articles = self._tables["article"]
+        self._eans = self._tables["ean"]
+        self._groups = self._tables["group"]
+        self._trees = self._tables["tree"]
+        self._makers = self._tables["manufacturer"]
+        self._coupons: dict[str, Bucket] = {}
+        self._places: dict[str, Bucket] = {}  # any basket of this POS group
+        self._everywhere: Bucket = {}  # any basket
+
+    def add(self, promotion: CompiledPromotion) -> None:
+        """Enter a promotion; costs as much as it has keys."""
+        for table, key in self._entries(promotion):
+            bucket = table.get(key)
+            if bucket is None:
+                bucket = table[key] = {}
+            bucket[promotion.id] = promotion
+        if _is_everywhere(promotion):
+            self._everywhere[promotion.id] = promotion
+
+    def discard(self, promotion: CompiledPromotion) -> None:
+        """Take a promotion out again; costs as much as it has keys."""
+        for table, key in self._entries(promotion):
+            bucket = table.get(key)
+            if bucket is not None:
+                bucket.pop(promotion.id, None)
+                if not bucket:
+                    del table[key]
+        self._everywhere.pop(promotion.id, None)
+
+    def _entries(self, promotion: CompiledPromotion) -> list[tuple[dict[str, Bucket], str]]:
+        definition = promotion.definition
+        if definition.coupon_type_ids:
+            return [(self._coupons, one) for one in definition.coupon_type_ids]
+        if promotion.entries is None:
+            return [(self._places, one) for one in definition.pos_groups]
+        return [(self._tables[kind], value) for kind, value in promotion.entries]
+
+    def reach(self, view: BasketView, coupon_type_ids: frozenset[str]) -> Bucket:
+        """The promotions that can matter to a basket, whatever their validity, each once."""
+        found = dict(self._everywhere)
+        place = self._places.get(view.pos_group_id)
+        if place is not None:
+            found.update(place)
+        for coupon_type in coupon_type_ids:
+            bucket = self._coupons.get(coupon_type)
+            if bucket is not None:
+                found.update(bucket)
+        self._reach_by_lines(view, found)
+        for kind, value in request_keys(view):
+            bucket = self._tables[kind].get(value)
+            if bucket is not None:
+                found.update(bucket)
+        return found
+
+    def _reach_by_lines(self, view: BasketView, found: Bucket) -> None:
+        articles, eans, makers = self._articles, self._eans, self._makers
+        groups: set[str] = set()
+        lines = view.lines
+        for position in view.sale:
+            line = lines[position]
+            bucket = articles.get(line.article_number)
+            if bucket is not None:
+                found.update(bucket)
+            if line.ean is not None:
+                bucket = eans.get(line.ean)
+                if bucket is not None:
+                    found.update(bucket)
+            if line.manufacturer_id is not None:
+                bucket = makers.get(line.manufacturer_id)
+                if bucket is not None:
+                    found.update(bucket)
+            group = line.article_group_id
+            if group is not None and group not in groups:
+                groups.add(group)
+                self._reach_by_group(group, line.group_path, found)
+            if line.line.fields:
+                for name, _ in line.line.fields:
+                    found.update(self._tables["field"].get(name, _NOTHING))
+
+    def _reach_by_group(self, group: str, path: tuple[str, ...], found: Bucket) -> None:
+        bucket = self._groups.get(group)
+        if bucket is not None:
+            found.update(bucket)
+        for ancestor in path:
+            bucket = self._trees.get(ancestor)
+            if bucket is not None:
+                found.update(bucket)
+
+
+def _is_everywhere(promotion: CompiledPromotion) -> bool:
+    definition = promotion.definition
+    return promotion.entries is None and not definition.coupon_type_ids and not definition.pos_groups
