@@ -1,0 +1,107 @@
+"""What an evaluation costs in-process, and what it costs as the catalogue grows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from benchmarks.bar import Bar
+from benchmarks.measure import Timing, milliseconds, show, time_each
+from benchmarks.synthetic import SETTINGS, Assortment, basket, catalogue, facts, make_assortment
+from promenade.engine.basket import Basket, Facts
+from promenade.engine.catalogue import Catalogue
+from promenade.engine.definition import PromotionDefinition
+from promenade.engine.evaluation import evaluate
+
+__all__ = ["run"]
+
+SEED = 1
+SIZES = (100, 1_000, 10_000, 100_000)
+LINES = (5, 20, 60)
+BASKETS = 8  # a promotion that matters is about one line of each of them
+
+Case = tuple[Basket, Facts]
+
+
+def run(quick: bool) -> None:
+    """Print every table of this part."""
+    seconds = 0.2 if quick else 1.5
+    assortment = make_assortment(SEED)
+    sizes = SIZES[:3] if quick else SIZES
+    first_compile(assortment)
+    same_candidates(assortment, sizes, seconds)
+    more_candidates(assortment, seconds)
+
+
+def compiled(assortment: Assortment, definitions: Iterable[PromotionDefinition]) -> Catalogue:
+    """A catalogue with these promotions."""
+    made = Catalogue(assortment.groups)
+    made.compile_all(definitions)
+    return made
+
+
+def cases(assortment: Assortment, lines: int) -> list[Case]:
+    """Baskets with the facts about their articles."""
+    bought = [basket(assortment, lines, number) for number in range(BASKETS)]
+    return [(one, facts(assortment, one)) for one in bought]
+
+
+def first_compile(assortment: Assortment) -> None:
+    """How long 10 000 promotions take to become a catalogue, and one to be replaced in it."""
+    definitions = list(catalogue(assortment, (basket(assortment, 20, 0),), 10_000, 25))
+    start = time.perf_counter_ns()
+    made = compiled(assortment, definitions)
+    taken = time.perf_counter_ns() - start
+    replaced = time_each(made.put, definitions[:200], 0.2)
+    show(
+        "Compiling",
+        ("", "ms"),
+        [
+            ("10 000 promotions, first time", milliseconds(taken)),
+            ("one promotion, replaced", milliseconds(replaced.p50)),
+        ],
+    )
+
+
+def same_candidates(assortment: Assortment, sizes: tuple[int, ...], seconds: float) -> None:
+    """The number of active promotions grows, the 25 that touch the basket stay."""
+    rows = []
+    at_hundred: dict[int, int] = {}
+    for size in sizes:
+        for lines in LINES:
+            inputs = cases(assortment, lines)
+            bought = tuple(one for one, _ in inputs)
+            made = compiled(assortment, catalogue(assortment, bought, size, 25))
+            timing = price(made, inputs, seconds)
+            at_hundred.setdefault(lines, timing.p50)
+            growth = f"{timing.p50 / at_hundred[lines]:.2f}"
+            rows.append((f"{size:,}", lines, milliseconds(timing.p50), milliseconds(timing.p99), growth))
+    show(
+        "Evaluation in-process, 25 promotions match: ms per basket",
+        ("active promotions", "lines", "p50", "p99", "p50 against 100 active"),
+        rows,
+    )
+
+
+def more_candidates(assortment: Assortment, seconds: float) -> None:
+    """10 000 active promotions and a basket of 20 lines: none, 25, 250 match; beside the bar."""
+    rows = []
+    inputs = cases(assortment, 20)
+    bought = tuple(one for one, _ in inputs)
+    for matching in (0, 25, 250):
+        definitions = list(catalogue(assortment, bought, 10_000, matching))
+        timing = price(compiled(assortment, definitions), inputs, seconds)
+        least = time_each(Bar(definitions).price, bought, seconds / 3)
+        ratio = f"{timing.p50 / least.p50:.1f}"
+        rows.append((matching, milliseconds(timing.p50), milliseconds(timing.p99), milliseconds(least.p50), ratio))
+    show(
+        "Evaluation in-process, 20 lines, 10 000 active promotions: ms per basket",
+        ("matching", "p50", "p99", "bar p50", "engine / bar"),
+        rows,
+        "bar: dict lookups and stacking only, sixty lines of Python, no explanations",
+    )
+
+
+def price(made: Catalogue, inputs: list[Case], seconds: float) -> Timing:
+    """Time ``evaluate`` over the inputs."""
+    return time_each(lambda case: evaluate(made, case[0], case[1], SETTINGS), inputs, seconds)

@@ -1,0 +1,135 @@
+"""The load generator: a process of its own, keep-alive connections, every latency recorded exactly.
+
+It reads one JSON object from standard input ({"host", "port", "clients", "seconds", "requests": [text, ...],
+"limit"}), sends the given raw HTTP requests in turn on every connection, each as soon as the last was answered,
+and prints one JSON object: count, failures, seconds, p50 and p99 in nanoseconds, and the bodies if asked for
+("keep": true). ``limit`` ends the run after so many answers; 0 means time alone ends it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import uvloop
+
+__all__ = ["post"]
+
+
+def post(path: str, body: bytes, headers: dict[str, str], host: str = "127.0.0.1") -> str:
+    """A raw keep-alive POST of JSON."""
+    lines = [f"POST {path} HTTP/1.1", f"Host: {host}", "Content-Type: application/json"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    lines += [f"Content-Length: {len(body)}", "", body.decode()]
+    return "\r\n".join(lines)
+
+
+@dataclass(slots=True)
+class Run:
+    """What all connections of one run share."""
+
+    requests: list[bytes]
+    limit: int
+    keep: bool
+    sent: int = 0
+    end: float = 0.0
+    latencies: list[int] = field(default_factory=list)
+    failures: int = 0
+    first_failure: str = ""
+    bodies: list[str] = field(default_factory=list)
+
+    def next(self) -> bytes | None:
+        """The next request, None when the run is over."""
+        if (self.limit and self.sent >= self.limit) or (self.end and time.perf_counter() > self.end):
+            return None
+        self.sent += 1
+        return self.requests[(self.sent - 1) % len(self.requests)]
+
+
+class Client(asyncio.Protocol):
+    """One connection: ask, wait for the whole answer, ask again."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._buffer = bytearray()
+        self._sent_at = 0
+        self._transport: asyncio.Transport | None = None
+        self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._ask()
+
+    def data_received(self, data: bytes) -> None:
+        """Collect the answer; HTTP/1.1 with a Content-Length is all a benchmark needs to understand."""
+        buffer = self._buffer
+        buffer += data
+        head = buffer.find(b"\r\n\r\n")
+        if head < 0:
+            return
+        mark = buffer.lower().find(b"content-length:", 0, head)
+        length = int(buffer[mark + 15 : buffer.find(b"\r", mark)])
+        if len(buffer) < head + 4 + length:
+            return
+        run = self._run
+        run.latencies.append(time.perf_counter_ns() - self._sent_at)
+        if buffer[9:12] != b"200":
+            run.failures += 1
+            run.first_failure = run.first_failure or buffer[:600].decode(errors="replace")
+        elif run.keep:
+            run.bodies.append(buffer[head + 4 :].decode())
+        buffer.clear()
+        self._ask()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The server hung up, or we did."""
+        if not self.done.done():
+            self._run.failures += 1
+            self._run.first_failure = self._run.first_failure or f"connection lost: {exc}"
+            self.done.set_result(None)
+
+    def _ask(self) -> None:
+        assert self._transport is not None
+        request = self._run.next()
+        if request is None:
+            self.done.set_result(None)
+            self._transport.close()
+            return
+        self._sent_at = time.perf_counter_ns()
+        self._transport.write(request)
+
+
+async def _run(job: dict[str, Any]) -> dict[str, Any]:
+    run = Run([request.encode() for request in job["requests"]], job.get("limit", 0), job.get("keep", False))
+    loop = asyncio.get_running_loop()
+    start = time.perf_counter()
+    run.end = start + job["seconds"] if job["seconds"] else 0.0
+    made = [await loop.create_connection(lambda: Client(run), job["host"], job["port"]) for _ in range(job["clients"])]
+    await asyncio.gather(*(client.done for _, client in made))
+    seconds = time.perf_counter() - start
+    ordered = sorted(run.latencies) or [0]
+    return {
+        "count": len(run.latencies),
+        "failures": run.failures,
+        "first_failure": run.first_failure,
+        "seconds": seconds,
+        "p50": ordered[len(ordered) * 50 // 100],
+        "p99": ordered[min(len(ordered) - 1, len(ordered) * 99 // 100)],
+        "bodies": run.bodies,
+    }
+
+
+def main() -> None:
+    """Run the job on standard input."""
+    job = json.loads(sys.stdin.read())
+    print(json.dumps(uvloop.run(_run(job))))
+
+
+if __name__ == "__main__":
+    main()
