@@ -1,0 +1,126 @@
+"""What `promenade demo` prints: who may do what, and lines that work when pasted into a shell."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from promenade.demo.assortment import shelf_price
+from promenade.demo.leaflet import Leaflet
+
+__all__ = ["DemoClient", "Purchase", "guide_text", "tour_purchases"]
+
+
+@dataclass(frozen=True, slots=True)
+class DemoClient:
+    """A client of the token issuer that the demo made, one per role."""
+
+    role: str
+    client_id: str
+    secret: str
+    scopes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Purchase:
+    """A line of the basket that the printed example buys."""
+
+    article_number: str
+    name: str
+    quantity: int
+    unit_price: str
+
+
+def tour_purchases(leaflet: Leaflet) -> tuple[Purchase, ...]:
+    """Two packs of coffee and three shampoos, as a till in Hamburg sells them."""
+    coffee, shampoo = leaflet.first("Ground coffee")[0], leaflet.first("Shampoo")[0]
+    return tuple(
+        Purchase(article.article_number, article.name, quantity, str(shelf_price(article, "EUR")))
+        for article, quantity in ((coffee, 2), (shampoo, 3))
+    )
+
+
+def guide_text(
+    url: str,
+    tenant_id: str,
+    clients: Sequence[DemoClient],
+    purchases: Sequence[Purchase],
+    promotion_ids: Sequence[str],
+) -> str:
+    """The whole text. ``url`` is where the service answers, without a slash at the end; ``promotion_ids`` are those
+    that give ``purchases`` a discount, which the till names when it confirms.
+    """
+    till = next(client for client in clients if "svc.POSReader" in client.scopes)
+    return "\n".join(
+        (
+            f"Promenade demo: tenant {tenant_id} at {url}",
+            "",
+            *_clients_table(clients),
+            "",
+            "# 1. A token for the till (it holds for about four hours)",
+            _token_line(url, till),
+            "",
+            "# 2. Price a basket: " + ", ".join(f"{item.quantity} x {item.name}" for item in purchases),
+            _post_line(url, "/pos/v2/evaluate", _evaluate_body(purchases)),
+            "",
+            "# 3. Confirm it, once and for all, with the promotions that the answer named",
+            _post_line(url, "/pos/v2/confirm", _confirm_body(promotion_ids)),
+            "",
+            "# 4. What the sale set in motion: coupons, points, budgets",
+            f'curl -s -H "Authorization: Bearer $TOKEN" {url}/pos/v2/transactions/TOUR-1/1/side-effects; echo',
+            "",
+        )
+    )
+
+
+def _clients_table(clients: Sequence[DemoClient]) -> list[str]:
+    width = max(len(client.role) for client in clients)
+    return [
+        f"{client.role:<{width}}  client id {client.client_id}  secret {client.secret}  ({' '.join(client.scopes)})"
+        for client in clients
+    ]
+
+
+def _token_line(url: str, client: DemoClient) -> str:
+    form = f"grant_type=client_credentials&client_id={client.client_id}&client_secret={client.secret}"
+    pick = """sed -E 's/.*"access_token":"([^"]+)".*/\\1/'"""
+    return f"TOKEN=$(curl -s -d {shlex.quote(form)} {url}/oauth/token | {pick})"
+
+
+def _post_line(url: str, path: str, body: object) -> str:
+    data = shlex.quote(msgspec.json.encode(body).decode())
+    return f'curl -s -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -d {data} {url}{path}; echo'
+
+
+def _evaluate_body(purchases: Sequence[Purchase]) -> object:
+    return {
+        "request": {
+            "header": {"transactionId": "TOUR-1"},
+            "posGroupCode": "DE-HAM",
+            "channel": "IN_STORE",
+            "customer": {"customerId": "C-10042", "loyalty": {"tier": "GOLD", "points": 120}},
+            "coupons": [{"code": "WELCOME10"}],
+            "items": [
+                {
+                    "articleNumber": item.article_number,
+                    "quantity": item.quantity,
+                    "unitPrice": msgspec.Raw(item.unit_price.encode()),
+                }
+                for item in purchases
+            ],
+        }
+    }
+
+
+def _confirm_body(promotion_ids: Sequence[str]) -> object:
+    return {
+        "request": {
+            "header": {"transactionId": "TOUR-1", "transactionCounter": 1},
+            "transactionId": "TOUR-1",
+            "customerId": "C-10042",
+            "appliedPromotions": [{"promotionId": promotion_id} for promotion_id in promotion_ids],
+        }
+    }
