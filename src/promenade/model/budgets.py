@@ -145,7 +145,7 @@ class BudgetConsumptions(
     uncovered_amount = computed_amount("What was granted but could not be taken: nothing was left.", default="0")
     currency = currency_code("The currency.", required=True, read_only=True)
     consumed_at = timestamp("When the sale was confirmed.", required=True, read_only=True)
-    origin = text(36, "Who priced the sale.", required=True, read_only=True, hidden_from=_EVERYWHERE)
+    origin = text(36, "Who priced the sale.", default="cloud", read_only=True, hidden_from=_EVERYWHERE)
 
 
 class StakeholderPromotions(

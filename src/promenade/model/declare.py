@@ -20,11 +20,35 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
-from enum import StrEnum
 from types import MappingProxyType
 from typing import ClassVar, TypeVar
+
+from promenade.model.shape import (
+    ADMIN,
+    DRAFT,
+    DRAFT_NODE,
+    EVERY_SERVICE,
+    NONE,
+    PLAIN,
+    PUBLIC,
+    REPORTING,
+    RO,
+    RW,
+    RW_RESTRICTED,
+    Collection,
+    EntityType,
+    Field,
+    Kind,
+    Link,
+    Member,
+    Mode,
+    Service,
+    label_of,
+    table_name,
+    wire_name,
+)
 
 __all__ = [
     "ADMIN",
@@ -72,212 +96,6 @@ __all__ = [
     "uuid",
     "wire_name",
 ]
-
-
-class Service(StrEnum):
-    """Who looks at the model."""
-
-    PUBLIC = "public"
-    ADMIN = "admin"
-    REPORTING = "reporting"
-
-
-class Mode(StrEnum):
-    """What a service lets its callers do with an entity set."""
-
-    NONE = "NONE"  # not part of the service
-    RO = "RO"
-    RW = "RW"
-    RW_RESTRICTED = "RW*"  # reads, and PATCH of `EntityType.patchable` alone
-    PLAIN = "PLAIN"  # administration: written directly, without edit drafts
-    DRAFT = "DRAFT"  # administration: root of an edit draft
-    DRAFT_NODE = "DRAFT_NODE"  # administration: edited with its root's draft
-
-
-class Kind(StrEnum):
-    """What a field holds; `odata_server` and `store.types` each map it to their own type."""
-
-    UUID = "uuid"
-    TEXT = "text"
-    INTEGER = "integer"
-    DECIMAL = "decimal"
-    BOOLEAN = "boolean"
-    TIMESTAMP = "timestamp"
-    DATE = "date"
-    TIME = "time"
-    TEXTS = "texts"  # a collection of strings
-    BLOB = "blob"
-
-
-PUBLIC, ADMIN, REPORTING = Service.PUBLIC, Service.ADMIN, Service.REPORTING
-NONE, RO, RW, RW_RESTRICTED = Mode.NONE, Mode.RO, Mode.RW, Mode.RW_RESTRICTED
-PLAIN, DRAFT, DRAFT_NODE = Mode.PLAIN, Mode.DRAFT, Mode.DRAFT_NODE
-EVERY_SERVICE = frozenset(Service)
-
-Default = str | int | bool | Decimal | None
-
-
-def wire_name(name: str) -> str:
-    """``valid_from`` -> ``validFrom``; ``id`` -> ``ID``."""
-    if name == "id":
-        return "ID"
-    head, *rest = name.split("_")
-    return head + "".join(part.capitalize() for part in rest)
-
-
-def table_name(set_name: str) -> str:
-    """``PromotionPosGroups`` -> ``promotion_pos_groups``."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", set_name).lower()
-
-
-def _label(name: str) -> str:
-    """``valid_from`` -> ``Valid from``; ``callback_url`` -> ``Callback URL``."""
-    words = name.split("_")
-    words = [word.upper() if word in {"id", "ean", "url", "http"} else word for word in words]
-    return (words[0] if words[0].isupper() else words[0].capitalize()) + "".join(f" {word}" for word in words[1:])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
-    """One property. ``name`` and ``label`` are filled in from the attribute unless given."""
-
-    kind: Kind
-    doc: str
-    name: str = ""
-    wire: str = ""
-    label: str = ""
-    length: int | None = None  # characters; None for text means unbounded
-    precision: int | None = None
-    scale: int | None = None
-    stored_scale: int | None = None  # decimals in the table, where amounts of different scales are summed
-    required: bool = False
-    default: Default = None
-    minimum: Decimal | None = None
-    maximum: Decimal | None = None
-    code_list: str | None = None  # the field has a navigation `<wire>Text` to this code list
-    choices: tuple[str, ...] = ()  # closed set of values without a code list of its own
-    searchable: bool = False
-    read_only: bool = False  # set by the service; a client's value is refused
-    virtual: bool = False  # computed on reading, never stored, never writable
-    write_only: bool = False  # accepted, never shown to anybody
-    hidden_from: frozenset[Service] = frozenset()  # neither shown, filtered nor accepted there
-    importable: bool = False  # accepted in bulk-import rows although hidden from the public API
-    deprecated: bool = False
-
-    @property
-    def nullable(self) -> bool:
-        return not self.required and self.default is None
-
-    @property
-    def text_navigation(self) -> str | None:
-        """Name of the navigation to the code list's entry, e.g. ``statusText``."""
-        return f"{self.wire}Text" if self.code_list else None
-
-    def shown_in(self, service: Service) -> bool:
-        return not self.write_only and service not in self.hidden_from
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
-    """A to-one association: column ``<name>_id``, property ``<name>_ID``, navigation ``<name>``."""
-
-    target: str
-    doc: str
-    name: str = ""
-    wire: str = ""
-    label: str = ""
-    required: bool = False
-    owner: bool = False  # the target owns this entity: deleted with it
-    soft: bool = False  # history: what it names may be gone, so the database does not insist
-    indexed: bool = True
-    read_only: bool = False
-    hidden_from: frozenset[Service] = frozenset()
-
-    @property
-    def column(self) -> str:
-        return f"{self.name}_id"
-
-    @property
-    def property_wire(self) -> str:
-        return f"{self.wire}_ID"
-
-    @property
-    def nullable(self) -> bool:
-        return not self.required
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Collection:
-    """A navigation to the rows of ``target`` whose link ``by`` names this entity.
-
-    A composition is written through its parent and deleted with it; otherwise it is a read-only way back.
-    """
-
-    target: str
-    by: str
-    doc: str
-    composition: bool
-    many: bool = True
-    name: str = ""
-    wire: str = ""
-    label: str = ""
-
-
-Member = Field | Link | Collection
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntityType:
-    """An entity as declared: what every projection (tables, OData, import, documents) reads."""
-
-    set_name: str
-    doc: str
-    label: str
-    fields: tuple[Field, ...]  # own fields first named `id`; managed fields and tenantId last
-    links: tuple[Link, ...]
-    collections: tuple[Collection, ...]
-    key: tuple[str, ...]
-    public: Mode
-    admin: Mode
-    reporting: Mode
-    importable: bool
-    import_upserts: bool
-    natural_key: tuple[str, ...]
-    unique: tuple[tuple[str, ...], ...]
-    indexes: tuple[tuple[str, ...], ...]
-    invariants: Mapping[str, str]
-    patchable: tuple[str, ...]
-    tenant_owned: bool
-    shows_tenant: bool
-    managed: bool
-    stored: bool
-    deprecated: bool
-
-    @property
-    def table(self) -> str:
-        return table_name(self.set_name)
-
-    @property
-    def owner(self) -> Link | None:
-        """The link to the entity that this one is deleted with."""
-        return next((link for link in self.links if link.owner), None)
-
-    def field(self, name: str) -> Field:
-        """The field of this Python name. Raises KeyError."""
-        for field in self.fields:
-            if field.name == name:
-                return field
-        raise KeyError(f"{self.set_name} has no field {name}")
-
-    def link(self, name: str) -> Link:
-        """The to-one link of this Python name. Raises KeyError."""
-        for link in self.links:
-            if link.name == name:
-                return link
-        raise KeyError(f"{self.set_name} has no link {name}")
-
-    def mode(self, service: Service) -> Mode:
-        return {PUBLIC: self.public, ADMIN: self.admin, REPORTING: self.reporting}[service]
 
 
 _DECLARED: dict[str, EntityType] = {}
@@ -512,7 +330,7 @@ _M = TypeVar("_M", Field, Link, Collection)
 
 
 def _named(name: str, member: _M) -> _M:
-    return replace(member, name=name, wire=member.wire or wire_name(name), label=member.label or _label(name))
+    return replace(member, name=name, wire=member.wire or wire_name(name), label=member.label or label_of(name))
 
 
 class Fields:

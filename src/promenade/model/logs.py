@@ -59,7 +59,7 @@ class CalculationLogs(
     source = text(20, "Who priced it: btp or local-store.", required=True, read_only=True)
     instance_id = text(36, "The instance that priced it.", read_only=True)
     message = text(1000, "Why a confirm was refused.", read_only=True)
-    origin = text(36, "Who priced it, as in every key of a transaction.", required=True, read_only=True,
+    origin = text(36, "Who priced it, as in every key of a transaction.", default="cloud", read_only=True,
                   hidden_from=_EVERYWHERE)  # fmt: skip
     items = children("CalculationLogItems", "Its lines.", by="log")
     promotions = children("CalculationLogPromotions", "The promotions that applied.", by="log")
@@ -79,7 +79,6 @@ class CalculationLogItems(Entity, public=RO, admin=RO, reporting=RO, unique=(("l
     line_discount = computed_amount("Sum of its discounts.", required=True)
     line_net = computed_amount("What is left to pay.", required=True)
     confirmed_discount = computed_amount("The discount that the till confirmed, where it says so.")
-    returned_quantity = decimal(15, 3, "What came back since.", default="0", read_only=True, hidden_from=_EVERYWHERE)
 
 
 class CalculationLogPromotions(
@@ -131,4 +130,4 @@ class LoyaltyTransactions(
     points = integer("The points; below zero when taken.", required=True, read_only=True)
     balance_after = integer("The customer's points afterwards.", required=True, read_only=True)
     awarded_at = timestamp("When they were booked.", required=True, read_only=True)
-    origin = text(36, "Who priced the sale.", required=True, read_only=True, hidden_from=_EVERYWHERE)
+    origin = text(36, "Who priced the sale.", default="cloud", read_only=True, hidden_from=_EVERYWHERE)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -25,6 +26,7 @@ from promenade.store.types import ExactDecimal, Json, Timestamp, string
 
 __all__ = ["column_type", "metadata", "table"]
 
+_STAMPS = frozenset({"created_at", "modified_at"})
 _NAME_LENGTH_MAX = 63  # PostgreSQL cuts longer names silently
 
 
@@ -54,7 +56,14 @@ def column_type(field: Field) -> TypeEngine[Any]:
     return simple.get(field.kind) or string(field.length)
 
 
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
 def _column(field: Field) -> sa.Column[Any]:
+    if field.name in _STAMPS:
+        # Workflows say the time themselves; this serves rows whose writer has no reason to.
+        return sa.Column(field.name, Timestamp(), nullable=False, default=_now, doc=field.doc)
     return sa.Column(field.name, column_type(field), nullable=field.nullable, default=field.default, doc=field.doc)
 
 

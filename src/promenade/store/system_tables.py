@@ -11,11 +11,9 @@ from collections.abc import Iterator
 import sqlalchemy as sa
 from sqlalchemy.schema import SchemaItem
 
-from promenade.store.types import ExactDecimal, Json, Timestamp, string
+from promenade.store.types import Json, Timestamp, string
 
 __all__ = ["declare"]
-
-_MONEY = ExactDecimal(18, 3)
 
 
 def declare(metadata: sa.MetaData) -> dict[str, sa.Table]:
@@ -96,7 +94,7 @@ def _catalogue() -> Iterator[_Definition]:
         "What each version of the catalogue changed, so that a process recompiles only that.",
         True,
         (
-            _text("kind", 30, "promotions or articles: the counter that was raised; other kinds are the store's."),
+            _text("kind", 30, "Entity set of what changed; Articles belong to one counter, the rest to the other."),
             _count("version", "The value that the counter was raised to.", default=None, big=True),
             _text("entity_id", 50, "What changed; empty when everything may have."),
             _key("catalogue_changes", "kind", "version", "entity_id"),
