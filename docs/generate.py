@@ -1,0 +1,266 @@
+"""Writes docs/reference from the code: `make docs`. With --check it only says whether the pages are fresh."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import click
+from prometheus_client.metrics import MetricWrapperBase
+
+from promenade import cli, events, metrics
+from promenade.engine.benefits import registry as benefits
+from promenade.engine.conditions import registry as conditions
+from promenade.engine.definition import DefinitionError
+from promenade.model import EntityType, code_lists, entities
+from promenade.model.declare import Field, Kind, Link, Service
+from promenade.web.problems import STATUS
+
+ROOT = Path(__file__).parent.parent
+REFERENCE = Path(__file__).parent / "reference"
+SOURCE = ROOT / "src" / "promenade"
+NOTICE = "<!-- Generated from the code by `make docs`. Change the code, not this page. -->"
+
+
+def main() -> int:
+    """Write the pages, or with --check name those that are stale; returns the exit code."""
+    check = "--check" in sys.argv[1:]
+    pages = {name: f"{NOTICE}\n\n{write().strip()}\n" for name, write in PAGES.items()}
+    present = {path.name for path in REFERENCE.glob("*.md")}
+    stale = [name for name, page in pages.items() if name not in present or (REFERENCE / name).read_text() != page]
+    left_over = sorted(present - set(pages))
+    if check:
+        for name in [*stale, *left_over]:
+            sys.stderr.write(f"docs/reference/{name} is not what the code says; run: make docs\n")
+        return 1 if stale or left_over else 0
+    REFERENCE.mkdir(exist_ok=True)
+    for name in stale:
+        (REFERENCE / name).write_text(pages[name])
+    for name in left_over:
+        (REFERENCE / name).unlink()
+    return 0
+
+
+def index_page() -> str:
+    """What there is."""
+    links = "\n".join(f"- [{write.__name__[:-5].replace('_', ' ').capitalize()}]({name})" for name, write in LINKED)
+    return f"# Reference\n\nGenerated from the code, so it is what the code does.\n\n{links}"
+
+
+def conditions_page() -> str:
+    """Every condition type with its class's docstring."""
+    rows = [(f"`{code}`", text_of(conditions._REGISTRY[code])) for code in conditions.condition_codes()]
+    intro = "When a promotion qualifies: the code of `Conditions.conditionType`, and when the condition holds."
+    return f"# Conditions\n\n{intro}\n\n{table(('Code', 'Holds when'), rows)}"
+
+
+def benefits_page() -> str:
+    """Every action type and loyalty action type."""
+    actions = [(f"`{code}`", text_of(benefits._REGISTRY[code])) for code in benefits.benefit_codes()]
+    loyalty = [(f"`{code}`", text_of(benefits._LOYALTY[code])) for code in benefits.loyalty_codes()]
+    return (
+        "# Benefits\n\nWhat a promotion gives: the code of `DiscountActions.actionType`.\n\n"
+        + table(("Code", "Effect"), actions)
+        + "\n\n## Loyalty\n\nThe code of `LoyaltyActions.actionType`.\n\n"
+        + table(("Code", "Effect"), loyalty)
+    )
+
+
+def error_codes_page() -> str:
+    """Every code that the program raises, read from its syntax trees."""
+    statuses = {kind.__name__: str(status) for kind, status in STATUS.items()}
+    statuses[DefinitionError.__name__] = "400"
+    found: dict[tuple[str, str], str] = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        for name, code, message in raised(ast.parse(path.read_text()), set(statuses)):
+            found.setdefault((code, statuses[name]), message)
+    found.setdefault(("INTERNAL_ERROR", "500"), "Something went wrong; quote ….")
+    rows = [(f"`{code}`", status, message) for (code, status), message in sorted(found.items())]
+    intro = "Codes are stable; messages are for people and may change. `…` stands for a value of the request."
+    return f"# Error codes\n\n{intro}\n\n{table(('Code', 'Status', 'Message'), rows)}"
+
+
+def raised(tree: ast.Module, kinds: set[str]) -> Iterator[tuple[str, str, str]]:
+    """(class, code, message) of every error made with a literal code."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in kinds:
+            following = [*node.args[1:], None]
+            for argument, message in zip(node.args, following, strict=True):
+                code = literal_code(argument)
+                if code is not None:
+                    yield node.func.id, code, words(message)
+                    break
+
+
+def literal_code(node: ast.expr) -> str | None:
+    """A literal like "NOT_FOUND", else None."""
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if isinstance(value, str) and value.isupper() and value.replace("_", "").isalnum() else None
+
+
+def words(node: ast.expr | None) -> str:
+    """A message's text, with … for what is filled in."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in node.values)
+    return ""
+
+
+def metrics_page() -> str:
+    """Every metric of GET /metrics."""
+    own = [value for value in vars(metrics).values() if isinstance(value, MetricWrapperBase)]
+    rows = []
+    for metric in own:
+        family = metric.describe()[0]
+        name = f"{family.name}_total" if family.type == "counter" else family.name
+        labels = ", ".join(f"`{label}`" for label in metric._labelnames)
+        rows.append((f"`{name}`", family.type, labels, family.documentation))
+    return f"# Metrics\n\n{table(('Name', 'Type', 'Labels', 'Meaning'), rows)}"
+
+
+def entities_page() -> str:
+    """Every entity with its fields, and every code list."""
+    parts = ["# Entities", "What the service keeps. Names are those on the wire."]
+    parts += [entity_section(entity) for entity in entities()]
+    return "\n\n".join(parts)
+
+
+def entity_section(entity: EntityType) -> str:
+    """One entity."""
+    rows = [field_row(field) for field in entity.fields if not field.hidden_from >= set(Service)]
+    rows += [link_row(link) for link in entity.links]
+    parts = [f"## {entity.set_name}", entity.doc + (" Deprecated." if entity.deprecated else "")]
+    if entity.natural_key:
+        keys = {field.name: field.wire for field in entity.fields} | {
+            link.column: link.property_wire for link in entity.links
+        }
+        keys |= {link.name: link.property_wire for link in entity.links}
+        parts.append("Unique per tenant: " + ", ".join(f"`{keys[name]}`" for name in entity.natural_key) + ".")
+    parts.append(table(("Field", "Type", "", "Meaning"), rows))
+    if entity.collections:
+        rows = [(f"`{part.wire}`", f"[{part.target}](#{part.target.lower()})", part.doc) for part in entity.collections]
+        parts.append(table(("Navigation", "To", "Meaning"), rows))
+    return "\n\n".join(parts)
+
+
+def field_row(field: Field) -> tuple[str, str, str, str]:
+    """One field of an entity."""
+    notes = [
+        note
+        for holds, note in (
+            (field.required and not field.read_only, "required"),
+            (field.read_only and not field.virtual, "read-only"),
+            (field.virtual, "computed"),
+            (field.write_only, "write-only"),
+            (
+                field.default is not None,
+                f"default `{str(field.default).lower() if field.kind is Kind.BOOLEAN else field.default}`",
+            ),
+            (field.deprecated, "deprecated"),
+        )
+        if holds
+    ]
+    meaning = field.doc
+    if field.code_list:
+        meaning += f" A value of [{field.code_list}](code-lists.md#{field.code_list.lower()})."
+    elif field.choices:
+        meaning += " One of " + ", ".join(f"`{choice}`" for choice in field.choices) + "."
+    return f"`{field.wire}`", type_of(field), ", ".join(notes), meaning
+
+
+def type_of(field: Field) -> str:
+    """The type as the specification writes it."""
+    if field.kind is Kind.TEXT:
+        return f"String({field.length})" if field.length else "String"
+    if field.kind is Kind.DECIMAL:
+        return f"Decimal({field.precision},{field.scale})"
+    return {Kind.UUID: "UUID", Kind.TEXTS: "Collection(String)", Kind.BLOB: "Binary"}.get(
+        field.kind, str(field.kind).capitalize()
+    )
+
+
+def link_row(link: Link) -> tuple[str, str, str, str]:
+    """One association of an entity."""
+    notes = "required" if link.required and not link.read_only else "read-only" if link.read_only else ""
+    return f"`{link.property_wire}`", f"UUID of [{link.target}](#{link.target.lower()})", notes, link.doc
+
+
+def code_lists_page() -> str:
+    """Every code list with its values."""
+    parts = ["# Code lists", "Closed vocabularies, the same for every tenant."]
+    for code_list in code_lists().values():
+        rows = [(f"`{value.code}`", value.description or value.name) for value in code_list.values]
+        parts += [f"## {code_list.set_name}", code_list.doc, table(("Code", "Meaning"), rows)]
+    return "\n\n".join(parts)
+
+
+def events_page() -> str:
+    """Every event, what it carries and since when."""
+    parts = ["# Events", text_of(events)]
+    for kind, event in events.event_types().items():
+        parts += [f"## {kind}", text_of(event)]
+        rows = [(f"`{name}`", str(hint)) for name, hint in inspect.get_annotations(event).items()]
+        parts.append(table(("Field", "Type"), rows))
+    return "\n\n".join(parts)
+
+
+def command_line_page() -> str:
+    """Every command with its options and their environment variables."""
+    parts = ["# Command line"]
+    for path, command in commands("promenade", cli.main):
+        if isinstance(command, click.Group):
+            continue
+        arguments = [
+            one.make_metavar(click.Context(command)) for one in command.params if isinstance(one, click.Argument)
+        ]
+        parts += [f"## {' '.join([path, *arguments])}", inspect.cleandoc(command.help or "")]
+        rows = [option_row(one) for one in command.params if isinstance(one, click.Option) and not one.hidden]
+        if rows:
+            parts.append(table(("Option", "Environment variable", "Meaning"), rows))
+    return "\n\n".join(parts)
+
+
+def commands(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+    """The command and everything below it."""
+    yield path, command
+    if isinstance(command, click.Group):
+        for name in sorted(command.commands):
+            yield from commands(f"{path} {name}", command.commands[name])
+
+
+def option_row(option: click.Option) -> tuple[str, str, str]:
+    """One option."""
+    variable = option.envvar if isinstance(option.envvar, str) else ""
+    return ", ".join(f"`{name}`" for name in option.opts), f"`{variable}`" if variable else "", option.help or ""
+
+
+def text_of(thing: object) -> str:
+    """A docstring without its line breaks; code marks as Markdown writes them."""
+    return " ".join((inspect.getdoc(thing) or "").split()).replace("``", "`")
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table."""
+    escaped = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
+    lines = [columns, ["---"] * len(columns), *escaped]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+LINKED: tuple[tuple[str, Callable[[], str]], ...] = (
+    ("conditions.md", conditions_page),
+    ("benefits.md", benefits_page),
+    ("entities.md", entities_page),
+    ("code-lists.md", code_lists_page),
+    ("events.md", events_page),
+    ("error-codes.md", error_codes_page),
+    ("metrics.md", metrics_page),
+    ("command-line.md", command_line_page),
+)
+PAGES: dict[str, Callable[[], str]] = {"README.md": index_page, **dict(LINKED)}
+
+if __name__ == "__main__":
+    sys.exit(main())
