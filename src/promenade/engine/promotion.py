@@ -11,7 +11,7 @@ from promenade.engine.pilots import control_groups, treated_groups
 from promenade.engine.verdict import Met, Missed, Trigger
 from promenade.engine.view import BasketView
 
-__all__ = ["Asker", "CompiledPromotion", "FailedCondition", "Unmet", "microseconds"]
+__all__ = ["Asker", "CompiledPromotion", "FailedCondition", "Unmet", "microseconds", "reached_percent"]
 
 LAST_PRIORITY_GROUP = 1 << 62  # no priority group: after every group (section 4)
 
@@ -47,14 +47,15 @@ class Unmet:
 
     def percent(self) -> int:
         """How much was reached, 0 to 99: the least over the failed conditions; 0 where one has no measure."""
-        return min([_reached_percent(one.missed) for one in self.failed])
+        return min([reached_percent(one.missed) for one in self.failed])
 
     def nearness(self) -> tuple[int, int]:
         """Greater is closer to being met: the fraction reached, then the fewer conditions failed."""
         return self.percent(), -len(self.failed)
 
 
-def _reached_percent(missed: Missed) -> int:
+def reached_percent(missed: Missed) -> int:
+    """How much of a threshold was reached, 0 to 99; 0 where nothing was measured."""
     current, threshold = missed.current, missed.threshold
     if current is None or threshold is None or threshold <= 0 or current <= 0:
         return 0

@@ -136,11 +136,14 @@ class BasketView:
     """Basket + article facts + article group tree, as conditions and benefits read it."""
 
     __slots__ = (
+        "_articles",
+        "_articles_by_ean",
         "_by_article",
         "_by_ean",
         "_by_group",
         "_by_manufacturer",
         "_by_tree",
+        "_groups",
         "_local_time",
         "_local_time_known",
         "_user_fields",
@@ -165,6 +168,9 @@ class BasketView:
     ) -> None:
         self.basket = basket
         self.settings = settings
+        self._articles = articles
+        self._articles_by_ean = articles_by_ean
+        self._groups = groups
         pos_group = basket.pos_group
         self.pos_group_id = pos_group.id
         self.currency = pos_group.currency
@@ -196,6 +202,10 @@ class BasketView:
         self._user_fields: dict[str, str] | None = None
         self._local_time: datetime | None = None
         self._local_time_known = False
+
+    def of(self, basket: Basket) -> BasketView:
+        """Another basket seen with the same master data, at the same time."""
+        return BasketView(basket, self._articles, self._articles_by_ean, self._groups, self.settings)
 
     # Inverted maps: positions of sale lines, in basket order.
 

@@ -1,0 +1,337 @@
+"""What a customer could still get, and why a promotion did not apply (pricing semantics, section 10).
+
+Advice reads the verdicts that pricing left behind; it never checks a condition again. Only the saving that a closed
+gap would bring is priced anew, by the engine itself, on a basket in which the gap is closed.
+
+What is told without being asked stays short: NEAR_MISS for promotions of which at least half is reached, HINT for
+those that lines of this basket lead to or whose coupon was presented; at most `RECOMMENDATIONS_MAX` of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from promenade.engine.closing import closed
+from promenade.engine.conditions.registry import IndexKey, Params
+from promenade.engine.index import LINE_KINDS, request_keys, sale_keys
+from promenade.engine.money import decimal_text
+from promenade.engine.outcome import Gap, MissedPromotion, Nudge, Recommendation
+from promenade.engine.promotion import CompiledPromotion, FailedCondition, Unmet, reached_percent
+from promenade.engine.verdict import Missed
+from promenade.engine.view import BasketView
+
+__all__ = ["Advice", "Fate", "PriceAlone", "advise"]
+
+RECOMMENDATIONS_MAX = 10
+GAPS_MAX = 20
+NUDGES_MAX = 3
+NEAR_PERCENT = 50
+
+PriceAlone = Callable[[CompiledPromotion, BasketView], int]
+"""What a promotion gives, discount plus give-away, when it alone is priced on a basket; 0 if it does not qualify."""
+
+_SENTENCES = {
+    "NO_TARGET_LINES": "Nothing in the basket is a target of this promotion.",
+    "COUPON_REQUIRED": "A coupon is required.",
+    "BLOCKED_BY_EXCLUSIVITY": "Another promotion does not allow it beside itself.",
+    "BLOCKED_BY_EXCLUSION_GROUP": "Another promotion of its exclusion group was chosen.",
+    "BUDGET_NOT_ACTIVE": "Its budget is not active.",
+    "BUDGET_EXHAUSTED": "Its budget is used up.",
+    "BUDGET_INSUFFICIENT": "Its budget does not cover this discount.",
+    "USAGE_LIMIT_REACHED": "It has been used as often as it may be.",
+    "NOTHING_LEFT_TO_DISCOUNT": "Other promotions left nothing to discount.",
+    "OUTSIDE_VALIDITY": "It is not valid at this time.",
+    "WRONG_POS_GROUP": "It is not offered at this POS group.",
+    "NOT_IN_PILOT": "This POS group does not take part in its pilot or experiment.",
+}
+
+# Reasons under which the promotion would have given something to this very basket.
+_PRICED = frozenset(
+    (
+        "COUPON_REQUIRED",
+        "BLOCKED_BY_EXCLUSIVITY",
+        "BLOCKED_BY_EXCLUSION_GROUP",
+        "BUDGET_NOT_ACTIVE",
+        "BUDGET_EXHAUSTED",
+        "BUDGET_INSUFFICIENT",
+        "USAGE_LIMIT_REACHED",
+    )
+)
+
+
+class Fate:
+    """What became of one candidate.
+
+    ``reason``: a code of section 10, None when it applied. ``unmet`` with CONDITION_NOT_MET. ``gaps``: tiers of its
+    benefits not reached, also when it applied. ``blocked_by`` with ``winner_minor`` (what the winner gives) and
+    ``own_minor`` (what this one would have given in its place; None = to be priced alone).
+    """
+
+    __slots__ = ("blocked_by", "gaps", "own_minor", "promotion", "reason", "unmet", "winner_minor")
+
+    def __init__(
+        self,
+        promotion: CompiledPromotion,
+        reason: str | None,
+        *,
+        unmet: Unmet | None = None,
+        gaps: tuple[Missed, ...] = (),
+        blocked_by: CompiledPromotion | None = None,
+        winner_minor: int = 0,
+        own_minor: int | None = None,
+    ) -> None:
+        self.promotion = promotion
+        self.reason = reason
+        self.unmet = unmet
+        self.gaps = gaps
+        self.blocked_by = blocked_by
+        self.winner_minor = winner_minor
+        self.own_minor = own_minor
+
+    def shortfalls(self) -> tuple[Missed, ...]:
+        """The thresholds that stand between the basket and (more of) this promotion; empty if anything else does."""
+        if self.reason is None or self.unmet is None:
+            return self.gaps
+        failed = tuple([one.missed for one in self.unmet.failed])
+        return failed if all(one.gap_type is not None for one in failed) else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    recommendations: tuple[Recommendation, ...]
+    missed: tuple[MissedPromotion, ...]
+    gaps: tuple[Gap, ...]
+    nudges: tuple[Nudge, ...]
+
+
+def advise(
+    view: BasketView,
+    fates: Sequence[Fate],
+    outsiders: Sequence[tuple[CompiledPromotion, str]],
+    price_alone: PriceAlone,
+) -> Advice:
+    """All advice for one evaluation. ``fates`` in order of application, one per candidate.
+
+    ``outsiders`` (`Catalogue.outsiders`) only matter with ``include_missed``, gaps and nudges come with ``nudges``.
+    """
+    recommendations = _recommendations(view, fates)
+    settings = view.settings
+    missed: tuple[MissedPromotion, ...] = ()
+    gaps: list[Gap] = []
+    if settings.include_missed:
+        missed = _missed(view, fates, outsiders, price_alone)
+    if settings.nudges:
+        gaps = _gaps(view, fates, price_alone)
+    return Advice(recommendations, missed, tuple(gaps), _nudges(view, gaps))
+
+
+# Recommendations
+
+
+def _recommendations(view: BasketView, fates: Sequence[Fate]) -> tuple[Recommendation, ...]:
+    near: list[tuple[int, int, Fate]] = []
+    hints: list[Fate] = []
+    held: set[IndexKey] | None = None
+    for place, fate in enumerate(fates):
+        if fate.reason is None or (fate.unmet is None and not fate.gaps):
+            continue
+        percent = _percent(fate)
+        if percent >= NEAR_PERCENT:
+            near.append((-percent, place, fate))
+        elif fate.unmet is not None and len(hints) < RECOMMENDATIONS_MAX:
+            if held is None:
+                held = sale_keys(view).union(request_keys(view))
+            if _is_led_to(fate.promotion, fate.unmet, held):
+                hints.append(fate)
+    if not near and not hints:
+        return ()
+    near.sort()
+    told = [_recommendation(view, fate, -percent) for percent, _, fate in near[:RECOMMENDATIONS_MAX]]
+    room = RECOMMENDATIONS_MAX - len(told)
+    return tuple(told + [_recommendation(view, fate, None) for fate in hints[:room]])
+
+
+def _percent(fate: Fate) -> int:
+    if fate.unmet is not None:
+        return fate.unmet.percent()
+    return max([reached_percent(one) for one in fate.gaps])
+
+
+def _is_led_to(promotion: CompiledPromotion, unmet: Unmet, held: set[IndexKey]) -> bool:
+    """Whether this basket's own lines, or a coupon presented with it, lead to the promotion."""
+    if promotion.definition.coupon_type_ids:
+        return True
+    entries = promotion.entries
+    if entries is None:
+        return bool(unmet.lines)
+    if held.isdisjoint(entries):
+        return False
+    return bool(unmet.lines) or any(kind in LINE_KINDS for kind, _ in entries[:1])
+
+
+def _recommendation(view: BasketView, fate: Fate, percent: int | None) -> Recommendation:
+    promotion = fate.promotion
+    params, sentences = _details(view, fate)
+    start = f"{promotion.name}: " if percent is None else f"Almost there for {promotion.name}: "
+    return Recommendation(
+        "HINT" if percent is None else "NEAR_MISS",
+        fate.reason or "",
+        params,
+        start + sentences,
+        promotion.id,
+        promotion.name,
+        percent,
+    )
+
+
+def _details(view: BasketView, fate: Fate) -> tuple[Params, str]:
+    """Parameters and sentences of everything that failed; from the second on, parameters carry its number."""
+    if fate.unmet is None:
+        told = [_tier_details(view, missed) for missed in fate.gaps[:1]]
+    else:
+        told = [_failed_details(view, failed) for failed in fate.unmet.failed]
+    params: list[tuple[str, str]] = []
+    for number, (some, _) in enumerate(told, start=1):
+        params.extend(some if number == 1 else [(f"{key}{number}", value) for key, value in some])
+    return tuple(params), " ".join([sentence for _, sentence in told])
+
+
+def _failed_details(view: BasketView, failed: FailedCondition) -> tuple[Params, str]:
+    condition = failed.condition
+    if not failed.negated:
+        return condition.explain(failed.missed, view)
+    needs = condition.needs()
+    params = (("condition", condition.code), ("reason", failed.missed.code), ("excludes", needs))
+    return params, f"Not together with {needs}."
+
+
+def _tier_details(view: BasketView, missed: Missed) -> tuple[Params, str]:
+    current, threshold, gap = _texts(view, missed)
+    params = (("reason", missed.code), ("current", current), ("threshold", threshold), ("gap", gap))
+    return params, f"{gap} more needed: {current} of {threshold} reached."
+
+
+def _texts(view: BasketView, missed: Missed) -> tuple[str, str, str]:
+    digits = 3 if missed.is_quantity else view.exponent
+    current, threshold = missed.current or 0, missed.threshold or 0
+    unit = "" if missed.is_quantity else f" {view.currency}"
+    numbers = (current, threshold, threshold - current)
+    texts = [decimal_text(number, digits, trim=missed.is_quantity) + unit for number in numbers]
+    return texts[0], texts[1], texts[2]
+
+
+# Missed promotions
+
+
+def _missed(
+    view: BasketView,
+    fates: Sequence[Fate],
+    outsiders: Sequence[tuple[CompiledPromotion, str]],
+    price_alone: PriceAlone,
+) -> tuple[MissedPromotion, ...]:
+    found = [_missed_fate(view, fate, price_alone) for fate in fates if fate.reason is not None]
+    found.extend([_missed_fate(view, Fate(promotion, reason), price_alone) for promotion, reason in outsiders])
+    return tuple(found)
+
+
+def _missed_fate(view: BasketView, fate: Fate, price_alone: PriceAlone) -> MissedPromotion:
+    promotion, reason = fate.promotion, fate.reason or ""
+    params: Params = ()
+    message = _SENTENCES.get(reason, "")
+    percent: int | None = None
+    if fate.unmet is not None or fate.gaps:
+        params, message = _details(view, fate)
+        percent = _percent(fate)
+    winner = fate.blocked_by
+    own = _own_minor(view, fate, price_alone)
+    return MissedPromotion(
+        promotion.id,
+        promotion.name,
+        promotion.definition.promotion_type,
+        reason,
+        message,
+        params,
+        percent,
+        own,
+        None if winner is None else winner.id,
+        None if winner is None else winner.name,
+        None if winner is None or own is None else fate.winner_minor - own,
+        None if winner is None else f"It would apply if {winner.name} did not.",
+    )
+
+
+def _own_minor(view: BasketView, fate: Fate, price_alone: PriceAlone) -> int | None:
+    """What it would have given; None where nothing the customer does would bring it about."""
+    if fate.own_minor is not None:
+        return fate.own_minor
+    if fate.reason in _PRICED:
+        return price_alone(fate.promotion, view)
+    shortfalls = fate.shortfalls()
+    return _saving(view, fate, shortfalls, price_alone) if shortfalls else None
+
+
+# Gaps and nudges
+
+
+def _gaps(view: BasketView, fates: Sequence[Fate], price_alone: PriceAlone) -> list[Gap]:
+    """thresholdGaps, the nearest first; each priced with all gaps of its promotion closed."""
+    found: list[tuple[int, int, Fate, Missed, tuple[Missed, ...]]] = []
+    for place, fate in enumerate(fates):
+        shortfalls = fate.shortfalls()
+        if fate.reason is None or fate.unmet is None:
+            found.extend([(-reached_percent(one), place, fate, one, (one,)) for one in shortfalls])
+        else:
+            found.extend([(-reached_percent(one), place, fate, one, shortfalls) for one in shortfalls])
+    found.sort(key=_nearness)
+    return [_gap(view, fate, one, _saving(view, fate, all_, price_alone)) for _, _, fate, one, all_ in found[:GAPS_MAX]]
+
+
+def _nearness(found: tuple[int, int, Fate, Missed, tuple[Missed, ...]]) -> tuple[int, int]:
+    return found[0], found[1]
+
+
+def _saving(view: BasketView, fate: Fate, shortfalls: tuple[Missed, ...], price_alone: PriceAlone) -> int:
+    """What closing the gaps brings: all the promotion gives then, or how much more where it applies already."""
+    basket = closed(view, shortfalls)
+    if basket is None:
+        return 0
+    saving = price_alone(fate.promotion, basket)
+    if fate.reason is None:
+        saving -= price_alone(fate.promotion, view)
+    return max(0, saving)
+
+
+def _gap(view: BasketView, fate: Fate, missed: Missed, saving: int) -> Gap:
+    digits = 3 if missed.is_quantity else view.exponent
+    current, threshold = missed.current or 0, missed.threshold or 0
+    shown_current = current * 100 // 10**digits
+    shown_threshold = -(-threshold * 100 // 10**digits)
+    promotion = fate.promotion
+    gap_type = missed.gap_type or ""
+    gap = shown_threshold - shown_current
+    return Gap(promotion.id, promotion.name, gap_type, shown_current, shown_threshold, gap, saving)
+
+
+def _nudges(view: BasketView, gaps: Sequence[Gap]) -> tuple[Nudge, ...]:
+    """The gaps worth closing, the greatest saving first."""
+    worth = sorted([gap for gap in gaps if gap.potential_saving_minor > 0], key=lambda gap: -gap.potential_saving_minor)
+    return tuple([_nudge(view, gap) for gap in worth[:NUDGES_MAX]])
+
+
+def _nudge(view: BasketView, gap: Gap) -> Nudge:
+    saving = f"{decimal_text(gap.potential_saving_minor, view.exponent)} {view.currency}"
+    if gap.gap_type == "ITEM_QUANTITY":
+        missing = f"{decimal_text(gap.gap_hundredths, 2, trim=True)} more"
+        action = "ADD_ITEMS"
+    else:
+        missing = f"{decimal_text(gap.gap_hundredths, 2)} {view.currency} more"
+        action = "INCREASE_AMOUNT"
+    return Nudge(
+        f"Buy {missing} and save {saving} with {gap.promotion_name}.",
+        action,
+        gap.potential_saving_minor,
+        gap.promotion_id,
+        gap.promotion_name,
+        gap.gap_type,
+    )
