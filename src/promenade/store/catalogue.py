@@ -1,22 +1,218 @@
-"""One compiled catalogue per tenant, kept fresh."""
+"""One compiled catalogue per tenant and process, loaded at first need and kept fresh change by change.
+
+A catalogue is good for the version it was read at. evaluate learns that it is behind when its storing statement finds
+another version; `Catalogues.refresh` then recompiles what changed. Compiling happens in a thread, so that other
+tenants' evaluations go on meanwhile.
+"""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+import structlog
+
+from promenade.engine.catalogue import Catalogue
+from promenade.engine.definition import DefinitionError, PromotionDefinition
+from promenade.store.articles import ArticleMemory
+from promenade.store.changes import Changes, Version, read_changes, read_version, record_change
+from promenade.store.definitions import PromotionRows, read_promotions
+from promenade.store.surroundings import Surroundings, load_surroundings, tree_hash
 from promenade.store.unit import Database, Session
 
-__all__ = ["Catalogues", "record_change"]
+__all__ = ["Catalogues", "TenantCatalogue", "record_change"]
+
+_log = structlog.get_logger(__name__)
+
+STEP = 50  # promotions compiled between two turns of the event loop
+RELOAD_MIN = 2000  # more changed promotions than this: loading all is quicker
+
+
+@dataclass(slots=True)
+class TenantCatalogue:
+    """What this process knows of one tenant, as of ``version``. Used and changed on the event loop only."""
+
+    version: Version = field(default_factory=Version)
+    surroundings: Surroundings = field(default_factory=Surroundings)
+    compiled: Catalogue = field(default_factory=lambda: Catalogue({}))
+    tree_hash: str = ""
+    definitions: dict[str, PromotionDefinition] = field(default_factory=dict)
+    skipped: set[str] = field(default_factory=set)  # promotions whose definition does not compile
+    linked: dict[str, set[str]] = field(default_factory=dict)  # Articles.ID -> promotions that resolved it
+    articles: ArticleMemory = field(default_factory=ArticleMemory)
+    known_hashes: set[str] = field(default_factory=set)  # definitions and trees that the database surely holds
+
+    def put(self, definition: PromotionDefinition) -> None:
+        """Compile a definition into the catalogue; one that does not compile is left out, with a warning."""
+        self.definitions[definition.id] = definition
+        try:
+            self.compiled.put(definition)
+        except DefinitionError as error:
+            self.skipped.add(definition.id)
+            _log.warning("promotion left out", promotion=definition.id, target=error.target, code=error.code)
+        else:
+            self.skipped.discard(definition.id)
+
+    def remove(self, promotion_id: str) -> None:
+        """Forget a promotion, if it was there."""
+        self.definitions.pop(promotion_id, None)
+        self.skipped.discard(promotion_id)
+        self.compiled.remove(promotion_id)
+
+
+@dataclass(frozen=True, slots=True)
+class _Update:
+    """What one refresh read. ``ids`` None: everything was read anew."""
+
+    version: Version
+    surroundings: Surroundings
+    ids: frozenset[str] | None
+    promotions: PromotionRows | None
+    forget_articles: bool
 
 
 class Catalogues:
-    """The compiled catalogues of this process, one per tenant, loaded at first need."""
+    """The compiled catalogues of this process."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._tenants: dict[str, TenantCatalogue] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+
+    def loaded(self) -> Mapping[str, TenantCatalogue]:
+        """The catalogues in memory by tenant, for heartbeat and metrics."""
+        return self._tenants
+
+    async def get(self, tenant_id: str) -> TenantCatalogue:
+        """The tenant's catalogue as last seen; it may be behind by what was committed since."""
+        found = self._tenants.get(tenant_id)
+        return found if found is not None else await self._catch_up(tenant_id, None)
+
+    async def current(self, tenant_id: str) -> TenantCatalogue:
+        """The tenant's catalogue as the database has it now: one read more than `get`."""
+        found = await self.get(tenant_id)
+        version = await self._database.read(read_version, tenant=tenant_id)
+        return found if version == found.version else await self._catch_up(tenant_id, found.version)
+
+    async def refresh(self, tenant_id: str, stale: Version) -> TenantCatalogue:
+        """The tenant's catalogue after ``stale`` turned out to be behind; many callers cost one refresh."""
+        return await self._catch_up(tenant_id, stale)
+
+    async def _catch_up(self, tenant_id: str, stale: Version | None) -> TenantCatalogue:
+        async with self._locks.setdefault(tenant_id, asyncio.Lock()):
+            found = self._tenants.get(tenant_id)
+            if found is not None and found.version != stale:
+                return found  # somebody else was quicker
+            update = await self._database.read(_Reading(found).work, tenant=tenant_id)
+            if found is None or update.ids is None:
+                found = await asyncio.to_thread(_built, update, found)
+                self._tenants[tenant_id] = found
+            else:
+                await _apply(found, update, update.ids)
+            return found
 
 
-async def record_change(session: Session, kind: str, *entity_ids: str) -> None:
-    """Note in the session's transaction that entities of the set ``kind`` (``Promotions``) changed.
+class _Reading:
+    """One read of what is needed to bring ``known`` (None: nothing yet) up to date."""
 
-    Without IDs everything of that kind may have changed. Every authoring write calls this.
+    def __init__(self, known: TenantCatalogue | None) -> None:
+        self._known = known
+
+    async def work(self, session: Session) -> _Update:
+        version = await read_version(session)
+        known = self._known
+        if known is None:
+            return await self._everything(session, version)
+        changes = await read_changes(session, known.version, version)
+        if not changes.complete or changes.by_kind.get("Promotions", ()) is None:
+            return await self._everything(session, version)
+        kinds = changes.by_kind.keys()
+        surroundings = known.surroundings
+        if kinds & {"ArticleGroups", "CouponTypes", "PosGroups", "Tenants"}:
+            surroundings = await load_surroundings(session)
+        if not _same_places(known.surroundings, surroundings):
+            return await self._everything(session, version)
+        ids = _touched(known, changes)
+        if len(ids) > RELOAD_MIN:
+            return await self._everything(session, version)
+        rows = await read_promotions(session, sorted(ids)) if ids else None
+        return _Update(version, surroundings, frozenset(ids), rows, "Articles" in kinds or "ArticleGroups" in kinds)
+
+    async def _everything(self, session: Session, version: Version) -> _Update:
+        return _Update(version, await load_surroundings(session), None, await read_promotions(session), True)
+
+
+def _same_places(old: Surroundings, new: Surroundings) -> bool:
+    """Whether references resolve as before: added groups do no harm, moved or renamed ones do."""
+    known = old.places.group_keys.items() <= new.places.group_keys.items()
+    return known and old.places.below == new.places.below
+
+
+def _touched(known: TenantCatalogue, changes: Changes) -> set[str]:
+    """The promotions whose definition the changes may have altered."""
+    ids = set(changes.by_kind.get("Promotions") or ())
+    owners: dict[str, Callable[[PromotionDefinition], str | None]] = {
+        "Campaigns": lambda one: one.campaign_id,
+        "PriorityGroups": lambda one: one.priority_group.group_id if one.priority_group else None,
+        "MutualExclusionGroups": lambda one: one.exclusion_group.group_id if one.exclusion_group else None,
+    }
+    for kind, owner in owners.items():
+        if kind in changes.by_kind:
+            changed = changes.by_kind[kind]
+            for one in known.definitions.values():
+                belongs_to = owner(one)
+                if belongs_to is not None and (changed is None or belongs_to in changed):
+                    ids.add(one.id)
+    if "Articles" in changes.by_kind:
+        articles = changes.by_kind["Articles"]
+        for article, promotions in known.linked.items():
+            if articles is None or article in articles:
+                ids |= promotions
+    return ids
+
+
+def _built(update: _Update, before: TenantCatalogue | None) -> TenantCatalogue:
+    """A whole catalogue; runs in a thread, on nothing that the event loop uses."""
+    tree = update.surroundings.article_tree
+    built = TenantCatalogue(
+        version=update.version,
+        surroundings=update.surroundings,
+        compiled=Catalogue(tree),
+        tree_hash=tree_hash(tree),
+        known_hashes=set() if before is None else before.known_hashes,
+    )
+    if update.promotions is not None:
+        for definition in update.promotions.definitions(update.surroundings.places).values():
+            built.put(definition)
+        built.linked = update.promotions.linked()
+    if built.skipped:
+        _log.warning("promotions left out", count=len(built.skipped))
+    return built
+
+
+async def _apply(known: TenantCatalogue, update: _Update, ids: Iterable[str]) -> None:
+    """Change a catalogue in place, in steps.
+
+    Between two steps it is neither old nor new; an evaluation that meets it so has the old version in hand, which its
+    storing statement refuses.
     """
-    raise NotImplementedError
+    if update.surroundings.article_tree != known.surroundings.article_tree:
+        known.compiled.set_article_groups(update.surroundings.article_tree)
+        known.tree_hash = tree_hash(update.surroundings.article_tree)
+    known.surroundings = update.surroundings
+    if update.forget_articles:
+        known.articles = ArticleMemory()
+    definitions = {} if update.promotions is None else update.promotions.definitions(update.surroundings.places)
+    for step, promotion_id in enumerate(ids, 1):
+        definition = definitions.get(promotion_id)
+        if definition is None:
+            known.remove(promotion_id)
+        else:
+            known.put(definition)
+        if step % STEP == 0:
+            await asyncio.sleep(0)
+    if update.promotions is not None:
+        for article, promotions in update.promotions.linked().items():
+            known.linked.setdefault(article, set()).update(promotions)
+    known.version = update.version

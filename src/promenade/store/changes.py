@@ -1,0 +1,127 @@
+"""Freshness: which version of a tenant's catalogue the database holds, and what each version changed.
+
+Every authoring write raises a counter in its own transaction. A process that holds version v of the catalogue may
+answer with it exactly while the counter is still v, and catches up by reading the changes since.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import delete, insert, or_, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from promenade.store.schema import table
+from promenade.store.unit import Session
+
+__all__ = ["KINDS", "Changes", "Version", "read_changes", "read_version", "record_change"]
+
+# Entity sets whose rows decide prices. What belongs to one of them is recorded as the one it belongs to: a condition,
+# a pilot or a link to a budget as its promotion, a CampaignPosGroup as its campaign.
+KINDS = frozenset(
+    {
+        "Articles",
+        "ArticleGroups",
+        "Campaigns",
+        "CouponTypes",
+        "MutualExclusionGroups",
+        "PosGroups",
+        "PriorityGroups",
+        "Promotions",
+        "Tenants",
+    }
+)
+
+EVERYTHING = ""  # as entity ID: all of its kind may have changed
+IDS_MAX = 1000  # beyond this a change says EVERYTHING
+KEPT = 10_000  # versions whose changes are kept; older processes load afresh
+PRUNED_EVERY = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """The two counters, and when either was last raised (None: never)."""
+
+    promotions: int = 0
+    articles: int = 0
+    changed_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What changed since a version: IDs by kind; None instead of IDs: all of that kind; ``complete`` False: all."""
+
+    by_kind: dict[str, set[str] | None]
+    complete: bool
+
+
+async def record_change(session: Session, kind: str, *entity_ids: str, at: datetime) -> None:
+    """Note in the session's transaction that entities of the set ``kind`` changed; see `KINDS`.
+
+    Without IDs everything of that kind may have changed. ``at`` (aware) becomes meta.dataAge. Raises ValueError for
+    another kind.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"{kind} is recorded as one of {', '.join(sorted(KINDS))}")
+    counter = "articles" if kind == "Articles" else "promotions"
+    version = await _raise_counter(session, counter, at)
+    ids = set(entity_ids) if 0 < len(entity_ids) <= IDS_MAX else {EVERYTHING}
+    changes = table("catalogue_changes")
+    await session.execute_many(
+        insert(changes), [{"kind": kind, "version": version, "entity_id": one} for one in sorted(ids)]
+    )
+    if version % PRUNED_EVERY == 0:
+        kinds = {"Articles"} if counter == "articles" else KINDS - {"Articles"}
+        old = changes.c.kind.in_(sorted(kinds)) & (changes.c.version <= version - KEPT)
+        await session.rowcount(delete(changes).where(old))
+
+
+async def _raise_counter(session: Session, counter: str, at: datetime) -> int:
+    versions = table("catalogue_versions")
+    upsert = postgresql.insert if session.dialect == "postgresql" else sqlite.insert
+    first = {"promotions": 0, "articles": 0, "changed_at": at} | {counter: 1}
+    statement = (
+        upsert(versions)
+        .on_conflict_do_update(
+            index_elements=[versions.c.tenant_id],
+            set_={counter: versions.c[counter] + 1, "changed_at": at},
+        )
+        .returning(versions.c[counter])
+    )
+    rows = await session.execute(statement, first)
+    return int(rows[0][0])
+
+
+async def read_version(session: Session) -> Version:
+    """The version of the session's tenant."""
+    versions = table("catalogue_versions")
+    rows = await session.execute(select(versions.c.promotions, versions.c.articles, versions.c.changed_at))
+    return Version(*rows[0]) if rows else Version()
+
+
+async def read_changes(session: Session, since: Version, until: Version) -> Changes:
+    """What was recorded after ``since``, up to ``until``, the version read in the same session."""
+    changes = table("catalogue_changes")
+    others = sorted(KINDS - {"Articles"})
+    rows = await session.execute(
+        select(changes.c.kind, changes.c.version, changes.c.entity_id).where(
+            or_(
+                changes.c.kind.in_(others) & (changes.c.version > since.promotions),
+                (changes.c.kind == "Articles") & (changes.c.version > since.articles),
+            )
+        )
+    )
+    by_kind: dict[str, set[str] | None] = {}
+    seen: set[tuple[bool, int]] = set()
+    for row in rows:
+        kind, version, entity_id = row.kind, row.version, row.entity_id
+        seen.add((kind == "Articles", version))
+        if entity_id == EVERYTHING:
+            by_kind[kind] = None
+        else:
+            known = by_kind.setdefault(kind, set())
+            if known is not None:
+                known.add(entity_id)
+    expected = until.promotions - since.promotions + until.articles - since.articles
+    return Changes(by_kind, complete=len(seen) == expected)

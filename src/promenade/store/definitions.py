@@ -1,0 +1,414 @@
+"""Promotions read from their tables into the engine's definitions, one statement per table whatever their number.
+
+References become business keys here (articleNumber, groupId), campaigns and POS groups their effect (pricing
+semantics, section 2.3): the engine never sees a row.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, Select, and_, select
+
+from promenade.engine.definition import (
+    ActionRow,
+    ArticleRow,
+    ComponentRow,
+    ConditionRow,
+    ExclusionGroupRow,
+    ExclusionRow,
+    LoyaltyRow,
+    PilotRow,
+    PriorityRow,
+    PromotionDefinition,
+    TierRow,
+)
+from promenade.store.schema import table
+from promenade.store.unit import Session
+
+__all__ = ["LOADED_STATUSES", "Places", "PromotionRows", "read_promotions"]
+
+# ARCHIVED and EXPIRED promotions are candidates nowhere, not even for `includeInactive`.
+LOADED_STATUSES = ("ACTIVE", "PILOT", "DRAFT", "PENDING_APPROVAL", "APPROVED", "REJECTED", "INACTIVE")
+
+Rows = Mapping[str, Sequence[Row[Any]]]
+_NONE: tuple[Row[Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """What references are resolved with: ``group_keys`` ArticleGroups.ID -> groupId, ``below`` PosGroups.ID -> the
+    group and all groups under it."""
+
+    group_keys: Mapping[str, str]
+    below: Mapping[str, frozenset[str]]
+
+    def expanded(self, pos_group_ids: Iterable[str]) -> frozenset[str]:
+        """The groups named and everything below them."""
+        return frozenset().union(*(self.below.get(one, frozenset((one,))) for one in pos_group_ids))
+
+
+class PromotionRows:
+    """Promotions as read, before they are put together; the latter needs no session and may run in a thread."""
+
+    def __init__(self, promotions: Sequence[Row[Any]], parts: _Parts | None) -> None:
+        self._promotions = promotions
+        self._parts = parts
+
+    def definitions(self, places: Places) -> dict[str, PromotionDefinition]:
+        """The definitions by promotion ID."""
+        if self._parts is None:
+            return {}
+        build = _Builder(self._parts, places)
+        return {row.id: build.promotion(row) for row in self._promotions}
+
+    def linked(self) -> dict[str, set[str]]:
+        """By Articles.ID, the promotions that name the article by its ID alone: its number may change."""
+        linked: dict[str, set[str]] = defaultdict(set)
+        if self._parts is None:
+            return linked
+        owner: dict[str, str] = {}
+        for rows, link in ((self._parts.conditions, "article_id"), (self._parts.actions, "target_article_id")):
+            for row in (row for siblings in rows.values() for row in siblings):
+                owner[row.id] = row.promotion_id
+                if row.linked_article_number is not None:
+                    linked[getattr(row, link)].add(row.promotion_id)
+        for row in (row for siblings in self._parts.components.values() for row in siblings):
+            if row.linked_article_number is not None and row.action_id in owner:
+                linked[row.article_id].add(owner[row.action_id])
+        return linked
+
+
+async def read_promotions(session: Session, ids: Collection[str] | None = None) -> PromotionRows:
+    """The tenant's promotions in one of `LOADED_STATUSES`, all or those in ``ids``.
+
+    A fixed number of statements, whatever their number.
+    """
+    promotions = table("Promotions")
+    wanted = promotions.c.status.in_(LOADED_STATUSES)
+    rows = await session.execute(select(promotions).where(wanted & _among(promotions.c.id, ids)))
+    return PromotionRows(rows, await _read_parts(session, ids) if rows else None)
+
+
+def _among(column: ColumnElement[str], ids: Collection[str] | None) -> ColumnElement[bool]:
+    return column.is_not(None) if ids is None else column.in_(list(ids))
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Children by their parent's ID."""
+
+    conditions: Rows
+    condition_values: Rows
+    condition_articles: Rows
+    actions: Rows
+    scaled_tiers: Rows
+    quantity_tiers: Rows
+    components: Rows
+    action_articles: Rows
+    exclusions: Rows
+    exclusion_articles: Rows
+    loyalty_actions: Rows
+    loyalty_articles: Rows
+    pos_groups: Rows
+    configs: Rows
+    priority_groups: Rows
+    exclusion_groups: Mapping[str, str]  # ID -> strategy
+    campaigns: Mapping[str, Row[Any]]
+    campaign_pos_groups: Rows
+    pilots: Rows
+    pilot_pos_groups: Rows
+    control_pos_groups: Rows
+    coupon_types: Rows
+    budgets: Rows
+
+
+async def _read_parts(session: Session, ids: Collection[str] | None) -> _Parts:
+    async def children(name: str, parent: str, parents: Collection[str] | None = ids) -> Rows:
+        rows = table(name)
+        return _by(parent, await session.execute(select(rows).where(_among(rows.c[parent], parents))))
+
+    def found(of: Rows) -> Collection[str] | None:
+        return None if ids is None else [row.id for rows in of.values() for row in rows]
+
+    async def with_article(name: str, parent: str, link: str, parents: Collection[str] | None = ids) -> Rows:
+        return _by(parent, await session.execute(_with_article(name, parent, link, parents)))
+
+    conditions = await with_article("Conditions", "promotion_id", "article_id")
+    actions = await with_article("DiscountActions", "promotion_id", "target_article_id")
+    loyalty_actions = await children("LoyaltyActions", "promotion_id")
+    of_actions = found(actions)
+    exclusions = await children("ActionExclusions", "action_id", of_actions)
+    pilots = await children("PromotionPilotConfigs", "promotion_id")
+    members, groups = table("PriorityGroupPromotions"), table("PriorityGroups")
+    priority_groups = await session.execute(
+        select(members.c.promotion_id, members.c.priority_group_id, members.c.sequence, groups.c.priority)
+        .join_from(members, groups, _same_tenant(members, groups) & (groups.c.id == members.c.priority_group_id))
+        .where(_among(members.c.promotion_id, ids))
+    )
+    exclusion_groups, campaigns = table("MutualExclusionGroups"), table("Campaigns")
+    return _Parts(
+        conditions=conditions,
+        condition_values=await children("ConditionValueListItems", "condition_id", found(conditions)),
+        condition_articles=await children("ConditionArticleListItems", "condition_id", found(conditions)),
+        actions=actions,
+        scaled_tiers=await children("ActionScaledTiers", "action_id", of_actions),
+        quantity_tiers=await children("ActionQuantityTiers", "action_id", of_actions),
+        components=await with_article("BundleComponents", "action_id", "article_id", of_actions),
+        action_articles=await children("ActionArticleListItems", "action_id", of_actions),
+        exclusions=exclusions,
+        exclusion_articles=await children("ActionExclusionArticleListItems", "exclusion_id", found(exclusions)),
+        loyalty_actions=loyalty_actions,
+        loyalty_articles=await children("LoyaltyActionArticleListItems", "loyalty_action_id", found(loyalty_actions)),
+        pos_groups=await children("PromotionPosGroups", "promotion_id"),
+        configs=await children("CalculationConfigs", "promotion_id"),
+        priority_groups=_by("promotion_id", priority_groups),
+        exclusion_groups={
+            row.id: row.resolution_strategy
+            for row in await session.execute(select(exclusion_groups.c.id, exclusion_groups.c.resolution_strategy))
+        },
+        campaigns={row.id: row for row in await session.execute(select(campaigns))},
+        campaign_pos_groups=await children("CampaignPosGroups", "campaign_id", None),
+        pilots=pilots,
+        pilot_pos_groups=await children("PilotPosGroups", "config_id", found(pilots)),
+        control_pos_groups=await children("ControlPosGroups", "config_id", found(pilots)),
+        coupon_types=await children("CouponTypePromotions", "promotion_id"),
+        budgets=await children("BudgetPromotions", "promotion_id"),
+    )
+
+
+def _with_article(name: str, parent: str, link: str, parents: Collection[str] | None) -> Select[Any]:
+    """Rows with ``linked_article_number``: of the article that they name by its ID."""
+    rows, articles = table(name), table("Articles")
+    return (
+        select(rows, articles.c.article_number.label("linked_article_number"))
+        .outerjoin_from(rows, articles, _same_tenant(rows, articles) & (articles.c.id == rows.c[link]))
+        .where(_among(rows.c[parent], parents))
+    )
+
+
+def _same_tenant(left: Any, right: Any) -> ColumnElement[bool]:
+    return and_(left.c.tenant_id == right.c.tenant_id)
+
+
+def _by(parent: str, rows: Sequence[Row[Any]]) -> Rows:
+    grouped: dict[str, list[Row[Any]]] = defaultdict(list)
+    for row in rows:
+        grouped[getattr(row, parent)].append(row)
+    return grouped
+
+
+def _ordered(rows: Sequence[Row[Any]]) -> Sequence[Row[Any]]:
+    return rows if len(rows) < 2 else sorted(rows, key=lambda row: (row.sequence, row.id))
+
+
+def _hundredths(value: Decimal | None) -> int | None:
+    return None if value is None else int(value * 100)
+
+
+def _thousandths(value: Decimal | None) -> int | None:
+    return None if value is None else int(value * 1000)
+
+
+class _Builder:
+    """Puts the parts of each promotion together; equal rows give equal definitions, in whatever order they came."""
+
+    def __init__(self, parts: _Parts, places: Places) -> None:
+        self._parts = parts
+        self._places = places
+
+    def promotion(self, row: Row[Any]) -> PromotionDefinition:
+        parts, key = self._parts, row.id
+        campaign = parts.campaigns.get(row.campaign_id) if row.campaign_id else None
+        config = next(iter(parts.configs.get(key, _NONE)), None)
+        member = next(iter(parts.priority_groups.get(key, _NONE)), None)
+        strategy = parts.exclusion_groups.get(row.mutual_exclusion_group_id)
+        return PromotionDefinition(
+            id=key,
+            name=row.name,
+            promotion_type=row.type,
+            status=row.status,
+            code=row.code,
+            version=row.version,
+            valid_from=row.valid_from,
+            valid_to=row.valid_to,
+            priority=row.priority,
+            exclusivity=row.exclusivity_level,
+            currency=row.currency,
+            campaign_id=row.campaign_id,
+            campaign_window=None if campaign is None else (campaign.start_at, campaign.end_at),
+            campaign_cancelled=campaign is not None and campaign.status == "CANCELLED",
+            pos_groups=self._pos_groups(key, campaign),
+            priority_group=None
+            if member is None
+            else PriorityRow(member.priority_group_id, member.priority, member.sequence),
+            exclusion_group=None if strategy is None else ExclusionGroupRow(row.mutual_exclusion_group_id, strategy),
+            calculation_mode="ADDITIVE" if config is None else config.mode,
+            rounding="ROUND_HALF_UP" if config is None else config.rounding,
+            precision=None if config is None else config.precision,
+            max_applications_per_transaction=row.max_applications_per_transaction,
+            max_applications_per_customer=row.max_applications_per_customer,
+            max_applications_total=row.max_applications_total,
+            is_experiment=bool(row.is_experiment),
+            control_group_id=row.control_group_id,
+            experiment_group_id=row.experiment_group_id,
+            pilot=self._pilot(key),
+            coupon_type_ids=frozenset(link.coupon_type_id for link in parts.coupon_types.get(key, _NONE)),
+            budget_ids=tuple(sorted({link.budget_id for link in parts.budgets.get(key, _NONE)})),
+            conditions=tuple(self._condition(one) for one in _ordered(parts.conditions.get(key, _NONE))),
+            actions=tuple(self._action(one) for one in _ordered(parts.actions.get(key, _NONE))),
+            loyalty_actions=tuple(
+                self._loyalty(one) for one in sorted(parts.loyalty_actions.get(key, _NONE), key=lambda one: one.id)
+            ),
+        )
+
+    def _pos_groups(self, key: str, campaign: Row[Any] | None) -> frozenset[str]:
+        """Section 2.3: the campaign's set decides, or is added where it says so; an empty set means everywhere."""
+        own = [link.pos_group_id for link in self._parts.pos_groups.get(key, _NONE)]
+        if campaign is not None:
+            campaigns = [link.pos_group_id for link in self._parts.campaign_pos_groups.get(campaign.id, _NONE)]
+            own = own + campaigns if campaign.merge_promotion_pos_groups else campaigns or own
+        return self._places.expanded(own)
+
+    def _pilot(self, key: str) -> PilotRow | None:
+        for row in self._parts.pilots.get(key, _NONE):
+            pilot = (link.pos_group_id for link in self._parts.pilot_pos_groups.get(row.id, _NONE))
+            control = (link.pos_group_id for link in self._parts.control_pos_groups.get(row.id, _NONE))
+            return PilotRow(
+                config_id=row.id,
+                starts_at=row.pilot_start_at,
+                ends_at=row.pilot_end_at,
+                share_hundredths=int(row.pilot_share * 100),
+                control_group_size=row.control_group_size,
+                pilot_pos_groups=self._places.expanded(pilot),
+                control_pos_groups=self._places.expanded(control),
+            )
+        return None
+
+    def _group(self, key: str | None, group_id: str | None) -> str | None:
+        """groupId as the row says it, else of the article group that it refers to."""
+        return key or (self._places.group_keys.get(group_id) if group_id else None)
+
+    def _condition(self, row: Row[Any]) -> ConditionRow:
+        values = self._parts.condition_values.get(row.id, _NONE)
+        return ConditionRow(
+            id=row.id,
+            sequence=row.sequence,
+            connector=row.logical_connector,
+            condition_type=row.condition_type,
+            operator=row.operator,
+            value_category=row.value_category,
+            value=row.value,
+            value_to=row.value_to,
+            article_number=row.article_number or row.linked_article_number,
+            article_group_id=self._group(row.article_group_key, row.article_group_id),
+            include_sub_groups=bool(row.include_sub_groups),
+            manufacturer=row.manufacturer,
+            field_name=row.field_name,
+            min_quantity_thousandths=_thousandths(row.min_quantity),
+            min_amount_hundredths=_hundredths(row.min_amount),
+            time_from=row.time_from,
+            time_to=row.time_to,
+            weekdays=row.weekdays,
+            date_from=row.date_from,
+            date_to=row.date_to,
+            values=tuple(sorted(item.value for item in values)),
+            articles=_articles(self._parts.condition_articles.get(row.id, _NONE)),
+        )
+
+    def _action(self, row: Row[Any]) -> ActionRow:
+        parts, key = self._parts, row.id
+        return ActionRow(
+            id=key,
+            sequence=row.sequence,
+            action_type=row.action_type,
+            discount_type=row.discount_type,
+            discount_value_hundredths=_hundredths(row.discount_value),
+            max_discount_hundredths=_hundredths(row.max_discount_amount),
+            target_article_number=row.target_article_number or row.linked_article_number,
+            target_article_group_id=self._group(row.target_article_group_key, row.target_article_group_id),
+            include_sub_groups=bool(row.include_sub_groups),
+            target_article_list=bool(row.target_article_list),
+            selection_type=row.selection_type,
+            application_quantity_mode=row.application_quantity_mode,
+            application_quantity_thousandths=_thousandths(row.application_quantity),
+            target_coupon_type_id=row.target_coupon_type_id,
+            distribution_mode=row.distribution_mode,
+            max_bundles=row.max_bundles,
+            free_item_article_number=row.free_item_article_number,
+            free_item_quantity_thousandths=_thousandths(row.free_item_quantity),
+            restrict_to_one_per_basket=bool(row.restrict_to_one_per_basket),
+            free_item_reference_price_hundredths=_hundredths(row.free_item_reference_price),
+            max_free_units_thousandths=_thousandths(row.max_free_units),
+            scaled_tiers=tuple(
+                TierRow(
+                    one.sequence,
+                    one.discount_type,
+                    int(one.discount_value * 100),
+                    threshold_hundredths=_hundredths(one.threshold_amount),
+                )
+                for one in _ordered(parts.scaled_tiers.get(key, _NONE))
+            ),
+            quantity_tiers=tuple(
+                TierRow(
+                    one.sequence,
+                    one.discount_type,
+                    int(one.discount_value * 100),
+                    min_quantity_thousandths=_thousandths(one.min_quantity),
+                )
+                for one in _ordered(parts.quantity_tiers.get(key, _NONE))
+            ),
+            components=tuple(self._component(one) for one in _ordered(parts.components.get(key, _NONE))),
+            articles=_articles(parts.action_articles.get(key, _NONE), priced=True),
+            exclusions=tuple(
+                self._exclusion(one) for one in sorted(parts.exclusions.get(key, _NONE), key=lambda one: one.id)
+            ),
+        )
+
+    def _component(self, row: Row[Any]) -> ComponentRow:
+        return ComponentRow(
+            id=row.id,
+            sequence=row.sequence,
+            quantity_thousandths=int(row.quantity * 1000),
+            article_number=row.article_number or row.linked_article_number,
+            article_group_id=self._group(row.article_group_key, row.article_group_id),
+            include_sub_groups=bool(row.include_sub_groups),
+            discounted=bool(row.discounted),
+        )
+
+    def _exclusion(self, row: Row[Any]) -> ExclusionRow:
+        return ExclusionRow(
+            exclusion_type=row.exclusion_type,
+            article_number=row.article_number,
+            article_group_id=self._group(row.article_group_key, row.article_group_id),
+            manufacturer=row.manufacturer,
+            articles=_articles(self._parts.exclusion_articles.get(row.id, _NONE)),
+        )
+
+    def _loyalty(self, row: Row[Any]) -> LoyaltyRow:
+        return LoyaltyRow(
+            id=row.id,
+            action_type=row.action_type,
+            points_hundredths=_hundredths(row.points),
+            multiplier_thousandths=_thousandths(row.multiplier),
+            currency_amount_hundredths=_hundredths(row.currency_amount),
+            target_scope=row.target_scope,
+            target_article_number=row.target_article_number,
+            target_article_group_id=row.target_article_group_key,
+            include_sub_groups=bool(row.include_sub_groups),
+            max_points_hundredths=_hundredths(row.max_points),
+            articles=_articles(self._parts.loyalty_articles.get(row.id, _NONE)),
+        )
+
+
+def _articles(rows: Sequence[Row[Any]], *, priced: bool = False) -> tuple[ArticleRow, ...]:
+    if not rows:
+        return ()
+    listed = sorted(rows, key=lambda row: (row.article_number or "", row.ean or "", row.id))
+    return tuple(
+        ArticleRow(row.article_number, row.ean, _hundredths(row.fixed_price) if priced else None) for row in listed
+    )

@@ -1,0 +1,224 @@
+"""Iterations: each evaluation stored with everything its price depended on, by (tenant, origin, transaction, counter).
+
+``input`` is MessagePack of (Basket, Settings, Facts, hash of the article group tree), ``outcome`` of the engine's
+Outcome. Definitions and trees are kept once, by their hash; what is in `promotion_definitions` is never changed.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from sqlalchemy import select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from promenade.engine.basket import Basket, Facts, Settings
+from promenade.engine.definition import PromotionDefinition
+from promenade.engine.outcome import Outcome
+from promenade.store.changes import Version
+from promenade.store.hot import hot_statement
+from promenade.store.schema import table
+from promenade.store.types import to_microseconds
+from promenade.store.unit import Database, Session
+
+__all__ = [
+    "StoredIteration",
+    "decode_definition",
+    "decode_tree",
+    "encode_outcome",
+    "find_iteration",
+    "keep_definitions",
+    "load_definitions",
+    "store_iteration",
+]
+
+Input = tuple[Basket, Settings, Facts, str]
+Tree = Mapping[str, str | None]
+
+_ENCODER = msgspec.msgpack.Encoder()
+_INPUT = msgspec.msgpack.Decoder(Input)
+_OUTCOME = msgspec.msgpack.Decoder(Outcome)
+_DEFINITION = msgspec.msgpack.Decoder(PromotionDefinition)
+_TREE = msgspec.msgpack.Decoder(dict[str, str | None])
+
+encode_outcome = _ENCODER.encode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredIteration:
+    """A stored evaluation; ``tree_hash`` names the article group tree that it saw."""
+
+    transaction_id: str
+    transaction_counter: int
+    pos_group_id: str
+    receipt_id: str | None
+    header_reference: str | None
+    evaluated_at: datetime
+    data_age: datetime | None
+    basket: Basket
+    settings: Settings
+    facts: Facts
+    tree_hash: str
+    outcome: Outcome
+    outcome_bytes: bytes
+
+
+async def store_iteration(
+    database: Database,
+    *,
+    tenant_id: str,
+    origin: str,
+    version: Version,
+    input_: Input,
+    outcome: Outcome,
+    receipt_id: str | None,
+    header_reference: str | None,
+    created_at: datetime,
+) -> int | None:
+    """Store the next iteration of the basket's transaction and return its counter, counted from 1 without gaps.
+
+    None, and nothing stored: the tenant's catalogue is no longer at ``version``. One statement, one round trip.
+    """
+    basket, settings = input_[0], input_[1]
+    rows = await database.hot(
+        "store iteration",
+        (
+            tenant_id,
+            origin,
+            basket.transaction_id,
+            version.promotions,
+            version.articles,
+            basket.pos_group.id,
+            receipt_id,
+            header_reference,
+            settings.now,
+            version.changed_at,
+            _ENCODER.encode(input_),
+            _ENCODER.encode(outcome),
+            created_at,
+        ),
+    )
+    return int(rows[0][0]) if rows else None
+
+
+_NEXT_COUNTER = """
+    INSERT INTO iteration_counters (tenant_id, origin, transaction_id, last_counter)
+    SELECT ?1, ?2, ?3, 1 WHERE NOT EXISTS (
+        SELECT 1 FROM catalogue_versions WHERE tenant_id = ?1 AND (promotions <> ?4 OR articles <> ?5)
+    )
+    ON CONFLICT (tenant_id, origin, transaction_id) DO UPDATE SET last_counter = last_counter + 1
+    RETURNING last_counter
+"""
+_INSERT = """
+    INSERT INTO iterations (tenant_id, origin, transaction_id, transaction_counter, pos_group_id, receipt_id,
+        header_reference, evaluated_at, data_age, input, outcome, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
+
+@hot_statement(
+    "store iteration",
+    postgresql="""
+    WITH counted AS (
+        INSERT INTO iteration_counters AS counter (tenant_id, origin, transaction_id, last_counter)
+        SELECT $1::varchar, $2::varchar, $3::varchar, 1 WHERE NOT EXISTS (
+            SELECT 1 FROM catalogue_versions
+            WHERE tenant_id = $1::varchar AND (promotions <> $4::bigint OR articles <> $5::bigint)
+        )
+        ON CONFLICT (tenant_id, origin, transaction_id) DO UPDATE SET last_counter = counter.last_counter + 1
+        RETURNING last_counter
+    )
+    INSERT INTO iterations (tenant_id, origin, transaction_id, transaction_counter, pos_group_id, receipt_id,
+        header_reference, evaluated_at, data_age, input, outcome, created_at)
+    SELECT $1::varchar, $2::varchar, $3::varchar, last_counter, $6::varchar, $7::varchar, $8::varchar,
+        $9::timestamptz, $10::timestamptz, $11::bytea, $12::bytea, $13::timestamptz
+    FROM counted
+    RETURNING transaction_counter
+    """,
+)
+def _store_iteration(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+    counted = connection.execute(_NEXT_COUNTER, params[:5]).fetchall()
+    if counted:
+        *_, pos_group_id, receipt_id, reference, now, changed_at, input_, outcome, created_at = params
+        connection.execute(
+            _INSERT,
+            (
+                *params[:3],
+                counted[0][0],
+                pos_group_id,
+                receipt_id,
+                reference,
+                to_microseconds(now),
+                None if changed_at is None else to_microseconds(changed_at),
+                input_,
+                outcome,
+                to_microseconds(created_at),
+            ),
+        )
+    return counted
+
+
+async def find_iteration(
+    session: Session, origin: str, transaction_id: str, transaction_counter: int
+) -> StoredIteration | None:
+    """The session tenant's stored iteration, decoded, or None."""
+    iterations = table("iterations")
+    rows = await session.execute(
+        select(iterations).where(
+            iterations.c.origin == origin,
+            iterations.c.transaction_id == transaction_id,
+            iterations.c.transaction_counter == transaction_counter,
+        )
+    )
+    if not rows:
+        return None
+    row = rows[0]
+    basket, settings, facts, tree = _INPUT.decode(row.input)
+    return StoredIteration(
+        transaction_id=transaction_id,
+        transaction_counter=transaction_counter,
+        pos_group_id=row.pos_group_id,
+        receipt_id=row.receipt_id,
+        header_reference=row.header_reference,
+        evaluated_at=row.evaluated_at,
+        data_age=row.data_age,
+        basket=basket,
+        settings=settings,
+        facts=facts,
+        tree_hash=tree,
+        outcome=_OUTCOME.decode(row.outcome),
+        outcome_bytes=row.outcome,
+    )
+
+
+async def keep_definitions(session: Session, bodies: Mapping[str, PromotionDefinition | Tree], at: datetime) -> None:
+    """Store definitions and trees under their hashes; one that is there already stays as it is."""
+    definitions = table("promotion_definitions")
+    upsert = postgresql.insert if session.dialect == "postgresql" else sqlite.insert
+    await session.execute_many(
+        upsert(definitions).on_conflict_do_nothing(),
+        [{"hash": key, "body": _ENCODER.encode(body), "created_at": at} for key, body in sorted(bodies.items())],
+    )
+
+
+async def load_definitions(session: Session, hashes: Collection[str]) -> dict[str, bytes]:
+    """Bodies by hash: see `decode_definition` and `decode_tree`; unknown hashes are left out."""
+    definitions = table("promotion_definitions")
+    rows = await session.execute(
+        select(definitions.c.hash, definitions.c.body).where(definitions.c.hash.in_(list(hashes)))
+    )
+    return {row.hash: row.body for row in rows}
+
+
+def decode_definition(body: bytes) -> PromotionDefinition:
+    """A promotion as it was."""
+    return _DEFINITION.decode(body)
+
+
+def decode_tree(body: bytes) -> dict[str, str | None]:
+    """An article group tree as it was."""
+    return _TREE.decode(body)
