@@ -1,0 +1,1803 @@
+CREATE TABLE article_groups (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	group_id VARCHAR(20) NOT NULL,
+	name VARCHAR(255),
+	description VARCHAR(1000),
+	type VARCHAR(30) NOT NULL,
+	source VARCHAR(30) NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	parent_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_article_groups__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_article_groups__parent_id FOREIGN KEY(tenant_id, parent_id) REFERENCES article_groups (tenant_id, id),
+	CONSTRAINT uq_article_groups__group_id UNIQUE (tenant_id, group_id)
+);
+
+CREATE INDEX ix_article_groups__parent_id ON article_groups (tenant_id, parent_id);
+
+CREATE TABLE article_import_jobs (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	name VARCHAR(255),
+	status VARCHAR(30) NOT NULL,
+	total_articles INTEGER NOT NULL,
+	processed_articles INTEGER NOT NULL,
+	failed_articles INTEGER NOT NULL,
+	started_at BIGINT,
+	completed_at BIGINT,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_article_import_jobs__key PRIMARY KEY (tenant_id, id)
+);
+
+CREATE TABLE audit_logs (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	timestamp BIGINT NOT NULL,
+	actor VARCHAR(255) NOT NULL,
+	action VARCHAR(50) NOT NULL,
+	entity_type VARCHAR(50) NOT NULL,
+	entity_id VARCHAR(50) NOT NULL,
+	entity_name VARCHAR(255) NOT NULL,
+	note VARCHAR(2000),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_audit_logs__key PRIMARY KEY (tenant_id, id)
+);
+
+CREATE INDEX ix_audit_logs__entity_type_entity_id_timestamp ON audit_logs (tenant_id, entity_type, entity_id, timestamp);
+
+CREATE INDEX ix_audit_logs__timestamp ON audit_logs (tenant_id, timestamp);
+
+CREATE TABLE budgets (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	code VARCHAR(50) NOT NULL,
+	name VARCHAR(255) NOT NULL,
+	description VARCHAR(1000),
+	status VARCHAR(30) NOT NULL,
+	total_amount BIGINT NOT NULL,
+	consumed_amount BIGINT NOT NULL,
+	reserved_amount BIGINT NOT NULL,
+	currency VARCHAR(3) NOT NULL,
+	valid_from BIGINT,
+	valid_to BIGINT,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_budgets__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_budgets__total_amount_min CHECK (total_amount >= 0),
+	CONSTRAINT uq_budgets__code UNIQUE (tenant_id, code),
+	CONSTRAINT ck_budgets__covered CHECK (consumed_amount >= 0 AND reserved_amount >= 0 AND consumed_amount + reserved_amount <= total_amount)
+);
+
+CREATE INDEX ix_budgets__status_valid_to ON budgets (tenant_id, status, valid_to);
+
+CREATE TABLE calculation_logs (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	transaction_id VARCHAR(50) NOT NULL,
+	transaction_counter INTEGER NOT NULL,
+	receipt_id VARCHAR(50),
+	header_reference VARCHAR(100),
+	customer_id VARCHAR(50),
+	channel VARCHAR(50),
+	status VARCHAR(30) NOT NULL,
+	pilot_arm VARCHAR(30),
+	subtotal BIGINT NOT NULL,
+	discount BIGINT NOT NULL,
+	grand_total BIGINT NOT NULL,
+	currency VARCHAR(3) NOT NULL,
+	loyalty_points INTEGER NOT NULL,
+	discrepancy BOOLEAN NOT NULL,
+	evaluated_at BIGINT NOT NULL,
+	confirmed_at BIGINT NOT NULL,
+	source VARCHAR(20) NOT NULL,
+	instance_id VARCHAR(36),
+	message VARCHAR(1000),
+	origin VARCHAR(36) NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	pos_group_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_calculation_logs__key PRIMARY KEY (tenant_id, id)
+);
+
+CREATE INDEX ix_calculation_logs__confirmed_at ON calculation_logs (tenant_id, confirmed_at);
+
+CREATE INDEX ix_calculation_logs__customer_id_confirmed_at ON calculation_logs (tenant_id, customer_id, confirmed_at);
+
+CREATE INDEX ix_calculation_logs__origin_transaction_id_transaction_counter ON calculation_logs (tenant_id, origin, transaction_id, transaction_counter);
+
+CREATE INDEX ix_calculation_logs__pos_group_id ON calculation_logs (tenant_id, pos_group_id);
+
+CREATE TABLE catalogue_changes (
+	tenant_id VARCHAR(36) NOT NULL,
+	kind VARCHAR(30) NOT NULL,
+	version BIGINT NOT NULL,
+	entity_id VARCHAR(50) NOT NULL,
+	CONSTRAINT pk_catalogue_changes__key PRIMARY KEY (tenant_id, kind, version, entity_id)
+);
+
+CREATE TABLE catalogue_versions (
+	tenant_id VARCHAR(36) NOT NULL,
+	promotions BIGINT NOT NULL,
+	articles BIGINT NOT NULL,
+	changed_at BIGINT,
+	CONSTRAINT pk_catalogue_versions__key PRIMARY KEY (tenant_id)
+);
+
+CREATE TABLE clients (
+	client_id VARCHAR(100) NOT NULL,
+	tenant_id VARCHAR(36) NOT NULL,
+	name VARCHAR(255),
+	secret_hash VARCHAR(255) NOT NULL,
+	scopes TEXT NOT NULL,
+	created_at BIGINT NOT NULL,
+	disabled_at BIGINT,
+	CONSTRAINT pk_clients__key PRIMARY KEY (client_id)
+);
+
+CREATE INDEX ix_clients__tenant_id ON clients (tenant_id);
+
+CREATE TABLE confirmations (
+	tenant_id VARCHAR(36) NOT NULL,
+	origin VARCHAR(36) NOT NULL,
+	transaction_id VARCHAR(50) NOT NULL,
+	transaction_counter INTEGER NOT NULL,
+	fingerprint BLOB NOT NULL,
+	response BLOB NOT NULL,
+	log_id VARCHAR(36),
+	sale BLOB,
+	returned BLOB,
+	confirmed_at BIGINT NOT NULL,
+	CONSTRAINT pk_confirmations__key PRIMARY KEY (tenant_id, origin, transaction_id)
+);
+
+CREATE TABLE coupon_claims (
+	tenant_id VARCHAR(36) NOT NULL,
+	coupon_code_id VARCHAR(36) NOT NULL,
+	slot INTEGER NOT NULL,
+	coupon_type_id VARCHAR(36) NOT NULL,
+	origin VARCHAR(36) NOT NULL,
+	transaction_id VARCHAR(50) NOT NULL,
+	transaction_counter INTEGER NOT NULL,
+	customer_id VARCHAR(50),
+	promotion_id VARCHAR(36) NOT NULL,
+	claimed_at BIGINT NOT NULL,
+	redeemed_at BIGINT,
+	CONSTRAINT pk_coupon_claims__key PRIMARY KEY (tenant_id, coupon_code_id, slot)
+);
+
+CREATE INDEX ix_coupon_claims__transaction ON coupon_claims (tenant_id, origin, transaction_id);
+
+CREATE TABLE coupon_types (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	code VARCHAR(50) NOT NULL,
+	name VARCHAR(255) NOT NULL,
+	description VARCHAR(1000),
+	status VARCHAR(30) NOT NULL,
+	code_type VARCHAR(30) NOT NULL,
+	generic_code VARCHAR(64),
+	valid_from BIGINT,
+	valid_to BIGINT,
+	validity_days INTEGER,
+	max_redemptions INTEGER,
+	max_redemptions_per_customer INTEGER,
+	reservation_minutes INTEGER NOT NULL,
+	requires_activation BOOLEAN NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_coupon_types__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_coupon_types__validity_days_min CHECK (validity_days >= 0),
+	CONSTRAINT ck_coupon_types__max_redemptions_min CHECK (max_redemptions >= 0),
+	CONSTRAINT ck_coupon_types__max_redemptions_per_customer_min CHECK (max_redemptions_per_customer >= 0),
+	CONSTRAINT ck_coupon_types__reservation_minutes_min CHECK (reservation_minutes >= 1),
+	CONSTRAINT uq_coupon_types__code UNIQUE (tenant_id, code),
+	CONSTRAINT uq_coupon_types__generic_code UNIQUE (tenant_id, generic_code)
+);
+
+CREATE TABLE coupon_usage (
+	tenant_id VARCHAR(36) NOT NULL,
+	coupon_type_id VARCHAR(36) NOT NULL,
+	customer_id VARCHAR(50) NOT NULL,
+	count INTEGER NOT NULL,
+	CONSTRAINT pk_coupon_usage__key PRIMARY KEY (tenant_id, coupon_type_id, customer_id),
+	CONSTRAINT ck_coupon_usage__count CHECK (count >= 0)
+);
+
+CREATE TABLE import_jobs (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	entity VARCHAR(50) NOT NULL,
+	source VARCHAR(30) NOT NULL,
+	status VARCHAR(30) NOT NULL,
+	total_rows INTEGER NOT NULL,
+	rows_succeeded INTEGER NOT NULL,
+	rows_failed INTEGER NOT NULL,
+	rows_skipped INTEGER NOT NULL,
+	continue_on_error BOOLEAN NOT NULL,
+	idempotency_key VARCHAR(255),
+	callback_url VARCHAR(2000),
+	started_at BIGINT,
+	completed_at BIGINT,
+	message VARCHAR(2000),
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_import_jobs__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT uq_import_jobs__source_idempotency_key UNIQUE (tenant_id, source, idempotency_key)
+);
+
+CREATE INDEX ix_import_jobs__status_created_at ON import_jobs (tenant_id, status, created_at);
+
+CREATE TABLE instances (
+	instance_id VARCHAR(36) NOT NULL,
+	edition VARCHAR(20) NOT NULL,
+	version VARCHAR(20) NOT NULL,
+	started_at BIGINT NOT NULL,
+	seen_at BIGINT NOT NULL,
+	CONSTRAINT pk_instances__key PRIMARY KEY (instance_id)
+);
+
+CREATE TABLE iteration_counters (
+	tenant_id VARCHAR(36) NOT NULL,
+	origin VARCHAR(36) NOT NULL,
+	transaction_id VARCHAR(50) NOT NULL,
+	last_counter INTEGER NOT NULL,
+	CONSTRAINT pk_iteration_counters__key PRIMARY KEY (tenant_id, origin, transaction_id)
+);
+
+CREATE TABLE iterations (
+	tenant_id VARCHAR(36) NOT NULL,
+	origin VARCHAR(36) NOT NULL,
+	transaction_id VARCHAR(50) NOT NULL,
+	transaction_counter INTEGER NOT NULL,
+	pos_group_id VARCHAR(36) NOT NULL,
+	receipt_id VARCHAR(50),
+	header_reference VARCHAR(100),
+	evaluated_at BIGINT NOT NULL,
+	data_age BIGINT,
+	input BLOB NOT NULL,
+	outcome BLOB NOT NULL,
+	created_at BIGINT NOT NULL,
+	CONSTRAINT pk_iterations__key PRIMARY KEY (tenant_id, origin, transaction_id, transaction_counter)
+);
+
+CREATE INDEX ix_iterations__created_at ON iterations (tenant_id, created_at);
+
+CREATE TABLE loyalty_balances (
+	tenant_id VARCHAR(36) NOT NULL,
+	customer_id VARCHAR(50) NOT NULL,
+	points BIGINT NOT NULL,
+	updated_at BIGINT,
+	CONSTRAINT pk_loyalty_balances__key PRIMARY KEY (tenant_id, customer_id)
+);
+
+CREATE TABLE loyalty_transactions (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	customer_id VARCHAR(50) NOT NULL,
+	transaction_id VARCHAR(50) NOT NULL,
+	transaction_counter INTEGER NOT NULL,
+	points INTEGER NOT NULL,
+	balance_after INTEGER NOT NULL,
+	awarded_at BIGINT NOT NULL,
+	origin VARCHAR(36) NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	promotion_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_loyalty_transactions__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT uq_loyalty_transactions__origin_transaction_id_transac_669b8138 UNIQUE (tenant_id, origin, transaction_id, transaction_counter, promotion_id)
+);
+
+CREATE INDEX ix_loyalty_transactions__customer_id_awarded_at ON loyalty_transactions (tenant_id, customer_id, awarded_at);
+
+CREATE TABLE mutual_exclusion_groups (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	code VARCHAR(50) NOT NULL,
+	name VARCHAR(255) NOT NULL,
+	description VARCHAR(1000),
+	resolution_strategy VARCHAR(30) NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_mutual_exclusion_groups__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT uq_mutual_exclusion_groups__code UNIQUE (tenant_id, code)
+);
+
+CREATE TABLE notification_logs (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	event_id VARCHAR(36),
+	event_type VARCHAR(60) NOT NULL,
+	callback_url VARCHAR(2000) NOT NULL,
+	status VARCHAR(30) NOT NULL,
+	attempts INTEGER NOT NULL,
+	http_status INTEGER,
+	last_error VARCHAR(1000),
+	last_attempt_at BIGINT,
+	next_attempt_at BIGINT,
+	delivered_at BIGINT,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	subscription_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_notification_logs__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT uq_notification_logs__event_id_subscription_id UNIQUE (tenant_id, event_id, subscription_id)
+);
+
+CREATE INDEX ix_notification_logs__status_next_attempt_at ON notification_logs (tenant_id, status, next_attempt_at);
+
+CREATE INDEX ix_notification_logs__subscription_id_created_at ON notification_logs (tenant_id, subscription_id, created_at);
+
+CREATE TABLE outbox_events (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	kind VARCHAR(60) NOT NULL,
+	payload BLOB NOT NULL,
+	created_at BIGINT NOT NULL,
+	dispatched_at BIGINT,
+	CONSTRAINT pk_outbox_events__key PRIMARY KEY (tenant_id, id)
+);
+
+CREATE INDEX ix_outbox_events__waiting ON outbox_events (created_at, id) WHERE dispatched_at IS NULL;
+
+CREATE TABLE pos_groups (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	code VARCHAR(20) NOT NULL,
+	name VARCHAR(255) NOT NULL,
+	description VARCHAR(1000),
+	currency VARCHAR(3) NOT NULL,
+	time_zone VARCHAR(64) NOT NULL,
+	country VARCHAR(2),
+	is_active BOOLEAN NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	parent_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_pos_groups__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_pos_groups__parent_id FOREIGN KEY(tenant_id, parent_id) REFERENCES pos_groups (tenant_id, id),
+	CONSTRAINT uq_pos_groups__code UNIQUE (tenant_id, code)
+);
+
+CREATE INDEX ix_pos_groups__parent_id ON pos_groups (tenant_id, parent_id);
+
+CREATE TABLE priority_groups (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	code VARCHAR(50) NOT NULL,
+	name VARCHAR(255) NOT NULL,
+	description VARCHAR(1000),
+	priority INTEGER NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_priority_groups__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT uq_priority_groups__code UNIQUE (tenant_id, code)
+);
+
+CREATE TABLE promotion_definitions (
+	tenant_id VARCHAR(36) NOT NULL,
+	hash VARCHAR(64) NOT NULL,
+	body BLOB NOT NULL,
+	created_at BIGINT NOT NULL,
+	CONSTRAINT pk_promotion_definitions__key PRIMARY KEY (tenant_id, hash)
+);
+
+CREATE TABLE promotion_usage (
+	tenant_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	customer_id VARCHAR(50) NOT NULL,
+	count INTEGER NOT NULL,
+	CONSTRAINT pk_promotion_usage__key PRIMARY KEY (tenant_id, promotion_id, customer_id),
+	CONSTRAINT ck_promotion_usage__count CHECK (count >= 0)
+);
+
+CREATE TABLE raw_payloads (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	message_id VARCHAR(255) NOT NULL,
+	payload BLOB NOT NULL,
+	content_type VARCHAR(255) NOT NULL,
+	received_at BIGINT NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	job_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_raw_payloads__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT uq_raw_payloads__message_id UNIQUE (tenant_id, message_id)
+);
+
+CREATE INDEX ix_raw_payloads__job_id ON raw_payloads (tenant_id, job_id);
+
+CREATE TABLE redemption_logs (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	action VARCHAR(30) NOT NULL,
+	transaction_id VARCHAR(50),
+	customer_id VARCHAR(50),
+	occurred_at BIGINT NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	coupon_code_id VARCHAR(36),
+	coupon_type_id VARCHAR(36),
+	promotion_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_redemption_logs__key PRIMARY KEY (tenant_id, id)
+);
+
+CREATE INDEX ix_redemption_logs__coupon_code_id_occurred_at ON redemption_logs (tenant_id, coupon_code_id, occurred_at);
+
+CREATE INDEX ix_redemption_logs__coupon_type_id_action ON redemption_logs (tenant_id, coupon_type_id, action);
+
+CREATE INDEX ix_redemption_logs__transaction_id ON redemption_logs (tenant_id, transaction_id);
+
+CREATE TABLE side_effect_jobs (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	origin VARCHAR(36) NOT NULL,
+	transaction_id VARCHAR(50) NOT NULL,
+	transaction_counter INTEGER NOT NULL,
+	status VARCHAR(10) NOT NULL,
+	payload BLOB NOT NULL,
+	enqueued_at BIGINT NOT NULL,
+	due_at BIGINT NOT NULL,
+	started_at BIGINT,
+	completed_at BIGINT,
+	attempts INTEGER NOT NULL,
+	lease_owner VARCHAR(100),
+	lease_until BIGINT,
+	coupons_redeemed INTEGER NOT NULL,
+	budgets_consumed INTEGER NOT NULL,
+	loyalty_points_earned INTEGER NOT NULL,
+	post_purchase_coupons TEXT,
+	reason VARCHAR(1000),
+	CONSTRAINT pk_side_effect_jobs__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT uq_side_effect_jobs__iteration UNIQUE (tenant_id, origin, transaction_id, transaction_counter),
+	CONSTRAINT ck_side_effect_jobs__status CHECK (status IN ('PENDING', 'RUNNING', 'COMPLETED', 'FAILED'))
+);
+
+CREATE INDEX ix_side_effect_jobs__due ON side_effect_jobs (due_at) WHERE status IN ('PENDING', 'RUNNING');
+
+CREATE TABLE signing_keys (
+	kid VARCHAR(64) NOT NULL,
+	algorithm VARCHAR(10) NOT NULL,
+	private_key TEXT NOT NULL,
+	created_at BIGINT NOT NULL,
+	retired_at BIGINT,
+	CONSTRAINT pk_signing_keys__key PRIMARY KEY (kid)
+);
+
+CREATE TABLE stakeholders (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	code VARCHAR(50) NOT NULL,
+	name VARCHAR(255) NOT NULL,
+	type VARCHAR(30) NOT NULL,
+	contact_name VARCHAR(255),
+	email VARCHAR(255),
+	phone VARCHAR(50),
+	is_active BOOLEAN NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_stakeholders__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT uq_stakeholders__code UNIQUE (tenant_id, code)
+);
+
+CREATE TABLE tenants (
+	tenant_id VARCHAR(36) NOT NULL,
+	name VARCHAR(255) NOT NULL,
+	is_operator BOOLEAN NOT NULL,
+	master_data_callback_url VARCHAR(2000),
+	enable_production_nudges BOOLEAN NOT NULL,
+	combination_strategy VARCHAR(30) NOT NULL,
+	points_per_currency_unit BIGINT NOT NULL,
+	default_currency VARCHAR(3),
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_tenants__key PRIMARY KEY (tenant_id),
+	CONSTRAINT ck_tenants__points_per_currency_unit_min CHECK (points_per_currency_unit >= 0)
+);
+
+CREATE TABLE webhook_subscriptions (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	name VARCHAR(255),
+	callback_url VARCHAR(2000) NOT NULL,
+	event_types TEXT NOT NULL,
+	secret VARCHAR(255),
+	is_active BOOLEAN NOT NULL,
+	description VARCHAR(1000),
+	failure_count INTEGER NOT NULL,
+	disabled_at BIGINT,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_webhook_subscriptions__key PRIMARY KEY (tenant_id, id)
+);
+
+CREATE TABLE article_import_job_items (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	article_number VARCHAR(50),
+	status VARCHAR(30),
+	error VARCHAR(2000),
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	job_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_article_import_job_items__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_article_import_job_items__job_id FOREIGN KEY(tenant_id, job_id) REFERENCES article_import_jobs (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_article_import_job_items__job_id ON article_import_job_items (tenant_id, job_id);
+
+CREATE TABLE articles (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	article_number VARCHAR(50) NOT NULL,
+	name VARCHAR(255),
+	description VARCHAR(1000),
+	ean VARCHAR(18),
+	manufacturer VARCHAR(255),
+	manufacturer_id VARCHAR(255),
+	category VARCHAR(100),
+	article_group_key VARCHAR(20),
+	base_price BIGINT,
+	currency VARCHAR(3),
+	unit VARCHAR(10) NOT NULL,
+	source VARCHAR(30) NOT NULL,
+	is_active BOOLEAN NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	article_group_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_articles__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_articles__base_price_min CHECK (base_price >= 0),
+	CONSTRAINT fk_articles__article_group_id FOREIGN KEY(tenant_id, article_group_id) REFERENCES article_groups (tenant_id, id),
+	CONSTRAINT uq_articles__article_number UNIQUE (tenant_id, article_number)
+);
+
+CREATE INDEX ix_articles__article_group_id ON articles (tenant_id, article_group_id);
+
+CREATE INDEX ix_articles__article_group_key ON articles (tenant_id, article_group_key);
+
+CREATE INDEX ix_articles__ean ON articles (tenant_id, ean);
+
+CREATE TABLE budget_consumptions (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	transaction_id VARCHAR(50) NOT NULL,
+	transaction_counter INTEGER NOT NULL,
+	amount BIGINT NOT NULL,
+	uncovered_amount BIGINT NOT NULL,
+	currency VARCHAR(3) NOT NULL,
+	consumed_at BIGINT NOT NULL,
+	origin VARCHAR(36) NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	budget_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_budget_consumptions__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_budget_consumptions__budget_id FOREIGN KEY(tenant_id, budget_id) REFERENCES budgets (tenant_id, id),
+	CONSTRAINT uq_budget_consumptions__budget_id_origin_transaction_i_24521928 UNIQUE (tenant_id, budget_id, origin, transaction_id, transaction_counter, promotion_id)
+);
+
+CREATE INDEX ix_budget_consumptions__origin_transaction_id ON budget_consumptions (tenant_id, origin, transaction_id);
+
+CREATE TABLE budget_notifications (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	threshold_percentage BIGINT NOT NULL,
+	last_notified_at BIGINT,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	budget_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_budget_notifications__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_budget_notifications__threshold_percentage_min CHECK (threshold_percentage >= 0),
+	CONSTRAINT ck_budget_notifications__threshold_percentage_max CHECK (threshold_percentage <= 10000),
+	CONSTRAINT fk_budget_notifications__budget_id FOREIGN KEY(tenant_id, budget_id) REFERENCES budgets (tenant_id, id),
+	CONSTRAINT uq_budget_notifications__budget_id_threshold_percentage UNIQUE (tenant_id, budget_id, threshold_percentage)
+);
+
+CREATE TABLE budget_stakeholders (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	share_percentage BIGINT NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	budget_id VARCHAR(36) NOT NULL,
+	stakeholder_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_budget_stakeholders__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_budget_stakeholders__share_percentage_min CHECK (share_percentage >= 0),
+	CONSTRAINT ck_budget_stakeholders__share_percentage_max CHECK (share_percentage <= 10000),
+	CONSTRAINT fk_budget_stakeholders__budget_id FOREIGN KEY(tenant_id, budget_id) REFERENCES budgets (tenant_id, id),
+	CONSTRAINT fk_budget_stakeholders__stakeholder_id FOREIGN KEY(tenant_id, stakeholder_id) REFERENCES stakeholders (tenant_id, id),
+	CONSTRAINT uq_budget_stakeholders__budget_id_stakeholder_id UNIQUE (tenant_id, budget_id, stakeholder_id)
+);
+
+CREATE INDEX ix_budget_stakeholders__stakeholder_id ON budget_stakeholders (tenant_id, stakeholder_id);
+
+CREATE TABLE calculation_log_items (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	line_reference VARCHAR(50) NOT NULL,
+	article_number VARCHAR(50) NOT NULL,
+	article_group_key VARCHAR(20),
+	quantity BIGINT NOT NULL,
+	unit_price BIGINT NOT NULL,
+	line_total BIGINT NOT NULL,
+	line_discount BIGINT NOT NULL,
+	line_net BIGINT NOT NULL,
+	confirmed_discount BIGINT,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	log_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_calculation_log_items__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_calculation_log_items__log_id FOREIGN KEY(tenant_id, log_id) REFERENCES calculation_logs (tenant_id, id) ON DELETE CASCADE,
+	CONSTRAINT uq_calculation_log_items__log_id_line_reference UNIQUE (tenant_id, log_id, line_reference)
+);
+
+CREATE TABLE calculation_log_promotions (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	promotion_name VARCHAR(255) NOT NULL,
+	promotion_version INTEGER NOT NULL,
+	total_discount BIGINT NOT NULL,
+	evaluated_discount BIGINT,
+	confirmed_discount BIGINT,
+	points INTEGER NOT NULL,
+	pilot_arm VARCHAR(30),
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	log_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	coupon_code_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_calculation_log_promotions__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_calculation_log_promotions__log_id FOREIGN KEY(tenant_id, log_id) REFERENCES calculation_logs (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_calculation_log_promotions__log_id ON calculation_log_promotions (tenant_id, log_id);
+
+CREATE INDEX ix_calculation_log_promotions__promotion_id_log_id ON calculation_log_promotions (tenant_id, promotion_id, log_id);
+
+CREATE TABLE campaigns (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	code VARCHAR(50) NOT NULL,
+	name VARCHAR(255) NOT NULL,
+	description VARCHAR(1000),
+	start_at BIGINT,
+	end_at BIGINT,
+	status VARCHAR(30) NOT NULL,
+	notes VARCHAR(2000),
+	merge_promotion_pos_groups BOOLEAN NOT NULL,
+	locked BOOLEAN NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	owner_stakeholder_id VARCHAR(36),
+	primary_contact_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_campaigns__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_campaigns__owner_stakeholder_id FOREIGN KEY(tenant_id, owner_stakeholder_id) REFERENCES stakeholders (tenant_id, id),
+	CONSTRAINT fk_campaigns__primary_contact_id FOREIGN KEY(tenant_id, primary_contact_id) REFERENCES stakeholders (tenant_id, id),
+	CONSTRAINT uq_campaigns__code UNIQUE (tenant_id, code)
+);
+
+CREATE INDEX ix_campaigns__owner_stakeholder_id ON campaigns (tenant_id, owner_stakeholder_id);
+
+CREATE INDEX ix_campaigns__primary_contact_id ON campaigns (tenant_id, primary_contact_id);
+
+CREATE INDEX ix_campaigns__status_end_at ON campaigns (tenant_id, status, end_at);
+
+CREATE TABLE coupon_code_batches (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	name VARCHAR(255),
+	quantity INTEGER NOT NULL,
+	generated_count INTEGER NOT NULL,
+	status VARCHAR(30) NOT NULL,
+	started_at BIGINT,
+	completed_at BIGINT,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	coupon_type_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_coupon_code_batches__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_coupon_code_batches__quantity_min CHECK (quantity >= 1),
+	CONSTRAINT fk_coupon_code_batches__coupon_type_id FOREIGN KEY(tenant_id, coupon_type_id) REFERENCES coupon_types (tenant_id, id)
+);
+
+CREATE INDEX ix_coupon_code_batches__coupon_type_id ON coupon_code_batches (tenant_id, coupon_type_id);
+
+CREATE TABLE coupon_code_configurations (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	prefix VARCHAR(20),
+	suffix VARCHAR(20),
+	length INTEGER NOT NULL,
+	alphabet VARCHAR(64) NOT NULL,
+	check_character BOOLEAN NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	coupon_type_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_coupon_code_configurations__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_coupon_code_configurations__length_min CHECK (length >= 1),
+	CONSTRAINT ck_coupon_code_configurations__length_max CHECK (length <= 40),
+	CONSTRAINT fk_coupon_code_configurations__coupon_type_id FOREIGN KEY(tenant_id, coupon_type_id) REFERENCES coupon_types (tenant_id, id),
+	CONSTRAINT uq_coupon_code_configurations__coupon_type_id UNIQUE (tenant_id, coupon_type_id)
+);
+
+CREATE TABLE coupon_codes (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	code VARCHAR(64) NOT NULL,
+	status VARCHAR(30) NOT NULL,
+	customer_id VARCHAR(50),
+	reservation_ref VARCHAR(36),
+	source VARCHAR(30) NOT NULL,
+	issued_at BIGINT,
+	issuing_promotion_id VARCHAR(36),
+	issuing_transaction_id VARCHAR(50),
+	issuance_channel VARCHAR(30),
+	valid_from BIGINT,
+	valid_until BIGINT,
+	reserved_until BIGINT,
+	reserved_by_transaction_id VARCHAR(50),
+	issue_reason VARCHAR(255),
+	issue_metadata TEXT,
+	redeemed_at BIGINT,
+	redeemed_transaction_id VARCHAR(50),
+	redemption_count INTEGER NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	coupon_type_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_coupon_codes__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_coupon_codes__redemption_count_min CHECK (redemption_count >= 0),
+	CONSTRAINT fk_coupon_codes__coupon_type_id FOREIGN KEY(tenant_id, coupon_type_id) REFERENCES coupon_types (tenant_id, id),
+	CONSTRAINT uq_coupon_codes__code UNIQUE (tenant_id, code),
+	CONSTRAINT uq_coupon_codes__issuing_transaction_id_issuing_promot_1ed4fe12 UNIQUE (tenant_id, issuing_transaction_id, issuing_promotion_id, coupon_type_id)
+);
+
+CREATE INDEX ix_coupon_codes__coupon_type_id_status_issued_at ON coupon_codes (tenant_id, coupon_type_id, status, issued_at);
+
+CREATE INDEX ix_coupon_codes__customer_id ON coupon_codes (tenant_id, customer_id);
+
+CREATE INDEX ix_coupon_codes__reservation_ref ON coupon_codes (tenant_id, reservation_ref);
+
+CREATE INDEX ix_coupon_codes__status_reserved_until ON coupon_codes (tenant_id, status, reserved_until);
+
+CREATE INDEX ix_coupon_codes__status_valid_until ON coupon_codes (tenant_id, status, valid_until);
+
+CREATE TABLE coupon_refill_schedules (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	minimum_pool_size INTEGER NOT NULL,
+	refill_quantity INTEGER NOT NULL,
+	interval_minutes INTEGER NOT NULL,
+	is_active BOOLEAN NOT NULL,
+	last_run_at BIGINT,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	coupon_type_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_coupon_refill_schedules__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_coupon_refill_schedules__minimum_pool_size_min CHECK (minimum_pool_size >= 0),
+	CONSTRAINT ck_coupon_refill_schedules__refill_quantity_min CHECK (refill_quantity >= 1),
+	CONSTRAINT ck_coupon_refill_schedules__interval_minutes_min CHECK (interval_minutes >= 1),
+	CONSTRAINT fk_coupon_refill_schedules__coupon_type_id FOREIGN KEY(tenant_id, coupon_type_id) REFERENCES coupon_types (tenant_id, id)
+);
+
+CREATE INDEX ix_coupon_refill_schedules__coupon_type_id ON coupon_refill_schedules (tenant_id, coupon_type_id);
+
+CREATE TABLE import_job_errors (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	row_number INTEGER NOT NULL,
+	property VARCHAR(255),
+	code VARCHAR(50) NOT NULL,
+	message VARCHAR(2000) NOT NULL,
+	payload TEXT,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	job_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_import_job_errors__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_import_job_errors__job_id FOREIGN KEY(tenant_id, job_id) REFERENCES import_jobs (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_import_job_errors__job_id_row_number ON import_job_errors (tenant_id, job_id, row_number);
+
+CREATE TABLE local_deployments (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	store_code VARCHAR(50) NOT NULL,
+	name VARCHAR(255),
+	program_version VARCHAR(20),
+	status VARCHAR(30) NOT NULL,
+	last_heartbeat_at BIGINT,
+	last_sync_at BIGINT,
+	pending_transactions INTEGER NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	pos_group_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_local_deployments__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_local_deployments__pos_group_id FOREIGN KEY(tenant_id, pos_group_id) REFERENCES pos_groups (tenant_id, id),
+	CONSTRAINT uq_local_deployments__store_code UNIQUE (tenant_id, store_code)
+);
+
+CREATE INDEX ix_local_deployments__pos_group_id ON local_deployments (tenant_id, pos_group_id);
+
+CREATE TABLE promotion_templates (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	code VARCHAR(50),
+	name VARCHAR(255) NOT NULL,
+	description VARCHAR(1000),
+	use_case VARCHAR(30),
+	type VARCHAR(30),
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	priority_group_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_templates__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_promotion_templates__priority_group_id FOREIGN KEY(tenant_id, priority_group_id) REFERENCES priority_groups (tenant_id, id),
+	CONSTRAINT uq_promotion_templates__code UNIQUE (tenant_id, code)
+);
+
+CREATE INDEX ix_promotion_templates__priority_group_id ON promotion_templates (tenant_id, priority_group_id);
+
+CREATE TABLE recharge_contributions (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	amount BIGINT NOT NULL,
+	currency VARCHAR(3),
+	contributed_at BIGINT,
+	reference VARCHAR(100),
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	budget_id VARCHAR(36) NOT NULL,
+	stakeholder_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_recharge_contributions__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_recharge_contributions__amount_min CHECK (amount >= 0),
+	CONSTRAINT fk_recharge_contributions__budget_id FOREIGN KEY(tenant_id, budget_id) REFERENCES budgets (tenant_id, id),
+	CONSTRAINT fk_recharge_contributions__stakeholder_id FOREIGN KEY(tenant_id, stakeholder_id) REFERENCES stakeholders (tenant_id, id)
+);
+
+CREATE INDEX ix_recharge_contributions__budget_id_contributed_at ON recharge_contributions (tenant_id, budget_id, contributed_at);
+
+CREATE INDEX ix_recharge_contributions__stakeholder_id ON recharge_contributions (tenant_id, stakeholder_id);
+
+CREATE TABLE campaign_pos_groups (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	campaign_id VARCHAR(36) NOT NULL,
+	pos_group_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_campaign_pos_groups__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_campaign_pos_groups__campaign_id FOREIGN KEY(tenant_id, campaign_id) REFERENCES campaigns (tenant_id, id) ON DELETE CASCADE,
+	CONSTRAINT fk_campaign_pos_groups__pos_group_id FOREIGN KEY(tenant_id, pos_group_id) REFERENCES pos_groups (tenant_id, id),
+	CONSTRAINT uq_campaign_pos_groups__campaign_id_pos_group_id UNIQUE (tenant_id, campaign_id, pos_group_id)
+);
+
+CREATE INDEX ix_campaign_pos_groups__pos_group_id ON campaign_pos_groups (tenant_id, pos_group_id);
+
+CREATE TABLE promotions (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	code VARCHAR(50),
+	name VARCHAR(255) NOT NULL,
+	description VARCHAR(1000),
+	type VARCHAR(30) NOT NULL,
+	status VARCHAR(30) NOT NULL,
+	valid_from BIGINT,
+	valid_to BIGINT,
+	priority INTEGER NOT NULL,
+	exclusivity_level VARCHAR(30) NOT NULL,
+	currency VARCHAR(3),
+	max_applications_per_transaction INTEGER,
+	max_applications_per_customer INTEGER,
+	max_applications_total INTEGER,
+	applications_count INTEGER NOT NULL,
+	is_experiment BOOLEAN NOT NULL,
+	control_group_id VARCHAR(36),
+	experiment_group_id VARCHAR(36),
+	external_reference VARCHAR(100),
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	mutual_exclusion_group_id VARCHAR(36),
+	campaign_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotions__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_promotions__max_applications_per_transaction_min CHECK (max_applications_per_transaction >= 0),
+	CONSTRAINT ck_promotions__max_applications_per_customer_min CHECK (max_applications_per_customer >= 0),
+	CONSTRAINT ck_promotions__max_applications_total_min CHECK (max_applications_total >= 0),
+	CONSTRAINT fk_promotions__mutual_exclusion_group_id FOREIGN KEY(tenant_id, mutual_exclusion_group_id) REFERENCES mutual_exclusion_groups (tenant_id, id),
+	CONSTRAINT fk_promotions__campaign_id FOREIGN KEY(tenant_id, campaign_id) REFERENCES campaigns (tenant_id, id),
+	CONSTRAINT uq_promotions__code UNIQUE (tenant_id, code)
+);
+
+CREATE INDEX ix_promotions__campaign_id ON promotions (tenant_id, campaign_id);
+
+CREATE INDEX ix_promotions__modified_at ON promotions (tenant_id, modified_at);
+
+CREATE INDEX ix_promotions__mutual_exclusion_group_id ON promotions (tenant_id, mutual_exclusion_group_id);
+
+CREATE INDEX ix_promotions__status_valid_to ON promotions (tenant_id, status, valid_to);
+
+CREATE TABLE sync_history (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	direction VARCHAR(30) NOT NULL,
+	started_at BIGINT NOT NULL,
+	completed_at BIGINT,
+	promotions INTEGER NOT NULL,
+	transactions INTEGER NOT NULL,
+	status VARCHAR(30) NOT NULL,
+	message VARCHAR(1000),
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	deployment_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_sync_history__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_sync_history__deployment_id FOREIGN KEY(tenant_id, deployment_id) REFERENCES local_deployments (tenant_id, id)
+);
+
+CREATE INDEX ix_sync_history__deployment_id_started_at ON sync_history (tenant_id, deployment_id, started_at);
+
+CREATE TABLE template_conditions (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	sequence INTEGER NOT NULL,
+	logical_connector VARCHAR(30) NOT NULL,
+	condition_type VARCHAR(30) NOT NULL,
+	operator VARCHAR(30),
+	value_category VARCHAR(30),
+	value VARCHAR(255),
+	value_to VARCHAR(255),
+	article_number VARCHAR(50),
+	article_group_key VARCHAR(20),
+	include_sub_groups BOOLEAN NOT NULL,
+	manufacturer VARCHAR(255),
+	field_name VARCHAR(100),
+	min_quantity BIGINT,
+	min_amount BIGINT,
+	time_from TIME,
+	time_to TIME,
+	weekdays VARCHAR(27),
+	date_from DATE,
+	date_to DATE,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	article_id VARCHAR(36),
+	article_group_id VARCHAR(36),
+	template_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_template_conditions__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_template_conditions__min_quantity_min CHECK (min_quantity >= 0),
+	CONSTRAINT ck_template_conditions__min_amount_min CHECK (min_amount >= 0),
+	CONSTRAINT fk_template_conditions__article_id FOREIGN KEY(tenant_id, article_id) REFERENCES articles (tenant_id, id),
+	CONSTRAINT fk_template_conditions__article_group_id FOREIGN KEY(tenant_id, article_group_id) REFERENCES article_groups (tenant_id, id),
+	CONSTRAINT fk_template_conditions__template_id FOREIGN KEY(tenant_id, template_id) REFERENCES promotion_templates (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_conditions__article_group_id ON template_conditions (tenant_id, article_group_id);
+
+CREATE INDEX ix_template_conditions__article_id ON template_conditions (tenant_id, article_id);
+
+CREATE INDEX ix_template_conditions__template_id ON template_conditions (tenant_id, template_id);
+
+CREATE TABLE template_discount_actions (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	sequence INTEGER NOT NULL,
+	action_type VARCHAR(30) NOT NULL,
+	discount_type VARCHAR(30),
+	discount_value BIGINT,
+	max_discount_amount BIGINT,
+	target_article_number VARCHAR(50),
+	target_article_group_key VARCHAR(20),
+	include_sub_groups BOOLEAN NOT NULL,
+	target_article_list BOOLEAN NOT NULL,
+	selection_type VARCHAR(30),
+	application_quantity_mode VARCHAR(30),
+	application_quantity BIGINT,
+	distribution_mode VARCHAR(30),
+	max_bundles INTEGER,
+	free_item_article_number VARCHAR(50),
+	free_item_quantity BIGINT,
+	restrict_to_one_per_basket BOOLEAN NOT NULL,
+	free_item_reference_price BIGINT,
+	max_free_units BIGINT,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	target_article_id VARCHAR(36),
+	target_article_group_id VARCHAR(36),
+	target_coupon_type_id VARCHAR(36),
+	template_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_template_discount_actions__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_template_discount_actions__discount_value_min CHECK (discount_value >= 0),
+	CONSTRAINT ck_template_discount_actions__max_discount_amount_min CHECK (max_discount_amount >= 0),
+	CONSTRAINT ck_template_discount_actions__application_quantity_min CHECK (application_quantity >= 0),
+	CONSTRAINT ck_template_discount_actions__max_bundles_min CHECK (max_bundles >= 0),
+	CONSTRAINT ck_template_discount_actions__free_item_quantity_min CHECK (free_item_quantity >= 0),
+	CONSTRAINT ck_template_discount_actions__free_item_reference_price_min CHECK (free_item_reference_price >= 0),
+	CONSTRAINT ck_template_discount_actions__max_free_units_min CHECK (max_free_units >= 0),
+	CONSTRAINT fk_template_discount_actions__target_article_id FOREIGN KEY(tenant_id, target_article_id) REFERENCES articles (tenant_id, id),
+	CONSTRAINT fk_template_discount_actions__target_article_group_id FOREIGN KEY(tenant_id, target_article_group_id) REFERENCES article_groups (tenant_id, id),
+	CONSTRAINT fk_template_discount_actions__target_coupon_type_id FOREIGN KEY(tenant_id, target_coupon_type_id) REFERENCES coupon_types (tenant_id, id),
+	CONSTRAINT fk_template_discount_actions__template_id FOREIGN KEY(tenant_id, template_id) REFERENCES promotion_templates (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_discount_actions__target_article_group_id ON template_discount_actions (tenant_id, target_article_group_id);
+
+CREATE INDEX ix_template_discount_actions__target_article_id ON template_discount_actions (tenant_id, target_article_id);
+
+CREATE INDEX ix_template_discount_actions__target_coupon_type_id ON template_discount_actions (tenant_id, target_coupon_type_id);
+
+CREATE INDEX ix_template_discount_actions__template_id ON template_discount_actions (tenant_id, template_id);
+
+CREATE TABLE template_loyalty_actions (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	action_type VARCHAR(30) NOT NULL,
+	points BIGINT,
+	multiplier BIGINT,
+	currency_amount BIGINT,
+	target_scope VARCHAR(30) NOT NULL,
+	target_article_number VARCHAR(50),
+	target_article_group_key VARCHAR(20),
+	include_sub_groups BOOLEAN NOT NULL,
+	max_points BIGINT,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	template_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_template_loyalty_actions__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_template_loyalty_actions__points_min CHECK (points >= 0),
+	CONSTRAINT ck_template_loyalty_actions__multiplier_min CHECK (multiplier >= 0),
+	CONSTRAINT ck_template_loyalty_actions__currency_amount_min CHECK (currency_amount >= 0),
+	CONSTRAINT ck_template_loyalty_actions__max_points_min CHECK (max_points >= 0),
+	CONSTRAINT fk_template_loyalty_actions__template_id FOREIGN KEY(tenant_id, template_id) REFERENCES promotion_templates (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_loyalty_actions__template_id ON template_loyalty_actions (tenant_id, template_id);
+
+CREATE TABLE budget_promotions (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	budget_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_budget_promotions__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_budget_promotions__budget_id FOREIGN KEY(tenant_id, budget_id) REFERENCES budgets (tenant_id, id),
+	CONSTRAINT fk_budget_promotions__promotion_id FOREIGN KEY(tenant_id, promotion_id) REFERENCES promotions (tenant_id, id),
+	CONSTRAINT uq_budget_promotions__promotion_id_budget_id UNIQUE (tenant_id, promotion_id, budget_id)
+);
+
+CREATE INDEX ix_budget_promotions__budget_id ON budget_promotions (tenant_id, budget_id);
+
+CREATE TABLE calculation_configs (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	mode VARCHAR(30) NOT NULL,
+	rounding VARCHAR(30) NOT NULL,
+	precision INTEGER,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	promotion_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_calculation_configs__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_calculation_configs__precision_min CHECK (precision >= 0),
+	CONSTRAINT ck_calculation_configs__precision_max CHECK (precision <= 3),
+	CONSTRAINT fk_calculation_configs__promotion_id FOREIGN KEY(tenant_id, promotion_id) REFERENCES promotions (tenant_id, id) ON DELETE CASCADE,
+	CONSTRAINT uq_calculation_configs__promotion_id UNIQUE (tenant_id, promotion_id)
+);
+
+CREATE TABLE conditions (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	sequence INTEGER NOT NULL,
+	logical_connector VARCHAR(30) NOT NULL,
+	condition_type VARCHAR(30) NOT NULL,
+	operator VARCHAR(30),
+	value_category VARCHAR(30),
+	value VARCHAR(255),
+	value_to VARCHAR(255),
+	article_number VARCHAR(50),
+	article_group_key VARCHAR(20),
+	include_sub_groups BOOLEAN NOT NULL,
+	manufacturer VARCHAR(255),
+	field_name VARCHAR(100),
+	min_quantity BIGINT,
+	min_amount BIGINT,
+	time_from TIME,
+	time_to TIME,
+	weekdays VARCHAR(27),
+	date_from DATE,
+	date_to DATE,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	article_id VARCHAR(36),
+	article_group_id VARCHAR(36),
+	promotion_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_conditions__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_conditions__min_quantity_min CHECK (min_quantity >= 0),
+	CONSTRAINT ck_conditions__min_amount_min CHECK (min_amount >= 0),
+	CONSTRAINT fk_conditions__article_id FOREIGN KEY(tenant_id, article_id) REFERENCES articles (tenant_id, id),
+	CONSTRAINT fk_conditions__article_group_id FOREIGN KEY(tenant_id, article_group_id) REFERENCES article_groups (tenant_id, id),
+	CONSTRAINT fk_conditions__promotion_id FOREIGN KEY(tenant_id, promotion_id) REFERENCES promotions (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_conditions__article_group_id ON conditions (tenant_id, article_group_id);
+
+CREATE INDEX ix_conditions__article_id ON conditions (tenant_id, article_id);
+
+CREATE INDEX ix_conditions__promotion_id ON conditions (tenant_id, promotion_id);
+
+CREATE TABLE coupon_type_promotions (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	coupon_type_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_coupon_type_promotions__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_coupon_type_promotions__coupon_type_id FOREIGN KEY(tenant_id, coupon_type_id) REFERENCES coupon_types (tenant_id, id),
+	CONSTRAINT fk_coupon_type_promotions__promotion_id FOREIGN KEY(tenant_id, promotion_id) REFERENCES promotions (tenant_id, id),
+	CONSTRAINT uq_coupon_type_promotions__promotion_id_coupon_type_id UNIQUE (tenant_id, promotion_id, coupon_type_id)
+);
+
+CREATE INDEX ix_coupon_type_promotions__coupon_type_id ON coupon_type_promotions (tenant_id, coupon_type_id);
+
+CREATE TABLE discount_actions (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	sequence INTEGER NOT NULL,
+	action_type VARCHAR(30) NOT NULL,
+	discount_type VARCHAR(30),
+	discount_value BIGINT,
+	max_discount_amount BIGINT,
+	target_article_number VARCHAR(50),
+	target_article_group_key VARCHAR(20),
+	include_sub_groups BOOLEAN NOT NULL,
+	target_article_list BOOLEAN NOT NULL,
+	selection_type VARCHAR(30),
+	application_quantity_mode VARCHAR(30),
+	application_quantity BIGINT,
+	distribution_mode VARCHAR(30),
+	max_bundles INTEGER,
+	free_item_article_number VARCHAR(50),
+	free_item_quantity BIGINT,
+	restrict_to_one_per_basket BOOLEAN NOT NULL,
+	free_item_reference_price BIGINT,
+	max_free_units BIGINT,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	target_article_id VARCHAR(36),
+	target_article_group_id VARCHAR(36),
+	target_coupon_type_id VARCHAR(36),
+	promotion_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_discount_actions__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_discount_actions__discount_value_min CHECK (discount_value >= 0),
+	CONSTRAINT ck_discount_actions__max_discount_amount_min CHECK (max_discount_amount >= 0),
+	CONSTRAINT ck_discount_actions__application_quantity_min CHECK (application_quantity >= 0),
+	CONSTRAINT ck_discount_actions__max_bundles_min CHECK (max_bundles >= 0),
+	CONSTRAINT ck_discount_actions__free_item_quantity_min CHECK (free_item_quantity >= 0),
+	CONSTRAINT ck_discount_actions__free_item_reference_price_min CHECK (free_item_reference_price >= 0),
+	CONSTRAINT ck_discount_actions__max_free_units_min CHECK (max_free_units >= 0),
+	CONSTRAINT fk_discount_actions__target_article_id FOREIGN KEY(tenant_id, target_article_id) REFERENCES articles (tenant_id, id),
+	CONSTRAINT fk_discount_actions__target_article_group_id FOREIGN KEY(tenant_id, target_article_group_id) REFERENCES article_groups (tenant_id, id),
+	CONSTRAINT fk_discount_actions__target_coupon_type_id FOREIGN KEY(tenant_id, target_coupon_type_id) REFERENCES coupon_types (tenant_id, id),
+	CONSTRAINT fk_discount_actions__promotion_id FOREIGN KEY(tenant_id, promotion_id) REFERENCES promotions (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_discount_actions__promotion_id ON discount_actions (tenant_id, promotion_id);
+
+CREATE INDEX ix_discount_actions__target_article_group_id ON discount_actions (tenant_id, target_article_group_id);
+
+CREATE INDEX ix_discount_actions__target_article_id ON discount_actions (tenant_id, target_article_id);
+
+CREATE INDEX ix_discount_actions__target_coupon_type_id ON discount_actions (tenant_id, target_coupon_type_id);
+
+CREATE TABLE loyalty_actions (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	action_type VARCHAR(30) NOT NULL,
+	points BIGINT,
+	multiplier BIGINT,
+	currency_amount BIGINT,
+	target_scope VARCHAR(30) NOT NULL,
+	target_article_number VARCHAR(50),
+	target_article_group_key VARCHAR(20),
+	include_sub_groups BOOLEAN NOT NULL,
+	max_points BIGINT,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	promotion_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_loyalty_actions__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_loyalty_actions__points_min CHECK (points >= 0),
+	CONSTRAINT ck_loyalty_actions__multiplier_min CHECK (multiplier >= 0),
+	CONSTRAINT ck_loyalty_actions__currency_amount_min CHECK (currency_amount >= 0),
+	CONSTRAINT ck_loyalty_actions__max_points_min CHECK (max_points >= 0),
+	CONSTRAINT fk_loyalty_actions__promotion_id FOREIGN KEY(tenant_id, promotion_id) REFERENCES promotions (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_loyalty_actions__promotion_id ON loyalty_actions (tenant_id, promotion_id);
+
+CREATE TABLE priority_group_promotions (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	sequence INTEGER NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	priority_group_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_priority_group_promotions__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_priority_group_promotions__priority_group_id FOREIGN KEY(tenant_id, priority_group_id) REFERENCES priority_groups (tenant_id, id),
+	CONSTRAINT fk_priority_group_promotions__promotion_id FOREIGN KEY(tenant_id, promotion_id) REFERENCES promotions (tenant_id, id),
+	CONSTRAINT uq_priority_group_promotions__promotion_id UNIQUE (tenant_id, promotion_id)
+);
+
+CREATE INDEX ix_priority_group_promotions__priority_group_id ON priority_group_promotions (tenant_id, priority_group_id);
+
+CREATE TABLE promotion_pilot_configs (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	pilot_start_at BIGINT NOT NULL,
+	pilot_end_at BIGINT NOT NULL,
+	auto_promote BOOLEAN NOT NULL,
+	auto_promote_threshold BIGINT,
+	pilot_share BIGINT NOT NULL,
+	control_group_size INTEGER NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	promotion_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_pilot_configs__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_promotion_pilot_configs__pilot_share_min CHECK (pilot_share >= 0),
+	CONSTRAINT ck_promotion_pilot_configs__pilot_share_max CHECK (pilot_share <= 100),
+	CONSTRAINT ck_promotion_pilot_configs__control_group_size_min CHECK (control_group_size >= 0),
+	CONSTRAINT ck_promotion_pilot_configs__control_group_size_max CHECK (control_group_size <= 999999),
+	CONSTRAINT fk_promotion_pilot_configs__promotion_id FOREIGN KEY(tenant_id, promotion_id) REFERENCES promotions (tenant_id, id),
+	CONSTRAINT uq_promotion_pilot_configs__promotion_id UNIQUE (tenant_id, promotion_id)
+);
+
+CREATE TABLE promotion_pos_groups (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	promotion_id VARCHAR(36) NOT NULL,
+	pos_group_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_pos_groups__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_promotion_pos_groups__promotion_id FOREIGN KEY(tenant_id, promotion_id) REFERENCES promotions (tenant_id, id) ON DELETE CASCADE,
+	CONSTRAINT fk_promotion_pos_groups__pos_group_id FOREIGN KEY(tenant_id, pos_group_id) REFERENCES pos_groups (tenant_id, id),
+	CONSTRAINT uq_promotion_pos_groups__promotion_id_pos_group_id UNIQUE (tenant_id, promotion_id, pos_group_id)
+);
+
+CREATE INDEX ix_promotion_pos_groups__pos_group_id ON promotion_pos_groups (tenant_id, pos_group_id);
+
+CREATE TABLE stakeholder_promotions (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	share_percentage BIGINT NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	stakeholder_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_stakeholder_promotions__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_stakeholder_promotions__share_percentage_min CHECK (share_percentage >= 0),
+	CONSTRAINT ck_stakeholder_promotions__share_percentage_max CHECK (share_percentage <= 10000),
+	CONSTRAINT fk_stakeholder_promotions__stakeholder_id FOREIGN KEY(tenant_id, stakeholder_id) REFERENCES stakeholders (tenant_id, id),
+	CONSTRAINT fk_stakeholder_promotions__promotion_id FOREIGN KEY(tenant_id, promotion_id) REFERENCES promotions (tenant_id, id),
+	CONSTRAINT uq_stakeholder_promotions__stakeholder_id_promotion_id UNIQUE (tenant_id, stakeholder_id, promotion_id)
+);
+
+CREATE INDEX ix_stakeholder_promotions__promotion_id ON stakeholder_promotions (tenant_id, promotion_id);
+
+CREATE TABLE template_condition_article_list_items (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	article_number VARCHAR(50),
+	ean VARCHAR(18),
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	condition_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_template_condition_article_list_items__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_template_condition_article_list_items__condition_id FOREIGN KEY(tenant_id, condition_id) REFERENCES template_conditions (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_condition_article_list_items__condition_id ON template_condition_article_list_items (tenant_id, condition_id);
+
+CREATE TABLE template_condition_value_list_items (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	value VARCHAR(255) NOT NULL,
+	value_category VARCHAR(30),
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	condition_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_template_condition_value_list_items__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_template_condition_value_list_items__condition_id FOREIGN KEY(tenant_id, condition_id) REFERENCES template_conditions (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_condition_value_list_items__condition_id ON template_condition_value_list_items (tenant_id, condition_id);
+
+CREATE TABLE template_discount_action_article_list_items (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	article_number VARCHAR(50),
+	ean VARCHAR(18),
+	fixed_price BIGINT,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	action_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_template_discount_action_article_list_items__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_template_discount_action_article_list_items__fixed_price_min CHECK (fixed_price >= 0),
+	CONSTRAINT fk_template_discount_action_article_list_items__action_id FOREIGN KEY(tenant_id, action_id) REFERENCES template_discount_actions (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_discount_action_article_list_items__action_id ON template_discount_action_article_list_items (tenant_id, action_id);
+
+CREATE TABLE template_discount_action_bundle_components (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	sequence INTEGER NOT NULL,
+	article_number VARCHAR(50),
+	article_group_key VARCHAR(20),
+	include_sub_groups BOOLEAN NOT NULL,
+	quantity BIGINT NOT NULL,
+	discounted BOOLEAN NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	article_id VARCHAR(36),
+	article_group_id VARCHAR(36),
+	action_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_template_discount_action_bundle_components__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_template_discount_action_bundle_components__quantity_min CHECK (quantity >= 0),
+	CONSTRAINT fk_template_discount_action_bundle_components__article_id FOREIGN KEY(tenant_id, article_id) REFERENCES articles (tenant_id, id),
+	CONSTRAINT fk_template_discount_action_bundle_components__article_group_id FOREIGN KEY(tenant_id, article_group_id) REFERENCES article_groups (tenant_id, id),
+	CONSTRAINT fk_template_discount_action_bundle_components__action_id FOREIGN KEY(tenant_id, action_id) REFERENCES template_discount_actions (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_discount_action_bundle_components__action_id ON template_discount_action_bundle_components (tenant_id, action_id);
+
+CREATE INDEX ix_template_discount_action_bundle_components__article_group_id ON template_discount_action_bundle_components (tenant_id, article_group_id);
+
+CREATE INDEX ix_template_discount_action_bundle_components__article_id ON template_discount_action_bundle_components (tenant_id, article_id);
+
+CREATE TABLE template_discount_action_exclusions (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	exclusion_type VARCHAR(30) NOT NULL,
+	article_number VARCHAR(50),
+	article_group_key VARCHAR(20),
+	manufacturer VARCHAR(255),
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	article_group_id VARCHAR(36),
+	action_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_template_discount_action_exclusions__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_template_discount_action_exclusions__article_group_id FOREIGN KEY(tenant_id, article_group_id) REFERENCES article_groups (tenant_id, id),
+	CONSTRAINT fk_template_discount_action_exclusions__action_id FOREIGN KEY(tenant_id, action_id) REFERENCES template_discount_actions (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_discount_action_exclusions__action_id ON template_discount_action_exclusions (tenant_id, action_id);
+
+CREATE INDEX ix_template_discount_action_exclusions__article_group_id ON template_discount_action_exclusions (tenant_id, article_group_id);
+
+CREATE TABLE template_discount_action_quantity_tiers (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	sequence INTEGER NOT NULL,
+	discount_type VARCHAR(30) NOT NULL,
+	discount_value BIGINT NOT NULL,
+	min_quantity BIGINT NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	action_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_template_discount_action_quantity_tiers__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_template_discount_action_quantity_tiers__discount_value_min CHECK (discount_value >= 0),
+	CONSTRAINT ck_template_discount_action_quantity_tiers__min_quantity_min CHECK (min_quantity >= 0),
+	CONSTRAINT fk_template_discount_action_quantity_tiers__action_id FOREIGN KEY(tenant_id, action_id) REFERENCES template_discount_actions (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_discount_action_quantity_tiers__action_id ON template_discount_action_quantity_tiers (tenant_id, action_id);
+
+CREATE TABLE template_discount_action_scaled_tiers (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	sequence INTEGER NOT NULL,
+	discount_type VARCHAR(30) NOT NULL,
+	discount_value BIGINT NOT NULL,
+	threshold_amount BIGINT NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	action_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_template_discount_action_scaled_tiers__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_template_discount_action_scaled_tiers__discount_value_min CHECK (discount_value >= 0),
+	CONSTRAINT ck_template_discount_action_scaled_tiers__threshold_amount_min CHECK (threshold_amount >= 0),
+	CONSTRAINT fk_template_discount_action_scaled_tiers__action_id FOREIGN KEY(tenant_id, action_id) REFERENCES template_discount_actions (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_discount_action_scaled_tiers__action_id ON template_discount_action_scaled_tiers (tenant_id, action_id);
+
+CREATE TABLE action_article_list_items (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	article_number VARCHAR(50),
+	ean VARCHAR(18),
+	fixed_price BIGINT,
+	action_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_action_article_list_items__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_action_article_list_items__fixed_price_min CHECK (fixed_price >= 0),
+	CONSTRAINT fk_action_article_list_items__action_id FOREIGN KEY(tenant_id, action_id) REFERENCES discount_actions (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_action_article_list_items__action_id ON action_article_list_items (tenant_id, action_id);
+
+CREATE TABLE action_exclusions (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	exclusion_type VARCHAR(30) NOT NULL,
+	article_number VARCHAR(50),
+	article_group_key VARCHAR(20),
+	manufacturer VARCHAR(255),
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	article_group_id VARCHAR(36),
+	action_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_action_exclusions__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_action_exclusions__article_group_id FOREIGN KEY(tenant_id, article_group_id) REFERENCES article_groups (tenant_id, id),
+	CONSTRAINT fk_action_exclusions__action_id FOREIGN KEY(tenant_id, action_id) REFERENCES discount_actions (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_action_exclusions__action_id ON action_exclusions (tenant_id, action_id);
+
+CREATE INDEX ix_action_exclusions__article_group_id ON action_exclusions (tenant_id, article_group_id);
+
+CREATE TABLE action_quantity_tiers (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	sequence INTEGER NOT NULL,
+	discount_type VARCHAR(30) NOT NULL,
+	discount_value BIGINT NOT NULL,
+	min_quantity BIGINT NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	action_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_action_quantity_tiers__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_action_quantity_tiers__discount_value_min CHECK (discount_value >= 0),
+	CONSTRAINT ck_action_quantity_tiers__min_quantity_min CHECK (min_quantity >= 0),
+	CONSTRAINT fk_action_quantity_tiers__action_id FOREIGN KEY(tenant_id, action_id) REFERENCES discount_actions (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_action_quantity_tiers__action_id ON action_quantity_tiers (tenant_id, action_id);
+
+CREATE TABLE action_scaled_tiers (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	sequence INTEGER NOT NULL,
+	discount_type VARCHAR(30) NOT NULL,
+	discount_value BIGINT NOT NULL,
+	threshold_amount BIGINT NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	action_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_action_scaled_tiers__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_action_scaled_tiers__discount_value_min CHECK (discount_value >= 0),
+	CONSTRAINT ck_action_scaled_tiers__threshold_amount_min CHECK (threshold_amount >= 0),
+	CONSTRAINT fk_action_scaled_tiers__action_id FOREIGN KEY(tenant_id, action_id) REFERENCES discount_actions (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_action_scaled_tiers__action_id ON action_scaled_tiers (tenant_id, action_id);
+
+CREATE TABLE bundle_components (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	sequence INTEGER NOT NULL,
+	article_number VARCHAR(50),
+	article_group_key VARCHAR(20),
+	include_sub_groups BOOLEAN NOT NULL,
+	quantity BIGINT NOT NULL,
+	discounted BOOLEAN NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	article_id VARCHAR(36),
+	article_group_id VARCHAR(36),
+	action_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_bundle_components__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_bundle_components__quantity_min CHECK (quantity >= 0),
+	CONSTRAINT fk_bundle_components__article_id FOREIGN KEY(tenant_id, article_id) REFERENCES articles (tenant_id, id),
+	CONSTRAINT fk_bundle_components__article_group_id FOREIGN KEY(tenant_id, article_group_id) REFERENCES article_groups (tenant_id, id),
+	CONSTRAINT fk_bundle_components__action_id FOREIGN KEY(tenant_id, action_id) REFERENCES discount_actions (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_bundle_components__action_id ON bundle_components (tenant_id, action_id);
+
+CREATE INDEX ix_bundle_components__article_group_id ON bundle_components (tenant_id, article_group_id);
+
+CREATE INDEX ix_bundle_components__article_id ON bundle_components (tenant_id, article_id);
+
+CREATE TABLE condition_article_list_items (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	article_number VARCHAR(50),
+	ean VARCHAR(18),
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	condition_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_condition_article_list_items__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_condition_article_list_items__condition_id FOREIGN KEY(tenant_id, condition_id) REFERENCES conditions (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_condition_article_list_items__condition_id ON condition_article_list_items (tenant_id, condition_id);
+
+CREATE TABLE condition_value_list_items (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	value VARCHAR(255) NOT NULL,
+	value_category VARCHAR(30),
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	condition_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_condition_value_list_items__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_condition_value_list_items__condition_id FOREIGN KEY(tenant_id, condition_id) REFERENCES conditions (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_condition_value_list_items__condition_id ON condition_value_list_items (tenant_id, condition_id);
+
+CREATE TABLE control_pos_groups (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	config_id VARCHAR(36) NOT NULL,
+	pos_group_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_control_pos_groups__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_control_pos_groups__config_id FOREIGN KEY(tenant_id, config_id) REFERENCES promotion_pilot_configs (tenant_id, id) ON DELETE CASCADE,
+	CONSTRAINT fk_control_pos_groups__pos_group_id FOREIGN KEY(tenant_id, pos_group_id) REFERENCES pos_groups (tenant_id, id),
+	CONSTRAINT uq_control_pos_groups__config_id_pos_group_id UNIQUE (tenant_id, config_id, pos_group_id)
+);
+
+CREATE INDEX ix_control_pos_groups__pos_group_id ON control_pos_groups (tenant_id, pos_group_id);
+
+CREATE TABLE loyalty_action_article_list_items (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	article_number VARCHAR(50),
+	ean VARCHAR(18),
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	loyalty_action_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_loyalty_action_article_list_items__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_loyalty_action_article_list_items__loyalty_action_id FOREIGN KEY(tenant_id, loyalty_action_id) REFERENCES loyalty_actions (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_loyalty_action_article_list_items__loyalty_action_id ON loyalty_action_article_list_items (tenant_id, loyalty_action_id);
+
+CREATE TABLE pilot_pos_groups (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	config_id VARCHAR(36) NOT NULL,
+	pos_group_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_pilot_pos_groups__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_pilot_pos_groups__config_id FOREIGN KEY(tenant_id, config_id) REFERENCES promotion_pilot_configs (tenant_id, id) ON DELETE CASCADE,
+	CONSTRAINT fk_pilot_pos_groups__pos_group_id FOREIGN KEY(tenant_id, pos_group_id) REFERENCES pos_groups (tenant_id, id),
+	CONSTRAINT uq_pilot_pos_groups__config_id_pos_group_id UNIQUE (tenant_id, config_id, pos_group_id)
+);
+
+CREATE INDEX ix_pilot_pos_groups__pos_group_id ON pilot_pos_groups (tenant_id, pos_group_id);
+
+CREATE TABLE template_discount_action_exclusion_article_list_items (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	article_number VARCHAR(50),
+	ean VARCHAR(18),
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	exclusion_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_template_discount_action_exclusion_article_list_items__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_template_discount_action_exclusion_article_list_ite_45e02c64 FOREIGN KEY(tenant_id, exclusion_id) REFERENCES template_discount_action_exclusions (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_discount_action_exclusion_article_list_ite_6549fca4 ON template_discount_action_exclusion_article_list_items (tenant_id, exclusion_id);
+
+CREATE TABLE action_exclusion_article_list_items (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	article_number VARCHAR(50),
+	ean VARCHAR(18),
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	exclusion_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_action_exclusion_article_list_items__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_action_exclusion_article_list_items__exclusion_id FOREIGN KEY(tenant_id, exclusion_id) REFERENCES action_exclusions (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_action_exclusion_article_list_items__exclusion_id ON action_exclusion_article_list_items (tenant_id, exclusion_id);

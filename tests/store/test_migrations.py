@@ -1,0 +1,120 @@
+"""Upgrading gives exactly the tables that the model declares, on both databases."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from promenade.store import migrations
+from promenade.store.migrations import baseline
+from promenade.store.schema import metadata
+from tests.kit.databases import Databases, Dialect
+
+# What PostgreSQL knows of tables: columns with types, collations and defaults; constraints; indexes.
+CATALOGUE = """
+SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull::text, coalesce(l.collname, '')
+  FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
+  LEFT JOIN pg_collation l ON l.oid = a.attcollation
+ WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r'
+UNION ALL
+SELECT r.conrelid::regclass::text, r.conname, pg_get_constraintdef(r.oid), '', ''
+  FROM pg_constraint r WHERE r.connamespace = 'public'::regnamespace AND r.contype <> 'n'
+UNION ALL
+SELECT tablename, indexname, indexdef, '', '' FROM pg_indexes WHERE schemaname = 'public'
+"""
+
+
+def description(url: str) -> set[tuple[str, ...]]:
+    """Everything that the database itself says about its tables, but Alembic's own."""
+    if url.startswith("sqlite"):
+        connection = sqlite3.connect(url.removeprefix("sqlite:///"))
+        try:
+            rows = connection.execute("SELECT tbl_name, name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+        finally:
+            connection.close()
+        # ALTER TABLE and CREATE TABLE lay out their text differently; what it says is the same.
+        found: set[tuple[str, ...]] = {(table, name, " ".join(sql.split())) for table, name, sql in rows}
+    else:
+
+        async def read() -> set[tuple[str, ...]]:
+            connection = await asyncpg.connect(url)
+            try:
+                return {tuple(row) for row in await connection.fetch(CATALOGUE)}
+            finally:
+                await connection.close()
+
+        with ThreadPoolExecutor(1) as thread:
+            found = thread.submit(lambda: asyncio.run(read())).result()
+    return {row for row in found if row[0] != "alembic_version"}
+
+
+def create_from_model(url: str) -> None:
+    """The tables of the model, without migrations."""
+    migrations._run(url, metadata.create_all)
+
+
+def test_an_upgraded_database_is_the_model(databases: Databases, dialect: Dialect) -> None:
+    upgraded, created = databases.create_empty(dialect), databases.create_empty(dialect)
+    try:
+        assert migrations.current(upgraded) is None
+        migrations.upgrade(upgraded)
+        create_from_model(created)
+        assert description(upgraded) == description(created)
+        assert migrations.current(upgraded) == migrations.head()
+    finally:
+        databases.drop(upgraded)
+        databases.drop(created)
+
+
+def test_alembic_sees_no_difference_either(database_url: str) -> None:
+    assert migrations.differences(database_url) == []
+
+
+def test_a_second_upgrade_changes_nothing(database_url: str) -> None:
+    before = description(database_url)
+    migrations.upgrade(database_url)
+    assert description(database_url) == before
+
+
+def test_upgrades_at_once_do_not_disturb_each_other(databases: Databases, dialect: Dialect) -> None:
+    url = databases.create_empty(dialect)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            for done in [threads.submit(migrations.upgrade, url) for _ in range(4)]:
+                done.result()
+        assert migrations.current(url) == migrations.head()
+    finally:
+        databases.drop(url)
+
+
+def test_an_upgrade_that_fails_leaves_nothing(
+    databases: Databases, dialect: Dialect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = databases.create_empty(dialect)
+    read = Path.read_text
+    monkeypatch.setattr(
+        Path, "read_text", lambda path, **options: read(path, **options).removesuffix(";\n") + ";\n\nCREATE NONSENSE;\n"
+    )
+    try:
+        with pytest.raises(Exception, match="NONSENSE"):
+            migrations.upgrade(url)
+        assert description(url) == set()
+        assert migrations.current(url) is None
+    finally:
+        databases.drop(url)
+
+
+@pytest.mark.parametrize("name", baseline.DIALECTS)
+def test_the_first_revision_is_the_model_as_long_as_nothing_is_released(name: str) -> None:
+    written = (baseline.VERSIONS / f"0001_{name}.sql").read_text(encoding="utf-8")
+    assert written == baseline.render(name), "run: python -m promenade.store.migrations.baseline"
+
+
+def test_another_database_is_refused() -> None:
+    with pytest.raises(ValueError, match="no database for mysql"):
+        migrations.upgrade("mysql://localhost/promenade")
