@@ -79,8 +79,10 @@ class Databases:
         return urlunsplit(urlsplit(self._postgres_url())._replace(path=f"/{name}"))
 
     def _administer(self, statement: str) -> None:
+        url = self._postgres_url()  # here: a server started by a thread would end with that thread
+
         async def run() -> None:
-            connection = await asyncpg.connect(self._postgres_url())
+            connection = await asyncpg.connect(url)
             try:
                 await connection.execute(statement)
             finally:
