@@ -22,6 +22,7 @@ SETTINGS = Settings(now=NOW)
 SHOP = PosGroupFact(id="00000000-0000-4000-8000-000000000001", code="SHOP", currency="EUR", time_zone="Europe/Berlin")
 FRONT_GROUPS = 20
 ARTICLES_PER_GROUP = 100
+LINES_MAX = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +70,9 @@ def make_assortment(seed: int, groups: int = 200) -> Assortment:
 
 
 def basket(assortment: Assortment, lines: int, number: int) -> Basket:
-    """Basket ``number`` of ``lines`` different front articles; always the same for the same number."""
-    draw = random.Random(f"basket {lines} {number}")
-    chosen = draw.sample(assortment.front, lines)
+    """Basket ``number`` of ``lines`` different front articles; a longer one begins with the lines of a shorter one."""
+    draw = random.Random(f"basket {number}")
+    chosen = draw.sample(assortment.front, LINES_MAX)[:lines]
     return Basket(
         transaction_id=f"bench-{lines}-{number}",
         lines=tuple(_line(position, article, draw) for position, article in enumerate(chosen, 1)),

@@ -211,7 +211,7 @@ def events_page() -> str:
 def command_line_page() -> str:
     """Every command with its options and their environment variables."""
     parts = ["# Command line"]
-    for path, command in commands("promenade", cli.main):
+    for path, command in commands("promenade", cli.cli):
         if isinstance(command, click.Group):
             continue
         arguments = [

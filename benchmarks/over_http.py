@@ -1,0 +1,172 @@
+"""What the service carries over HTTP: evaluate beside a null endpoint of the same process, and confirm."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.load import post
+from benchmarks.measure import milliseconds, show
+from benchmarks.shop import Shop, open_shop
+from tests.kit.postgres import PostgresServer
+from tests.kit.processes import free_port
+
+__all__ = ["run"]
+
+CLIENTS = (1, 16, 64)
+BASKETS = 200
+LINES = 20
+CONFIRM_CLIENTS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A serving process, a token it accepts and what its shop sells."""
+
+    port: int
+    token: str
+    shop: Shop
+
+
+def run(quick: bool) -> None:
+    """Print every table of this part."""
+    seconds = 1.0 if quick else 6.0
+    with tempfile.TemporaryDirectory(prefix="promenade-bench-") as directory:
+        home = Path(directory)
+        with serving(f"sqlite:///{home / 'bench.db'}", home) as target:
+            evaluations("SQLite", target, seconds)
+            confirmations("SQLite", target, 300 if quick else 4_000)
+        server = PostgresServer(home / "postgres.log", settings={})  # as durable as PostgreSQL comes
+        server.start()
+        try:
+            with serving(server.url, home) as target:
+                evaluations("PostgreSQL", target, seconds)
+                confirmations("PostgreSQL", target, 300 if quick else 4_000)
+        finally:
+            server.stop()
+
+
+def evaluations(database: str, target: Target, seconds: float) -> None:
+    """Requests per second and latencies at 1, 16 and 64 clients."""
+    headers = {"Authorization": f"Bearer {target.token}"}
+    bodies = [target.shop.evaluate_body(number, LINES) for number in range(BASKETS)]
+    asked = [post("/pos/v2/evaluate", body, headers) for body in bodies]
+    warm = load(target, asked, clients=4, limit=BASKETS, keep=True)
+    answer_bytes = sum(map(len, warm["bodies"])) // len(warm["bodies"])
+    null = [post(f"/null/{answer_bytes}", body, headers) for body in bodies]
+    rows = []
+    for clients in CLIENTS:
+        least = load(target, null, clients=clients, seconds=seconds / 2)
+        full = load(target, asked, clients=clients, seconds=seconds)
+        rows.append(
+            (
+                clients,
+                f"{rate(full):,.0f}",
+                milliseconds(full["p50"]),
+                milliseconds(full["p99"]),
+                f"{rate(least):,.0f}",
+                milliseconds(least["p50"]),
+                f"{rate(full) / rate(least):.2f}",
+            )
+        )
+    show(
+        f"Evaluate over HTTP on {database}: {LINES} lines, iteration stored, one process",
+        ("clients", "requests/s", "p50 ms", "p99 ms", "null/s", "null p50 ms", "share of null"),
+        rows,
+        f"null: the same server reads the same body and answers a constant of {answer_bytes} bytes; "
+        "the load generator shares the machine",
+    )
+
+
+def confirmations(database: str, target: Target, count: int) -> None:
+    """Confirms per second of iterations priced before."""
+    headers = {"Authorization": f"Bearer {target.token}"}
+    bodies = [target.shop.evaluate_body(number, LINES) for number in range(BASKETS)]
+    priced = load(
+        target, [post("/pos/v2/evaluate", body, headers) for body in bodies], clients=8, limit=count, keep=True
+    )
+    asked = [post("/pos/v2/confirm", target.shop.confirm_body(json.loads(body)), headers) for body in priced["bodies"]]
+    done = load(target, asked, clients=CONFIRM_CLIENTS, limit=len(asked))
+    show(
+        f"Confirm over HTTP on {database}: {CONFIRM_CLIENTS} clients, each commit durable",
+        ("confirms", "confirms/s", "p50 ms", "p99 ms"),
+        [(done["count"], f"{rate(done):,.0f}", milliseconds(done["p50"]), milliseconds(done["p99"]))],
+    )
+
+
+def rate(result: dict[str, Any]) -> float:
+    """Answers per second."""
+    return float(result["count"] / result["seconds"])
+
+
+def load(
+    target: Target, requests: list[str], *, clients: int, seconds: float = 0.0, limit: int = 0, keep: bool = False
+) -> dict[str, Any]:
+    """Run the load generator; an answer that is not 200 ends the benchmark."""
+    job = {
+        "host": "127.0.0.1",
+        "port": target.port,
+        "clients": clients,
+        "seconds": seconds,
+        "limit": limit,
+        "keep": keep,
+        "requests": requests,
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.load"], input=json.dumps(job), capture_output=True, text=True, check=True
+    )
+    result: dict[str, Any] = json.loads(done.stdout)
+    if result["failures"]:
+        raise SystemExit(f"{result['failures']} of {result['count']} requests failed, first:\n{result['first_failure']}")
+    return result
+
+
+@contextmanager
+def serving(database_url: str, home: Path) -> Iterator[Target]:
+    """A seeded database and the service on it, with the null route."""
+    shop = open_shop(database_url)
+    port = free_port()
+    log = home / "service.log"
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.null_app", "--database-url", database_url, "--port", str(port)]
+            + ["--data-dir", str(home)],
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        wait_until_it_answers(port, process, log)
+        yield Target(port, token(port, shop), shop)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def wait_until_it_answers(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Return once /health answers."""
+    end = time.monotonic() + 60
+    while True:
+        try:
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5).close()
+            return
+        except (urllib.error.URLError, OSError):
+            if process.poll() is not None or time.monotonic() > end:
+                raise SystemExit(f"the service did not start:\n{log.read_text()[-4000:]}") from None
+            time.sleep(0.05)
+
+
+def token(port: int, shop: Shop) -> str:
+    """A till's access token."""
+    form = f"grant_type=client_credentials&client_id={shop.client_id}&client_secret={shop.client_secret}"
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/oauth/token", data=form.encode()) as answer:
+        return str(json.load(answer)["access_token"])
