@@ -210,6 +210,13 @@ class CompiledPromotion:
         if not groups:
             return Met(view.sale)
         amount = remaining_sale_minor if self.is_multiplicative else view.sale_total_minor
+        if len(groups) == 1 and len(groups[0]) == 1:  # most promotions
+            negated, condition = groups[0][0]
+            if not negated:
+                verdict = condition.check(view, amount)
+                if isinstance(verdict, Missed):
+                    return Unmet((FailedCondition(condition, False, verdict),), verdict.lines)
+                return Met(view.sale, verdict.triggers) if verdict.lines is None else verdict
         matched: tuple[int, ...] | None = None
         triggers: tuple[Trigger, ...] = ()
         holds = False
