@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Protocol
 
 import msgspec
 from sqlalchemy import insert
 
+from promenade.events import MINOR_VERSION, Envelope, Event
 from promenade.store.schema import table
 from promenade.store.unit import Session
 
-__all__ = ["Event", "emit"]
-
-MINOR_VERSION = 13
+__all__ = ["emit"]
 
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
-
-
-class Event(Protocol):
-    """An event of `promenade.events`: a Struct or dataclass whose fields are the envelope's ``data``."""
-
-    @property
-    def kind(self) -> str:
-        """Such as ``BUDGET_EXHAUSTED``."""
 
 
 async def emit(session: Session, event: Event, *, event_id: str, at: datetime) -> None:
@@ -32,12 +22,9 @@ async def emit(session: Session, event: Event, *, event_id: str, at: datetime) -
     ``event_id`` becomes the webhook-id of every delivery, ``at`` (aware) the time it happened. The body is encoded
     once, here, so that every retry sends the same bytes.
     """
-    body: dict[str, Any] = {
-        "type": event.kind,
-        "timestamp": at,
-        "minorVersion": MINOR_VERSION,
-        "tenantId": session.tenant,
-        "data": event,
-    }
+    tenant = session.tenant
+    if tenant is None:
+        raise PermissionError("an event belongs to a tenant")
+    body = Envelope(event.kind, at, MINOR_VERSION, tenant, event)
     row = {"id": event_id, "kind": event.kind, "payload": _ENCODER.encode(body), "created_at": at}
     await session.rowcount(insert(table("outbox_events")), row)

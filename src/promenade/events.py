@@ -1,0 +1,363 @@
+"""What the service tells subscribers of: one frozen class per kind of event, registered under ``@event``.
+
+The class is the whole definition: its name on the wire, since which minor version of the public API it is sent, its
+docstring for the reference, and its fields, which become the ``data`` of the envelope in camelCase::
+
+    {"type": "BUDGET_EXHAUSTED", "timestamp": "...", "minorVersion": 13, "tenantId": "...", "data": {...}}
+
+Amounts are in major units of ``currency``. No event ever carries a coupon's code or another secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Annotated, ClassVar, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+__all__ = ["MINOR_VERSION", "Envelope", "Event", "event", "events"]
+
+MINOR_VERSION = 13  # of the public API: the shape of every payload below
+
+E = TypeVar("E", bound="Event")
+
+
+class Event(msgspec.Struct, frozen=True, rename="camel"):
+    """Base of every event; ``kind`` and ``since`` are set by `event`."""
+
+    kind: ClassVar[str]
+    since: ClassVar[int]
+
+
+class Envelope(msgspec.Struct, frozen=True, rename="camel"):
+    """The body of every delivery. ``timestamp`` is when it happened, in UTC."""
+
+    type: str
+    timestamp: datetime
+    minor_version: int
+    tenant_id: str
+    data: Event
+
+
+_REGISTRY: dict[str, type[Event]] = {}
+
+
+def event(kind: str, *, since: int) -> Callable[[type[E]], type[E]]:
+    """Register a class as the event ``kind``, sent since minor version ``since``. A kind taken twice is refused."""
+
+    def register(cls: type[E]) -> type[E]:
+        if kind in _REGISTRY:
+            raise ValueError(f"event {kind} is defined twice")
+        cls.kind = kind
+        cls.since = since
+        _REGISTRY[kind] = cls
+        return cls
+
+    return register
+
+
+def events() -> Mapping[str, type[Event]]:
+    """All kinds of events, in the order of this module; a subscription may name these, or ``*``."""
+    return MappingProxyType(_REGISTRY)
+
+
+# --- the words that payloads are made of ------------------------------------------------------------------------------
+
+Actor = Annotated[str, Meta(description="The user or client that did it; the service itself: system.")]
+BudgetId = Annotated[str, Meta(description="ID of the budget.")]
+BudgetName = Annotated[str, Meta(description="What the budget is called.")]
+CampaignCode = Annotated[str, Meta(description="Code of the campaign.")]
+CampaignId = Annotated[str, Meta(description="ID of the campaign.")]
+CampaignName = Annotated[str, Meta(description="What the campaign is called.")]
+CouponId = Annotated[str, Meta(description="ID of the coupon code, never the code itself.")]
+CouponTypeId = Annotated[str, Meta(description="ID of the coupon type.")]
+Currency = Annotated[str, Meta(description="ISO 4217 code of the amounts.")]
+CustomerId = Annotated[str, Meta(description="The customer.")]
+JobId = Annotated[str, Meta(description="ID of the job.")]
+Message = Annotated[str, Meta(description="What went wrong, in a sentence.")]
+PromotionCode = Annotated[str | None, Meta(description="Code of the promotion.")]
+PromotionId = Annotated[str, Meta(description="ID of the promotion.")]
+PromotionName = Annotated[str, Meta(description="What the promotion is called.")]
+TransactionCounter = Annotated[int, Meta(description="The confirmed iteration of the transaction.")]
+TransactionId = Annotated[str, Meta(description="The till's transaction.")]
+WindowEnd = Annotated[datetime | None, Meta(description="When the campaign's window closes.")]
+WindowStart = Annotated[datetime | None, Meta(description="When the campaign's window opens.")]
+
+
+# --- promotions -------------------------------------------------------------------------------------------------------
+
+
+class _PromotionEvent(Event, frozen=True):
+    promotion_id: PromotionId
+    promotion_name: PromotionName
+    promotion_code: PromotionCode
+    status: Annotated[str, Meta(description="The promotion's status afterwards.")]
+    actor: Actor
+
+
+@event("PROMOTION_SUBMITTED", since=10)
+class PromotionSubmitted(_PromotionEvent, frozen=True):
+    """A promotion waits for approval."""
+
+
+@event("PROMOTION_APPROVED", since=1)
+class PromotionApproved(_PromotionEvent, frozen=True):
+    """A promotion was approved."""
+
+
+@event("PROMOTION_REJECTED", since=1)
+class PromotionRejected(_PromotionEvent, frozen=True):
+    """A promotion was turned down."""
+
+
+@event("PROMOTION_ACTIVATED", since=1)
+class PromotionActivated(_PromotionEvent, frozen=True):
+    """A promotion runs from now on, within its validity."""
+
+
+@event("PROMOTION_DEACTIVATED", since=1)
+class PromotionDeactivated(_PromotionEvent, frozen=True):
+    """A promotion was switched off."""
+
+
+@event("PROMOTION_UPDATED", since=11)
+class PromotionUpdated(_PromotionEvent, frozen=True):
+    """A promotion, its conditions or its actions were changed."""
+
+    changed: Annotated[tuple[str, ...], Meta(description="Properties, and entity sets of children, that changed.")] = ()
+
+
+@event("PROMOTION_EXPIRED", since=9)
+class PromotionExpired(_PromotionEvent, frozen=True):
+    """A promotion's validity is over."""
+
+
+@event("PROMOTION_ARCHIVED", since=10)
+class PromotionArchived(_PromotionEvent, frozen=True):
+    """A promotion was put away for good."""
+
+
+# --- campaigns --------------------------------------------------------------------------------------------------------
+
+
+class _CampaignEvent(Event, frozen=True):
+    campaign_id: CampaignId
+    campaign_code: CampaignCode
+    campaign_name: CampaignName
+    start_at: WindowStart
+    end_at: WindowEnd
+    actor: Actor
+
+
+@event("CAMPAIGN_CREATED", since=10)
+class CampaignCreated(_CampaignEvent, frozen=True):
+    """A campaign was created."""
+
+
+@event("CAMPAIGN_STARTED", since=10)
+class CampaignStarted(_CampaignEvent, frozen=True):
+    """A campaign's window has opened."""
+
+
+@event("CAMPAIGN_ENDED", since=10)
+class CampaignEnded(_CampaignEvent, frozen=True):
+    """A campaign's window has closed."""
+
+
+@event("CAMPAIGN_LOCKED", since=10)
+class CampaignLocked(_CampaignEvent, frozen=True):
+    """A campaign and its promotions were frozen against changes."""
+
+
+@event("CAMPAIGN_UNLOCKED", since=10)
+class CampaignUnlocked(_CampaignEvent, frozen=True):
+    """A campaign and its promotions can be changed again."""
+
+
+# --- budgets ----------------------------------------------------------------------------------------------------------
+
+
+class _BudgetEvent(Event, frozen=True):
+    budget_id: BudgetId
+    budget_name: BudgetName
+    total_amount: Annotated[Decimal, Meta(description="What may be spent altogether.")]
+    consumed_amount: Annotated[Decimal, Meta(description="What was spent so far.")]
+    currency: Currency
+
+
+@event("BUDGET_THRESHOLD_REACHED", since=1)
+class BudgetThresholdReached(_BudgetEvent, frozen=True):
+    """A budget is used up to one of its notification thresholds."""
+
+    threshold_percentage: Annotated[Decimal, Meta(description="The threshold in percent of the total.")]
+
+
+@event("BUDGET_EXHAUSTED", since=10)
+class BudgetExhausted(_BudgetEvent, frozen=True):
+    """Nothing is left of a budget; its promotions stop."""
+
+
+# --- coupons ----------------------------------------------------------------------------------------------------------
+
+
+@event("COUPON_ISSUED", since=1)
+class CouponIssued(Event, frozen=True):
+    """A coupon was issued."""
+
+    coupon_id: CouponId
+    coupon_type_id: CouponTypeId
+    issuance_channel: Annotated[str, Meta(description="POST_PURCHASE, BATCH, MANUAL or EXTERNAL.")]
+    customer_id: CustomerId | None = None
+    promotion_id: Annotated[str | None, Meta(description="The promotion that issued it after a purchase.")] = None
+    transaction_id: Annotated[str | None, Meta(description="The purchase that it was issued for.")] = None
+    valid_until: Annotated[datetime | None, Meta(description="Until when it is accepted.")] = None
+
+
+@event("COUPON_REDEEMED", since=1)
+class CouponRedeemed(Event, frozen=True):
+    """A coupon was spent."""
+
+    coupon_id: CouponId
+    coupon_type_id: CouponTypeId
+    transaction_id: TransactionId
+    transaction_counter: Annotated[int | None, Meta(description="The confirmed iteration, if one spent it.")] = None
+    promotion_id: Annotated[str | None, Meta(description="The promotion that it triggered.")] = None
+    customer_id: CustomerId | None = None
+
+
+@event("COUPON_EXPIRED", since=9)
+class CouponExpired(Event, frozen=True):
+    """A coupon's validity is over before it was spent."""
+
+    coupon_id: CouponId
+    coupon_type_id: CouponTypeId
+    valid_until: Annotated[datetime, Meta(description="Until when it was accepted.")]
+    customer_id: CustomerId | None = None
+
+
+class _BatchEvent(Event, frozen=True):
+    batch_id: JobId
+    coupon_type_id: CouponTypeId
+    quantity: Annotated[int, Meta(description="How many codes were ordered.")]
+    generated_count: Annotated[int, Meta(description="How many codes were generated.")]
+
+
+@event("COUPON_BATCH_COMPLETED", since=10)
+class CouponBatchCompleted(_BatchEvent, frozen=True):
+    """All codes of a batch were generated."""
+
+
+@event("COUPON_BATCH_FAILED", since=10)
+class CouponBatchFailed(_BatchEvent, frozen=True):
+    """Generating a batch of codes ended early."""
+
+    message: Message
+
+
+# --- jobs -------------------------------------------------------------------------------------------------------------
+
+
+class _ArticleJobEvent(Event, frozen=True):
+    job_id: JobId
+    total_articles: Annotated[int, Meta(description="Articles received.")]
+    processed_articles: Annotated[int, Meta(description="Articles stored.")]
+    failed_articles: Annotated[int, Meta(description="Articles refused.")]
+
+
+@event("ArticleImportJobs.Completed", since=9)
+class ArticleImportJobCompleted(_ArticleJobEvent, frozen=True):
+    """An article batch from a POS was imported."""
+
+
+@event("ArticleImportJobs.Failed", since=9)
+class ArticleImportJobFailed(_ArticleJobEvent, frozen=True):
+    """An article batch from a POS failed."""
+
+    message: Message
+
+
+class _JobEvent(Event, frozen=True):
+    job_id: JobId
+    entity: Annotated[str, Meta(description="The entity set that rows are imported into.")]
+    source: Annotated[str, Meta(description="BULK_IMPORT, POS_BATCH, MASTER_DATA_SOAP or MASTER_DATA_REST.")]
+    total_rows: Annotated[int, Meta(description="Rows received.")]
+    rows_succeeded: Annotated[int, Meta(description="Rows stored.")]
+    rows_failed: Annotated[int, Meta(description="Rows refused.")]
+    rows_skipped: Annotated[int, Meta(description="Rows that were not to be stored.")]
+
+
+@event("ImportJobs.Completed", since=1)
+class ImportJobCompleted(_JobEvent, frozen=True):
+    """An import job has succeeded, perhaps but for some rows."""
+
+
+@event("ImportJobs.Failed", since=1)
+class ImportJobFailed(_JobEvent, frozen=True):
+    """An import job has failed; nothing of it was stored unless it was told to continue on errors."""
+
+    message: Message
+
+
+# --- sales ------------------------------------------------------------------------------------------------------------
+
+
+@event("TRANSACTION_CONFIRMED", since=1)
+class TransactionConfirmed(Event, frozen=True):
+    """A sale was confirmed."""
+
+    transaction_id: TransactionId
+    transaction_counter: TransactionCounter
+    pos_group_id: Annotated[str, Meta(description="ID of the POS group where it was sold.")]
+    subtotal: Annotated[Decimal, Meta(description="Sum of all lines before discounts.")]
+    discount: Annotated[Decimal, Meta(description="Sum of all discounts.")]
+    grand_total: Annotated[Decimal, Meta(description="What was paid.")]
+    currency: Currency
+    promotion_ids: Annotated[tuple[str, ...], Meta(description="IDs of the promotions that applied.")] = ()
+    customer_id: CustomerId | None = None
+    receipt_id: Annotated[str | None, Meta(description="The till's receipt.")] = None
+
+
+@event("TRANSACTION_RETURNED", since=11)
+class TransactionReturned(Event, frozen=True):
+    """A sale with returned lines was confirmed."""
+
+    transaction_id: TransactionId
+    transaction_counter: TransactionCounter
+    return_subtotal: Annotated[Decimal, Meta(description="Sum of the returned lines; not above zero.")]
+    currency: Currency
+    original_transaction_ids: Annotated[
+        tuple[str, ...], Meta(description="The sales that the returned lines name.")
+    ] = ()
+    points_returned: Annotated[int, Meta(description="Points that were taken back.")] = 0
+    budget_returned: Annotated[Decimal, Meta(description="What was given back to budgets.")] = Decimal(0)
+    customer_id: CustomerId | None = None
+
+
+@event("LOYALTY_POINTS_AWARDED", since=11)
+class LoyaltyPointsAwarded(Event, frozen=True):
+    """A customer earned points."""
+
+    customer_id: CustomerId
+    transaction_id: TransactionId
+    transaction_counter: TransactionCounter
+    points: Annotated[int, Meta(description="The points earned.")]
+    balance: Annotated[int, Meta(description="The customer's points afterwards.")]
+
+
+# --- deliveries -------------------------------------------------------------------------------------------------------
+
+
+@event("WEBHOOK_DELIVERY_DEAD_LETTER", since=11)
+class WebhookDeliveryDeadLetter(Event, frozen=True):
+    """An event could not be delivered to a subscription; it is not tried again."""
+
+    subscription_id: Annotated[str, Meta(description="ID of the subscription.")]
+    event_id: Annotated[str, Meta(description="webhook-id of the event.")]
+    event_type: Annotated[str, Meta(description="Kind of the event.")]
+    callback_url: Annotated[str, Meta(description="Where it was sent.")]
+    attempts: Annotated[int, Meta(description="How often it was tried.")]
+    last_error: Annotated[str, Meta(description="Why the last attempt failed.")]
