@@ -1,0 +1,110 @@
+"""What the pages tell readers to paste is pasted here, into a real shell, against a real demo.
+
+A page's ``sh`` blocks run in one shell, in order. A ``json`` block after one shows what it answers: every member shown
+must be in the answer with that value; a string ``"…"`` stands for any value, and lists have as many entries as shown.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.kit.service import Service
+
+ROOT = Path(__file__).parent.parent.parent
+ADDRESS = "http://127.0.0.1:8080"  # what the pages say; the test's demo listens elsewhere
+TOURS = (ROOT / "README.md", ROOT / "docs/how-to/first-evaluate.md")
+
+BLOCK = re.compile(r"^```(sh|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A block to paste and what it should answer, if the page says."""
+
+    script: str
+    answer: Any | None
+
+
+def samples(page: str) -> list[Sample]:
+    """The blocks of a page's tour; blocks that start `make` are not for this shell."""
+    found: list[Sample] = []
+    for language, text in BLOCK.findall(page):
+        if language == "sh" and not text.startswith("make "):
+            found.append(Sample(text, None))
+        elif language == "json":
+            found[-1] = Sample(found[-1].script, json.loads(text))
+    return found
+
+
+@pytest.fixture(scope="module")
+def demo(logs: Path) -> Iterator[Service]:
+    """A running `promenade demo`."""
+    service = Service(logs / "docs-demo.log", verb="demo")
+    yield service.start()
+    service.kill()
+
+
+def token_line(demo: Service) -> str:
+    """The line that the demo asks to paste first."""
+    lines = [line for line in demo.output().splitlines() if line.startswith("TOKEN=")]
+    assert len(lines) == 1, demo.output()
+    return lines[0]
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="the samples use curl")
+@pytest.mark.parametrize("page", TOURS, ids=lambda page: page.name)
+def test_the_samples_do_what_the_page_says(page: Path, demo: Service, tmp_path: Path) -> None:
+    steps = samples(page.read_text())
+    assert steps, "the page has nothing to paste"
+    outputs = paste([token_line(demo), *(step.script for step in steps)], demo.url, tmp_path)
+    for step, output in zip(steps, outputs[1:], strict=True):
+        if step.answer is not None:
+            assert_shows(step.answer, json.loads(output), step.script)
+
+
+def paste(scripts: list[str], url: str, directory: Path) -> list[str]:
+    """Run scripts in one shell and return what each printed; one that fails fails the test."""
+    mark = "--- next ---"
+    whole = f"\necho '{mark}'\n".join(script.replace(ADDRESS, url) for script in scripts)
+    shims = directory / "bin"
+    shims.mkdir()
+    (shims / "python3").symlink_to(sys.executable)
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail"],
+        input=whole,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=directory,
+        env={"PATH": f"{shims}:/usr/local/bin:/usr/bin:/bin", "HOME": str(directory)},
+        timeout=60,
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    return done.stdout.split(f"{mark}\n")
+
+
+def assert_shows(shown: Any, answered: Any, where: str) -> None:
+    """Every member shown is in the answer."""
+    if shown == "…":
+        return
+    if isinstance(shown, dict):
+        assert isinstance(answered, dict), f"{where}: {answered!r} is no object"
+        for name, value in shown.items():
+            assert name in answered, f"{where}: the answer has no {name}: {answered}"
+            assert_shows(value, answered[name], f"{where} {name}")
+    elif isinstance(shown, list):
+        assert len(shown) == len(answered), f"{where}: {len(shown)} entries shown, answered: {answered}"
+        for one, other in zip(shown, answered, strict=True):
+            assert_shows(one, other, where)
+    else:
+        assert shown == answered, f"{where}: shown {shown!r}, answered {answered!r}"
