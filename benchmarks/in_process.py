@@ -36,7 +36,9 @@ def run(quick: bool) -> None:
 def compiled(assortment: Assortment, definitions: Iterable[PromotionDefinition]) -> Catalogue:
     """A catalogue with these promotions."""
     made = Catalogue(assortment.groups)
-    made.compile_all(definitions)
+    refused = made.compile_all(definitions)
+    if refused:
+        raise SystemExit(f"the synthetic catalogue does not compile: {next(iter(refused.values()))}")
     return made
 
 

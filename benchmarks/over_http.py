@@ -127,7 +127,9 @@ def load(
     )
     result: dict[str, Any] = json.loads(done.stdout)
     if result["failures"]:
-        raise SystemExit(f"{result['failures']} of {result['count']} requests failed, first:\n{result['first_failure']}")
+        raise SystemExit(
+            f"{result['failures']} of {result['count']} requests failed, first:\n{result['first_failure']}"
+        )
     return result
 
 
@@ -137,12 +139,10 @@ def serving(database_url: str, home: Path) -> Iterator[Target]:
     shop = open_shop(database_url)
     port = free_port()
     log = home / "service.log"
+    options = ["--database-url", database_url, "--port", str(port), "--data-dir", str(home)]
     with log.open("ab") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.null_app", "--database-url", database_url, "--port", str(port)]
-            + ["--data-dir", str(home)],
-            stdout=output,
-            stderr=subprocess.STDOUT,
+            [sys.executable, "-m", "benchmarks.null_app", *options], stdout=output, stderr=subprocess.STDOUT
         )
     try:
         wait_until_it_answers(port, process, log)

@@ -7,8 +7,10 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
+import msgspec
 from prometheus_client.metrics import MetricWrapperBase
 
 from promenade import cli, events, metrics
@@ -115,7 +117,7 @@ def metrics_page() -> str:
     own = [value for value in vars(metrics).values() if isinstance(value, MetricWrapperBase)]
     rows = []
     for metric in own:
-        family = metric.describe()[0]
+        (family,) = metric.describe()
         name = f"{family.name}_total" if family.type == "counter" else family.name
         labels = ", ".join(f"`{label}`" for label in metric._labelnames)
         rows.append((f"`{name}`", family.type, labels, family.documentation))
@@ -142,8 +144,8 @@ def entity_section(entity: EntityType) -> str:
         parts.append("Unique per tenant: " + ", ".join(f"`{keys[name]}`" for name in entity.natural_key) + ".")
     parts.append(table(("Field", "Type", "", "Meaning"), rows))
     if entity.collections:
-        rows = [(f"`{part.wire}`", f"[{part.target}](#{part.target.lower()})", part.doc) for part in entity.collections]
-        parts.append(table(("Navigation", "To", "Meaning"), rows))
+        to = [(f"`{part.wire}`", f"[{part.target}](#{part.target.lower()})", part.doc) for part in entity.collections]
+        parts.append(table(("Navigation", "To", "Meaning"), to))
     return "\n\n".join(parts)
 
 
@@ -200,12 +202,23 @@ def code_lists_page() -> str:
 
 def events_page() -> str:
     """Every event, what it carries and since when."""
-    parts = ["# Events", text_of(events)]
-    for kind, event in events.event_types().items():
-        parts += [f"## {kind}", text_of(event)]
-        rows = [(f"`{name}`", str(hint)) for name, hint in inspect.get_annotations(event).items()]
-        parts.append(table(("Field", "Type"), rows))
+    parts = ["# Events", "What subscribers are told; the `data` of the envelope, by its `type`."]
+    for kind, event in events.events().items():
+        (schema,) = msgspec.json.schema_components([event])[1].values()
+        properties: dict[str, dict[str, Any]] = schema["properties"]
+        rows = [(f"`{name}`", json_type(one), one.get("description", "")) for name, one in properties.items()]
+        parts += [f"## {kind}", f"{text_of(event)} Since minor version {event.since}."]
+        parts.append(table(("Field", "Type", "Meaning"), rows))
     return "\n\n".join(parts)
+
+
+def json_type(schema: dict[str, Any]) -> str:
+    """A JSON schema's type in a word or two."""
+    if "anyOf" in schema:
+        return " or ".join(json_type(one) for one in schema["anyOf"])
+    if "items" in schema:
+        return f"array of {json_type(schema['items'])}"
+    return str(schema.get("format", schema.get("type", "value")))
 
 
 def command_line_page() -> str:
@@ -234,8 +247,13 @@ def commands(path: str, command: click.Command) -> Iterator[tuple[str, click.Com
 
 def option_row(option: click.Option) -> tuple[str, str, str]:
     """One option."""
-    variable = option.envvar if isinstance(option.envvar, str) else ""
-    return ", ".join(f"`{name}`" for name in option.opts), f"`{variable}`" if variable else "", option.help or ""
+    variable = f"`{option.envvar}`" if isinstance(option.envvar, str) else ""
+    default = option.default if option.show_default else None
+    shown = ", ".join(default) if isinstance(default, tuple) else default
+    meaning = option.help or ""
+    if shown is not None:
+        meaning += f" Default: `{shown}`."
+    return ", ".join(f"`{name}`" for name in option.opts), variable, meaning
 
 
 def text_of(thing: object) -> str:
