@@ -73,7 +73,9 @@ BudgetName = Annotated[str, Meta(description="What the budget is called.")]
 CampaignCode = Annotated[str, Meta(description="Code of the campaign.")]
 CampaignId = Annotated[str, Meta(description="ID of the campaign.")]
 CampaignName = Annotated[str, Meta(description="What the campaign is called.")]
-CouponId = Annotated[str, Meta(description="ID of the coupon code, never the code itself.")]
+CouponId = Annotated[
+    str | None, Meta(description="ID of the coupon code, never the code itself; null for the shared code of a type.")
+]
 CouponTypeId = Annotated[str, Meta(description="ID of the coupon type.")]
 Currency = Annotated[str, Meta(description="ISO 4217 code of the amounts.")]
 CustomerId = Annotated[str, Meta(description="The customer.")]
@@ -345,7 +347,7 @@ class LoyaltyPointsAwarded(Event, frozen=True):
     transaction_id: TransactionId
     transaction_counter: TransactionCounter
     points: Annotated[int, Meta(description="The points earned.")]
-    balance: Annotated[int, Meta(description="The customer's points afterwards.")]
+    balance_after: Annotated[int, Meta(description="The customer's points afterwards.")]
 
 
 # --- deliveries -------------------------------------------------------------------------------------------------------
