@@ -57,8 +57,11 @@ def main() -> None:
         port=settings.port,
         loop="uvloop",
         http="httptools",
+        ws="none",
+        lifespan="on",
         access_log=False,
-        log_level="warning",
+        server_header=False,
+        log_config=None,
     )
 
 
