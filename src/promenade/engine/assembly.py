@@ -1,0 +1,266 @@
+"""From a finished pass to the frozen `Outcome`: lines with their discounts, promotions, coupons, points, totals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from promenade.engine.advice import Advice
+from promenade.engine.basket import CouponFact
+from promenade.engine.benefits.loyalty import points_after
+from promenade.engine.ledger import FREE
+from promenade.engine.money import POWERS_OF_TEN
+from promenade.engine.outcome import (
+    AppliedPromotion,
+    BestDeal,
+    BudgetLimited,
+    CouponUse,
+    GrantedItem,
+    LineDiscount,
+    LineOutcome,
+    Outcome,
+    RefusedCoupon,
+)
+from promenade.engine.stacking import Decision, Pass
+from promenade.engine.turn import Turn
+from promenade.engine.view import BasketView
+
+__all__ = ["assemble"]
+
+_BUDGET_REASONS = frozenset(("BUDGET_NOT_ACTIVE", "BUDGET_EXHAUSTED", "BUDGET_INSUFFICIENT"))
+
+
+def assemble(
+    view: BasketView,
+    done: Pass,
+    decisions: Sequence[Decision],
+    coupons: Sequence[CouponFact],
+    advice: Advice | None,
+    control_arms: tuple[str, ...],
+    best_deal: BestDeal | None,
+) -> Outcome:
+    """Build the answer once; nothing is decided here."""
+    discounts, touched = _line_discounts(view, done)
+    lines, return_subtotal = _lines(view, done, discounts)
+    subtotal = view.sale_total_minor + return_subtotal
+    discount = done.discount_minor
+    net = subtotal - discount
+    ppcu = view.settings.points_per_currency_unit_thousandths
+    base_points = max(0, net) * ppcu // (1000 * POWERS_OF_TEN[view.exponent]) if ppcu > 0 else 0
+    points, points_by = _points(done, base_points)
+    used, refused = _coupons(done, decisions, coupons) if coupons else ((), ())
+    return Outcome(
+        view.currency,
+        view.exponent,
+        lines,
+        _granted(done),
+        subtotal,
+        discount,
+        net,
+        view.sale_total_minor,
+        return_subtotal,
+        tuple([_applied(view, one, touched[place], points_by[place]) for place, one in enumerate(done.applied)]),
+        points,
+        base_points,
+        used,
+        refused,
+        tuple(
+            [
+                BudgetLimited(one.candidate.promotion.id, one.candidate.promotion.name, one.reason)
+                for one in decisions
+                if one.reason is not None and one.reason in _BUDGET_REASONS
+            ]
+        ),
+        () if advice is None else advice.recommendations,
+        () if advice is None else advice.missed,
+        () if advice is None else advice.gaps,
+        () if advice is None else advice.nudges,
+        tuple([candidate.promotion.hash for candidate in done.world.candidates]),
+        control_arms,
+        best_deal,
+    )
+
+
+def _line_discounts(view: BasketView, done: Pass) -> tuple[list[list[LineDiscount] | None], list[tuple[str, ...]]]:
+    """Discounts of each line in order of application, and the lines of each applied promotion."""
+    found: list[list[LineDiscount] | None] = [None] * len(view.lines)
+    touched: list[tuple[str, ...]] = []
+    lines = view.lines
+    for decision in done.applied:
+        turn = decision.turn
+        if turn is None or not turn.takes:
+            touched.append(())
+            continue
+        promotion = decision.candidate.promotion
+        name = promotion.name
+        kind = promotion.definition.promotion_type
+        coupon = decision.candidate.coupon
+        identity = promotion.id
+        positions: list[int] = []
+        for take in turn.takes:
+            position, shown, amount = take[0], take[1], take[2]
+            entry = LineDiscount(identity, name, kind, shown[0], shown[1], amount, coupon, turn.unit_shares(take))
+            entries = found[position]
+            if entries is None:
+                found[position] = [entry]
+            else:
+                entries.append(entry)
+            positions.append(position)
+        if len(positions) > 1:
+            positions = sorted(set(positions))
+        touched.append(tuple([lines[position].reference for position in positions]))
+    return found, touched
+
+
+def _lines(
+    view: BasketView, done: Pass, discounts: list[list[LineDiscount] | None]
+) -> tuple[tuple[LineOutcome, ...], int]:
+    """The lines of the response, and the sum of the returned ones (<= 0)."""
+    states = done.ledger.states
+    returned = 0
+    outcomes: list[LineOutcome] = []
+    for position, line in enumerate(view.lines):
+        source = line.line
+        total = line.total_minor
+        taken, _, runs = states[position]
+        if not line.is_sale:
+            returned += total
+            net = 0
+        else:
+            net = total - taken
+        entries = discounts[position]
+        free: str | None = None
+        if runs is not None and entries is not None and all(run[2] & FREE for run in runs):
+            free = _giver(done, position)
+        outcomes.append(
+            LineOutcome(
+                source.reference,
+                source.article_number,
+                source.ean,
+                source.article_group_id,
+                source.manufacturer_id,
+                source.quantity_thousandths,
+                line.unit,
+                source.unit_price_hundredths,
+                total,
+                taken,
+                net,
+                () if entries is None else tuple(entries),
+                free,
+            )
+        )
+    return tuple(outcomes), returned
+
+
+def _giver(done: Pass, position: int) -> str | None:
+    """The promotion that made a line free; the last one when several gave parts of it."""
+    for decision in reversed(done.applied):
+        turn = decision.turn
+        if turn is None:
+            continue
+        for take in turn.takes:
+            runs = take[5][2]
+            if take[0] == position and runs is not None and any(run[2] & FREE for run in runs):
+                return decision.candidate.promotion.id
+    return None
+
+
+def _granted(done: Pass) -> tuple[GrantedItem, ...]:
+    """Items on top of the basket, with references that a replay repeats."""
+    granted: list[GrantedItem] = []
+    for decision in done.applied:
+        turn = decision.turn
+        if turn is None or turn.grants is None:
+            continue
+        promotion = decision.candidate.promotion
+        for number, grant in enumerate(turn.grants, start=1):
+            granted.append(
+                GrantedItem(
+                    f"GRANT-{promotion.id[:8]}-{grant.article_number}-{number}",
+                    grant.article_number,
+                    grant.ean,
+                    grant.quantity,
+                    grant.price_minor,
+                    grant.price_source,
+                    grant.price_minor * grant.quantity,
+                    promotion.id,
+                    promotion.name,
+                    decision.candidate.coupon is not None,
+                )
+            )
+    return tuple(granted)
+
+
+def _points(done: Pass, base_points: int) -> tuple[int, list[int]]:
+    """All points, and what each applied promotion changed; in order of application, after the base points."""
+    points = base_points
+    changes: list[int] = []
+    for decision in done.applied:
+        before = points
+        turn = decision.turn
+        if turn is not None and turn.rewards is not None:
+            for reward in turn.rewards:
+                points = points_after(points, reward)
+        changes.append(points - before)
+    return points, changes
+
+
+def _applied(view: BasketView, decision: Decision, references: tuple[str, ...], points: int) -> AppliedPromotion:
+    candidate = decision.candidate
+    promotion = candidate.promotion
+    definition = promotion.definition
+    turn = decision.turn
+    discount, give_away, applications, types = _effect(turn)
+    return AppliedPromotion(
+        promotion.id,
+        promotion.name,
+        definition.promotion_type,
+        promotion.hash,
+        definition.version,
+        discount,
+        give_away,
+        references,
+        candidate.coupon,
+        applications,
+        points,
+        types,
+        definition.budget_ids,
+        promotion.pilot_arm,
+    )
+
+
+def _effect(turn: Turn | None) -> tuple[int, int, int, tuple[str, ...]]:
+    if turn is None:
+        return 0, 0, 1, ()
+    types = () if turn.coupon_types is None else tuple(turn.coupon_types)
+    give_away = 0 if turn.grants is None else turn.give_away_minor
+    return turn.discount_minor, give_away, turn.applications, types
+
+
+def _coupons(
+    done: Pass, decisions: Sequence[Decision], coupons: Sequence[CouponFact]
+) -> tuple[tuple[CouponUse, ...], tuple[RefusedCoupon, ...]]:
+    """Which codes triggered what, and why the others did not (sections 5 and 10)."""
+    used: list[CouponUse] = []
+    refused: list[RefusedCoupon] = []
+    for position, fact in enumerate(coupons):
+        if fact.refusal is not None or fact.coupon_type_id is None:
+            refused.append(RefusedCoupon(fact.code, fact.refusal or "UNKNOWN_CODE"))
+            continue
+        promotions = tuple(
+            [one.candidate.promotion.id for one in done.applied if one.candidate.coupon_position == position]
+        )
+        if promotions:
+            used.append(CouponUse(fact.code, fact.coupon_type_id, fact.coupon_type_name or "", promotions))
+        else:
+            refused.append(RefusedCoupon(fact.code, _coupon_refusal(fact.coupon_type_id, decisions)))
+    return tuple(used), tuple(refused)
+
+
+def _coupon_refusal(coupon_type_id: str, decisions: Sequence[Decision]) -> str:
+    """Why a valid code triggered nothing: another code did already, or its promotions did not apply."""
+    linked = [one for one in decisions if coupon_type_id in one.candidate.promotion.definition.coupon_type_ids]
+    if not linked:
+        return "NO_PROMOTION"
+    if any(one.reason is None or one.reason == "USAGE_LIMIT_REACHED" for one in linked):
+        return "USAGE_LIMIT_REACHED"
+    return "CONDITION_NOT_MET"

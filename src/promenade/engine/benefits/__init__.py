@@ -1,0 +1,5 @@
+"""Action types: one family per module, registered by being imported here."""
+
+from promenade.engine.benefits import article, bundle, coupon, free_item, loyalty, receipt, tiers
+
+__all__ = ["article", "bundle", "coupon", "free_item", "loyalty", "receipt", "tiers"]

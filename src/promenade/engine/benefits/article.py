@@ -1,0 +1,118 @@
+"""ARTICLE, ARTICLE_GROUP, ARTICLE_LIST: a discount on each chosen unit (section 6)."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self
+
+from promenade.engine.benefits.choice import Choice, Chosen, choice_of
+from promenade.engine.benefits.fields import discount_of, maximum_of
+from promenade.engine.benefits.per_unit import PerUnit, book_offers
+from promenade.engine.benefits.registry import ARTICLE_LEVEL, IndexKey, Terms, benefit
+from promenade.engine.benefits.targets import Targets, targets_of_action
+from promenade.engine.definition import ActionRow, DefinitionError
+from promenade.engine.ledger import may_take
+from promenade.engine.turn import Turn
+from promenade.engine.verdict import Missed
+
+__all__ = ["ArticleDiscount"]
+
+
+@benefit("ARTICLE", "ARTICLE_GROUP", "ARTICLE_LIST")
+class ArticleDiscount:
+    """PERCENTAGE or ABSOLUTE off each chosen unit, or a UNIT_PRICE it ends at; list items may carry a fixed price."""
+
+    __slots__ = ("choice", "discount", "fixed", "fixed_by_ean", "maximum", "plain", "target")
+    code: ClassVar[str] = "ARTICLE"
+    stage: ClassVar[int] = ARTICLE_LEVEL
+
+    def __init__(
+        self,
+        target: Targets,
+        choice: Choice,
+        discount: PerUnit | None,
+        fixed: dict[str, PerUnit],
+        fixed_by_ean: dict[str, PerUnit],
+        maximum: int | None,
+    ) -> None:
+        self.target = target
+        self.choice = choice
+        self.discount = discount  # None: only items with a fixed price are discounted
+        self.fixed = fixed
+        self.fixed_by_ean = fixed_by_ean
+        self.maximum = maximum
+        self.plain = discount is not None and choice.is_all and maximum is None and not fixed and not fixed_by_ean
+
+    @classmethod
+    def parse(cls, row: ActionRow, terms: Terms) -> Self:
+        """Raises DefinitionError without a discount, unless every list item has a fixed price."""
+        target = targets_of_action(row)
+        if row.action_type == "ARTICLE_LIST" and not row.articles:
+            raise DefinitionError("articleListItems", "NO_ARTICLES", "An article list needs articles.")
+        fixed: dict[str, PerUnit] = {}
+        fixed_by_ean: dict[str, PerUnit] = {}
+        for number, item in enumerate(row.articles, start=1):
+            price = item.fixed_price_hundredths
+            if price is None:
+                continue
+            if price < 0:
+                raise DefinitionError(
+                    f"articleListItems({number})/fixedPrice", "OUT_OF_RANGE", "A fixed price is not below zero."
+                )
+            if item.article_number:
+                fixed[item.article_number] = PerUnit("UNIT_PRICE", price, terms)
+            if item.ean:
+                fixed_by_ean[item.ean] = PerUnit("UNIT_PRICE", price, terms)
+        discount: PerUnit | None = None
+        all_fixed = bool(row.articles) and all(item.fixed_price_hundredths is not None for item in row.articles)
+        if row.discount_type is not None or row.discount_value_hundredths is not None or not all_fixed:
+            kind, value = discount_of(
+                row.discount_type, row.discount_value_hundredths, ("PERCENTAGE", "ABSOLUTE", "UNIT_PRICE")
+            )
+            discount = PerUnit(kind, value, terms)
+        return cls(target, choice_of(row), discount, fixed, fixed_by_ean, maximum_of(row.max_discount_hundredths))
+
+    def keys(self) -> tuple[IndexKey, ...] | None:
+        return self.target.keys()
+
+    def targets(self, turn: Turn) -> tuple[int, ...]:
+        return self.target.resolve(turn.view, turn.lines)
+
+    def gap(self, turn: Turn) -> Missed | None:
+        return None
+
+    def book(self, turn: Turn) -> None:
+        positions = self.target.resolve(turn.view, turn.lines)
+        discount = self.discount
+        if self.plain and discount is not None:
+            self._book_plain(turn, positions, discount)
+            return
+        chosen = self.choice.choose(turn, positions)
+        if discount is not None and not self.fixed and not self.fixed_by_ean:
+            discount.book(turn, chosen, self.maximum)
+            return
+        offers: list[tuple[PerUnit, Chosen]] = []
+        for one in chosen:
+            line = turn.view.lines[one[0]]
+            offer = self.fixed.get(line.article_number)
+            if offer is None and line.ean:
+                offer = self.fixed_by_ean.get(line.ean)
+            offer = offer or discount
+            if offer is not None:
+                offers.append((offer, one))
+        book_offers(turn, offers, self.maximum)
+
+    @staticmethod
+    def _book_plain(turn: Turn, positions: tuple[int, ...], discount: PerUnit) -> None:
+        """The common case without detours: everything that is open, no maximum."""
+        ledger = turn.ledger
+        states = ledger.states
+        for position in positions:
+            _, mark, runs = states[position]
+            if runs is not None:
+                segments = ledger.open_segments(position, turn.ordinal, turn.exclusive)
+                if segments:
+                    discount.book(turn, [(position, segments)], None)
+            elif mark == 0 or may_take(mark, turn.ordinal, turn.exclusive):
+                amount = discount.even_amount(ledger, position)
+                if amount > 0:
+                    turn.take_line(position, amount, discount.shown)

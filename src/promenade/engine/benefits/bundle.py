@@ -1,0 +1,207 @@
+"""BUNDLE: things bought together, among them buy X get Y (section 6)."""
+
+from __future__ import annotations
+
+from math import lcm
+from typing import ClassVar, Self
+
+from promenade.engine.benefits.allocation import Allocation, BundleGroup, Demand, Stock, allocate, group_bundles
+from promenade.engine.benefits.choice import Choice, choice_of, open_units
+from promenade.engine.benefits.fields import discount_of, distribution_of, maximum_of, whole_units
+from promenade.engine.benefits.per_unit import unit_caps
+from promenade.engine.benefits.registry import ARTICLE_LEVEL, IndexKey, Terms, benefit
+from promenade.engine.benefits.spread import capped, rounded_total, spread
+from promenade.engine.benefits.targets import Targets, targets_of_action
+from promenade.engine.definition import ActionRow, DefinitionError
+from promenade.engine.ledger import Segment
+from promenade.engine.turn import Shown, Turn
+from promenade.engine.verdict import Missed
+
+__all__ = ["BundleDiscount"]
+
+
+class _Component:
+    """``quantity`` units of its target; a component that names none takes the action's targets."""
+
+    __slots__ = ("discounted", "quantity", "target")
+
+    def __init__(self, target: Targets, quantity: int, discounted: bool) -> None:
+        self.target = target
+        self.quantity = quantity
+        self.discounted = discounted
+
+
+@benefit("BUNDLE")
+class BundleDiscount:
+    """PERCENTAGE or ABSOLUTE off each complete bundle, or a UNIT_PRICE that one bundle costs."""
+
+    __slots__ = ("choice", "components", "max_bundles", "maximum", "mode", "shown", "target", "terms")
+    code: ClassVar[str] = "BUNDLE"
+    stage: ClassVar[int] = ARTICLE_LEVEL
+
+    def __init__(self, row: ActionRow, terms: Terms) -> None:
+        if not row.components:
+            raise DefinitionError("bundleComponents", "NO_COMPONENTS", "A bundle needs components.")
+        components: list[_Component] = []
+        for number, part in enumerate(sorted(row.components, key=lambda part: (part.sequence, part.id)), start=1):
+            path = f"bundleComponents({number})"
+            quantity = whole_units(f"{path}/quantity", part.quantity_thousandths)
+            target = Targets(part.article_number, part.article_group_id, part.include_sub_groups, ())
+            components.append(_Component(target, quantity, part.discounted))
+        if not any(part.discounted for part in components):
+            raise DefinitionError("bundleComponents", "NOTHING_DISCOUNTED", "A bundle discounts some component.")
+        if row.max_bundles is not None and row.max_bundles < 1:
+            raise DefinitionError("maxBundles", "OUT_OF_RANGE", "At least one bundle must be allowed.")
+        self.components = tuple(components)
+        self.max_bundles = row.max_bundles
+        self.target: Targets = targets_of_action(row)
+        self.choice: Choice = choice_of(row)
+        self.mode = distribution_of(row.distribution_mode)
+        self.maximum = maximum_of(row.max_discount_hundredths)
+        self.terms = terms
+        self.shown: Shown = discount_of(
+            row.discount_type, row.discount_value_hundredths, ("PERCENTAGE", "ABSOLUTE", "UNIT_PRICE")
+        )
+
+    @classmethod
+    def parse(cls, row: ActionRow, terms: Terms) -> Self:
+        """Raises DefinitionError without components, a discounted one, or a discount."""
+        return cls(row, terms)
+
+    def keys(self) -> tuple[IndexKey, ...] | None:
+        # Every component must be there, so the first that names something is key enough.
+        for component in self.components:
+            if component.target.own:
+                return component.target.keys()
+        return self.target.keys()
+
+    def targets(self, turn: Turn) -> tuple[int, ...]:
+        found: set[int] = set()
+        for component in self.components:
+            found.update(self._lines_of(turn, component))
+        return tuple(sorted(found))
+
+    def _lines_of(self, turn: Turn, component: _Component) -> tuple[int, ...]:
+        if not component.target.own:
+            return self.target.resolve(turn.view, turn.lines)
+        positions = component.target.resolve(turn.view, turn.lines)
+        exclusions = self.target.exclusions
+        return positions if exclusions is None else exclusions.apply(turn.view, positions)
+
+    def gap(self, turn: Turn) -> Missed | None:
+        return None
+
+    def book(self, turn: Turn) -> None:
+        stocks = self._stocks(turn)
+        limit = self.max_bundles
+        if turn.applications_max is not None:
+            limit = turn.applications_max if limit is None else min(limit, turn.applications_max)
+        demands = [Demand(component.quantity, component.discounted) for component in self.components]
+        allocation = allocate(stocks, demands, limit)
+        if allocation is None:
+            return
+        before = turn.discount_minor
+        self._discount(turn, allocation)
+        if turn.discount_minor > before:
+            turn.counted(allocation.bundles)
+            turn.used = (turn.used or []) + [(p, start, count) for p, start, count in allocation.used()]
+
+    def _stocks(self, turn: Turn) -> list[Stock]:
+        """The open units that fit some component, in the order bundles are filled."""
+        fits: dict[int, int] = {}
+        for number, component in enumerate(self.components):
+            for position in self._lines_of(turn, component):
+                fits[position] = fits.get(position, 0) | 1 << number
+        ledger = turn.ledger
+        stocks: list[Stock] = []
+        for position in sorted(fits):
+            segments = open_units(turn, position)
+            if segments is None:
+                segments = ledger.open_segments(position, turn.ordinal, turn.exclusive)
+            if turn.used:
+                segments = _without_used(segments, position, turn.used)
+            worth = ledger.unit_worths[position]
+            for start, count, taken in segments:
+                stocks.append(Stock(position, start, count, taken, worth, fits[position]))
+        sign = 1 if self.choice.selection == "CHEAPEST" else -1
+        stocks.sort(key=lambda stock: (sign * stock.worth, stock.position, stock.start))
+        return stocks
+
+    def _discount(self, turn: Turn, allocation: Allocation) -> None:
+        """Reckon every bundle exactly, round once, and distribute (section 7)."""
+        ledger = turn.ledger
+        scale = ledger.scale
+        kind, value = self.shown
+        groups = group_bundles(allocation, self.choice)
+        offers: list[tuple[BundleGroup, int, int]] = []  # (group, exact discount of one bundle, base it is for)
+        for group in groups:
+            base = group.worth(group.chosen, scale, remaining=not self.terms.additive)
+            left = group.worth(group.chosen, scale, remaining=True)
+            if kind == "PERCENTAGE":
+                exact = min(base * value, left * 10_000)
+            elif kind == "ABSOLUTE":
+                exact = min(value * ledger.factor, left) * 10_000
+            else:
+                price = value * ledger.factor
+                exact = max(0, min(group.worth(group.parts, scale, remaining=True) - price, left)) * 10_000
+            offers.append((group, exact, base))
+        total_exact = sum([group.count * exact for group, exact, _ in offers])
+        total = capped(ledger, rounded_total(ledger, self.terms, total_exact, 10_000), self.maximum)
+        if total <= 0:
+            return
+        self._distribute(turn, offers, total)
+
+    def _distribute(self, turn: Turn, offers: list[tuple[BundleGroup, int, int]], total: int) -> None:
+        ledger = turn.ledger
+        scale = ledger.scale
+        over_all = self.mode is not None
+        remaining = not self.terms.additive
+        bases = [
+            group.worth(group.parts, scale, remaining=remaining) if over_all else base for group, _, base in offers
+        ]
+        # One common denominator keeps the shares of bundles of different worth exact.
+        common = lcm(*[base for base in bases if base > 0]) if any(bases) else 1
+        weights: dict[int, int] = {}
+        units: dict[int, list[Segment]] = {}
+        for (group, exact, _), base in zip(offers, bases, strict=True):
+            if exact <= 0 or base <= 0:
+                continue
+            for stock, start, each in group.parts if over_all else group.chosen:
+                unit = max(0, stock.worth - stock.taken * scale) if remaining else stock.worth
+                count = each * group.count
+                position = stock.position
+                weights[position] = weights.get(position, 0) + count * unit * exact * (common // base)
+                units.setdefault(position, []).append((start, count, stock.taken))
+        positions = sorted(weights)
+        chosen = [(position, sorted(units[position])) for position in positions]
+        caps = [
+            sum([s[1] * cap for s, cap in zip(segments, unit_caps(ledger, position, segments), strict=True)])
+            for position, segments in chosen
+        ]
+        spread(
+            turn,
+            [(position, segments) for position, segments in chosen],
+            [weights[position] for position in positions],
+            min(total, sum(caps)),
+            self.mode,
+            self.shown,
+            self.terms.additive,
+        )
+
+
+def _without_used(segments: list[Segment], position: int, used: list[tuple[int, int, int]]) -> list[Segment]:
+    """A unit serves one bundle of a promotion: the segments minus what its earlier bundle actions used."""
+    kept = segments
+    for line, first, count in used:
+        if line != position:
+            continue
+        parts: list[Segment] = []
+        for start, length, taken in kept:
+            head = min(length, max(0, first - start))
+            tail_from = max(start, first + count)
+            if head:
+                parts.append((start, head, taken))
+            if start + length > tail_from:
+                parts.append((tail_from, start + length - tail_from, taken))
+        kept = parts
+    return kept

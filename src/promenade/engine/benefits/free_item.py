@@ -1,0 +1,201 @@
+"""FREE_ITEM: units given away, from the basket first, else on top of it (section 6)."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self
+
+from promenade.engine.benefits.choice import open_units
+from promenade.engine.benefits.fields import FULL_PERCENTAGE
+from promenade.engine.benefits.registry import ARTICLE_LEVEL, IndexKey, Terms, benefit
+from promenade.engine.definition import ActionRow, DefinitionError
+from promenade.engine.ledger import Pieces
+from promenade.engine.money import minor_from_hundredths
+from promenade.engine.turn import Grant, Shown, Turn
+from promenade.engine.verdict import Missed, Trigger
+
+__all__ = ["FreeItem"]
+
+_SHOWN: Shown = ("PERCENTAGE", FULL_PERCENTAGE)
+
+_FreeUnit = tuple[int, int]
+"""(position, unit)"""
+
+
+@benefit("FREE_ITEM")
+class FreeItem:
+    """``freeItemQuantity`` free units each time the conditions are met.
+
+    A unit triggers or is free, not both: with buy 2 get 1 of the same, four units pay three.
+    """
+
+    __slots__ = ("article_number", "matches_lines", "once", "quantity", "reference_price", "units_max")
+    code: ClassVar[str] = "FREE_ITEM"
+    stage: ClassVar[int] = ARTICLE_LEVEL
+
+    def __init__(self, row: ActionRow, terms: Terms, article_number: str) -> None:
+        quantity = row.free_item_quantity_thousandths
+        if quantity is not None and quantity <= 0:
+            raise DefinitionError("freeItemQuantity", "OUT_OF_RANGE", "The free quantity is above zero.")
+        maximum = row.max_free_units_thousandths
+        if maximum is not None and maximum < 0:
+            raise DefinitionError("maxFreeUnits", "OUT_OF_RANGE", "A maximum is not below zero.")
+        if row.max_discount_hundredths is not None:
+            raise DefinitionError("maxDiscountAmount", "NOT_ALLOWED", "Free items are limited by maxFreeUnits.")
+        price = row.free_item_reference_price_hundredths
+        if price is not None and price < 0:
+            raise DefinitionError("freeItemReferencePrice", "OUT_OF_RANGE", "A price is not below zero.")
+        self.article_number = article_number
+        self.quantity = 1000 if quantity is None else quantity  # thousandths
+        self.units_max = None if maximum is None else maximum // 1000
+        self.once = row.restrict_to_one_per_basket
+        self.reference_price = price
+        self.matches_lines = terms.matches_lines
+
+    @classmethod
+    def parse(cls, row: ActionRow, terms: Terms) -> Self:
+        """Raises DefinitionError without an article to give, or for a quantity or maximum out of range."""
+        article_number = row.free_item_article_number or row.target_article_number
+        if not article_number:
+            raise DefinitionError("freeItemArticleNumber", "REQUIRED", "The article to give away is required.")
+        return cls(row, terms, article_number)
+
+    def keys(self) -> tuple[IndexKey, ...] | None:
+        return None  # what is given need not be in the basket
+
+    def targets(self, turn: Turn) -> tuple[int, ...]:
+        return tuple(turn.view.by_article.get(self.article_number, ()))
+
+    def gap(self, turn: Turn) -> Missed | None:
+        return None
+
+    def book(self, turn: Turn) -> None:
+        triggers = turn.triggers
+        if not triggers and self.matches_lines:
+            quantity = sum([turn.view.lines[position].quantity_thousandths for position in turn.lines])
+            triggers = (Trigger(turn.lines, True, quantity_of_one(turn), quantity),)
+        in_basket = self._free_order(turn, triggers)
+        freed = self._most_free(turn, triggers, in_basket)
+        times = self._times(turn, triggers, in_basket[:freed])
+        granted = self._entitled(times) - freed
+        if freed:
+            _make_free(turn, in_basket[:freed])
+        if granted > 0:
+            turn.grants = turn.grants or []
+            turn.grants.append(self._grant(turn, granted))
+        if freed or granted > 0:
+            turn.counted(times)
+
+    def _free_order(self, turn: Turn, triggers: tuple[Trigger, ...]) -> list[_FreeUnit]:
+        """Units of the article that could be free: first those that trigger nothing, then in basket order."""
+        ledger = turn.ledger
+        scale = ledger.scale
+        triggering = {position for trigger in triggers for position in trigger.lines}
+        # Never more than could be given away even if none of the units had to trigger.
+        most = self._entitled(self._times(turn, triggers, []))
+        units: list[_FreeUnit] = []
+        for position in sorted(self.targets(turn), key=lambda place: (place in triggering, place)):
+            if open_units(turn, position) == []:
+                continue
+            for start, count, taken in ledger.open_segments(position, turn.ordinal, turn.exclusive):
+                if ledger.unit_worths[position] > taken * scale and len(units) < most:
+                    units += [(position, unit) for unit in range(start, start + min(count, most - len(units)))]
+        return units
+
+    def _most_free(self, turn: Turn, triggers: tuple[Trigger, ...], units: list[_FreeUnit]) -> int:
+        """The most units that can be free while the others still trigger them; more free never triggers more."""
+        low, high = 0, len(units)
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self._entitled(self._times(turn, triggers, units[:middle])) >= middle:
+                low = middle
+            else:
+                high = middle - 1
+        return low
+
+    def _times(self, turn: Turn, triggers: tuple[Trigger, ...], free: list[_FreeUnit]) -> int:
+        """How often the conditions are met by the units that are not free."""
+        times: int | None = None
+        for trigger in triggers:
+            reached = trigger.reached
+            if free:
+                reached -= sum([_weight(turn, trigger, position) for position, _ in free])
+            met = max(0, reached) // trigger.threshold if trigger.threshold > 0 else 1
+            times = met if times is None else min(times, met)
+        times = 1 if times is None else times
+        if self.once or (not turn.triggers):
+            times = min(times, 1)
+        if turn.applications_max is not None:
+            times = min(times, turn.applications_max)
+        return times
+
+    def _entitled(self, times: int) -> int:
+        units = times * self.quantity // 1000  # whole free units only
+        return units if self.units_max is None else min(units, self.units_max)
+
+    def _grant(self, turn: Turn, quantity: int) -> Grant:
+        view = turn.view
+        positions = view.by_article.get(self.article_number)
+        article = turn.ledger.articles.get(self.article_number)
+        ean = article.ean if article is not None else None
+        if positions:
+            line = view.lines[positions[0]]
+            price = line.unit_price_hundredths
+            return self._priced(turn, line.ean or ean, quantity, price, "BASKET_PRICE")
+        if self.reference_price is not None:
+            return self._priced(turn, ean, quantity, self.reference_price, "REFERENCE_PRICE")
+        if (
+            article is not None
+            and article.base_price_hundredths is not None
+            and article.currency in (None, view.currency)
+        ):
+            return self._priced(turn, ean, quantity, article.base_price_hundredths, "MASTER_DATA")
+        return self._priced(turn, ean, quantity, 0, "UNKNOWN_ZERO")
+
+    def _priced(self, turn: Turn, ean: str | None, quantity: int, price_hundredths: int, source: str) -> Grant:
+        price = minor_from_hundredths(price_hundredths, turn.view.exponent)
+        return Grant(self.article_number, ean, quantity, price, source)
+
+
+def quantity_of_one(turn: Turn) -> int:
+    """The smallest thing that triggers where no threshold is given: one unit, or a whole weighed line."""
+    return min([_unit_quantity(turn, position) for position in turn.lines], default=1000)
+
+
+def _unit_quantity(turn: Turn, position: int) -> int:
+    line = turn.view.lines[position]
+    return line.quantity_thousandths if line.weighed else 1000
+
+
+def _weight(turn: Turn, trigger: Trigger, position: int) -> int:
+    """What one unit of a line adds to a trigger: thousandths of pieces, or minor units."""
+    if position not in trigger.lines:
+        return 0
+    if trigger.is_quantity:
+        return _unit_quantity(turn, position)
+    return -(-turn.ledger.unit_worths[position] // turn.ledger.scale)
+
+
+def _make_free(turn: Turn, units: list[_FreeUnit]) -> None:
+    """Take everything that is left of these units, whole units only."""
+    ledger = turn.ledger
+    scale = ledger.scale
+    by_line: dict[int, list[int]] = {}
+    for position, unit in units:
+        by_line.setdefault(position, []).append(unit)
+    for position, chosen in by_line.items():
+        wanted = set(chosen)
+        worth = ledger.unit_worths[position]
+        left = ledger.totals[position] - ledger.states[position][0]
+        pieces: Pieces = []
+        amount = 0
+        for start, count, taken in ledger.open_segments(position, turn.ordinal, turn.exclusive):
+            each = (2 * (worth - taken * scale) + scale) // (2 * scale)  # half up
+            here = [unit for unit in range(start, start + count) if unit in wanted]
+            while here:
+                # Rounding of fractional prices may leave less than the units together are worth.
+                fit = len(here) if each * len(here) <= left - amount else 1
+                share = min(each, left - amount)
+                pieces.append((here[0], fit, share))
+                amount += fit * share
+                here = here[fit:]
+        turn.take_pieces(position, amount, pieces, _SHOWN, free=True)

@@ -1,0 +1,176 @@
+"""LOYALTY: points for the customer (section 6). Points are whole, rounded down once per action.
+
+What a reward comes to depends on the points earned before it, and those on the tenant's base points for the net
+total; so a benefit notes the reward when its promotion comes up, and `points_of` adds them up in that order.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self
+
+from promenade.engine.benefits.registry import (
+    REWARDS_ONLY,
+    IndexKey,
+    Terms,
+    benefit,
+    loyalty_benefit,
+)
+from promenade.engine.benefits.targets import Targets, targets_of_loyalty
+from promenade.engine.definition import ActionRow, DefinitionError, LoyaltyRow
+from promenade.engine.turn import PointsReward, Turn
+from promenade.engine.verdict import Missed
+
+__all__ = ["points_after"]
+
+
+def points_after(points: int, reward: PointsReward) -> int:
+    """The points once a reward was carried out; never below zero."""
+    if reward.kind == "SUBTRACT":
+        return max(0, points - reward.value)
+    added = points * reward.value // 1000 - points if reward.kind == "MULTIPLY" else reward.value
+    if reward.limit is not None and added > reward.limit:
+        added = reward.limit
+    return points + added
+
+
+@benefit("LOYALTY")
+class LoyaltyMarker:
+    """A DiscountAction of type LOYALTY: the promotion's LoyaltyActions say what it does."""
+
+    __slots__ = ()
+    code: ClassVar[str] = "LOYALTY"
+    stage: ClassVar[int] = REWARDS_ONLY
+
+    @classmethod
+    def parse(cls, row: ActionRow, terms: Terms) -> Self:
+        return cls()
+
+    def keys(self) -> tuple[IndexKey, ...] | None:
+        return None
+
+    def targets(self, turn: Turn) -> tuple[int, ...]:
+        return ()
+
+    def gap(self, turn: Turn) -> Missed | None:
+        return None
+
+    def book(self, turn: Turn) -> None:
+        """Nothing of its own."""
+
+
+class _Reward:
+    """What loyalty actions have in common: a scope, and a limit on the points added."""
+
+    __slots__ = ("limit", "target", "value")
+    stage: ClassVar[int] = REWARDS_ONLY
+
+    def __init__(self, target: Targets, value: int, limit: int | None) -> None:
+        self.target = target
+        self.value = value
+        self.limit = limit
+
+    @staticmethod
+    def limit_of(row: LoyaltyRow) -> int | None:
+        """maxPoints as whole points."""
+        if row.max_points_hundredths is None:
+            return None
+        if row.max_points_hundredths < 0:
+            raise DefinitionError("maxPoints", "OUT_OF_RANGE", "A maximum is not below zero.")
+        return row.max_points_hundredths // 100
+
+    @staticmethod
+    def points_field(row: LoyaltyRow) -> int:
+        """points in hundredths."""
+        if row.points_hundredths is None or row.points_hundredths <= 0:
+            raise DefinitionError("points", "REQUIRED", "Points above zero are required.")
+        return row.points_hundredths
+
+    def keys(self) -> tuple[IndexKey, ...] | None:
+        return self.target.keys()
+
+    def targets(self, turn: Turn) -> tuple[int, ...]:
+        return self.target.resolve(turn.view, turn.lines)
+
+    def gap(self, turn: Turn) -> Missed | None:
+        return None
+
+    def note(self, turn: Turn, kind: str, value: int) -> None:
+        """Keep the reward for `points_after`, if there is anything to reward."""
+        if self.target.own and not self.targets(turn):
+            return
+        turn.rewards = turn.rewards or []
+        turn.rewards.append(PointsReward(kind, value, self.limit))
+
+
+@loyalty_benefit("ADD_FIXED")
+class AddFixed(_Reward):
+    """So many points."""
+
+    __slots__ = ()
+    code: ClassVar[str] = "ADD_FIXED"
+
+    @classmethod
+    def parse(cls, row: LoyaltyRow) -> Self:
+        return cls(targets_of_loyalty(row), cls.points_field(row) // 100, cls.limit_of(row))
+
+    def book(self, turn: Turn) -> None:
+        self.note(turn, "ADD", self.value)
+
+
+@loyalty_benefit("SUBTRACT_POINTS")
+class SubtractPoints(_Reward):
+    """So many points fewer, never below zero."""
+
+    __slots__ = ()
+    code: ClassVar[str] = "SUBTRACT_POINTS"
+
+    @classmethod
+    def parse(cls, row: LoyaltyRow) -> Self:
+        return cls(targets_of_loyalty(row), cls.points_field(row) // 100, None)
+
+    def book(self, turn: Turn) -> None:
+        self.note(turn, "SUBTRACT", self.value)
+
+
+@loyalty_benefit("MULTIPLY_POINTS")
+class MultiplyPoints(_Reward):
+    """The points earned so far times the multiplier."""
+
+    __slots__ = ()
+    code: ClassVar[str] = "MULTIPLY_POINTS"
+
+    @classmethod
+    def parse(cls, row: LoyaltyRow) -> Self:
+        if row.multiplier_thousandths is None or row.multiplier_thousandths < 0:
+            raise DefinitionError("multiplier", "REQUIRED", "A multiplier of at least 0 is required.")
+        return cls(targets_of_loyalty(row), row.multiplier_thousandths, cls.limit_of(row))
+
+    def book(self, turn: Turn) -> None:
+        self.note(turn, "MULTIPLY", self.value)
+
+
+@loyalty_benefit("CURRENCY_TO_POINTS")
+class CurrencyToPoints(_Reward):
+    """Points per full currencyAmount that remains to be paid on the targets when its turn comes."""
+
+    __slots__ = ("currency_amount",)
+    code: ClassVar[str] = "CURRENCY_TO_POINTS"
+
+    def __init__(self, target: Targets, value: int, limit: int | None, currency_amount: int) -> None:
+        super().__init__(target, value, limit)
+        self.currency_amount = currency_amount
+
+    @classmethod
+    def parse(cls, row: LoyaltyRow) -> Self:
+        amount = row.currency_amount_hundredths
+        if amount is None or amount <= 0:
+            raise DefinitionError("currencyAmount", "REQUIRED", "A currency amount above zero is required.")
+        return cls(targets_of_loyalty(row), cls.points_field(row), cls.limit_of(row), amount)
+
+    def book(self, turn: Turn) -> None:
+        ledger = turn.ledger
+        remaining = sum([ledger.totals[p] - ledger.states[p][0] for p in self.targets(turn)])
+        times = remaining * ledger.scale // (self.currency_amount * ledger.factor)
+        points = times * self.value // 100
+        if points > 0:
+            self.note(turn, "ADD", points)

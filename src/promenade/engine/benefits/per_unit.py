@@ -1,0 +1,145 @@
+"""Discounts reckoned unit by unit: PERCENTAGE, ABSOLUTE and UNIT_PRICE on chosen units (section 6).
+
+Each line's discount is computed exactly and rounded once, never more than what is left of the units it is for
+(section 7). Where a calculation precision is coarser than the currency, whole steps of it are taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from promenade.engine.benefits.choice import Chosen
+from promenade.engine.benefits.registry import Terms
+from promenade.engine.ledger import Ledger, Pieces, Segment
+from promenade.engine.money import divide, minor_from_hundredths, rounding_step, split_proportional
+from promenade.engine.turn import Shown, Turn
+
+__all__ = ["PerUnit", "pieces_of", "unit_caps"]
+
+
+class PerUnit:
+    """One discount type and value under a promotion's terms."""
+
+    __slots__ = ("additive", "kind", "precision", "rounding", "shown", "value")
+
+    def __init__(self, kind: str, value: int, terms: Terms) -> None:
+        self.kind = kind
+        self.value = value  # hundredths of a percent, or of face value
+        self.additive = terms.additive
+        self.rounding = terms.rounding
+        self.precision = terms.precision
+        self.shown: Shown = (kind, value)
+
+    def even_amount(self, ledger: Ledger, position: int) -> int:
+        """The discount on all units of an evenly treated line, in minor units."""
+        taken = ledger.states[position][0]
+        left = ledger.totals[position] - taken
+        if left <= 0:
+            return 0
+        if self.kind != "PERCENTAGE":
+            units = ledger.units[position]
+            share, odd = divmod(taken, units)
+            return self._amount(ledger, position, [(0, odd, share + 1), (odd, units - odd, share)], left)
+        scale = ledger.scale
+        worth = ledger.worths[position] if self.additive else ledger.worths[position] - taken * scale
+        if self.precision is None and self.rounding == "ROUND_HALF_UP":
+            denominator = 10_000 * scale
+            amount = (2 * worth * self.value + denominator) // (2 * denominator)
+        else:
+            amount = self._rounded(ledger, worth * self.value, 10_000 * scale)
+        return amount if amount < left else left
+
+    def amount(self, ledger: Ledger, position: int, segments: list[Segment]) -> int:
+        """The discount on some units of a line, in minor units."""
+        left = ledger.totals[position] - ledger.states[position][0]
+        return self._amount(ledger, position, segments, left) if left > 0 else 0
+
+    def _amount(self, ledger: Ledger, position: int, segments: Sequence[Segment], left: int) -> int:
+        wants = self.wants(ledger, position, segments)
+        exact = sum([segment[1] * want for segment, want in zip(segments, wants, strict=True)])
+        scale = ledger.scale
+        if self.kind == "PERCENTAGE":
+            scale *= 10_000
+        cap = sum([s[1] * c for s, c in zip(segments, unit_caps(ledger, position, segments), strict=True)])
+        return min(self._rounded(ledger, exact, scale), left, cap)
+
+    def wants(self, ledger: Ledger, position: int, segments: Sequence[Segment]) -> list[int]:
+        """The exact discount of one unit of each segment, cut to what is left of it; times 10 000 for PERCENTAGE."""
+        worth = ledger.unit_worths[position]
+        scale = ledger.scale
+        value = self.value
+        if self.kind == "PERCENTAGE":
+            if self.additive:
+                full = worth * value
+                return [max(0, min(full, (worth - taken * scale) * 10_000)) for _, _, taken in segments]
+            return [max(0, worth - taken * scale) * value for _, _, taken in segments]
+        amount = value * ledger.factor
+        if self.kind == "ABSOLUTE":
+            return [max(0, min(amount, worth - taken * scale)) for _, _, taken in segments]
+        line = ledger.view.lines[position]
+        if line.weighed:
+            amount = divide(amount * line.quantity_thousandths, 1000)  # the price is per measure
+        return [max(0, worth - taken * scale - amount) for _, _, taken in segments]
+
+    def _rounded(self, ledger: Ledger, numerator: int, denominator: int) -> int:
+        step = 1 if self.precision is None else rounding_step(self.precision, ledger.view.exponent)
+        return divide(numerator, denominator * step, self.rounding) * step
+
+    def book(self, turn: Turn, chosen: list[Chosen], maximum: int | None) -> None:
+        """Discount the chosen units; ``maximum`` (hundredths of face value) caps the sum, cut in proportion."""
+        offers: list[tuple[PerUnit, Chosen]] = [(self, one) for one in chosen]
+        book_offers(turn, offers, maximum)
+
+
+def book_offers(turn: Turn, offers: list[tuple[PerUnit, Chosen]], maximum: int | None) -> None:
+    """Book a discount of its own on each chosen line (list items may end at prices of their own)."""
+    ledger = turn.ledger
+    amounts: list[int] = []
+    for discount, (position, segments) in offers:
+        if segments is None:
+            amounts.append(discount.even_amount(ledger, position))
+        else:
+            amounts.append(discount.amount(ledger, position, segments))
+    if maximum is not None:
+        limit = minor_from_hundredths(maximum, ledger.view.exponent)
+        if sum(amounts) > limit:
+            amounts = split_proportional(limit, amounts, amounts)
+    for (discount, (position, segments)), amount in zip(offers, amounts, strict=True):
+        if amount <= 0:
+            continue
+        if segments is None:
+            turn.take_line(position, amount, discount.shown)
+        else:
+            wants = discount.wants(ledger, position, segments)
+            caps = unit_caps(ledger, position, segments)
+            turn.take_pieces(position, amount, pieces_of(amount, segments, wants, caps), discount.shown)
+
+
+def unit_caps(ledger: Ledger, position: int, segments: Sequence[Segment]) -> list[int]:
+    """What is left of one unit of each segment, in minor units; a fraction of a minor unit counts as one."""
+    worth = ledger.unit_worths[position]
+    scale = ledger.scale
+    if scale == 1:
+        return [worth - taken if worth > taken else 0 for _, _, taken in segments]
+    return [max(0, -((taken * scale - worth) // scale)) for _, _, taken in segments]
+
+
+def pieces_of(amount: int, segments: Sequence[Segment], weights: Sequence[int], caps: Sequence[int]) -> Pieces:
+    """Spread a line's discount over its chosen units in proportion to their weights, odd minor units lowest first."""
+    if len(segments) == 1:
+        parts = [amount]
+    else:
+        counts = [segment[1] for segment in segments]
+        parts = split_proportional(
+            amount,
+            [count * weight for count, weight in zip(counts, weights, strict=True)],
+            [count * cap for count, cap in zip(counts, caps, strict=True)],
+        )
+    pieces: Pieces = []
+    for (start, count, _), part in zip(segments, parts, strict=True):
+        share, odd = divmod(part, count)
+        if odd:
+            pieces.append((start, odd, share + 1))
+        if share:
+            pieces.append((start + odd, count - odd, share))
+    return pieces

@@ -1,0 +1,153 @@
+"""Which lines a benefit is about: its own target, else the qualifying lines; minus its exclusions (section 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from promenade.engine.definition import ActionRow, ArticleRow, DefinitionError, ExclusionRow, LoyaltyRow
+from promenade.engine.view import BasketView
+
+if TYPE_CHECKING:
+    from promenade.engine.benefits.registry import IndexKey
+
+__all__ = ["Exclusions", "Targets", "targets_of_action", "targets_of_loyalty"]
+
+
+class Exclusions:
+    """Lines that an action never discounts; an excluded article group includes the groups below it."""
+
+    __slots__ = ("articles", "eans", "groups", "manufacturers")
+
+    def __init__(self, rows: tuple[ExclusionRow, ...]) -> None:
+        articles: set[str] = set()
+        eans: set[str] = set()
+        groups: set[str] = set()
+        manufacturers: set[str] = set()
+        for number, row in enumerate(rows, start=1):
+            before = len(articles) + len(eans) + len(groups) + len(manufacturers)
+            if row.exclusion_type == "ARTICLE" and row.article_number:
+                articles.add(row.article_number)
+            elif row.exclusion_type == "ARTICLE_GROUP" and row.article_group_id:
+                groups.add(row.article_group_id)
+            elif row.exclusion_type == "MANUFACTURER" and row.manufacturer:
+                manufacturers.add(row.manufacturer)
+            elif row.exclusion_type == "ARTICLE_LIST":
+                articles.update([item.article_number for item in row.articles if item.article_number])
+                eans.update([item.ean for item in row.articles if item.ean])
+            if len(articles) + len(eans) + len(groups) + len(manufacturers) == before and not _names_something(row):
+                raise DefinitionError(
+                    f"exclusions({number})/exclusionType",
+                    "EXCLUSION_NAMES_NOTHING",
+                    f"An exclusion of type {row.exclusion_type} must say what it excludes.",
+                )
+        self.articles = frozenset(articles)
+        self.eans = frozenset(eans)
+        self.groups = frozenset(groups)
+        self.manufacturers = frozenset(manufacturers)
+
+    def apply(self, view: BasketView, positions: Iterable[int]) -> tuple[int, ...]:
+        """The positions that are not excluded."""
+        kept: list[int] = []
+        lines = view.lines
+        for position in positions:
+            line = lines[position]
+            if line.article_number in self.articles or line.ean in self.eans:
+                continue
+            if line.manufacturer_id in self.manufacturers or not self.groups.isdisjoint(line.group_path):
+                continue
+            kept.append(position)
+        return tuple(kept)
+
+
+def _names_something(row: ExclusionRow) -> bool:
+    """A repetition of an exclusion adds nothing, yet names something."""
+    named = {
+        "ARTICLE": row.article_number,
+        "ARTICLE_GROUP": row.article_group_id,
+        "MANUFACTURER": row.manufacturer,
+        "ARTICLE_LIST": any(item.article_number or item.ean for item in row.articles),
+    }
+    return bool(named.get(row.exclusion_type))
+
+
+class Targets:
+    """An action's own target (article, group, list: what is named adds up), or none: the qualifying lines."""
+
+    __slots__ = ("articles", "eans", "exclusions", "group", "own", "sub_groups")
+
+    def __init__(
+        self,
+        article_number: str | None,
+        group: str | None,
+        sub_groups: bool,
+        rows: tuple[ArticleRow, ...],
+        exclusions: tuple[ExclusionRow, ...] = (),
+    ) -> None:
+        articles = [row.article_number for row in rows if row.article_number]
+        if article_number:
+            articles.append(article_number)
+        self.articles = tuple(dict.fromkeys(articles))
+        self.eans = tuple(dict.fromkeys([row.ean for row in rows if row.ean]))
+        self.group = group or None
+        self.sub_groups = sub_groups
+        self.own = bool(self.articles or self.eans or self.group)
+        self.exclusions = Exclusions(exclusions) if exclusions else None
+
+    def keys(self) -> tuple[IndexKey, ...] | None:
+        """Index keys of the own target; None when it is the qualifying lines."""
+        if not self.own:
+            return None
+        keys: list[IndexKey] = [("article", number) for number in self.articles]
+        keys += [("ean", ean) for ean in self.eans]
+        if self.group is not None:
+            keys.append(("tree" if self.sub_groups else "group", self.group))
+        return tuple(keys)
+
+    def resolve(self, view: BasketView, qualifying: tuple[int, ...]) -> tuple[int, ...]:
+        """Positions of sale lines, in basket order."""
+        positions = self._own(view) if self.own else qualifying
+        return positions if self.exclusions is None else self.exclusions.apply(view, positions)
+
+    def _own(self, view: BasketView) -> tuple[int, ...]:
+        found: list[int] = []
+        for number in self.articles:
+            found += view.by_article.get(number, ())
+        for ean in self.eans:
+            found += view.by_ean.get(ean, ())
+        if self.group is not None:
+            found += (view.by_tree if self.sub_groups else view.by_group).get(self.group, ())
+        return tuple(sorted(set(found))) if len(found) > 1 else tuple(found)
+
+
+def targets_of_action(row: ActionRow) -> Targets:
+    """The targets a DiscountAction names; raises DefinitionError when its type demands one that is not there."""
+    if row.target_article_list and not row.articles:
+        raise DefinitionError("articleListItems", "NO_ARTICLES", "An article list target needs articles.")
+    for number, item in enumerate(row.articles, start=1):
+        if not item.article_number and not item.ean:
+            raise DefinitionError(
+                f"articleListItems({number})/articleNumber", "NO_ARTICLE", "A list item names an article or an EAN."
+            )
+    return Targets(
+        row.target_article_number, row.target_article_group_id, row.include_sub_groups, row.articles, row.exclusions
+    )
+
+
+def targets_of_loyalty(row: LoyaltyRow) -> Targets:
+    """The targets a LoyaltyAction's scope names; raises DefinitionError when the scope's field is empty."""
+    scope = row.target_scope
+    if scope == "ALL_ITEMS":
+        return Targets(None, None, False, ())
+    if scope == "ARTICLE" and row.target_article_number:
+        return Targets(row.target_article_number, None, False, ())
+    if scope == "ARTICLE_GROUP" and row.target_article_group_id:
+        return Targets(None, row.target_article_group_id, row.include_sub_groups, ())
+    if scope == "ARTICLE_LIST" and row.articles:
+        return Targets(None, None, False, row.articles)
+    field = {
+        "ARTICLE": "targetArticleNumber",
+        "ARTICLE_GROUP": "targetArticleGroupId",
+        "ARTICLE_LIST": "articleListItems",
+    }.get(scope, "targetScope")
+    raise DefinitionError(field, "NO_TARGET", f"Target scope {scope} needs {field}.")

@@ -1,0 +1,209 @@
+"""BEST_DEAL: which promotions to admit so that the customer gets the greatest total discount (section 5).
+
+The rules of a pass stay as they are; the search only decides who may take part in it. Promotions that cannot
+influence one another are solved apart, each component by branch and bound over the promotions left out, within a
+fixed number of nodes, so that a replay decides alike. The sequential result comes first and only a strictly better
+one replaces it.
+"""
+
+from __future__ import annotations
+
+from promenade.engine.benefits.article import ArticleDiscount
+from promenade.engine.benefits.receipt import ReceiptDiscount
+from promenade.engine.benefits.registry import REWARDS_ONLY
+from promenade.engine.ledger import Ledger
+from promenade.engine.outcome import BestDeal
+from promenade.engine.promotion import Unmet
+from promenade.engine.stacking import Candidate, Pass, World
+from promenade.engine.turn import Turn
+
+__all__ = ["NODES_MAX", "best_pass"]
+
+NODES_MAX = 2_000  # passes per evaluation, over all components
+
+
+class _Contender:
+    """A qualifying candidate: the lines it looks at, and a discount it never exceeds whatever else applies."""
+
+    __slots__ = ("candidate", "ceiling", "lines", "ordinal")
+
+    def __init__(self, candidate: Candidate, lines: frozenset[int], ceiling: int) -> None:
+        self.candidate = candidate
+        self.ordinal = candidate.ordinal
+        self.lines = lines
+        self.ceiling = ceiling
+
+
+def best_pass(world: World) -> tuple[Pass, BestDeal]:
+    """The pass that gives most, with what is known about how good it is."""
+    sequential = Pass(world).run()
+    contenders = _contenders(world)
+    left_out: set[int] = set()
+    nodes = 0
+    bound = 0
+    optimal = True
+    for component in _components(world, contenders):
+        search = _Search(world, component, NODES_MAX - nodes)
+        search.run()
+        nodes += search.nodes
+        bound += search.bound
+        optimal = optimal and search.complete
+        left_out |= search.best_out
+    best = sequential
+    if left_out:
+        found = Pass(world).run(lambda ordinal: ordinal not in left_out)
+        if found.discount_minor > sequential.discount_minor:
+            best = found
+            _explain_left_out(world, best, left_out)
+    return best, BestDeal(optimal, max(bound, best.discount_minor), nodes)
+
+
+def _explain_left_out(world: World, best: Pass, left_out: set[int]) -> None:
+    """What the better combination left out was blocked by what it applied in its place."""
+    for ordinal in sorted(left_out):
+        candidate = world.candidates[ordinal - 1]
+        met = world.qualify(candidate, best.ledger)
+        if not isinstance(met, Unmet):
+            best.leave_out(candidate, met)
+
+
+def _contenders(world: World) -> list[_Contender]:
+    """The candidates that discount something when they alone apply, or might beside others."""
+    found: list[_Contender] = []
+    for candidate in world.candidates:
+        promotion = candidate.promotion
+        ledger = Ledger(world.view, world.articles)
+        met = world.qualify(candidate, ledger)
+        if isinstance(met, Unmet) and not candidate.is_dynamic:
+            continue
+        lines = None if isinstance(met, Unmet) else met.lines
+        turn = Turn(
+            ledger,
+            promotion.id,
+            candidate.ordinal,
+            promotion.is_unit_exclusive,
+            world.view.sale if lines is None else lines,
+            () if isinstance(met, Unmet) else met.triggers,
+            promotion.definition.max_applications_per_transaction,
+        )
+        targets = frozenset([place for benefit in promotion.benefits for place in benefit.targets(turn)])
+        ceiling = sum([ledger.totals[place] for place in targets])
+        if not isinstance(met, Unmet) and _is_monotone(candidate):
+            for benefit in promotion.benefits:
+                benefit.book(turn)
+            ceiling = min(ceiling, turn.discount_minor)
+        found.append(_Contender(candidate, targets, ceiling))
+    return found
+
+
+def _is_monotone(candidate: Candidate) -> bool:
+    """Whether other promotions can only lower what it gives: one plain discount on everything it targets."""
+    discounts = [benefit for benefit in candidate.promotion.benefits if benefit.stage != REWARDS_ONLY]
+    return len(discounts) <= 1 and all(
+        isinstance(benefit, ArticleDiscount | ReceiptDiscount) and benefit.choice.is_all for benefit in discounts
+    )
+
+
+def _components(world: World, contenders: list[_Contender]) -> list[list[_Contender]]:
+    """Contenders that share lines, groups or budgets, or read what others left; in order of the candidates."""
+    parents = list(range(len(contenders)))
+
+    def root(place: int) -> int:
+        while parents[place] != place:
+            parents[place] = parents[parents[place]]
+            place = parents[place]
+        return place
+
+    if any(one.candidate.promotion.is_global or one.candidate.is_dynamic for one in contenders):
+        return [contenders] if contenders else []
+    first_with: dict[object, int] = {}
+    for place, contender in enumerate(contenders):
+        candidate = contender.candidate
+        shared: list[object] = list(contender.lines)
+        shared += [("budget", budget_id) for budget_id in candidate.promotion.definition.budget_ids]
+        if candidate.exclusion_id is not None:
+            shared.append(("exclusion", candidate.exclusion_id))
+        if candidate.group_id is not None:
+            shared.append(("group", candidate.group_id))
+        for key in shared:
+            other = first_with.setdefault(key, place)
+            parents[root(place)] = root(other)
+    components: dict[int, list[_Contender]] = {}
+    for place, contender in enumerate(contenders):
+        components.setdefault(root(place), []).append(contender)
+    return list(components.values())
+
+
+class _Search:
+    """Depth-first over the promotions left out of one component; nothing left out is the sequential result."""
+
+    __slots__ = (
+        "_limit",
+        "_lines_total",
+        "_members",
+        "_ordinals",
+        "_world",
+        "best",
+        "best_out",
+        "bound",
+        "complete",
+        "nodes",
+    )
+
+    def __init__(self, world: World, members: list[_Contender], limit: int) -> None:
+        self._world = world
+        self._members = members
+        self._ordinals = frozenset([member.ordinal for member in members])
+        self._limit = limit
+        lines = frozenset([line for member in members for line in member.lines])
+        ledger = Ledger(world.view, world.articles)
+        self._lines_total = sum([ledger.totals[line] for line in lines])
+        self.best = -1
+        self.best_out: set[int] = set()
+        self.nodes = 0
+        self.complete = True
+        self.bound = 0
+
+    def run(self) -> None:
+        """Search; afterwards ``best``, ``best_out``, ``bound`` and ``complete`` tell what was found."""
+        self.bound = self._ceiling(frozenset())
+        self.best = self._price(frozenset())
+        stack: list[tuple[frozenset[int], int]] = [(frozenset(), 0)]
+        while stack:
+            out, start = stack.pop()
+            children: list[tuple[frozenset[int], int]] = []
+            for place in range(start, len(self._members)):
+                without = out | {self._members[place].ordinal}
+                if self._ceiling(without) <= self.best:
+                    continue
+                if self.nodes >= self._limit:
+                    self.complete = False
+                    return
+                value = self._price(without)
+                if value > self.best:
+                    self.best, self.best_out = value, set(without)
+                children.append((without, place + 1))
+            stack.extend(reversed(children))
+        self.bound = self.best
+
+    def _price(self, out: frozenset[int]) -> int:
+        self.nodes += 1
+        ordinals = self._ordinals
+        return Pass(self._world).run(lambda ordinal: ordinal in ordinals and ordinal not in out).discount_minor
+
+    def _ceiling(self, out: frozenset[int]) -> int:
+        """What the promotions still in could give at most: one of each exclusion group, nothing twice off a line."""
+        alone = 0
+        together = 0
+        groups: dict[str, int] = {}
+        for member in self._members:
+            if member.ordinal in out:
+                continue
+            if member.candidate.promotion.is_global:
+                alone = max(alone, member.ceiling)
+            elif member.candidate.exclusion_id is not None:
+                group = member.candidate.exclusion_id
+                groups[group] = max(groups.get(group, 0), member.ceiling)
+            else:
+                together += member.ceiling
+        return min(max(alone, together + sum(groups.values())), self._lines_total)

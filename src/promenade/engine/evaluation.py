@@ -1,0 +1,162 @@
+"""The one pass: catalogue + basket + facts -> outcome. Pure: no I/O, no clock, no float.
+
+`select` finds the candidates and says which facts they need; `price` needs nothing but those facts. A replay calls
+`evaluate` with the same values and gets an equal outcome.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from promenade.engine.advice import Fate, advise
+from promenade.engine.assembly import assemble
+from promenade.engine.basket import ArticleFact, Basket, CouponFact, Facts, Settings
+from promenade.engine.best_deal import best_pass
+from promenade.engine.catalogue import Catalogue, CompiledPromotion
+from promenade.engine.ledger import Ledger
+from promenade.engine.outcome import BestDeal, Outcome
+from promenade.engine.promotion import Unmet
+from promenade.engine.stacking import Candidate, Decision, Pass, World
+from promenade.engine.turn import Turn
+from promenade.engine.view import BasketView
+
+__all__ = ["Selection", "evaluate", "price", "price_alone", "select"]
+
+_NOTHING: tuple[()] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The candidates for a basket, in their order, and the facts that pricing them needs.
+
+    ``budget_ids``: budgets linked to them. ``usage_ids``: promotions whose confirmed use counts.
+    """
+
+    view: BasketView
+    candidates: tuple[Candidate, ...]
+    articles: Mapping[str, ArticleFact]
+    coupons: tuple[CouponFact, ...]
+    budget_ids: tuple[str, ...]
+    usage_ids: tuple[str, ...]
+    control_arms: tuple[str, ...]
+    outsiders: tuple[tuple[CompiledPromotion, str], ...]
+
+
+def select(
+    catalogue: Catalogue,
+    basket: Basket,
+    articles: Mapping[str, ArticleFact],
+    articles_by_ean: Mapping[str, ArticleFact],
+    coupons: tuple[CouponFact, ...],
+    settings: Settings,
+) -> Selection:
+    """Sections 2 and 4: the promotions that can matter to the basket, in the order they are processed.
+
+    ``coupons`` has one fact per presented code, in the order of the basket.
+    """
+    view = BasketView(basket, articles, articles_by_ean, catalogue.article_groups, settings)
+    triggers: dict[str, tuple[int, str]] = {}  # coupon type -> its first valid code
+    for position, fact in enumerate(coupons):
+        if fact.refusal is None and fact.coupon_type_id is not None:
+            triggers.setdefault(fact.coupon_type_id, (position, fact.code))
+    promotions = catalogue.candidates(view, triggers, settings)
+    candidates: list[Candidate] = []
+    for promotion in promotions:
+        types = promotion.definition.coupon_type_ids
+        if types:
+            position, code = min([triggers[type_id] for type_id in types if type_id in triggers])
+            candidates.append(Candidate(promotion, position, code))
+        else:
+            candidates.append(Candidate(promotion))
+    if len(candidates) > 1:
+        candidates.sort(key=_order)
+    budget_ids: dict[str, None] = {}
+    usage_ids: list[str] = []
+    for ordinal, candidate in enumerate(candidates, start=1):
+        candidate.ordinal = ordinal
+        definition = candidate.promotion.definition
+        if definition.budget_ids:
+            budget_ids.update(dict.fromkeys(definition.budget_ids))
+        if definition.max_applications_total is not None or definition.max_applications_per_customer is not None:
+            usage_ids.append(definition.id)
+    return Selection(
+        view,
+        tuple(candidates),
+        articles,
+        coupons,
+        tuple(budget_ids),
+        tuple(usage_ids),
+        catalogue.control_arms(view),
+        tuple(catalogue.outsiders(view, triggers)) if settings.include_missed else _NOTHING,
+    )
+
+
+def _order(candidate: Candidate) -> tuple[tuple[int, int, int], int, tuple[int, int, str]]:
+    promotion = candidate.promotion
+    return promotion.order_before, candidate.coupon_position, promotion.order_after
+
+
+def price(selection: Selection, facts: Facts) -> Outcome:
+    """The outcome for a selection; of ``facts`` only budgets and usage are read here."""
+    view = selection.view
+    world = World(view, selection.candidates, selection.articles, facts.budgets, facts.usage)
+    best_deal: BestDeal | None = None
+    if view.settings.strategy == "BEST_DEAL":
+        done, best_deal = best_pass(world)
+    else:
+        done = Pass(world).run()
+    decisions = [decision for decision in done.decisions if decision is not None]
+    fates = [_fate(decision, done) for decision in decisions]
+
+    def alone(promotion: CompiledPromotion, basket: BasketView) -> int:
+        return price_alone(promotion, basket, selection.articles)
+
+    advice = advise(view, fates, selection.outsiders, alone) if fates or selection.outsiders else None
+    return assemble(view, done, decisions, selection.coupons, advice, selection.control_arms, best_deal)
+
+
+def _fate(decision: Decision, done: Pass) -> Fate:
+    promotion = decision.candidate.promotion
+    if decision.reason is None and not decision.gaps:
+        return Fate(promotion, None)
+    winner = decision.blocked_by
+    winner_minor = 0
+    if winner is not None:
+        won = done.decisions[winner.ordinal - 1]
+        if won is not None and won.turn is not None:
+            winner_minor = won.turn.discount_minor + won.turn.give_away_minor
+    return Fate(
+        promotion,
+        decision.reason,
+        unmet=decision.unmet,
+        gaps=decision.gaps,
+        blocked_by=None if winner is None else winner.promotion,
+        winner_minor=winner_minor,
+        own_minor=decision.own_minor,
+    )
+
+
+def price_alone(promotion: CompiledPromotion, view: BasketView, articles: Mapping[str, ArticleFact]) -> int:
+    """What a promotion alone would give, discount plus give-away in minor units; 0 if it does not qualify."""
+    met = promotion.qualify(view, view.sale_total_minor)
+    if isinstance(met, Unmet):
+        return 0
+    turn = Turn(
+        Ledger(view, articles),
+        promotion.id,
+        1,
+        promotion.is_unit_exclusive,
+        view.sale if met.lines is None else met.lines,
+        met.triggers,
+        promotion.definition.max_applications_per_transaction,
+    )
+    for benefit in promotion.benefits:
+        benefit.book(turn)
+    return turn.discount_minor + turn.give_away_minor
+
+
+def evaluate(catalogue: Catalogue, basket: Basket, facts: Facts, settings: Settings) -> Outcome:
+    """`select` and `price` in one, for callers that have all facts at hand."""
+    selection = select(catalogue, basket, facts.articles, facts.articles_by_ean, facts.coupons, settings)
+    return price(selection, facts)

@@ -1,0 +1,199 @@
+"""What is left of every line, per unit: the one mutable thing in an evaluation.
+
+A line's state is an immutable tuple, so taking a discount back is putting the old tuple back, and a snapshot is a
+list copy. Equal neighbouring units are one run: a line of 10 000 pieces that whole-line discounts touched stays a
+single number.
+
+Units: ``*_minor`` and ``taken`` are whole minor units. ``worth`` is the exact price before discounts, in minor units
+times ``scale``; ``scale`` is 1 unless the currency has fewer than 2 decimals (JPY 10.50 is worth 1050 at scale 100).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from promenade.engine.basket import ArticleFact
+from promenade.engine.money import POWERS_OF_TEN
+from promenade.engine.outcome import UnitShare
+from promenade.engine.view import BasketView
+
+__all__ = ["FREE", "MANY", "UNTOUCHED", "Ledger", "Pieces", "Run", "Segment", "State", "owner_of", "shares_of"]
+
+# A mark says who has touched units: 0 = nobody, else the promotion's ordinal (from 1) shifted left, with two flags.
+UNTOUCHED = 0
+FREE = 1  # given away by a FREE_ITEM
+EXCLUSIVE = 2  # owned by a promotion of exclusivity PROMOTION
+MANY = 1 << 40  # the ordinal that stands for more than one promotion
+
+Run = tuple[int, int, int]
+"""(count of units, taken from each, mark)"""
+
+State = tuple[int, int, tuple[Run, ...] | None]
+"""(taken from the line, mark, runs). Runs None: every unit was treated alike, so the mark is that of all units and
+what was taken is spread evenly, odd minor units on the lowest ones."""
+
+Segment = tuple[int, int, int]
+"""(first unit, count of units, taken from each): units that a promotion may take"""
+
+Pieces = list[tuple[int, int, int]]
+"""(first unit, count of units, amount for each), ascending, not overlapping"""
+
+_FRESH: State = (0, UNTOUCHED, None)
+
+
+def owner_of(mark: int) -> int:
+    """The ordinal of the promotion that touched the units; MANY when several did, 0 when none."""
+    return mark >> 2
+
+
+class Ledger:
+    """The state of all lines of one basket. ``states`` is replaced entry by entry; everything else never changes."""
+
+    __slots__ = (
+        "articles",
+        "factor",
+        "scale",
+        "states",
+        "taken_minor",
+        "totals",
+        "unit_worths",
+        "units",
+        "view",
+        "worths",
+    )
+
+    def __init__(self, view: BasketView, articles: Mapping[str, ArticleFact]) -> None:
+        exponent = view.exponent
+        self.view = view
+        self.articles = articles  # master data, also of articles that are not in the basket
+        factor = POWERS_OF_TEN[exponent - 2] if exponent >= 2 else 1
+        scale = 1 if exponent >= 2 else POWERS_OF_TEN[2 - exponent]
+        self.factor = factor  # hundredths of a face value -> scaled minor units
+        self.scale = scale
+        totals: list[int] = []
+        units: list[int] = []
+        unit_worths: list[int] = []
+        worths: list[int] = []
+        for line in view.lines:
+            count = line.units
+            units.append(count)
+            if count == 0:
+                totals.append(0)
+                unit_worths.append(0)
+                worths.append(0)
+                continue
+            total = line.total_minor
+            worth = total * scale if line.weighed else line.unit_price_hundredths * factor
+            totals.append(total)
+            unit_worths.append(worth)
+            worths.append(worth * count)
+        self.totals = totals  # line totals; 0 on return lines
+        self.units = units
+        self.unit_worths = unit_worths
+        self.worths = worths  # exact, all units
+        self.states: list[State] = [_FRESH] * len(totals)
+        self.taken_minor = 0  # from all lines
+
+    def remaining_sale_minor(self) -> int:
+        """The sale amount minus everything taken so far."""
+        return self.view.sale_total_minor - self.taken_minor
+
+    def snapshot(self) -> tuple[list[State], int]:
+        """The whole state, to `restore` later; costs a list copy."""
+        return self.states.copy(), self.taken_minor
+
+    def restore(self, snapshot: tuple[list[State], int]) -> None:
+        """Back to a `snapshot`, which stays usable."""
+        self.states = snapshot[0].copy()
+        self.taken_minor = snapshot[1]
+
+    def runs(self, position: int) -> Sequence[Run]:
+        """The line's units as runs, whichever way the state is kept."""
+        taken, mark, runs = self.states[position]
+        if runs is not None:
+            return runs
+        count = self.units[position]
+        share, odd = divmod(taken, count)
+        if odd:
+            return ((odd, share + 1, mark), (count - odd, share, mark))
+        return ((count, share, mark),)
+
+    def open_segments(self, position: int, ordinal: int, exclusive: bool) -> list[Segment]:
+        """The units that promotion ``ordinal`` may take: not free, not another's own, untouched if it is exclusive."""
+        segments: list[Segment] = []
+        start = 0
+        for count, taken, mark in self.runs(position):
+            if may_take(mark, ordinal, exclusive):
+                segments.append((start, count, taken))
+            start += count
+        return segments
+
+    def after_pieces(self, position: int, amount: int, pieces: Pieces, own: int, flag: int) -> State:
+        """The line's state once ``pieces`` (adding up to ``amount``) are taken under the mark ``own`` | ``flag``."""
+        taken_before, mark_before, _ = self.states[position]
+        runs: list[Run] = []
+        queue = list(reversed(pieces))
+        start = 0
+        for count, taken, mark in self.runs(position):
+            end = start + count
+            while queue and queue[-1][0] < end:
+                first, length, each = queue.pop()
+                if first > start:
+                    _append(runs, first - start, taken, mark)
+                    start = first
+                here = min(length, end - start)
+                _append(runs, here, taken + each, merged(mark, own) | flag)
+                start += here
+                if here < length:
+                    queue.append((start, length - here, each))
+            if start < end:
+                _append(runs, end - start, taken, mark)
+                start = end
+        return taken_before + amount, mark_before, tuple(runs)
+
+
+def may_take(mark: int, ordinal: int, exclusive: bool) -> bool:
+    """Whether units with this mark are open to promotion ``ordinal`` (section 5, PROMOTION; section 6, free units)."""
+    if mark == 0:
+        return True
+    if mark & FREE:
+        return False
+    return not (exclusive or mark & EXCLUSIVE) or mark >> 2 == ordinal
+
+
+def merged(mark: int, own: int) -> int:
+    """The mark after promotion ``own`` took units that carried ``mark``."""
+    if mark == 0 or mark >> 2 == own >> 2:
+        return own
+    return MANY << 2
+
+
+def _append(runs: list[Run], count: int, taken: int, mark: int) -> None:
+    if runs:
+        last_count, last_taken, last_mark = runs[-1]
+        if last_taken == taken and last_mark == mark:
+            runs[-1] = (last_count + count, taken, mark)
+            return
+    runs.append((count, taken, mark))
+
+
+def shares_of(units: int, taken_before: int, taken_after: int) -> tuple[UnitShare, ...]:
+    """The unit shares of a whole-line discount: the even spread after it minus the even spread before it.
+
+    INVARIANT: every share is >= 0 and they add up to ``taken_after - taken_before``.
+    """
+    if units == 1:
+        return (UnitShare(1, taken_after - taken_before),)
+    share, odd = divmod(taken_before, units)
+    new_share, new_odd = divmod(taken_after, units)
+    bounds = sorted({odd, new_odd, units} - {0})
+    shares: list[UnitShare] = []
+    start = 0
+    for end in bounds:
+        amount = new_share + (start < new_odd) - share - (start < odd)
+        if shares and shares[-1].amount_minor == amount:
+            shares[-1] = UnitShare(shares[-1].count + end - start, amount)
+        else:
+            shares.append(UnitShare(end - start, amount))
+        start = end
+    return tuple(shares)

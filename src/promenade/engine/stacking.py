@@ -1,0 +1,386 @@
+"""Which promotions apply together: the total order, exclusivity, exclusion groups, limits and budgets (4, 5, 8).
+
+One `Pass` runs the candidates through a ledger in order. Every candidate leaves a `Decision`: applied, or why not;
+advice reads those and decides nothing again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from promenade.engine.basket import ArticleFact, BudgetFact, UsageFact
+from promenade.engine.benefits.registry import REWARDS_ONLY
+from promenade.engine.ledger import EXCLUSIVE, FREE, MANY, Ledger, State, owner_of
+from promenade.engine.promotion import CompiledPromotion, Unmet
+from promenade.engine.turn import Turn
+from promenade.engine.verdict import Met, Missed
+from promenade.engine.view import BasketView
+
+__all__ = ["Candidate", "Decision", "Pass", "World"]
+
+_NO_COUPON = -1  # before the first code presented
+
+
+class Candidate:
+    """A promotion in its place in the order; ``ordinal`` counts from 1 and marks the units it touches."""
+
+    __slots__ = ("coupon", "coupon_position", "exclusion_id", "group_id", "is_dynamic", "ordinal", "promotion")
+
+    def __init__(
+        self, promotion: CompiledPromotion, coupon_position: int = _NO_COUPON, coupon: str | None = None
+    ) -> None:
+        definition = promotion.definition
+        self.promotion = promotion
+        self.coupon_position = coupon_position
+        self.coupon = coupon  # the code that triggers it
+        self.ordinal = 0
+        self.group_id = None if definition.priority_group is None else definition.priority_group.group_id
+        self.exclusion_id = None if definition.exclusion_group is None else definition.exclusion_group.group_id
+        # Only then can what earlier promotions took decide whether it qualifies (RECEIPT_AMOUNT).
+        self.is_dynamic = promotion.is_multiplicative and bool(promotion.groups)
+
+
+class Decision:
+    """What became of a candidate; ``reason`` is a code of section 10, None = applied.
+
+    ``blocked_by`` is the winner, ``own_minor`` what this one would have given in its place (None: not known).
+    """
+
+    __slots__ = ("blocked_by", "candidate", "gaps", "own_minor", "reason", "turn", "unmet")
+
+    def __init__(
+        self,
+        candidate: Candidate,
+        reason: str | None,
+        turn: Turn | None = None,
+        unmet: Unmet | None = None,
+        blocked_by: Candidate | None = None,
+    ) -> None:
+        self.candidate = candidate
+        self.reason = reason
+        self.turn = turn
+        self.unmet = unmet
+        self.blocked_by = blocked_by
+        self.own_minor: int | None = None
+        self.gaps: tuple[Missed, ...] = ()
+
+
+class World:
+    """What a pass prices against: the basket as seen, the candidates in order, and the facts that limit them."""
+
+    __slots__ = ("articles", "budgets", "candidates", "diagnose", "exclusions", "mets", "tiers", "usage", "view")
+
+    def __init__(
+        self,
+        view: BasketView,
+        candidates: Sequence[Candidate],
+        articles: Mapping[str, ArticleFact],
+        budgets: Mapping[str, BudgetFact],
+        usage: Mapping[str, UsageFact],
+    ) -> None:
+        self.view = view
+        self.candidates = candidates
+        self.articles = articles
+        self.budgets = budgets
+        self.usage = usage
+        self.diagnose = view.settings.include_missed  # price what was blocked, too
+        self.tiers = view.settings.nudges  # note the next tier of what applied, too
+        self.mets: list[Met | Unmet | None] = [None] * (len(candidates) + 1)
+        exclusions: dict[str, list[Candidate]] = {}
+        for candidate in candidates:
+            if candidate.exclusion_id is not None:
+                exclusions.setdefault(candidate.exclusion_id, []).append(candidate)
+        self.exclusions = exclusions
+
+    def qualify(self, candidate: Candidate, ledger: Ledger) -> Met | Unmet:
+        """Section 3; remembered where the state of the ledger does not matter."""
+        if candidate.is_dynamic:
+            return candidate.promotion.qualify(self.view, ledger.remaining_sale_minor())
+        known = self.mets[candidate.ordinal]
+        if known is None:
+            known = candidate.promotion.qualify(self.view, self.view.sale_total_minor)
+            self.mets[candidate.ordinal] = known
+        return known
+
+    def used_up(self, promotion: CompiledPromotion) -> bool:
+        """Whether a usage limit leaves no application (section 5)."""
+        definition = promotion.definition
+        if definition.max_applications_per_transaction == 0:
+            return True
+        total, per_customer = definition.max_applications_total, definition.max_applications_per_customer
+        if total is None and per_customer is None:
+            return False
+        fact = self.usage.get(promotion.id)
+        used, by_customer = (0, 0) if fact is None else (fact.total, fact.by_customer)
+        return (total is not None and used >= total) or (per_customer is not None and by_customer >= per_customer)
+
+
+class Pass:
+    """One run of the candidates through a fresh ledger.
+
+    ``admits`` leaves candidates out (best deal); they then have no decision.
+    """
+
+    __slots__ = (
+        "_before",
+        "_charged",
+        "_global",
+        "_group_exclusive",
+        "_group_first",
+        "applied",
+        "decisions",
+        "ledger",
+        "world",
+    )
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.ledger = Ledger(world.view, world.articles)
+        self.applied: list[Decision] = []
+        self.decisions: list[Decision | None] = [None] * len(world.candidates)
+        self._charged: dict[str, int] = {}
+        self._global: Candidate | None = None
+        self._group_first: dict[str, Candidate] = {}
+        self._group_exclusive: dict[str, Candidate] = {}
+        self._before: dict[int, tuple[list[State], int]] = {}  # ledger before each application, to diagnose
+
+    @property
+    def discount_minor(self) -> int:
+        return self.ledger.taken_minor
+
+    def run(self, admits: Callable[[int], bool] | None = None) -> Pass:
+        """Decide every admitted candidate, in order; ``admits`` is asked by ordinal."""
+        decisions = self.decisions
+        world = self.world
+        ledger = self.ledger
+        for index, candidate in enumerate(world.candidates):
+            if decisions[index] is not None or (admits is not None and not admits(candidate.ordinal)):
+                continue
+            met = world.qualify(candidate, ledger)
+            if isinstance(met, Unmet):
+                decisions[index] = Decision(candidate, "CONDITION_NOT_MET", None, met)
+            elif candidate.exclusion_id is not None:
+                self._resolve(candidate.exclusion_id, admits)
+            else:
+                decision = self._attempt(candidate, met)
+                decisions[index] = decision
+                if decision.reason is None:
+                    self._apply(decision)
+        return self
+
+    def _attempt(self, candidate: Candidate, met: Met) -> Decision:
+        """Book a qualifying candidate if everything allows it; else leave the ledger alone and say what does not."""
+        promotion = candidate.promotion
+        if self.world.used_up(promotion):
+            return Decision(candidate, "USAGE_LIMIT_REACHED")
+        blocked_by = self._blocked_by(candidate)
+        if blocked_by is not None:
+            return self._blocked(candidate, met, blocked_by)
+        turn = self._turn(candidate, met)
+        gaps: tuple[Missed, ...] = ()
+        if self.world.tiers:
+            gaps = _gaps(promotion, turn)
+        for benefit in promotion.benefits:
+            benefit.book(turn)
+        if not turn.has_effect:
+            return self._nothing(candidate, met, turn)
+        if promotion.is_group_exclusive and turn.gives:
+            first = self._group_first.get(candidate.group_id or "")
+            if first is not None:
+                turn.undo()
+                return self._blocked(candidate, met, first)
+        if promotion.definition.budget_ids:
+            reason = self._over_budget(promotion, turn.discount_minor)
+            if reason is not None:
+                turn.undo()
+                refused = Decision(candidate, reason)
+                refused.own_minor = turn.discount_minor + turn.give_away_minor
+                return refused
+        decision = Decision(candidate, None, turn)
+        decision.gaps = gaps
+        return decision
+
+    def _turn(self, candidate: Candidate, met: Met) -> Turn:
+        promotion = candidate.promotion
+        lines = met.lines
+        return Turn(
+            self.ledger,
+            promotion.id,
+            candidate.ordinal,
+            promotion.is_unit_exclusive,
+            self.world.view.sale if lines is None else lines,
+            met.triggers,
+            promotion.definition.max_applications_per_transaction,
+        )
+
+    def _blocked_by(self, candidate: Candidate) -> Candidate | None:
+        """The winner whose exclusion is in force against this candidate before anything is priced (section 5)."""
+        if self._global is not None:
+            return self._global
+        if candidate.promotion.is_global and self.applied:
+            return self.applied[0].candidate
+        if candidate.group_id is not None:
+            return self._group_exclusive.get(candidate.group_id)
+        return None
+
+    def _apply(self, decision: Decision) -> None:
+        candidate, turn = decision.candidate, decision.turn
+        if turn is None:
+            return
+        promotion = candidate.promotion
+        if self.world.diagnose:
+            turn.undo()
+            self._before[candidate.ordinal] = self.ledger.snapshot()
+            turn.redo()
+        self.applied.append(decision)
+        for budget_id in promotion.definition.budget_ids:
+            self._charged[budget_id] = self._charged.get(budget_id, 0) + turn.discount_minor
+        if candidate.group_id is not None:
+            self._group_first.setdefault(candidate.group_id, candidate)
+        # An exclusion takes effect only once its owner has given something.
+        if turn.gives:
+            if promotion.is_global:
+                self._global = candidate
+            elif promotion.is_group_exclusive and candidate.group_id is not None:
+                self._group_exclusive[candidate.group_id] = candidate
+
+    def _over_budget(self, promotion: CompiledPromotion, discount_minor: int) -> str | None:
+        """Section 8: why a linked budget does not bear the discount, None when all do."""
+        currency = self.world.view.currency
+        for budget_id in promotion.definition.budget_ids:
+            fact = self.world.budgets.get(budget_id)
+            if fact is None or fact.currency != currency:
+                return "BUDGET_NOT_ACTIVE"
+            if fact.status == "EXHAUSTED" or (fact.status == "ACTIVE" and fact.remaining_minor <= 0):
+                return "BUDGET_EXHAUSTED"
+            if fact.status != "ACTIVE":
+                return "BUDGET_NOT_ACTIVE"
+            if discount_minor > fact.remaining_minor - self._charged.get(budget_id, 0):
+                return "BUDGET_INSUFFICIENT"
+        return None
+
+    def _resolve(self, exclusion_id: str, admits: Callable[[int], bool] | None) -> None:
+        """Price all members of an exclusion group against the current state and apply one (section 5).
+
+        Members without an effect now get their chance again when they come up, unless another was applied.
+        """
+        open_members: list[Decision] = []
+        offers: list[Decision] = []
+        for member in self.world.exclusions[exclusion_id]:
+            known = self.decisions[member.ordinal - 1]
+            if known is not None or (admits is not None and not admits(member.ordinal)):
+                continue
+            met = self.world.qualify(member, self.ledger)
+            if isinstance(met, Unmet):
+                open_members.append(Decision(member, "CONDITION_NOT_MET", None, met))
+                continue
+            decision = self._attempt(member, met)
+            if decision.turn is None:
+                open_members.append(decision)
+            else:
+                decision.turn.undo()
+                offers.append(decision)
+        if not offers:
+            # Only the member whose turn it is has been decided.
+            first = next(one for one in open_members if one.unmet is None)
+            self.decisions[first.candidate.ordinal - 1] = first
+            return
+        winner = offers[0]
+        for offer in offers[1:]:
+            if _is_better(offer, winner):
+                winner = offer
+        turn = winner.turn
+        if turn is not None:
+            turn.redo()
+        for decision in open_members + offers:
+            self.decisions[decision.candidate.ordinal - 1] = decision
+            if decision is not winner and decision.turn is not None:
+                decision.own_minor = _value(decision.turn)
+                decision.reason, decision.turn = "BLOCKED_BY_EXCLUSION_GROUP", None
+                decision.blocked_by = winner.candidate
+        self._apply(winner)
+
+    def _blocked(self, candidate: Candidate, met: Met, winner: Candidate) -> Decision:
+        decision = Decision(candidate, "BLOCKED_BY_EXCLUSIVITY", None, None, winner)
+        before = self._before.get(winner.ordinal)
+        if self.world.diagnose and before is not None:
+            now = self.ledger.snapshot()
+            self.ledger.restore(before)
+            turn = self._turn(candidate, met)
+            for benefit in candidate.promotion.benefits:
+                benefit.book(turn)
+            decision.own_minor = _value(turn)
+            self.ledger.restore(now)
+        return decision
+
+    def leave_out(self, candidate: Candidate, met: Met) -> None:
+        """Record that the best deal did without a qualifying candidate, in favour of what it applied."""
+        targets = {place for one in candidate.promotion.benefits for place in one.targets(self._turn(candidate, met))}
+        winner: Candidate | None = None
+        for decision in self.applied:
+            turn = decision.turn
+            if turn is not None and (winner is None or any(take[0] in targets for take in turn.takes)):
+                winner = decision.candidate
+                if any(take[0] in targets for take in turn.takes):
+                    break
+        decided = (
+            Decision(candidate, "BLOCKED_BY_EXCLUSIVITY") if winner is None else self._blocked(candidate, met, winner)
+        )
+        self.decisions[candidate.ordinal - 1] = decided
+
+    def _nothing(self, candidate: Candidate, met: Met, turn: Turn) -> Decision:
+        """Why a promotion that qualifies and is not blocked gives nothing."""
+        promotion = candidate.promotion
+        targets = {position for benefit in promotion.benefits for position in benefit.targets(turn)}
+        if not targets:
+            return Decision(candidate, "NO_TARGET_LINES")
+        for position in sorted(targets):
+            winner = self._owner(position, turn)
+            if winner is not None:
+                return self._blocked(candidate, met, winner)
+        gaps = _gaps(promotion, turn)
+        if gaps:
+            decision = Decision(candidate, "CONDITION_NOT_MET")
+            decision.gaps = gaps
+            return decision
+        totals, states = self.ledger.totals, self.ledger.states
+        if any(benefit.code == "BUNDLE" for benefit in promotion.benefits) and any(
+            totals[position] > states[position][0] for position in targets
+        ):
+            return Decision(candidate, "NO_TARGET_LINES")  # no complete bundle
+        return Decision(candidate, "NOTHING_LEFT_TO_DISCOUNT")
+
+    def _owner(self, position: int, turn: Turn) -> Candidate | None:
+        """Who keeps this turn from units of the line by exclusivity PROMOTION, its own or the other's."""
+        for _, _, mark in self.ledger.runs(position):
+            if mark == 0 or mark & FREE or not (turn.exclusive or mark & EXCLUSIVE):
+                continue
+            ordinal = owner_of(mark)
+            if ordinal not in (MANY, turn.ordinal):
+                return self.world.candidates[ordinal - 1]
+            for decision in self.applied:
+                taken = decision.turn
+                if taken is not None and any(take[0] == position for take in taken.takes):
+                    return decision.candidate
+        return None
+
+
+def _gaps(promotion: CompiledPromotion, turn: Turn) -> tuple[Missed, ...]:
+    if promotion.stage == REWARDS_ONLY:
+        return ()
+    found = [benefit.gap(turn) for benefit in promotion.benefits]
+    return tuple([gap for gap in found if gap is not None])
+
+
+def _value(turn: Turn) -> int:
+    return turn.discount_minor + turn.give_away_minor
+
+
+def _is_better(offer: Decision, winner: Decision) -> bool:
+    """Strictly better by the group's strategy: ties go to the first in order."""
+    if offer.turn is None or winner.turn is None:
+        return False
+    group = winner.candidate.promotion.definition.exclusion_group
+    if group is not None and group.resolution_strategy == "LOWEST_DISCOUNT":
+        return _value(offer.turn) < _value(winner.turn)
+    return _value(offer.turn) > _value(winner.turn)

@@ -1,0 +1,185 @@
+"""One promotion's turn at the ledger: what it may take, what it took, and how to take that back.
+
+A turn is a proposal until the stacking books it: benefits write to the ledger through it, and `undo` leaves the
+ledger as it was; `redo` books the same takes again as long as the ledger is in the state they were made against.
+"""
+
+from __future__ import annotations
+
+from promenade.engine.ledger import EXCLUSIVE, FREE, Ledger, Pieces, State, may_take, merged, shares_of
+from promenade.engine.outcome import UnitShare
+from promenade.engine.verdict import Trigger
+from promenade.engine.view import BasketView
+
+__all__ = ["Grant", "PointsReward", "Shown", "Take", "Turn"]
+
+Shown = tuple[str, int]
+"""(discountType, discountValue in hundredths) as the response shows it"""
+
+Take = tuple[int, Shown, int, Pieces | None, State, State]
+"""(position, shown, amount, pieces or None for a whole even line, state before, state after)"""
+
+
+class Grant:
+    """Free units that are not in the basket."""
+
+    __slots__ = ("article_number", "ean", "price_minor", "price_source", "quantity")
+
+    def __init__(
+        self, article_number: str, ean: str | None, quantity: int, price_minor: int, price_source: str
+    ) -> None:
+        self.article_number = article_number
+        self.ean = ean
+        self.quantity = quantity
+        self.price_minor = price_minor
+        self.price_source = price_source
+
+
+class PointsReward:
+    """A loyalty action carried out: how it turns the points earned so far into new ones."""
+
+    __slots__ = ("kind", "limit", "value")
+
+    def __init__(self, kind: str, value: int, limit: int | None) -> None:
+        self.kind = kind  # ADD, SUBTRACT (whole points), MULTIPLY (thousandths)
+        self.value = value
+        self.limit = limit  # at most so many points added
+
+
+class Turn:
+    """What benefits see and write while their promotion is being priced."""
+
+    __slots__ = (
+        "applications",
+        "applications_max",
+        "coupon_types",
+        "discount_minor",
+        "exclusive",
+        "grants",
+        "ledger",
+        "lines",
+        "ordinal",
+        "own",
+        "promotion_id",
+        "repeats",
+        "rewards",
+        "takes",
+        "triggers",
+        "used",
+        "view",
+    )
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        promotion_id: str,
+        ordinal: int,
+        exclusive: bool,
+        lines: tuple[int, ...],
+        triggers: tuple[Trigger, ...],
+        applications_max: int | None = None,
+    ) -> None:
+        self.ledger = ledger
+        self.view: BasketView = ledger.view
+        self.promotion_id = promotion_id
+        self.ordinal = ordinal
+        self.exclusive = exclusive
+        self.own = ordinal << 2 | (EXCLUSIVE if exclusive else 0)
+        self.lines = lines  # the qualifying lines
+        self.triggers = triggers
+        self.applications_max = applications_max
+        self.applications = 1
+        self.repeats = False
+        self.takes: list[Take] = []
+        self.discount_minor = 0
+        self.grants: list[Grant] | None = None
+        self.rewards: list[PointsReward] | None = None
+        self.coupon_types: list[str] | None = None
+        self.used: list[tuple[int, int, int]] | None = None  # (position, first unit, count) that serve its bundles
+
+    @property
+    def give_away_minor(self) -> int:
+        """Value of the granted items, which are outside the totals."""
+        grants = self.grants
+        return 0 if grants is None else sum([grant.price_minor * grant.quantity for grant in grants])
+
+    @property
+    def gives(self) -> bool:
+        """It discounts or gives something away: then its exclusions take effect (section 5)."""
+        return self.discount_minor > 0 or self.grants is not None
+
+    @property
+    def has_effect(self) -> bool:
+        """It gives something, or rewards."""
+        return (
+            self.discount_minor > 0
+            or self.grants is not None
+            or self.rewards is not None
+            or self.coupon_types is not None
+        )
+
+    def is_open(self, position: int) -> bool:
+        """Whether any unit of the line may be taken."""
+        _, mark, runs = self.ledger.states[position]
+        if runs is None:
+            return may_take(mark, self.ordinal, self.exclusive)
+        return any(may_take(run[2], self.ordinal, self.exclusive) for run in runs)
+
+    def counted(self, applications: int) -> None:
+        """A repeating benefit (bundle, free items) was carried out so many times."""
+        if not self.repeats or applications > self.applications:
+            self.applications = applications
+        self.repeats = True
+
+    def take_line(self, position: int, amount: int, shown: Shown) -> None:
+        """Take ``amount`` (at most what is left) from all units of an evenly treated, open line."""
+        ledger = self.ledger
+        before = ledger.states[position]
+        after: State = (before[0] + amount, merged(before[1], self.own), None)
+        ledger.states[position] = after
+        ledger.taken_minor += amount
+        self.discount_minor += amount
+        self.takes.append((position, shown, amount, None, before, after))
+
+    def take_pieces(self, position: int, amount: int, pieces: Pieces, shown: Shown, *, free: bool = False) -> None:
+        """Take single units' shares, which add up to ``amount``; ``free`` marks the units as given away."""
+        ledger = self.ledger
+        before = ledger.states[position]
+        after = ledger.after_pieces(position, amount, pieces, self.own, FREE if free else 0)
+        ledger.states[position] = after
+        ledger.taken_minor += amount
+        self.discount_minor += amount
+        self.takes.append((position, shown, amount, pieces, before, after))
+
+    def undo(self) -> None:
+        """Put every line back as it was before this turn; the takes stay for `redo`."""
+        ledger = self.ledger
+        states = ledger.states
+        for take in reversed(self.takes):
+            states[take[0]] = take[4]
+        ledger.taken_minor -= self.discount_minor
+
+    def redo(self) -> None:
+        """Book the takes again, onto the state they were made against."""
+        ledger = self.ledger
+        states = ledger.states
+        for take in self.takes:
+            states[take[0]] = take[5]
+        ledger.taken_minor += self.discount_minor
+
+    def unit_shares(self, take: Take) -> tuple[UnitShare, ...]:
+        """How a take lies on the line's units, from the lowest one; units before a share carry an explicit 0."""
+        position, _, _, pieces, before, after = take
+        if pieces is None:
+            return shares_of(self.ledger.units[position], before[0], after[0])
+        shares: list[UnitShare] = []
+        start = 0
+        for first, count, each in pieces:
+            if first > start:
+                shares.append(UnitShare(first - start, 0))
+            if shares and shares[-1].amount_minor == each:
+                shares[-1] = UnitShare(shares[-1].count + count, each)
+            else:
+                shares.append(UnitShare(count, each))
+            start = first + count
+        return tuple(shares)
