@@ -1,0 +1,72 @@
+"""The demo's retailer as a benchmark's counterpart: seeded into a database, and baskets bought from it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from promenade.app import opened_context
+from promenade.demo import seed
+from promenade.demo.assortment import Article, Store, build_assortment, shelf_price
+from promenade.settings import Settings
+from promenade.store.migrations import upgrade
+
+__all__ = ["Shop", "open_shop"]
+
+SEED = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Shop:
+    """What is sold where, and the credentials of its tills."""
+
+    client_id: str
+    client_secret: str
+    articles: tuple[Article, ...]
+    tills: tuple[Store, ...]
+
+    def evaluate_body(self, number: int, lines: int) -> bytes:
+        """Basket ``number``: ``lines`` different articles at one of the tills, always the same for the same number."""
+        draw = random.Random(f"bench {number}")
+        till = draw.choice(self.tills)
+        items = [
+            {
+                "articleNumber": article.article_number,
+                "quantity": draw.choice((1, 1, 1, 2, 3)),
+                "unitPrice": str(shelf_price(article, till.currency)),
+            }
+            for article in draw.sample(self.articles, lines)
+        ]
+        request = {"posGroupCode": till.code, "channel": "IN_STORE", "items": items}
+        return json.dumps({"request": request}, separators=(",", ":")).encode()
+
+    @staticmethod
+    def confirm_body(priced: dict[str, Any]) -> bytes:
+        """The confirm of an evaluate's answer: everything taken as offered."""
+        header = priced["meta"]["header"]
+        discounted = priced["totals"]["savingsSummary"]["promotionBreakdown"]
+        request = {
+            "header": header,
+            "transactionId": header["transactionId"],
+            "appliedPromotions": [{"promotionId": one["promotionId"]} for one in discounted],
+        }
+        return json.dumps({"request": request}, separators=(",", ":")).encode()
+
+
+def open_shop(database_url: str) -> Shop:
+    """Make the tables, seed the retailer without past sales."""
+    upgrade(database_url)
+    client_id, secret = asyncio.run(_seed(database_url))
+    assortment = build_assortment(random.Random(SEED))
+    return Shop(client_id, secret, assortment.articles, assortment.tills())
+
+
+async def _seed(database_url: str) -> tuple[str, str]:
+    async with opened_context(Settings(database=database_url, data_dir=Path())) as context:
+        made = await seed(context, SEED, sales=0)
+    till = next(client for client in made.clients if "svc.POSReader" in client.scopes)
+    return till.client_id, till.secret
