@@ -38,6 +38,8 @@ class TenantCatalogue:
     compiled: Catalogue = field(default_factory=lambda: Catalogue({}))
     tree_hash: str = ""
     definitions: dict[str, PromotionDefinition] = field(default_factory=dict)
+    by_hash: dict[str, PromotionDefinition] = field(default_factory=dict)  # of the compiled ones
+    gifts: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by promotion: the articles that it gives free
     skipped: set[str] = field(default_factory=set)  # promotions whose definition does not compile
     linked: dict[str, set[str]] = field(default_factory=dict)  # Articles.ID -> promotions that resolved it
     articles: ArticleMemory = field(default_factory=ArticleMemory)
@@ -45,6 +47,7 @@ class TenantCatalogue:
 
     def put(self, definition: PromotionDefinition) -> None:
         """Compile a definition into the catalogue; one that does not compile is left out, with a warning."""
+        self.remove(definition.id)
         self.definitions[definition.id] = definition
         try:
             self.compiled.put(definition)
@@ -52,13 +55,23 @@ class TenantCatalogue:
             self.skipped.add(definition.id)
             _log.warning("promotion left out", promotion=definition.id, target=error.target, code=error.code)
         else:
-            self.skipped.discard(definition.id)
+            self.by_hash[self._hash(definition.id)] = definition
+            gifts = tuple(one.free_item_article_number for one in definition.actions if one.free_item_article_number)
+            if gifts:
+                self.gifts[definition.id] = gifts
 
     def remove(self, promotion_id: str) -> None:
         """Forget a promotion, if it was there."""
+        if promotion_id in self.compiled:
+            self.by_hash.pop(self._hash(promotion_id), None)
+            self.compiled.remove(promotion_id)
         self.definitions.pop(promotion_id, None)
+        self.gifts.pop(promotion_id, None)
         self.skipped.discard(promotion_id)
-        self.compiled.remove(promotion_id)
+
+    def _hash(self, promotion_id: str) -> str:
+        compiled = self.compiled.get(promotion_id)
+        return "" if compiled is None else compiled.hash
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,9 @@ T = TypeVar("T")
 
 GROUP_MAX = 256  # units in one commit: bounds how long the first of them waits
 READERS = 4
+_OF_THE_MACHINE = tuple(
+    f"SQLITE_{name}" for name in ("BUSY", "CANTOPEN", "CORRUPT", "FULL", "INTERRUPT", "IOERR", "LOCKED", "NOMEM")
+)
 PROGRESS_STEPS = 20_000  # virtual machine steps between two looks at the clock
 
 
@@ -330,7 +333,8 @@ async def _nothing(session: Session) -> None:
 def _translated(error: BaseException) -> BaseException:
     """An error of the machine becomes Unavailable; one of the data (a broken constraint) stays what it is."""
     cause = error.orig if isinstance(error, DBAPIError) else error
-    if isinstance(cause, sqlite3.OperationalError) and cause.sqlite_errorname != "SQLITE_ERROR":
+    name = getattr(cause, "sqlite_errorname", "")
+    if isinstance(cause, sqlite3.Error) and name.startswith(_OF_THE_MACHINE):
         return _unavailable(cause)
     return error
 

@@ -25,9 +25,13 @@ from sqlalchemy.sql import CompoundSelect
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.selectable import TableClause
 
-__all__ = ["NOBODY", "SYSTEM", "Params", "Scope", "acting", "admit", "guard_dialect"]
+__all__ = ["NOBODY", "SYSTEM", "Params", "Scope", "TenantBreach", "acting", "admit", "guard_dialect"]
 
 Params = Mapping[str, Any]
+
+
+class TenantBreach(Exception):
+    """A statement that would leave the tenant of its session: a mistake in this program, never a caller's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,7 @@ def guard_dialect(dialect: Dialect) -> None:
 def admit(statement: Executable, params: Params | Sequence[Params] | None, scope: Scope) -> tuple[Executable, Any]:
     """Return statement and parameters as ``scope`` may run them.
 
-    Raises PermissionError for what would leave the scope: text, another tenant's rows, moving a row to another tenant.
+    Raises TenantBreach for what would leave the scope: text, another tenant's rows, moving a row to another tenant.
     """
     if scope.system:
         return statement, params
@@ -101,11 +105,11 @@ def admit(statement: Executable, params: Params | Sequence[Params] | None, scope
         if not _has_tenant(table):
             return statement, params
         if isinstance(statement, Update) and _moves_row(statement, params):
-            raise PermissionError(f"a row of {table} cannot change its tenant")
+            raise TenantBreach(f"a row of {table} cannot change its tenant")
         return statement.where(table.c.tenant_id == _SESSION_TENANT), params
     if isinstance(statement, (Select, CompoundSelect)):
         return statement, params
-    raise PermissionError(f"only a system session may run {type(statement).__name__}")
+    raise TenantBreach(f"only a system session may run {type(statement).__name__}")
 
 
 def _moves_row(statement: Update, params: Params | Sequence[Params] | None) -> bool:
@@ -118,14 +122,14 @@ def _stamped(statement: Insert, params: Params | Sequence[Params] | None, scope:
     if not _has_tenant(statement.table):
         return statement, params
     if scope.tenant is None:
-        raise PermissionError(f"a session without a tenant cannot insert into {statement.table}")
+        raise TenantBreach(f"a session without a tenant cannot insert into {statement.table}")
     if statement.select is not None:
         # The select itself is gated, so the tenant_id it reads can only be the session's.
         if "tenant_id" not in (statement._select_names or ()):
-            raise PermissionError(f"an insert from a select into {statement.table} must carry tenant_id")
+            raise TenantBreach(f"an insert from a select into {statement.table} must carry tenant_id")
         return statement, params
     if statement._multi_values:
-        raise PermissionError("give many rows as parameters, not as values: the gate stamps parameters")
+        raise TenantBreach("give many rows as parameters, not as values: the gate stamps parameters")
     if params is None:
         return statement.values(tenant_id=scope.tenant), None
     if isinstance(params, Mapping):
@@ -135,5 +139,5 @@ def _stamped(statement: Insert, params: Params | Sequence[Params] | None, scope:
 
 def _stamp(row: Params, tenant: str) -> dict[str, Any]:
     if row.get("tenant_id", tenant) != tenant:
-        raise PermissionError("a row of another tenant cannot be inserted")
+        raise TenantBreach("a row of another tenant cannot be inserted")
     return {**row, "tenant_id": tenant}

@@ -1,20 +1,39 @@
-"""Evaluate and simulate: a basket becomes a priced iteration (specification, "Evaluation messages")."""
+"""Evaluate and simulate: a basket becomes a priced iteration (specification, "Evaluation messages").
+
+A typical evaluate reads nothing and writes once: it prices against the catalogue in memory, and its one statement
+stores the iteration only if the catalogue in the database is still at that version; else it catches up and prices
+again. simulate reads the version first and writes nothing.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
-from promenade.engine.basket import BasketLine, Customer, Payment
+from promenade.engine.basket import ArticleFact, Basket, BasketLine, CouponFact, Customer, Facts, Payment, Settings
+from promenade.engine.evaluation import Selection, price, select
 from promenade.engine.outcome import Outcome
+from promenade.errors import Invalid, Unavailable
+from promenade.store.articles import read_articles
+from promenade.store.catalogue import TenantCatalogue
+from promenade.store.facts import Presented, read_budgets, read_coupons, read_usage
+from promenade.store.iterations import keep_definitions, store_iteration
+from promenade.store.surroundings import PosGroup
+from promenade.store.unit import Session
 from promenade.workflows.context import Context
 
 __all__ = ["PricedIteration", "PricingRequest", "evaluate", "simulate"]
 
+ATTEMPTS_MAX = 8  # pricings of one request while authors keep changing the catalogue under it
+FAILURES_SECONDS = 60
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PricingRequest:
-    """A decoded EvaluateRequest. The edge has checked shapes, assigned missing line references and cut the card."""
+    """A decoded EvaluateRequest. The edge has checked shapes, assigned missing line references and cut the card.
+
+    ``timestamp`` is aware; ``client_id`` is whose failed coupon look-ups are counted.
+    """
 
     lines: tuple[BasketLine, ...]
     transaction_id: str | None = None
@@ -29,10 +48,10 @@ class PricingRequest:
     user_fields: tuple[tuple[str, str], ...] = ()
     manual_discount: bool = False
     manual_discount_reason: str | None = None
-    timestamp: datetime | None = None  # aware
+    timestamp: datetime | None = None
     include_inactive: bool = False
     include_missed: bool = False
-    client_id: str = ""  # whose failed coupon look-ups are counted
+    client_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,13 +69,233 @@ class PricedIteration:
 
 
 async def evaluate(context: Context, tenant_id: str, request: PricingRequest) -> PricedIteration:
-    """Price and store a new iteration of the transaction; ``include_inactive`` is heeded by simulate only.
+    """Price the basket and store it as the next iteration of its transaction.
 
-    Raises Invalid (POS_GROUP_NOT_FOUND) and Unavailable; nothing is stored then.
+    ``include_inactive`` is for simulate alone and not heeded here. Raises Invalid (POS_GROUP_NOT_FOUND,
+    POS_GROUP_MISMATCH) and Unavailable; nothing is stored then.
     """
-    raise NotImplementedError
+    pricing = _Pricing(context, tenant_id, request, include_inactive=False)
+    known = await context.catalogues.get(tenant_id)
+    for _ in range(ATTEMPTS_MAX):
+        version = known.version
+        outcome = await pricing.price(known)
+        counter = None
+        if await pricing.keep_definitions(known, outcome):
+            counter = await store_iteration(
+                context.database,
+                tenant_id=tenant_id,
+                origin=context.origin,
+                version=version,
+                input_=(pricing.basket, pricing.settings, pricing.facts, known.tree_hash),
+                outcome=outcome,
+                receipt_id=request.receipt_id,
+                header_reference=request.header_reference,
+                created_at=pricing.received_at,
+            )
+        if counter is not None:
+            await pricing.count_failures()
+            return pricing.answer(outcome, counter, version.changed_at)
+        known = await context.catalogues.refresh(tenant_id, version)
+    raise Unavailable(
+        "CATALOGUE_CHANGING", "Promotions are being changed faster than a price can be stored; try again."
+    )
 
 
 async def simulate(context: Context, tenant_id: str, request: PricingRequest) -> PricedIteration:
-    """Price and store nothing at all. Raises as `evaluate`."""
-    raise NotImplementedError
+    """Price the basket and store nothing at all. Raises as `evaluate`."""
+    pricing = _Pricing(context, tenant_id, request, include_inactive=request.include_inactive)
+    known = await context.catalogues.current(tenant_id)
+    data_age = known.version.changed_at
+    outcome = await pricing.price(known)
+    await pricing.count_failures()
+    return pricing.answer(outcome, None, data_age)
+
+
+class _Pricing:
+    """One request on its way to a price; kept over the attempts, so that its transaction and time stay the same."""
+
+    __slots__ = (
+        "_context",
+        "_include_inactive",
+        "_request",
+        "_tenant_id",
+        "at",
+        "basket",
+        "facts",
+        "received_at",
+        "settings",
+        "transaction_id",
+    )
+
+    basket: Basket
+    settings: Settings
+    facts: Facts
+
+    def __init__(self, context: Context, tenant_id: str, request: PricingRequest, *, include_inactive: bool) -> None:
+        self._context = context
+        self._tenant_id = tenant_id
+        self._request = request
+        self._include_inactive = include_inactive
+        self.transaction_id = request.transaction_id or context.new_id()
+        self.received_at = context.clock()
+        self.at = self.received_at if request.timestamp is None else request.timestamp.astimezone(UTC)
+
+    async def price(self, known: TenantCatalogue) -> Outcome:
+        """Price against ``known``; leaves `basket`, `settings` and `facts` as they were used."""
+        request = self._request
+        group = await self._pos_group(known)
+        own = known.surroundings.settings
+        self.settings = Settings(
+            now=self.at,
+            strategy=own.strategy,
+            points_per_currency_unit_thousandths=own.points_thousandths,
+            include_inactive=self._include_inactive,
+            include_missed=request.include_missed,
+            nudges=own.nudges,
+        )
+        self.basket = Basket(
+            transaction_id=self.transaction_id,
+            lines=request.lines,
+            pos_group=group.fact,
+            coupons=request.coupons,
+            customer=request.customer,
+            payment=request.payment,
+            channel=request.channel,
+            user_fields=request.user_fields,
+            manual_discount=request.manual_discount,
+            manual_discount_reason=request.manual_discount_reason,
+        )
+        coupons = await self._look_up(known)
+        articles, by_ean = known.articles.facts(request.lines)
+        self.facts = Facts(articles, by_ean, coupons)
+        selection = select(known.compiled, self.basket, articles, by_ean, coupons, self.settings)
+        gifts = self._gifts(known, selection)
+        if gifts:
+            articles.update(await self._read_gifts(known, gifts))  # the selection holds the same dictionary
+        if selection.budget_ids or selection.usage_ids:
+            await self._read_limits(selection)
+        return price(selection, self.facts)
+
+    @staticmethod
+    def _gifts(known: TenantCatalogue, selection: Selection) -> list[str]:
+        """The articles that candidates may give free: master data says what they are worth."""
+        if not known.gifts:
+            return []
+        mine = (known.gifts.get(candidate.promotion.id, ()) for candidate in selection.candidates)
+        return [number for numbers in mine for number in numbers]
+
+    async def _read_gifts(self, known: TenantCatalogue, gifts: list[str]) -> dict[str, ArticleFact]:
+        memory = known.articles
+        numbers, _ = memory.missing((), gifts)
+        if numbers:
+            groups = known.surroundings.places.group_keys
+            found = await self._context.database.read(
+                lambda session: read_articles(session, numbers, (), groups), tenant=self._tenant_id
+            )
+            memory.learn(numbers, (), found)
+        return memory.facts((), gifts)[0]
+
+    async def _pos_group(self, known: TenantCatalogue) -> PosGroup:
+        """The POS group that asks. One that is unknown may be new: only the database knows that it is not there."""
+        group = _find_pos_group(known, self._request)
+        if group is None:
+            group = _find_pos_group(await self._context.catalogues.current(self._tenant_id), self._request)
+        if group is None:
+            target = "posGroupId" if self._request.pos_group_id is not None else "posGroupCode"
+            raise Invalid("POS_GROUP_NOT_FOUND", "There is no active POS group of this ID or code.", target)
+        return group
+
+    async def _look_up(self, known: TenantCatalogue) -> tuple[CouponFact, ...]:
+        """The facts of the coupons presented, and of articles that this process does not know yet: one read."""
+        request, memory = self._request, known.articles
+        numbers, eans = memory.missing(request.lines)
+        codes = request.coupons
+        if not numbers and not eans and not codes:
+            return ()
+        presented = Presented(self.transaction_id, self._customer_id, self.at, await self._failures() if codes else 0)
+
+        async def work(session: Session) -> tuple[list[ArticleFact], tuple[CouponFact, ...]]:
+            groups = known.surroundings.places.group_keys
+            found = await read_articles(session, numbers, eans, groups) if numbers or eans else []
+            return found, await read_coupons(session, codes, known.surroundings, presented)
+
+        found, coupons = await self._context.database.read(work, tenant=self._tenant_id)
+        memory.learn(numbers, eans, found)
+        return coupons
+
+    async def _read_limits(self, selection: Selection) -> None:
+        budget_ids, usage_ids = selection.budget_ids, selection.usage_ids
+
+        async def work(session: Session) -> Facts:
+            facts = self.facts
+            return Facts(
+                facts.articles,
+                facts.articles_by_ean,
+                facts.coupons,
+                await read_budgets(session, budget_ids, self.at) if budget_ids else {},
+                await read_usage(session, usage_ids, self._customer_id) if usage_ids else {},
+            )
+
+        self.facts = await self._context.database.read(work, tenant=self._tenant_id)
+
+    async def keep_definitions(self, known: TenantCatalogue, outcome: Outcome) -> bool:
+        """See that everything a replay needs is stored; False: the catalogue has moved on, and some of it with it."""
+        if known.tree_hash in known.known_hashes and known.known_hashes.issuperset(outcome.candidate_hashes):
+            return True
+        new = {one: known.by_hash.get(one) for one in outcome.candidate_hashes if one not in known.known_hashes}
+        definitions = {key: body for key, body in new.items() if body is not None}
+        if len(definitions) < len(new):
+            return False
+        bodies = definitions | {known.tree_hash: known.surroundings.article_tree}
+        await self._context.database.write(
+            lambda session: keep_definitions(session, bodies, self.received_at), tenant=self._tenant_id, durable=False
+        )
+        known.known_hashes.update(bodies)
+        return True
+
+    @property
+    def _customer_id(self) -> str | None:
+        customer = self._request.customer
+        return None if customer is None else customer.customer_id
+
+    @property
+    def _failure_key(self) -> str:
+        return f"coupon-failures:{self._tenant_id}:{self._request.client_id}"
+
+    async def _failures(self) -> int:
+        return await self._context.cache.count(self._failure_key, FAILURES_SECONDS, 0)
+
+    async def count_failures(self) -> None:
+        """Count the look-ups of this request that failed, once, whatever the number of attempts."""
+        failed = sum(fact.refusal == "UNKNOWN_CODE" for fact in self.facts.coupons)
+        if failed:
+            await self._context.cache.count(self._failure_key, FAILURES_SECONDS, failed)
+
+    def answer(self, outcome: Outcome, counter: int | None, data_age: datetime | None) -> PricedIteration:
+        """The priced iteration; without a counter it was a simulation."""
+        return PricedIteration(
+            transaction_id=self.transaction_id,
+            transaction_counter=counter,
+            receipt_id=self._request.receipt_id,
+            header_reference=self._request.header_reference,
+            evaluated_at=self.at,
+            data_age=data_age,
+            outcome=outcome,
+            is_simulation=counter is None,
+        )
+
+
+def _find_pos_group(known: TenantCatalogue, request: PricingRequest) -> PosGroup | None:
+    """The active group that the request names, by ID, code or both. Raises Invalid when both name different ones."""
+    by_id = by_code = None
+    if request.pos_group_id is not None:
+        by_id = known.surroundings.pos_groups.get(request.pos_group_id.lower())
+        if by_id is None or not by_id.is_active:
+            return None
+    if request.pos_group_code is not None:
+        by_code = known.surroundings.pos_groups_by_code.get(request.pos_group_code.strip())
+        if by_code is None or not by_code.is_active:
+            return None
+    if by_id is not None and by_code is not None and by_id is not by_code:
+        raise Invalid("POS_GROUP_MISMATCH", "posGroupId and posGroupCode name different POS groups.", "posGroupCode")
+    return by_id or by_code
