@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -58,10 +59,12 @@ def milliseconds(nanoseconds: float) -> str:
 
 def show(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], note: str = "") -> None:
     """Print a table: the first column left, numbers right."""
-    table = Table(title=title, title_justify="left", title_style="bold", caption=note or None, caption_justify="left")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for position, column in enumerate(columns):
         table.add_column(column, justify="left" if position == 0 else "right", no_wrap=True)
     for row in rows:
         table.add_row(*map(str, row))
+    CONSOLE.print(title, style="bold")
     CONSOLE.print(table)
-    CONSOLE.print()
+    if note:
+        CONSOLE.print(f"{note}\n", style="italic")
