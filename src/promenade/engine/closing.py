@@ -19,18 +19,23 @@ def closed(view: BasketView, shortfalls: tuple[Missed, ...]) -> BasketView | Non
     them, an amount on the receipt as a line of nothing in particular. None when there is no line to add to.
     """
     lines = list(view.basket.lines)
-    for number, missed in enumerate(shortfalls):
-        gap = (missed.threshold or 0) - (missed.current or 0)
-        counted = missed.lines or (view.sale if missed.is_quantity else ())
-        model = _cheapest(view, counted)
+    for missed in shortfalls:
         if missed.is_quantity:
+            model = _cheapest(view, missed.lines or view.sale)
             if model is None:
                 return None
             line = lines[model]
+            gap = (missed.threshold or 0) - (missed.current or 0)
             wanted = gap if view.lines[model].weighed else -(-gap // 1000) * 1000
             lines[model] = replace(line, quantity_thousandths=line.quantity_thousandths + wanted)
-        else:
-            lines.append(_worth(view, None if model is None else lines[model], gap, number))
+    # Pieces that were added are worth something too: only the rest of an amount is still missing.
+    added = view.of(_with_lines(view.basket, lines)).sale_total_minor - view.sale_total_minor
+    for number, missed in enumerate(shortfalls):
+        gap = (missed.threshold or 0) - (missed.current or 0)
+        if not missed.is_quantity and (missed.lines or gap > added):
+            model = _cheapest(view, missed.lines)
+            rest = gap if missed.lines else gap - added
+            lines.append(_worth(view, None if model is None else lines[model], rest, number))
     return view.of(_with_lines(view.basket, lines))
 
 

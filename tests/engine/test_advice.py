@@ -1,0 +1,314 @@
+"""What a customer is told they could still get, and why a promotion did not apply (section 10), end to end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from promenade.engine.basket import (
+    BasketLine,
+    BudgetFact,
+    CouponFact,
+    Customer,
+    Facts,
+    Settings,
+)
+from promenade.engine.catalogue import Catalogue
+from promenade.engine.definition import ActionRow, ExclusionGroupRow, PromotionDefinition, TierRow
+from promenade.engine.evaluation import evaluate
+from promenade.engine.outcome import MissedPromotion, Outcome, Recommendation
+from tests.engine.given import NOW, TEN_PERCENT, basket, line, promotion, row
+
+ASKED = Settings(now=NOW, include_missed=True)
+NUDGED = Settings(now=NOW, nudges=True)
+
+TEN_OFF_A = replace(TEN_PERCENT, action_type="ARTICLE", target_article_number="A")
+
+
+def priced(
+    definitions: list[PromotionDefinition],
+    *lines: BasketLine,
+    settings: Settings | None = None,
+    facts: Facts | None = None,
+    **rest: Any,
+) -> Outcome:
+    catalogue = Catalogue()
+    assert not catalogue.compile_all(definitions)
+    return evaluate(catalogue, basket(*lines, **rest), facts or Facts(), settings or Settings(now=NOW))
+
+
+def told(outcome: Outcome) -> list[tuple[str, str, int | None]]:
+    return [(one.kind, one.promotion_id, one.match_percent) for one in outcome.recommendations]
+
+
+def only(outcome: Outcome) -> Recommendation:
+    (one,) = outcome.recommendations
+    return one
+
+
+def missed(outcome: Outcome) -> dict[str, MissedPromotion]:
+    return {one.promotion_id: one for one in outcome.missed}
+
+
+# Recommendations
+
+
+@pytest.mark.parametrize(
+    ("amount", "expected"),
+    [("49.99", []), ("50", [("NEAR_MISS", "p", 50)]), ("99.99", [("NEAR_MISS", "p", 99)]), ("100", [])],
+)
+def test_a_near_miss_has_reached_at_least_half(amount: str, expected: list[object]) -> None:
+    assert told(priced([promotion("p", row("RECEIPT_AMOUNT", "100"))], line("A", "1", amount))) == expected
+
+
+def test_a_near_miss_says_what_is_missing() -> None:
+    one = only(priced([promotion("Ten off", row("RECEIPT_AMOUNT", "100"))], line("A", "1", "90")))
+    assert one.code == "CONDITION_NOT_MET"
+    assert dict(one.params) == {
+        "condition": "RECEIPT_AMOUNT",
+        "reason": "RECEIPT_AMOUNT_TOO_LOW",
+        "needs": "a purchase of at least 100",
+        "current": "90.00",
+        "threshold": "100.00",
+        "gap": "10.00",
+    }
+    assert one.message == (
+        "Almost there for Ten off: 10.00 EUR more needed: 90.00 EUR of 100.00 EUR reached (a purchase of at least 100)."
+    )
+
+
+def test_all_failed_conditions_must_be_within_reach_and_the_least_counts() -> None:
+    both = promotion("p", row("ARTICLE", "A", min_quantity_thousandths=4000), row("RECEIPT_AMOUNT", "40", sequence=2))
+    assert told(priced([both], line("A", "3", "10"))) == [("NEAR_MISS", "p", 75)]
+    assert told(priced([both], line("A", "2", "12"))) == [("NEAR_MISS", "p", 50)]
+    card = promotion("p", row("RECEIPT_AMOUNT", "40"), row("PAYMENT_MEANS", "CARD", sequence=2))
+    assert told(priced([card], line("A", "1", "39"))) == []
+
+
+def test_a_hint_comes_from_lines_in_the_basket() -> None:
+    gold = row("CUSTOMER_GROUP", "GOLD", sequence=2)
+    of_a = promotion("of a", row("ARTICLE", "A"), gold)
+    of_b = promotion("of b", row("ARTICLE", "B"), gold)
+    on_a = promotion("on a", gold, actions=(TEN_OFF_A,))
+    for_all = promotion("for all", gold)
+    outcome = priced([of_a, of_b, on_a, for_all], line("A"))
+    assert told(outcome) == [("HINT", "on a", None), ("HINT", "of a", None)]
+    assert outcome.recommendations[0].message == "on a: Needs customer group GOLD."
+    assert told(priced([of_a], line("A"), customer=Customer(customer_group="GOLD"))) == []
+
+
+def test_half_of_a_pair_is_a_hint_for_the_other_half() -> None:
+    pair = promotion("pair", row("ARTICLE", "A"), row("ARTICLE", "B", sequence=2))
+    one = only(priced([pair], line("A")))
+    assert (one.kind, dict(one.params)["needs"]) == ("HINT", "article B")
+
+
+def test_something_that_must_not_be_there_is_named() -> None:
+    alone = promotion("alone", row("ARTICLE", "A"), row("ARTICLE", "B", sequence=2, connector="NOT"))
+    one = only(priced([alone], line("A"), line("B")))
+    assert dict(one.params) == {"condition": "ARTICLE", "reason": "CONDITION_EXCLUDED", "excludes": "article B"}
+    assert one.message == "alone: Not together with article B."
+
+
+def test_a_coupon_presented_in_vain_is_a_hint() -> None:
+    definition = promotion("p", row("ARTICLE", "B"), coupon_type_ids=frozenset({"t"}))
+    facts = Facts(coupons=(CouponFact("CODE", "t", "Ten"),))
+    assert told(priced([definition], line("A"), facts=facts)) == [("HINT", "p", None)]
+    assert told(priced([definition], line("A"))) == []
+
+
+def test_near_misses_come_first_the_nearest_first_and_there_are_few() -> None:
+    many = [promotion(f"n{n:02}", row("RECEIPT_AMOUNT", str(100 + n))) for n in range(15)]
+    hint = promotion("a hint", row("ARTICLE", "A"), row("CHANNEL", "ONLINE", sequence=2), priority=1)
+    outcome = priced([hint, *many], line("A", "1", "99"))
+    assert told(outcome)[:2] == [("NEAR_MISS", "n00", 99), ("NEAR_MISS", "n01", 98)]
+    assert len(outcome.recommendations) == 10
+    assert told(priced([hint, *many[:2]], line("A", "1", "99")))[2] == ("HINT", "a hint", None)
+
+
+def test_recommendations_do_not_depend_on_what_else_is_asked() -> None:
+    gold = row("CUSTOMER_GROUP", "GOLD", sequence=2)
+    definitions = [
+        promotion("of b", row("ARTICLE", "B"), gold),
+        promotion("on b", gold, actions=(replace(TEN_OFF_A, target_article_number="B"),)),
+        promotion("of a", row("ARTICLE", "A"), gold),
+        promotion("receipt", row("RECEIPT_AMOUNT", "15")),
+    ]
+    plain = priced(definitions, line("A"))
+    assert told(plain) == [("NEAR_MISS", "receipt", 66), ("HINT", "of a", None)]
+    assert priced(definitions, line("A"), settings=ASKED).recommendations == plain.recommendations
+    assert priced(definitions, line("A"), settings=NUDGED).recommendations == plain.recommendations
+
+
+# Missed promotions
+
+
+def test_nothing_is_missed_unasked() -> None:
+    assert priced([promotion("p", row("ARTICLE", "B"))], line("A")).missed == ()
+
+
+def test_every_candidate_and_everything_that_would_matter_says_why() -> None:
+    at_a = row("ARTICLE", "A")
+    definitions = [
+        promotion("applied", at_a),
+        promotion("coupon", at_a, coupon_type_ids=frozenset({"t"})),
+        promotion("elsewhere", at_a, pos_groups=frozenset({"pos-9"})),
+        promotion("later", at_a, valid_from=NOW + timedelta(days=1)),
+        promotion("no targets", at_a, actions=(replace(TEN_OFF_A, target_article_number="B"),)),
+        promotion("other article", row("ARTICLE", "B")),
+        promotion("used up", at_a, max_applications_per_transaction=0),
+    ]
+    outcome = priced(definitions, line("A"), settings=ASKED)
+    assert {name: one.code for name, one in missed(outcome).items()} == {
+        "coupon": "COUPON_REQUIRED",
+        "elsewhere": "WRONG_POS_GROUP",
+        "later": "OUTSIDE_VALIDITY",
+        "no targets": "NO_TARGET_LINES",
+        "other article": "CONDITION_NOT_MET",
+        "used up": "USAGE_LIMIT_REACHED",
+    }
+    assert all(one.message for one in outcome.missed)
+    assert missed(outcome)["coupon"].potential_saving_minor == 100
+    assert missed(outcome)["other article"].potential_saving_minor is None
+
+
+def test_a_blocked_promotion_names_the_winner_and_the_difference() -> None:
+    twenty = replace(TEN_PERCENT, discount_value_hundredths=2000)
+    group = ExclusionGroupRow("x", "HIGHEST_DISCOUNT")
+    definitions = [
+        promotion("ten", exclusion_group=group),
+        promotion("twenty", exclusion_group=group, actions=(twenty,)),
+    ]
+    (one,) = priced(definitions, line("A", "1", "50"), settings=ASKED).missed
+    assert (one.promotion_id, one.code) == ("ten", "BLOCKED_BY_EXCLUSION_GROUP")
+    assert (one.blocked_by_id, one.difference_minor, one.potential_saving_minor) == ("twenty", 500, 500)
+    assert one.remedy == "It would apply if twenty did not."
+
+
+def test_a_winner_by_order_may_give_less_than_what_it_blocks() -> None:
+    everything = replace(TEN_PERCENT, discount_value_hundredths=5000)
+    definitions = [
+        promotion("global", exclusivity="GLOBAL"),
+        promotion("half", actions=(everything,)),
+    ]
+    (one,) = priced(definitions, line("A", "1", "50"), settings=ASKED).missed
+    assert (one.code, one.blocked_by_name, one.difference_minor) == ("BLOCKED_BY_EXCLUSIVITY", "global", -2000)
+
+
+def test_an_empty_budget_says_what_it_would_have_paid() -> None:
+    definition = promotion("p", budget_ids=("b",))
+    facts = Facts(budgets={"b": BudgetFact("b", "ACTIVE", 99, "EUR")})
+    (one,) = priced([definition], line("A"), settings=ASKED, facts=facts).missed
+    assert (one.code, one.potential_saving_minor) == ("BUDGET_INSUFFICIENT", 100)
+
+
+def test_a_missed_threshold_is_priced_as_if_it_were_reached() -> None:
+    (one,) = priced([promotion("p", row("RECEIPT_AMOUNT", "100"))], line("A", "1", "90"), settings=ASKED).missed
+    assert (one.match_percent, one.potential_saving_minor) == (90, 1000)
+
+
+# Gaps and nudges
+
+
+def test_gaps_and_nudges_are_for_tenants_that_want_them() -> None:
+    outcome = priced([promotion("p", row("RECEIPT_AMOUNT", "100"))], line("A", "1", "90"))
+    assert outcome.gaps == ()
+    assert outcome.nudges == ()
+
+
+def test_an_amount_gap() -> None:
+    outcome = priced([promotion("Ten off", row("RECEIPT_AMOUNT", "100"))], line("A", "1", "90"), settings=NUDGED)
+    (gap,) = outcome.gaps
+    assert (gap.gap_type, gap.current_hundredths, gap.threshold_hundredths, gap.gap_hundredths) == (
+        "RECEIPT_AMOUNT",
+        9000,
+        10000,
+        1000,
+    )
+    assert gap.potential_saving_minor == 1000
+    (nudge,) = outcome.nudges
+    assert nudge.message == "Buy 10.00 EUR more and save 10.00 EUR with Ten off."
+    assert (nudge.suggested_action, nudge.gap_type) == ("INCREASE_AMOUNT", "RECEIPT_AMOUNT")
+
+
+def test_a_quantity_gap_is_closed_with_the_cheapest_line() -> None:
+    three = promotion("p", row("ARTICLE_GROUP", "g", min_quantity_thousandths=3000))
+    outcome = priced([three], line("A", "1", "20", group="g"), line("B", "1", "5", group="g"), settings=NUDGED)
+    (gap,) = outcome.gaps
+    assert (gap.gap_type, gap.current_hundredths, gap.threshold_hundredths, gap.gap_hundredths) == (
+        "ITEM_QUANTITY",
+        200,
+        300,
+        100,
+    )
+    assert gap.potential_saving_minor == 300  # 10 % of 20 + 2 x 5
+    assert outcome.nudges[0].message == "Buy 1 more and save 3.00 EUR with p."
+
+
+def test_a_minimum_amount_is_closed_with_another_such_piece() -> None:
+    fifty = promotion("p", row("ARTICLE", "A", min_amount_hundredths=5000), actions=(TEN_OFF_A,))
+    (gap,) = priced([fifty], line("A", "1", "40"), line("B", "1", "90"), settings=NUDGED).gaps
+    assert (gap.gap_type, gap.gap_hundredths, gap.potential_saving_minor) == ("RECEIPT_AMOUNT", 1000, 500)
+
+
+def test_two_gaps_of_one_promotion_are_priced_together() -> None:
+    both = promotion("p", row("ITEM_QUANTITY", "2"), row("RECEIPT_AMOUNT", "100", sequence=2))
+    outcome = priced([both], line("A", "1", "40"), settings=NUDGED)
+    assert [(one.gap_type, one.gap_hundredths) for one in outcome.gaps] == [
+        ("ITEM_QUANTITY", 100),
+        ("RECEIPT_AMOUNT", 6000),
+    ]
+    assert {one.potential_saving_minor for one in outcome.gaps} == {1000}  # both closed: 2 x 40 + 20
+
+
+def test_a_gap_that_would_not_help_alone_is_no_gap() -> None:
+    card = promotion("p", row("RECEIPT_AMOUNT", "100"), row("PAYMENT_MEANS", "CARD", sequence=2))
+    assert priced([card], line("A", "1", "90"), settings=NUDGED).gaps == ()
+
+
+TIERS = ActionRow(
+    id="action",
+    sequence=1,
+    action_type="SCALED_RECEIPT",
+    scaled_tiers=(
+        TierRow(1, "PERCENTAGE", 500, threshold_hundredths=5000),
+        TierRow(2, "PERCENTAGE", 1000, threshold_hundredths=10000),
+    ),
+)
+
+
+def test_the_first_tier_not_reached_is_a_near_miss_and_a_gap() -> None:
+    outcome = priced([promotion("p", actions=(TIERS,))], line("A", "1", "40"), settings=NUDGED)
+    assert told(outcome) == [("NEAR_MISS", "p", 80)]
+    (gap,) = outcome.gaps
+    assert (gap.gap_type, gap.gap_hundredths, gap.potential_saving_minor) == ("SCALED_RECEIPT", 1000, 250)
+
+
+def test_the_next_tier_is_a_gap_worth_what_it_adds() -> None:
+    outcome = priced([promotion("p", actions=(TIERS,))], line("A", "1", "80"), settings=NUDGED)
+    assert outcome.discount_minor == 400
+    assert told(outcome) == []
+    (gap,) = outcome.gaps
+    assert (gap.current_hundredths, gap.threshold_hundredths, gap.potential_saving_minor) == (8000, 10000, 600)
+
+
+@pytest.mark.parametrize(
+    ("currency", "price", "shown"), [("JPY", "90", (9000, 10000, 1000)), ("KWD", "90", (9000, 10000, 1000))]
+)
+def test_gaps_are_hundredths_in_every_currency(currency: str, price: str, shown: tuple[int, int, int]) -> None:
+    outcome = priced(
+        [promotion("p", row("RECEIPT_AMOUNT", "100"))], line("A", "1", price), settings=NUDGED, currency=currency
+    )
+    (gap,) = outcome.gaps
+    assert (gap.current_hundredths, gap.threshold_hundredths, gap.gap_hundredths) == shown
+    assert gap.potential_saving_minor == {"JPY": 10, "KWD": 10000}[currency]
+
+
+def test_nudges_are_few_and_the_greatest_saving_first() -> None:
+    definitions = [promotion(f"p{n}", row("RECEIPT_AMOUNT", str(100 + 10 * n))) for n in range(5)]
+    outcome = priced(definitions, line("A", "1", "95"), settings=NUDGED)
+    assert len(outcome.gaps) == 5
+    assert [one.potential_saving_minor for one in outcome.nudges] == [1400, 1300, 1200]
