@@ -13,6 +13,7 @@ __all__ = [
     "Detail",
     "Forbidden",
     "Invalid",
+    "NotAcceptable",
     "NotAllowed",
     "NotFound",
     "PromenadeError",
@@ -63,7 +64,15 @@ class NotFound(PromenadeError):
 
 
 class NotAllowed(PromenadeError):
-    """The resource does not take this verb."""
+    """The resource does not take this verb; ``allow`` names the verbs it takes."""
+
+    def __init__(self, code: str, message: str, allow: Sequence[str] = (), target: str | None = None) -> None:
+        super().__init__(code, message, target)
+        self.allow = tuple(allow)
+
+
+class NotAcceptable(PromenadeError):
+    """The body is in a media type or an encoding that is not spoken here."""
 
 
 class Conflict(PromenadeError):

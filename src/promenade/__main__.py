@@ -1,0 +1,5 @@
+"""`python -m promenade`."""
+
+from promenade.cli import main
+
+main()

@@ -1,0 +1,218 @@
+"""The composition root: settings become a running service. Owns the clock and the source of IDs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import os
+import shutil
+import tempfile
+import uuid
+from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import uvicorn
+from starlette.routing import BaseRoute, Route, Router
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.supervisors import Multiprocess
+
+from promenade.settings import Settings
+from promenade.store.cache import open_cache
+from promenade.store.catalogue import Catalogues
+from promenade.store.session import open_database
+from promenade.store.unit import Database
+from promenade.web.auth import Authenticator, KeySource
+from promenade.web.endpoint import Edge, Endpoint, not_found
+from promenade.web.issuer import TOKEN_SECONDS, Issuer, generate_signing_key
+from promenade.web.keys import CachedKeys, fetch_jwks
+from promenade.web.monitoring import Monitoring
+from promenade.web.pos import Pos
+from promenade.worker import run_worker
+from promenade.workflows.clients import (
+    Client,
+    SigningKey,
+    add_first_signing_key,
+    authenticate_client,
+    list_signing_keys,
+)
+from promenade.workflows.context import Context
+from promenade.workflows.tenants import TenantDirectory
+
+__all__ = ["Cloud", "clock", "cloud", "new_id", "opened_context", "serve"]
+
+# How long requests in flight may take to end after SIGTERM before they are cut.
+_GRACE_SECONDS = 20
+_BACKLOG = 2048
+
+
+def clock() -> datetime:
+    """The one clock of the service."""
+    return datetime.now(UTC)
+
+
+def new_id() -> str:
+    """The one source of IDs: random UUIDs in lower case."""
+    return str(uuid.uuid4())
+
+
+class _DatabaseIssuerStore:
+    """The issuer's clients and keys in the database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def authenticate(self, client_id: str, secret: str) -> Client | None:
+        return await authenticate_client(self._database, client_id, secret)
+
+    async def signing_keys(self) -> Sequence[SigningKey]:
+        keys = await list_signing_keys(self._database, token_seconds=TOKEN_SECONDS, at=clock())
+        if not any(key.retired_at is None for key in keys):
+            key = await asyncio.to_thread(generate_signing_key, new_id(), clock())
+            await add_first_signing_key(self._database, key)
+            keys = await list_signing_keys(self._database, token_seconds=TOKEN_SECONDS, at=clock())
+        return keys
+
+
+async def open_context(settings: Settings) -> Context:
+    """The parts that workflows work with. Whoever opens it closes its database and cache."""
+    database = await open_database(settings.database_url)
+    return Context(
+        database=database,
+        catalogues=Catalogues(database),
+        cache=open_cache(settings.redis_url),
+        clock=clock,
+        new_id=new_id,
+        source="btp",
+        instance_id=settings.instance_id or new_id(),
+    )
+
+
+@contextlib.asynccontextmanager
+async def opened_context(settings: Settings) -> AsyncIterator[Context]:
+    """An open context, closed at the end."""
+    context = await open_context(settings)
+    try:
+        yield context
+    finally:
+        await context.cache.close()
+        await context.database.close()
+
+
+class Cloud:
+    """The cloud edition as an ASGI application; everything is opened by its lifespan, nothing before."""
+
+    def __init__(self, settings: Settings, *, run_worker: bool | None = None) -> None:
+        self._settings = settings
+        self._run_worker = settings.workers == 1 if run_worker is None else run_worker
+        self._app: ASGIApp = Router(lifespan=self._lifespan, default=not_found)  # replaced once things are open
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(scope, receive, send)
+
+    @contextlib.asynccontextmanager
+    async def _lifespan(self, app: object) -> AsyncIterator[None]:
+        async with opened_context(self._settings) as context, self._worker(context):
+            router = Router(routes=_routes(await self._endpoints(context)), default=not_found, redirect_slashes=False)
+            self._app = Edge(router, new_id)
+            yield
+
+    async def _endpoints(self, context: Context) -> list[Endpoint]:
+        settings = self._settings
+        issuer: Issuer | None = None
+        keys: KeySource
+        if settings.jwks_url is not None:
+            keys = CachedKeys(fetch_jwks(settings.jwks_url), clock)
+        else:
+            issuer = Issuer(
+                _DatabaseIssuerStore(context.database),
+                context.cache,
+                clock,
+                new_id,
+                issuer=settings.issuer_url,
+                base_url=settings.base_url,
+                audience=settings.audience,
+            )
+            keys = CachedKeys(issuer.verification_keys, clock)
+        authenticator = Authenticator(
+            keys,
+            TenantDirectory(context.database, clock).exists,
+            clock,
+            issuer=settings.issuer_url,
+            audience=settings.audience,
+            tenant_claims=settings.tenant_claims,
+        )
+        pos = Pos(context, authenticator)
+        monitoring = Monitoring(context, authenticator, settings.metrics_token)
+        return [*pos.endpoints(), *monitoring.endpoints(), *(issuer.endpoints() if issuer else ())]
+
+    @contextlib.asynccontextmanager
+    async def _worker(self, context: Context) -> AsyncIterator[None]:
+        """Background work inside this process, ended before the database closes."""
+        if not self._run_worker:
+            yield
+            return
+        stop = asyncio.Event()
+        task = asyncio.create_task(run_worker(context, stop), name="worker")
+        try:
+            yield
+        finally:
+            stop.set()
+            await task
+
+
+def _routes(endpoints: Sequence[Endpoint]) -> list[BaseRoute]:
+    return [Route(endpoint.route, endpoint, include_in_schema=False) for endpoint in endpoints]
+
+
+def cloud(settings: Settings) -> ASGIApp:
+    """The cloud edition: `/pos` for bearer tokens, the built-in issuer unless a JWKS address is set, monitoring."""
+    return Cloud(settings)
+
+
+# ---- serving ------------------------------------------------------------------------------------------------------
+
+
+def serve(settings: Settings) -> bool:
+    """Serve until a signal ends it; whether it came to serve at all. In-flight requests are finished first."""
+    if settings.workers == 1:
+        server = uvicorn.Server(_config(settings, cloud(settings), factory=False))
+        server.run()
+        return server.started
+    return _serve_processes(settings)
+
+
+def _serve_processes(settings: Settings) -> bool:
+    # Set before prometheus_client is imported in a child, which decides then whether metrics are shared.
+    directory = tempfile.mkdtemp(prefix="promenade-metrics-")
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = directory
+    try:
+        config = _config(settings, functools.partial(cloud, settings), factory=True)
+        socket = config.bind_socket()
+        try:
+            Multiprocess(config, sockets=[socket]).run()
+        finally:
+            socket.close()
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+    return True
+
+
+def _config(settings: Settings, app: Any, *, factory: bool) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        factory=factory,
+        workers=settings.workers,
+        loop="uvloop" if os.name != "nt" else "asyncio",
+        http="httptools",
+        ws="none",
+        lifespan="on",
+        access_log=False,
+        server_header=False,
+        log_config=None,
+        backlog=_BACKLOG,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+    )

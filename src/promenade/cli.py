@@ -1,0 +1,428 @@
+"""The command line: every option is also the environment variable PROMENADE_<OPTION>.
+
+Nothing heavy is imported before a command needs it, so that `--help` and a wrong value answer at once.
+"""
+
+# ruff: noqa: PLC0415 -- imports stand inside commands, see above
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+import click
+
+from promenade import __version__
+from promenade.errors import PromenadeError, Unavailable
+from promenade.settings import Settings, SettingsError
+
+if TYPE_CHECKING:
+    from promenade.store.unit import Database
+
+__all__ = ["main"]
+
+T = TypeVar("T")
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_USER = "cli"
+_EXIT_WRONG_VALUE = 2
+
+
+def _option(name: str, *names: str, **attributes: Any) -> Callable[[Command], Command]:
+    variable = "PROMENADE_" + name.removeprefix("--").upper().replace("-", "_")
+    return click.option(name, *names, envvar=variable, show_envvar=True, **attributes)
+
+
+def _options(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    def apply(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return apply
+
+
+_database_options = _options(
+    _option("--database-url", "database", help="sqlite:///path or postgresql://...; default: SQLite in --data-dir."),
+    _option("--data-dir", type=click.Path(path_type=Path, file_okay=False), default=Path("promenade-data"),
+            show_default=True, help="Where files are kept."),
+)  # fmt: skip
+_cache_option = _option("--redis-url", help="Redis or Valkey as the cache; default: a cache in the process.")
+_listen_options = _options(
+    _option("--host", default="127.0.0.1", show_default=True, help="Address to listen on."),
+    _option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="Port to listen on."),
+)
+_serve_options = _options(
+    _listen_options,
+    _option("--workers", type=click.IntRange(1, 256), default=1, show_default=True,
+            help="Server processes; above 1 needs PostgreSQL and `promenade worker` beside them."),
+    _database_options,
+    _cache_option,
+    _option("--public-url", help="How clients reach the server; default: http://host:port."),
+    _option("--jwks-url", help="Keys of an external token issuer (https); default: the built-in issuer."),
+    _option("--issuer", help="The `iss` of accepted tokens; default: the public address."),
+    _option("--audience", default="promenade", show_default=True, help="The `aud` of accepted tokens."),
+    _option("--tenant-claim", "tenant_claims", multiple=True, default=("zid", "tenant"), show_default=True,
+            help="Claims that name the tenant, the first present one counts (repeatable)."),
+    _option("--metrics-token", help="Bearer token that opens /metrics beyond loopback."),
+    _option("--instance-id", help="meta.instanceId of responses; default: a new one with every start."),
+)  # fmt: skip
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, message="promenade %(version)s")
+def cli() -> None:
+    """Promotion and coupon engine for retail."""
+
+
+@cli.command()
+@_serve_options
+def serve(**options: Any) -> None:
+    """Serve HTTP. SQLite is brought to the current schema by itself, PostgreSQL by `promenade db upgrade`."""
+    settings = Settings(**options)
+    _prepare_database(settings)
+    _serve(settings)
+
+
+@cli.command()
+@_listen_options
+@_option("--seed", type=int, default=1, show_default=True, help="What the demo's data are drawn from.")
+def demo(host: str, port: int, seed: int) -> None:
+    """Serve a throw-away, freshly seeded retailer; prints credentials and curl lines that work when pasted."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="promenade-demo-") as directory:
+        settings = Settings(host=host, port=port, data_dir=Path(directory))
+        _prepare_database(settings)
+        click.echo(_run(_seed_demo(settings, seed)))
+        _serve(settings)
+
+
+@cli.command()
+@_database_options
+@_cache_option
+def worker(**options: Any) -> None:
+    """Do background work in a process of its own, beside `serve --workers N`."""
+    settings = Settings(**options)
+    _prepare_database(settings)
+    _configure_log()
+    _run(_work(settings))
+
+
+@cli.group()
+def db() -> None:
+    """The database."""
+
+
+@db.command()
+@_database_options
+def upgrade(**options: Any) -> None:
+    """Bring the database to the current schema."""
+    from promenade.store.migrations import upgrade as upgrade_schema
+
+    settings = Settings(**options)
+    _make_data_dir(settings)
+    upgrade_schema(settings.database_url)
+    click.echo("The database has the current schema.")
+
+
+@cli.group()
+def tenant() -> None:
+    """Tenants and their settings."""
+
+
+def _assignments(settings: Sequence[str]) -> dict[str, str]:
+    pairs = [setting.partition("=") for setting in settings]
+    for name, equals, _ in pairs:
+        if not equals:
+            raise click.UsageError(f"Settings are given as name=value, not {name}.")
+    return {name: value for name, _, value in pairs}
+
+
+@tenant.command("create")
+@click.argument("tenant_id", metavar="TENANT")
+@click.argument("settings", metavar="[NAME=VALUE]...", nargs=-1)
+@_database_options
+def tenant_create(tenant_id: str, settings: tuple[str, ...], **options: Any) -> None:
+    """Make TENANT, with settings if given."""
+    values = _assignments(settings)
+
+    async def work(database: Database) -> None:
+        from promenade.app import clock
+        from promenade.workflows.tenants import create_tenant
+
+        await create_tenant(database, tenant_id, settings=values, at=clock(), user=_USER)
+
+    _with_database(Settings(**options), work)
+    click.echo(f"Tenant {tenant_id} was made.")
+
+
+@tenant.command("list")
+@_option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_database_options
+def tenant_list(as_json: bool, **options: Any) -> None:
+    """Show the tenants and their settings."""
+
+    async def work(database: Database) -> list[dict[str, Any]]:
+        from promenade.workflows.tenants import list_tenants
+
+        return await list_tenants(database)
+
+    _print_rows(_with_database(Settings(**options), work), as_json=as_json)
+
+
+@tenant.command("set")
+@click.argument("tenant_id", metavar="TENANT")
+@click.argument("settings", metavar="NAME=VALUE...", nargs=-1, required=True)
+@_database_options
+def tenant_set(tenant_id: str, settings: tuple[str, ...], **options: Any) -> None:
+    """Change settings of TENANT, such as combinationStrategy=BEST_DEAL."""
+    values = _assignments(settings)
+
+    async def work(database: Database) -> None:
+        from promenade.app import clock
+        from promenade.workflows.tenants import set_tenant
+
+        await set_tenant(database, tenant_id, values, at=clock(), user=_USER)
+
+    _with_database(Settings(**options), work)
+    click.echo(f"Tenant {tenant_id} was changed.")
+
+
+@cli.group()
+def client() -> None:
+    """Clients of the built-in token issuer."""
+
+
+@client.command("create")
+@_option("--tenant", "tenant_id", required=True, help="The tenant its tokens speak for.")
+@_option("--scope", "scopes", multiple=True, required=True, help="A scope its tokens carry (repeatable).")
+@_option("--name", help="What the client is for.")
+@_option("--json", "as_json", is_flag=True, help='Print {"clientId", "clientSecret"} and nothing else.')
+@_database_options
+def client_create(tenant_id: str, scopes: tuple[str, ...], name: str | None, as_json: bool, **options: Any) -> None:
+    """Make a client and show its secret, once: only a digest of it is kept."""
+    import secrets
+
+    from promenade.app import clock, new_id
+
+    client_id, secret = new_id(), secrets.token_urlsafe(32)
+
+    async def work(database: Database) -> None:
+        from promenade.workflows.clients import create_client
+
+        await create_client(
+            database, client_id=client_id, secret=secret, tenant_id=tenant_id, scopes=scopes, name=name, at=clock()
+        )
+
+    _with_database(Settings(**options), work)
+    if as_json:
+        _print_json({"clientId": client_id, "clientSecret": secret})
+    else:
+        click.echo(f"client id      {client_id}\nclient secret  {secret}\nThe secret is not shown again.")
+
+
+@client.command("list")
+@_option("--tenant", "tenant_id", help="Only clients of this tenant.")
+@_option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_database_options
+def client_list(tenant_id: str | None, as_json: bool, **options: Any) -> None:
+    """Show the clients, without their secrets, which nobody knows any more."""
+
+    async def work(database: Database) -> list[dict[str, Any]]:
+        from promenade.workflows.clients import list_clients
+
+        return [
+            {
+                "clientId": found.client_id,
+                "tenantId": found.tenant_id,
+                "scopes": " ".join(found.scopes),
+                "name": found.name or "",
+                "createdAt": found.created_at.isoformat(timespec="seconds"),
+            }
+            for found in await list_clients(database, tenant_id)
+        ]
+
+    _print_rows(_with_database(Settings(**options), work), as_json=as_json)
+
+
+@client.command("delete")
+@click.argument("client_id", metavar="CLIENT")
+@_database_options
+def client_delete(client_id: str, **options: Any) -> None:
+    """Remove a client; tokens it has run out by themselves within four hours."""
+
+    async def work(database: Database) -> None:
+        from promenade.workflows.clients import delete_client
+
+        await delete_client(database, client_id)
+
+    _with_database(Settings(**options), work)
+    click.echo(f"Client {client_id} was removed.")
+
+
+@cli.command()
+@click.argument("tenant_id", metavar="TENANT")
+@click.argument("transaction_id", metavar="TRANSACTION")
+@click.argument("transaction_counter", metavar="COUNTER", type=click.IntRange(1))
+@_database_options
+def replay(tenant_id: str, transaction_id: str, transaction_counter: int, **options: Any) -> None:
+    """Price a stored iteration again from what was kept of it, and print the outcome as JSON."""
+
+    async def work(settings: Settings) -> bytes:
+        from promenade.app import opened_context
+        from promenade.workflows.replay import replay as replay_iteration
+
+        async with opened_context(settings) as context:
+            return await replay_iteration(context, tenant_id, transaction_id, transaction_counter)
+
+    settings = Settings(**options)
+    _prepare_database(settings)
+    import msgspec
+
+    outcome = msgspec.msgpack.decode(_run(work(settings)))
+    click.echo(msgspec.json.format(msgspec.json.encode(outcome)))
+
+
+# ---- what commands share --------------------------------------------------------------------------------------------
+
+
+def _run(work: Coroutine[Any, Any, T]) -> T:
+    return asyncio.run(work)
+
+
+def _make_data_dir(settings: Settings) -> None:
+    if settings.database is None:
+        settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+
+def _prepare_database(settings: Settings) -> None:
+    """SQLite is ours alone and is upgraded here; PostgreSQL may serve others, so its operator decides when."""
+    from promenade.store.migrations import current, head, upgrade
+
+    _make_data_dir(settings)
+    if settings.is_sqlite:
+        upgrade(settings.database_url)
+    elif current(settings.database_url) != head():
+        raise Unavailable("SCHEMA_BEHIND", "The database is behind this program: run `promenade db upgrade` first.")
+
+
+def _with_database(settings: Settings, work: Callable[[Database], Coroutine[Any, Any, T]]) -> T:
+    async def opened() -> T:
+        from promenade.store.session import open_database
+
+        database = await open_database(settings.database_url)
+        try:
+            return await work(database)
+        finally:
+            await database.close()
+
+    _prepare_database(settings)
+    return _run(opened())
+
+
+def _print_json(value: object) -> None:
+    import msgspec
+
+    click.echo(msgspec.json.encode(value).decode("utf-8"))
+
+
+def _print_rows(rows: list[dict[str, Any]], *, as_json: bool) -> None:
+    if as_json:
+        _print_json(rows)
+        return
+    if not rows:
+        click.echo("There are none.")
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    shown = Table(box=None, pad_edge=False)
+    for name in rows[0]:
+        shown.add_column(name, overflow="fold")
+    for row in rows:
+        shown.add_row(*("" if value is None else str(value) for value in row.values()))
+    Console().print(shown)
+
+
+def _configure_log() -> None:
+    import logging
+
+    import structlog
+
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"]),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+
+
+def _serve(settings: Settings) -> None:
+    from promenade.app import serve as serve_until_stopped
+
+    _configure_log()
+    if not serve_until_stopped(settings):
+        raise SystemExit(1)
+
+
+async def _seed_demo(settings: Settings, seed: int) -> str:
+    from promenade.app import opened_context
+    from promenade.demo import seed as seed_demo
+
+    async with opened_context(settings) as context:
+        seeded = await seed_demo(context, seed)
+        return seeded.greeting(settings.base_url)
+
+
+async def _work(settings: Settings) -> None:
+    import signal
+
+    from promenade.app import opened_context
+    from promenade.worker import run_worker
+
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    async with opened_context(settings) as context:
+        await run_worker(context, stop)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    click.echo("promenade: " + " ".join(message.split()), err=True)
+    raise SystemExit(code)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a command; a wrong value is one clear line and exit code 2, a failure one line and exit code 1."""
+    try:
+        code = cli.main(args=arguments, prog_name="promenade", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        raise SystemExit(_EXIT_WRONG_VALUE) from None
+    except click.UsageError as error:
+        _fail(error.format_message(), _EXIT_WRONG_VALUE)
+    except (click.Abort, KeyboardInterrupt):
+        raise SystemExit(130) from None
+    except SettingsError as error:
+        _fail(str(error), _EXIT_WRONG_VALUE)
+    except Unavailable as error:
+        _fail(error.message, 1)
+    except PromenadeError as error:
+        _fail(error.message, _EXIT_WRONG_VALUE)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(1) from None
+    raise SystemExit(code if isinstance(code, int) else 0)

@@ -1,0 +1,77 @@
+"""The metrics that `GET /metrics` shows (specification, Health and metrics): one row each.
+
+Several processes share them when PROMETHEUS_MULTIPROC_DIR is set before this module is first imported, which
+`promenade serve --workers N` sees to.
+"""
+
+from __future__ import annotations
+
+import os
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
+from prometheus_client.multiprocess import MultiProcessCollector
+
+__all__ = ["CONTENT_TYPE", "render"]
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+# The `_created` companions of every counter are not among the specified names.
+disable_created_metrics()  # type: ignore[no-untyped-call]
+
+REGISTRY = CollectorRegistry()
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+_JOB_SECONDS = (0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 900.0)
+
+
+def _counter(name: str, text: str, *labels: str) -> Counter:
+    return Counter(name, text, labels, registry=REGISTRY)
+
+
+def _histogram(name: str, text: str, *labels: str, buckets: tuple[float, ...] = _SECONDS) -> Histogram:
+    return Histogram(name, text, labels, registry=REGISTRY, buckets=buckets)
+
+
+http_requests = _counter("http_requests_total", "HTTP requests answered.", "method", "route", "status")
+http_request_duration = _histogram("http_request_duration_seconds", "Time to answer a request.", "method", "route")
+http_requests_in_flight = Gauge(
+    "http_requests_in_flight", "HTTP requests being answered.", registry=REGISTRY, multiprocess_mode="livesum"
+)
+evaluations = _counter("evaluations_total", "Baskets priced.", "tenant", "status")
+evaluate_duration = _histogram("evaluate_duration_seconds", "Time to price a basket and keep it.", "tenant")
+promotions_applied = _counter("promotions_applied_total", "Promotions applied to baskets.")
+cache_hit = _counter("cache_hit_total", "Look-ups answered from a cache.")
+cache_miss = _counter("cache_miss_total", "Look-ups a cache could not answer.")
+imports = _counter("svc_imports_total", "Import jobs finished.", "tenant", "type", "status")
+imports_duration = _histogram(
+    "svc_imports_duration_seconds", "Time an import job ran.", "tenant", "type", buckets=_JOB_SECONDS
+)
+webhook_deliveries = _counter("svc_webhook_deliveries_total", "Webhook attempts.", "tenant", "status")
+webhook_dead_letters = _counter("svc_webhook_dead_letters_total", "Webhook messages given up.", "tenant")
+drfout_skipped = _counter("svc_drfout_skipped_total", "Master-data items skipped.", "tenant", "reason")
+drfout_inbound = _counter(
+    "svc_drfout_inbound_total", "Master-data messages received.", "tenant", "interface", "protocol", "outcome"
+)
+drfout_items = _counter("svc_drfout_items_total", "Master-data items received.", "tenant", "interface", "action_code")
+drfout_job_duration = _histogram(
+    "svc_drfout_job_duration_seconds",
+    "Time a master-data job ran.",
+    "tenant",
+    "interface",
+    buckets=_JOB_SECONDS,
+)
+
+
+def render() -> bytes:
+    """Every metric in the text exposition format, summed over the server's processes."""
+    registry = REGISTRY
+    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    return generate_latest(registry)

@@ -1,0 +1,81 @@
+"""How a server is set up: one frozen value, filled from the command line's options or PROMENADE_<OPTION>."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+__all__ = ["LOOPBACK_HOSTS", "Settings", "SettingsError"]
+
+LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class SettingsError(ValueError):
+    """A setting that cannot hold; the message names the option."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What `promenade serve` is told. Checked when made, so that a started server never meets a bad value."""
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    workers: int = 1
+    data_dir: Path = Path("promenade-data")
+    database: str | None = None  # --database-url; None: SQLite in the data directory
+    redis_url: str | None = None
+    public_url: str | None = None  # how clients reach the server; None: http://host:port
+    jwks_url: str | None = None  # None: the built-in issuer
+    issuer: str | None = None  # None: the public address
+    audience: str = "promenade"
+    tenant_claims: tuple[str, ...] = ("zid", "tenant")
+    metrics_token: str | None = None
+    instance_id: str | None = None  # None: a stable one from host and port
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.port <= 65535:
+            raise SettingsError(f"--port must be between 0 and 65535, not {self.port}.")
+        if self.workers < 1:
+            raise SettingsError(f"--workers must be at least 1, not {self.workers}.")
+        if urlsplit(self.database_url).scheme not in {"sqlite", "postgresql"}:
+            raise SettingsError("--database-url must start with sqlite:/// or postgresql://.")
+        if self.workers > 1 and self.is_sqlite:
+            raise SettingsError("--workers above 1 needs PostgreSQL: give --database-url postgresql://...")
+        if self.redis_url is not None and urlsplit(self.redis_url).scheme not in {"redis", "rediss", "unix"}:
+            raise SettingsError("--redis-url must start with redis://, rediss:// or unix://.")
+        if self.jwks_url is not None:
+            self._check_external_issuer(self.jwks_url)
+        if not self.tenant_claims or not all(self.tenant_claims):
+            raise SettingsError("--tenant-claim must name at least one claim.")
+
+    def _check_external_issuer(self, jwks_url: str) -> None:
+        url = urlsplit(jwks_url)
+        if url.scheme != "https" and not (url.scheme == "http" and url.hostname in LOOPBACK_HOSTS):
+            raise SettingsError("--jwks-url must be https (http only on loopback).")
+        if self.issuer is None:
+            raise SettingsError("--jwks-url needs --issuer: whose tokens are trusted.")
+
+    @property
+    def database_url(self) -> str:
+        """Where the data is: what was given, else a SQLite file in the data directory."""
+        if self.database is not None:
+            return self.database
+        return f"sqlite:///{self.data_dir.absolute() / 'promenade.db'}"
+
+    @property
+    def is_sqlite(self) -> bool:
+        return self.database_url.startswith("sqlite")
+
+    @property
+    def base_url(self) -> str:
+        """The address clients use, without a slash at the end."""
+        if self.public_url is not None:
+            return self.public_url.rstrip("/")
+        host = "127.0.0.1" if self.host in {"0.0.0.0", "::"} else self.host  # noqa: S104 -- compared, not bound
+        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+
+    @property
+    def issuer_url(self) -> str:
+        """What the `iss` of an accepted token must be."""
+        return self.issuer or self.base_url

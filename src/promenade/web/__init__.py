@@ -1,0 +1,1 @@
+"""The HTTP edge: decode, authorise, call one workflow, encode."""

@@ -1,0 +1,43 @@
+"""How often something failed lately, so that guessing does not pay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from promenade.errors import TooMany
+
+__all__ = ["Attempts", "Counts"]
+
+
+class Counts(Protocol):
+    """Counters that start afresh some time after their first count; the cache has them, shared by processes."""
+
+    async def count(self, key: str, seconds: int, by: int = 1) -> int:
+        """Add ``by`` and return the sum; ``by`` 0 reads."""
+        ...
+
+
+class Attempts:
+    """Failures of one kind, counted by who failed."""
+
+    def __init__(self, kind: str, counts: Counts, *, failures_max: int, window_seconds: int = 60) -> None:
+        self._kind = kind
+        self._counts = counts
+        self._failures_max = failures_max
+        self._window_seconds = window_seconds
+
+    async def require_room(self, who: Iterable[str]) -> None:
+        """Raise TooMany (TOO_MANY_ATTEMPTS) when one of ``who`` failed too often in the window."""
+        for key in who:
+            if await self._counts.count(self._key(key), self._window_seconds, 0) >= self._failures_max:
+                text = "Too many failed attempts; wait before the next."
+                raise TooMany("TOO_MANY_ATTEMPTS", text, self._window_seconds)
+
+    async def record_failure(self, who: Iterable[str]) -> None:
+        """Count one failure for each of ``who``."""
+        for key in who:
+            await self._counts.count(self._key(key), self._window_seconds)
+
+    def _key(self, who: str) -> str:
+        return f"attempts:{self._kind}:{who[:200]}"

@@ -1,0 +1,172 @@
+"""Who is asking: a bearer token becomes a Caller (interface decisions, Authentication).
+
+Only RS256 and ES256, only keys of the trusted set: nothing a token says about keys (jku, x5u, jwk) is looked at.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+import msgspec
+from joserfc import jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import ECKey, RSAKey
+from starlette.types import Scope
+
+from promenade.errors import Forbidden, Unauthorized
+from promenade.web.body import header
+
+__all__ = ["ALGORITHMS", "Authenticator", "Caller", "KeySource", "VerificationKey", "scopes_of"]
+
+ALGORITHMS = ("RS256", "ES256")
+LEEWAY_SECONDS = 30
+_TOKEN_LENGTH_MAX = 16_384
+_TOKENS_KEPT_MAX = 10_000
+_INVALID = "The token is not valid here."
+
+VerificationKey = RSAKey | ECKey
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Whom a request speaks for. ``user`` is what createdBy and modifiedBy carry."""
+
+    tenant_id: str
+    user: str
+    client_id: str
+    scopes: frozenset[str]
+    expires_at: float  # seconds since 1970
+
+    def require_scope(self, *accepted: str) -> None:
+        """Raise Forbidden (MISSING_SCOPE) unless the caller has one of ``accepted``."""
+        if self.scopes.isdisjoint(accepted):
+            raise Forbidden("MISSING_SCOPE", f"This needs the scope {' or '.join(accepted)}.")
+
+
+class KeySource(Protocol):
+    """The keys whose signatures are trusted."""
+
+    async def find(self, key_id: str | None) -> VerificationKey | None:
+        """The key a token names, or None. Raises Unavailable when no keys can be had."""
+        ...
+
+
+def scopes_of(claim: object) -> frozenset[str]:
+    """The scopes of a token: a list or a text with spaces, each without a leading ``<application>.`` part.
+
+    ``myapp!t1.PublicApi.Read`` and ``myapp.PublicApi.Read`` both count as ``PublicApi.Read``.
+    """
+    texts = claim.split() if isinstance(claim, str) else claim if isinstance(claim, list) else []
+    return frozenset(_bare_scope(text) for text in texts if isinstance(text, str))
+
+
+_AREAS = ("svc.", "PublicApi.")
+
+
+def _bare_scope(scope: str) -> str:
+    if scope.startswith(_AREAS):
+        return scope
+    # An application's name holds no dot, apart from one that comes after its exclamation mark (`app!t1.`).
+    _, _, rest = scope.partition(".")
+    return rest if rest.startswith(_AREAS) else scope
+
+
+class Authenticator:
+    """Verifies bearer tokens and remembers the verified ones, by hash, until they expire."""
+
+    def __init__(
+        self,
+        keys: KeySource,
+        tenant_exists: Callable[[str], Awaitable[bool]],
+        clock: Callable[[], datetime],
+        *,
+        issuer: str,
+        audience: str,
+        tenant_claims: Sequence[str],
+    ) -> None:
+        self._keys = keys
+        self._tenant_exists = tenant_exists
+        self._clock = clock
+        self._issuer = issuer
+        self._audience = audience
+        self._tenant_claims = tuple(tenant_claims)
+        self._verified: OrderedDict[bytes, Caller] = OrderedDict()
+
+    async def authenticate(self, scope: Scope) -> Caller:
+        """The caller of a request.
+
+        Raises Unauthorized (UNAUTHORIZED) without a token that holds, Forbidden (UNKNOWN_TENANT) for a tenant that
+        does not exist, and Unavailable when the keys cannot be had.
+        """
+        given = header(scope, b"authorization")
+        if given is None:
+            raise Unauthorized("UNAUTHORIZED", "A bearer token is needed.")
+        kind, _, token = given.partition(b" ")
+        token = token.strip()
+        if kind.lower() != b"bearer" or not token or len(token) > _TOKEN_LENGTH_MAX:
+            raise Unauthorized("UNAUTHORIZED", "A bearer token is needed.")
+        now = self._clock().timestamp()
+        fingerprint = hashlib.sha256(token).digest()
+        caller = self._verified.get(fingerprint)
+        if caller is None:
+            caller = await self._verify(token, now)
+            self._remember(fingerprint, caller)
+        elif caller.expires_at + LEEWAY_SECONDS <= now:
+            self._verified.pop(fingerprint, None)
+            raise Unauthorized("UNAUTHORIZED", "The token has expired.")
+        if not await self._tenant_exists(caller.tenant_id):
+            raise Forbidden("UNKNOWN_TENANT", "The token's tenant is not known here.")
+        return caller
+
+    def _remember(self, fingerprint: bytes, caller: Caller) -> None:
+        self._verified[fingerprint] = caller
+        while len(self._verified) > _TOKENS_KEPT_MAX:
+            self._verified.popitem(last=False)
+
+    async def _verify(self, token: bytes, now: float) -> Caller:
+        key = await self._keys.find(_key_id(token))
+        if key is None:
+            raise Unauthorized("UNAUTHORIZED", _INVALID)
+        try:
+            claims = jwt.decode(token, key, algorithms=list(ALGORITHMS)).claims
+            jwt.JWTClaimsRegistry(
+                now=int(now),
+                leeway=LEEWAY_SECONDS,
+                iss={"essential": True, "value": self._issuer},
+                aud={"essential": True, "value": self._audience},
+                exp={"essential": True},
+            ).validate(claims)
+        except (JoseError, ValueError, TypeError, RecursionError):
+            # Why it fails is of use only to who forges tokens.
+            raise Unauthorized("UNAUTHORIZED", _INVALID) from None
+        return self._caller(claims)
+
+    def _caller(self, claims: Mapping[str, Any]) -> Caller:
+        tenant = next((claims[name] for name in self._tenant_claims if _is_text(claims.get(name))), None)
+        if tenant is None:
+            raise Forbidden("UNKNOWN_TENANT", "The token names no tenant.")
+        client_id = next((claims[name] for name in ("client_id", "cid", "azp") if _is_text(claims.get(name))), "")
+        user = next((claims[name] for name in ("user_name", "sub") if _is_text(claims.get(name))), client_id)
+        return Caller(tenant, user, client_id or user, scopes_of(claims.get("scope")), float(claims["exp"]))
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _key_id(token: bytes) -> str | None:
+    """The ``kid`` of a token's header, the one thing read before the signature is checked."""
+    head = token.partition(b".")[0]
+    try:
+        document = msgspec.json.decode(base64.urlsafe_b64decode(head + b"=" * (-len(head) % 4)))
+    except (binascii.Error, ValueError, RecursionError):
+        raise Unauthorized("UNAUTHORIZED", _INVALID) from None
+    key_id = document.get("kid") if isinstance(document, dict) else None
+    return key_id if isinstance(key_id, str) else None

@@ -1,0 +1,151 @@
+"""Health, metrics and heartbeat (specification, Health and metrics; interface decisions, POS)."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import time
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from ipaddress import ip_address
+
+import msgspec
+from starlette.types import Receive, Scope
+
+from promenade import __version__, metrics
+from promenade.errors import PromenadeError, Unauthorized, Unavailable
+from promenade.web.auth import Authenticator
+from promenade.web.body import header
+from promenade.web.endpoint import Answer, Endpoint
+from promenade.web.pos import SCOPES
+from promenade.web.pos_encode import timestamp
+from promenade.workflows.context import Context
+
+__all__ = ["Monitoring"]
+
+SERVICE = "promenade"
+_CHECK_SECONDS_MAX = 2.0
+
+
+class Check(msgspec.Struct, frozen=True, rename="camel"):
+    status: str  # UP or DOWN
+    response_time: float  # milliseconds
+
+
+class Delivery(msgspec.Struct, frozen=True, rename="camel"):
+    status: str  # active or inactive
+
+
+class Checks(msgspec.Struct, frozen=True, rename="camel"):
+    database: Check
+    cache: Check
+    webhook_delivery: Delivery
+
+
+class Health(msgspec.Struct, frozen=True, rename="camel"):
+    status: str  # UP or DEGRADED
+    version: str
+    uptime: float  # seconds
+    timestamp: str
+    service: str
+    checks: Checks
+
+
+class Heartbeat(msgspec.Struct, frozen=True, rename="camel"):
+    status: str  # UP or DEGRADED
+    version: str
+    mode: str
+    btp_connectivity: str
+    last_sync: str | None
+    pending_transactions: int
+    promotions_loaded: int
+    uptime: int  # seconds
+
+
+class Monitoring:
+    """What watches the service, and what tills ask before they rely on it."""
+
+    def __init__(self, context: Context, authenticator: Authenticator, metrics_token: str | None) -> None:
+        self._context = context
+        self._authenticator = authenticator
+        self._metrics_token = metrics_token
+        self._started = time.monotonic()
+
+    def endpoints(self) -> list[Endpoint]:
+        """The routes."""
+        return [
+            Endpoint("/health", {"GET": self._health}),
+            Endpoint("/metrics", {"GET": self._metrics}),
+            Endpoint("/pos/heartbeat", {"GET": self._heartbeat}),
+        ]
+
+    async def _health(self, scope: Scope, receive: Receive) -> Answer:
+        database, cache = await asyncio.gather(_check(self._database_answers), _check(self._context.cache.ping))
+        now: datetime = self._context.clock()
+        health = Health(
+            status="UP" if database.status == cache.status == "UP" else "DEGRADED",
+            version=__version__,
+            uptime=round(time.monotonic() - self._started, 3),
+            timestamp=timestamp(now),
+            service=SERVICE,
+            checks=Checks(database, cache, Delivery("active" if cache.status == "UP" else "inactive")),
+        )
+        return Answer(msgspec.json.encode(health), headers=[(b"cache-control", b"no-store")])
+
+    async def _database_answers(self) -> bool:
+        await self._context.database.ping()
+        return True
+
+    async def _metrics(self, scope: Scope, receive: Receive) -> Answer:
+        if not self._may_see_metrics(scope):
+            raise Unauthorized("UNAUTHORIZED", "Metrics need their token (--metrics-token) from elsewhere.")
+        # Summing over processes reads files; tills must not wait for that.
+        body = await asyncio.to_thread(metrics.render)
+        return Answer(body, content_type=(b"content-type", metrics.CONTENT_TYPE.encode("ascii")))
+
+    def _may_see_metrics(self, scope: Scope) -> bool:
+        address = (scope.get("client") or ("", 0))[0]
+        if _is_loopback(address):
+            return True
+        given = (header(scope, b"authorization") or b"").removeprefix(b"Bearer ")
+        wanted = self._metrics_token
+        return wanted is not None and hmac.compare_digest(given, wanted.encode("utf-8"))
+
+    async def _heartbeat(self, scope: Scope, receive: Receive) -> Answer:
+        caller = await self._authenticator.authenticate(scope)
+        caller.require_scope(*SCOPES)
+        database = await _check(self._database_answers)
+        heartbeat = Heartbeat(
+            status="UP" if database.status == "UP" else "DEGRADED",
+            version=__version__,
+            mode="cloud",
+            btp_connectivity="NOT_CONFIGURED",  # there is nothing above the cloud to be connected to
+            last_sync=None,
+            pending_transactions=0,  # transactions that a store has yet to send upward
+            promotions_loaded=await self._promotions_loaded(caller.tenant_id),
+            uptime=int(time.monotonic() - self._started),
+        )
+        return Answer(msgspec.json.encode(heartbeat), headers=[(b"cache-control", b"no-store")])
+
+    async def _promotions_loaded(self, tenant_id: str) -> int:
+        try:
+            return len((await self._context.catalogues.get(tenant_id)).definitions)
+        except Unavailable:
+            return 0
+
+
+async def _check(answers: Callable[[], Awaitable[bool]]) -> Check:
+    started = time.perf_counter()
+    try:
+        async with asyncio.timeout(_CHECK_SECONDS_MAX):
+            is_up = await answers()
+    except (PromenadeError, OSError):  # a timeout is an OSError
+        is_up = False
+    return Check("UP" if is_up else "DOWN", round((time.perf_counter() - started) * 1000, 3))
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,118 @@
+"""The POS service: `/pos/v2/...` and the action addresses `/pos/...`, which take the same body and answer alike."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+
+from starlette.types import Receive, Scope
+
+from promenade import metrics
+from promenade.errors import Invalid, NotFound, PromenadeError
+from promenade.web.auth import Authenticator, Caller
+from promenade.web.body import header, read_body, require_json
+from promenade.web.endpoint import Answer, Endpoint, Handler
+from promenade.web.pos_decode import decode_confirm, decode_evaluate
+from promenade.web.pos_encode import encode_evaluation, encode_side_effects
+from promenade.workflows.confirm import confirm
+from promenade.workflows.context import Context
+from promenade.workflows.evaluate import PricedIteration, PricingRequest, evaluate, simulate
+from promenade.workflows.side_effects import side_effects_status
+
+__all__ = ["Pos"]
+
+SCOPES = ("svc.POSReader", "svc.Admin")
+_COUNTER_MAX = 2_147_483_647
+_VERSION_40 = (b"odata-version", b"4.0")
+_VERSION_401 = (b"odata-version", b"4.01")
+
+_Price = Callable[[Context, str, PricingRequest], Awaitable[PricedIteration]]
+
+
+class Pos:
+    """The handlers of the POS service."""
+
+    def __init__(self, context: Context, authenticator: Authenticator) -> None:
+        self._context = context
+        self._authenticator = authenticator
+
+    def endpoints(self) -> list[Endpoint]:
+        """The routes, hot ones first; every action is also reachable under its qualified OData name."""
+        actions: dict[str, Handler] = {"evaluate": self._evaluate, "simulate": self._simulate, "confirm": self._confirm}
+        endpoints = [
+            Endpoint(f"/pos/{prefix}{name}", {"POST": handler})
+            for prefix in ("v2/", "", "PosService.")
+            for name, handler in actions.items()
+        ]
+        side_effects = "/pos/v2/transactions/{transaction_id}/{transaction_counter}/side-effects"
+        return [*endpoints, Endpoint(side_effects, {"GET": self._side_effects})]
+
+    async def _caller(self, scope: Scope) -> Caller:
+        caller = await self._authenticator.authenticate(scope)
+        caller.require_scope(*SCOPES)
+        return caller
+
+    async def _evaluate(self, scope: Scope, receive: Receive) -> Answer:
+        return await self._price(scope, receive, evaluate, is_simulation=False)
+
+    async def _simulate(self, scope: Scope, receive: Receive) -> Answer:
+        return await self._price(scope, receive, simulate, is_simulation=True)
+
+    async def _price(self, scope: Scope, receive: Receive, price: _Price, *, is_simulation: bool) -> Answer:
+        caller = await self._caller(scope)
+        require_json(scope)
+        body = await read_body(scope, receive)
+        started = time.perf_counter()
+        try:
+            request = decode_evaluate(body, is_simulation=is_simulation, client_id=caller.client_id)
+            priced = await price(self._context, caller.tenant_id, request)
+        except PromenadeError:
+            metrics.evaluations.labels(caller.tenant_id, "refused").inc()
+            raise
+        except Exception:
+            metrics.evaluations.labels(caller.tenant_id, "failed").inc()
+            raise
+        answer = Answer(
+            encode_evaluation(
+                priced,
+                tenant_id=caller.tenant_id,
+                source=self._context.source,
+                instance_id=self._context.instance_id,
+                include_missed=request.include_missed,
+                quoted=_wants_quoted_numbers(scope),
+            ),
+            headers=[_odata_version(scope)],
+        )
+        metrics.evaluations.labels(caller.tenant_id, "simulated" if is_simulation else "priced").inc()
+        metrics.evaluate_duration.labels(caller.tenant_id).observe(time.perf_counter() - started)
+        metrics.promotions_applied.inc(len(priced.outcome.applied))
+        return answer
+
+    async def _confirm(self, scope: Scope, receive: Receive) -> Answer:
+        caller = await self._caller(scope)
+        require_json(scope)
+        command = decode_confirm(await read_body(scope, receive))
+        answer = await confirm(self._context, caller.tenant_id, command)
+        return Answer(answer.body, headers=[_odata_version(scope)])
+
+    async def _side_effects(self, scope: Scope, receive: Receive) -> Answer:
+        caller = await self._caller(scope)
+        parameters = scope["path_params"]
+        transaction_id, text = parameters["transaction_id"], parameters["transaction_counter"]
+        if not (text.isascii() and text.isdigit() and len(text) <= 10 and 1 <= int(text) <= _COUNTER_MAX):
+            message = "The counter must be a whole number from 1."
+            raise Invalid("VALIDATION_FAILED", message, "transactionCounter")
+        if len(transaction_id) > 50 or "\0" in transaction_id:
+            raise NotFound("ITERATION_NOT_FOUND", "There is no such iteration.")
+        result = await side_effects_status(self._context, caller.tenant_id, transaction_id, int(text))
+        return Answer(encode_side_effects(result), headers=[_odata_version(scope)])
+
+
+def _odata_version(scope: Scope) -> tuple[bytes, bytes]:
+    return _VERSION_401 if header(scope, b"odata-maxversion") == b"4.01" else _VERSION_40
+
+
+def _wants_quoted_numbers(scope: Scope) -> bool:
+    """Whether the client cannot read exact numbers and asked for strings (OData JSON format, 3.2)."""
+    accept = header(scope, b"accept")
+    return accept is not None and b"ieee754compatible=true" in accept.lower().replace(b" ", b"")

@@ -1,0 +1,93 @@
+"""How an error becomes an answer: one table from error class to status, and the two body forms.
+
+Nothing else in the product knows HTTP statuses of errors.
+"""
+
+from __future__ import annotations
+
+from msgspec import UNSET, Struct, UnsetType, json
+
+from promenade.errors import (
+    Conflict,
+    Forbidden,
+    Invalid,
+    NotAcceptable,
+    NotAllowed,
+    NotFound,
+    PromenadeError,
+    TooLarge,
+    TooMany,
+    Unauthorized,
+    Unavailable,
+)
+
+__all__ = ["STATUS", "Headers", "body_of", "headers_of", "internal_body", "status_of"]
+
+Headers = list[tuple[bytes, bytes]]
+
+STATUS: dict[type[PromenadeError], int] = {
+    Invalid: 400,
+    Unauthorized: 401,
+    Forbidden: 403,
+    NotFound: 404,
+    NotAllowed: 405,
+    Conflict: 409,
+    TooLarge: 413,
+    NotAcceptable: 415,
+    TooMany: 429,
+    Unavailable: 503,
+}
+
+
+class _Detail(Struct, frozen=True):
+    code: str
+    message: str
+    target: str | None
+
+
+class _Error(Struct, frozen=True):
+    code: str
+    message: str
+    target: str | None = None
+    details: list[_Detail] | UnsetType = UNSET
+
+
+class _Envelope(Struct, frozen=True):
+    error: _Error
+
+
+def status_of(error: PromenadeError) -> int:
+    """The HTTP status of an error: that of the nearest class in the table."""
+    for kind in type(error).__mro__:
+        status = STATUS.get(kind)
+        if status is not None:
+            return status
+    raise LookupError(f"{type(error).__name__} has no status") from error
+
+
+def body_of(error: PromenadeError) -> bytes:
+    """``{"error": {"code", "message", "target", "details"}}`` (interface decisions, OData dialect)."""
+    details = [_Detail(detail.code, detail.message, detail.target) for detail in error.details]
+    return json.encode(_Envelope(_Error(error.code, error.message, error.target, details or UNSET)))
+
+
+def internal_body(correlation_id: str) -> bytes:
+    """A 500 says where to look in the log and nothing else."""
+    return json.encode(_Envelope(_Error("INTERNAL_ERROR", f"Something went wrong; quote {correlation_id}.")))
+
+
+def headers_of(error: PromenadeError, credential_was_sent: bool) -> Headers:
+    """The headers HTTP asks for beside the status."""
+    if isinstance(error, Unauthorized):
+        challenge = b'Bearer realm="promenade"'
+        if credential_was_sent:
+            challenge += b', error="invalid_token"'
+        return [(b"www-authenticate", challenge)]
+    if isinstance(error, NotAllowed):
+        return [(b"allow", ", ".join(error.allow).encode("ascii"))]
+    if isinstance(error, TooMany):
+        return [(b"retry-after", b"%d" % error.retry_after_seconds)]
+    if isinstance(error, TooLarge):
+        # What is left of the body is not read, so the connection cannot be used again.
+        return [(b"connection", b"close")]
+    return []

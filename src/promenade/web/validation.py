@@ -1,0 +1,295 @@
+"""What is wrong with a body, all of it at once, in wire names.
+
+A good body never comes here: it is decoded straight into its struct and its numbers are scaled. Only when that fails
+is the body walked again along the same struct declarations, so that every fault is named and not just the first.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Context, Decimal, Inexact, InvalidOperation, Overflow
+from typing import Annotated, Any, get_args, get_origin
+
+import msgspec
+from msgspec import NODEFAULT, Meta, Struct
+
+from promenade.errors import Detail, Invalid
+
+__all__ = [
+    "Amount",
+    "BadNumber",
+    "Price",
+    "Quantity",
+    "Rule",
+    "amount_thousandths",
+    "explain",
+    "price_hundredths",
+    "quantity_thousandths",
+    "require_sound",
+]
+
+DEPTH_MAX = 64
+_TOO_DEEP = f"The body is nested deeper than {DEPTH_MAX} levels."
+_DETAILS_MAX = 50
+
+# Multiplying in here either is exact or raises: no digit is ever lost on the way in.
+_EXACT = Context(prec=60, traps=[Inexact, InvalidOperation, Overflow])
+_HUNDRED = Decimal(100)
+_THOUSAND = Decimal(1000)
+_QUANTITY_LIMIT = Decimal(10) ** 12  # Decimal(15,3): twelve digits before the point
+_PRICE_LIMIT = Decimal(10) ** 13  # Decimal(15,2): thirteen
+
+Rule = Callable[[Mapping[str, Any]], list[Detail]]
+
+
+class BadNumber(ValueError):
+    """A number that its field cannot hold."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+def _scaled(value: Decimal, factor: Decimal, limit: Decimal, decimals: int) -> int:
+    try:
+        if not -limit < value < limit:
+            raise BadNumber("OUT_OF_RANGE", f"The number must be below {limit:f} either side of zero.")
+        product = _EXACT.multiply(value, factor)
+        scaled = int(product)
+    except (InvalidOperation, Inexact, Overflow):
+        if value.is_finite():
+            raise BadNumber("TOO_MANY_DECIMALS", f"At most {decimals} decimals are possible.") from None
+        raise BadNumber("NOT_A_NUMBER", "The number must be finite.") from None
+    if scaled != product:
+        raise BadNumber("TOO_MANY_DECIMALS", f"At most {decimals} decimals are possible.")
+    return scaled
+
+
+def quantity_thousandths(value: Decimal) -> int:
+    """A Decimal(15,3) quantity in thousandths; zero is refused: it is neither a sale nor a return."""
+    scaled = _scaled(value, _THOUSAND, _QUANTITY_LIMIT, 3)
+    if scaled == 0:
+        raise BadNumber("QUANTITY_ZERO", "The quantity must not be 0: above for a sale, below for a return.")
+    return scaled
+
+
+def price_hundredths(value: Decimal) -> int:
+    """A Decimal(15,2) amount in hundredths, not below zero."""
+    scaled = _scaled(value, _HUNDRED, _PRICE_LIMIT, 2)
+    if scaled < 0:
+        raise BadNumber("NEGATIVE", "The amount must not be below 0.")
+    return scaled
+
+
+def amount_thousandths(value: Decimal) -> int:
+    """A computed amount in thousandths, not below zero: currencies have up to three decimals."""
+    scaled = _scaled(value, _THOUSAND, _PRICE_LIMIT, 3)
+    if scaled < 0:
+        raise BadNumber("NEGATIVE", "The amount must not be below 0.")
+    return scaled
+
+
+Quantity = Annotated[Decimal, Meta(extra={"check": quantity_thousandths})]
+Amount = Annotated[Decimal, Meta(extra={"check": amount_thousandths})]
+Price = Annotated[Decimal, Meta(extra={"check": price_hundredths})]
+
+
+def explain(body: bytes, message: type[Struct], rules: Sequence[Rule]) -> Invalid:
+    """The error that names everything that is wrong with ``body`` as the ``request`` of an envelope.
+
+    ``message`` is the request's struct, ``rules`` what holds between its fields; targets are paths below ``request``.
+    """
+    document = _parse(body)
+    request = document.get("request") if isinstance(document, dict) else None
+    if not isinstance(request, dict):
+        return Invalid("VALIDATION_FAILED", "The body must be an object with a member `request`.", "request")
+    faults = _struct_faults(request, message, "")
+    for rule in rules:
+        faults.extend(rule(request))
+    if not faults:
+        return Invalid("MALFORMED_JSON", "The body holds something that is not JSON, such as NaN.")
+    first = faults[0]
+    return Invalid("VALIDATION_FAILED", first.message, first.target, faults[:_DETAILS_MAX])
+
+
+def require_sound(body: bytes) -> None:
+    """Refuse JSON that decodes and yet is not sound: not UTF-8, too deep, a member twice in one object, a NUL.
+
+    Quick for good bodies: members seen in the text are counted against members that survive decoding. A string that
+    looks like a member makes the first number greater, never smaller, so a repeated member cannot hide; when the
+    numbers differ the exact reader decides.
+    """
+    try:
+        if not body.isascii():
+            body.decode("utf-8")
+        if b"\\u0000" not in body:
+            members = _member_count(_PLAIN.decode(body))
+            if members == body.translate(None, _JSON_SPACE).count(b'":'):
+                return
+    except (UnicodeDecodeError, msgspec.MsgspecError, RecursionError):
+        pass
+    _parse(body)
+
+
+_PLAIN = msgspec.json.Decoder()
+_JSON_SPACE = b" \t\r\n"
+
+
+def _member_count(document: Any) -> int:
+    """How many object members ``document`` has, at all depths; -1 when it is too deep."""
+    count, level = 0, [document]
+    for _ in range(DEPTH_MAX):
+        below: list[Any] = []
+        for value in level:
+            if type(value) is dict:
+                count += len(value)
+                below.extend(value.values())
+            elif type(value) is list:
+                below.extend(value)
+        if not below:
+            return count
+        level = below
+    return -1
+
+
+def _parse(body: bytes) -> Any:
+    """The exact and slow reader: every way in which a text can fail to be sound JSON has its own words."""
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Invalid("NOT_UTF8", f"The body is not UTF-8 (byte {error.start}).") from None
+    try:
+        document = json.loads(
+            text, parse_int=_number, parse_float=_number, parse_constant=Decimal, object_pairs_hook=_unique
+        )
+    except RecursionError:
+        raise Invalid("TOO_DEEP", _TOO_DEEP) from None
+    except json.JSONDecodeError as error:
+        raise Invalid("MALFORMED_JSON", f"The body is not JSON: {error}.") from None
+    if _member_count(document) < 0:
+        raise Invalid("TOO_DEEP", _TOO_DEEP)
+    return document
+
+
+def _number(text: str) -> int | Decimal:
+    if len(text) <= 40 and text.lstrip("-").isdigit():
+        return int(text)
+    try:
+        return Decimal(text)
+    except InvalidOperation:  # an exponent beyond what Decimal can hold
+        return Decimal("Infinity")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    for name, value in pairs:
+        if isinstance(value, str) and "\0" in value:
+            raise Invalid("NUL_CHARACTER", f"The member `{name[:100]}` holds a NUL character.", name[:100])
+    if len(members) != len(pairs):
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise Invalid("DUPLICATE_KEY", f"The member `{twice[:100]}` occurs twice in one object.", twice[:100])
+    return members
+
+
+def _struct_faults(value: Mapping[str, Any], struct: type[Struct], path: str) -> list[Detail]:
+    faults: list[Detail] = []
+    for field in msgspec.structs.fields(struct):
+        target = f"{path}.{field.encode_name}" if path else field.encode_name
+        if field.encode_name in value:
+            faults.extend(_value_faults(value[field.encode_name], field.type, target))
+        elif field.default is NODEFAULT and field.default_factory is NODEFAULT:
+            faults.append(Detail("REQUIRED", f"`{target}` is required.", target))
+    return faults
+
+
+def _value_faults(value: Any, annotation: Any, target: str) -> list[Detail]:
+    """The faults of one value: looked for inside lists and objects, so that each has its own path."""
+    kind, metas = _unwrap(annotation)
+    if isinstance(value, dict) and isinstance(kind, type) and issubclass(kind, Struct):
+        return _struct_faults(value, kind, target)
+    if isinstance(value, list) and get_origin(kind) is list:
+        (element,) = get_args(kind)
+        try:
+            msgspec.convert([0] * len(value), Annotated[(list[Any], *metas)] if metas else list[Any])
+        except msgspec.ValidationError as error:
+            return [_fault(error, target)]
+        if _unwrap(element)[0] not in {str} and value and all(isinstance(entry, str) for entry in value):
+            return [Detail("WRONG_TYPE", f"`{target}` must hold objects, not strings.", target)]
+        return [
+            fault
+            for position, entry in enumerate(value)
+            for fault in _value_faults(entry, element, f"{target}[{position}]")
+        ]
+    try:
+        converted = msgspec.convert(value, annotation)
+    except msgspec.ValidationError as error:
+        return [_fault(error, target)]
+    return _check_faults(converted, metas, target)
+
+
+def _check_faults(value: Any, metas: tuple[Meta, ...], target: str) -> list[Detail]:
+    for meta in metas:
+        check = (meta.extra or {}).get("check")
+        if check is not None and value is not None:
+            try:
+                check(value)
+            except BadNumber as error:
+                return [Detail(error.code, f"`{target}`: {error.message}", target)]
+    return []
+
+
+def _unwrap(annotation: Any) -> tuple[Any, tuple[Meta, ...]]:
+    """The type inside Annotated and Optional, and the bounds that stand with it."""
+    if get_origin(annotation) is Annotated:
+        kind, *metas = get_args(annotation)
+        return kind, tuple(meta for meta in metas if isinstance(meta, Meta))
+    arguments = [argument for argument in get_args(annotation) if argument is not type(None)]
+    if get_origin(annotation) is not list and len(arguments) == 1 and arguments[0] is not annotation:
+        return _unwrap(arguments[0])
+    return annotation, ()
+
+
+_LENGTH = re.compile(r"Expected `(\w+)` of length (<=|>=) (\d+)")
+_EXPECTED = re.compile(r"Expected `(.+?)`, got `(.+)`")
+
+
+def _fault(error: msgspec.ValidationError, target: str) -> Detail:
+    """The decoder's words, put for people who send messages rather than write decoders."""
+    text = str(error)
+    length = _LENGTH.search(text)
+    if length is not None:
+        kind, bound, number = length.groups()
+        if bound == ">=":
+            return Detail("EMPTY", f"`{target}` must not be empty.", target)
+        things = "characters" if kind == "str" else "entries"
+        return Detail("TOO_LONG", f"`{target}` may have at most {number} {things}.", target)
+    for sign, code, words in _WORDS:
+        if sign in text:
+            return Detail(code, f"`{target}` {words}.", target)
+    expected = _EXPECTED.search(text)
+    if expected is not None:
+        wanted, given = (_KINDS.get(name.removesuffix(" | null"), name) for name in expected.groups())
+        return Detail("WRONG_TYPE", f"`{target}` must be {wanted}, not {given}.", target)
+    return Detail("OUT_OF_RANGE", f"`{target}` is out of range: {text}.", target)
+
+
+_WORDS = (
+    ("Invalid UUID", "NOT_A_UUID", "must be a UUID"),
+    ("RFC3339", "NOT_A_TIMESTAMP", "must be an ISO-8601 date and time"),
+    ("`datetime", "NOT_A_TIMESTAMP", "must be an ISO-8601 date and time"),
+    ("decimal string", "NOT_A_NUMBER", "must be a number"),
+    ("matching regex", "WRONG_FORM", "has not the form it must have"),
+    ("got `null`", "REQUIRED", "must not be null"),
+)
+_KINDS = {
+    "str": "a string",
+    "int": "a whole number",
+    "decimal": "a number",
+    "bool": "true or false",
+    "array": "an array",
+    "object": "an object",
+}
