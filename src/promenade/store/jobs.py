@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Row, and_, insert, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Row, and_, insert, or_, select, tuple_, update
 
 from promenade.store.schema import table
 from promenade.store.unit import Session
 
-__all__ = ["Claimed", "claim", "complete", "enqueue", "fail", "find"]
+__all__ = ["RETRY_SECONDS_MAX", "Claimed", "claim", "complete", "enqueue", "fail", "find", "hold"]
 
 _JOBS = table("side_effect_jobs")
+
+RETRY_SECONDS_MAX = 300  # the longest that a failed job is put off
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +70,19 @@ async def claim(session: Session, *, lease_owner: str, at: datetime, lease_secon
 
     ``lease_owner`` must be new for every claim: it is what `complete` and `fail` are checked against.
     """
+    until = at + timedelta(seconds=lease_seconds)
+    # A time farther ahead than any that could be given now was given by a clock that has been set back since: waiting
+    # for it could take as long as the clock was wrong. The token keeps a worker that is still at it from finishing.
     due = or_(
-        and_(_JOBS.c.status == "PENDING", _JOBS.c.due_at <= at),
-        and_(_JOBS.c.status == "RUNNING", _JOBS.c.lease_until <= at),
+        and_(
+            _JOBS.c.status == "PENDING",
+            or_(_JOBS.c.due_at <= at, _JOBS.c.due_at > at + timedelta(seconds=RETRY_SECONDS_MAX)),
+        ),
+        and_(_JOBS.c.status == "RUNNING", or_(_JOBS.c.lease_until <= at, _JOBS.c.lease_until > until)),
     )
     picked = select(_JOBS.c.tenant_id, _JOBS.c.id).where(due).order_by(_JOBS.c.due_at).limit(limit)
     if session.dialect == "postgresql":
         picked = picked.with_for_update(skip_locked=True)
-    until = at + timedelta(seconds=lease_seconds)
     statement = (
         update(_JOBS)
         .where(tuple_(_JOBS.c.tenant_id, _JOBS.c.id).in_(picked))
@@ -98,6 +105,12 @@ async def claim(session: Session, *, lease_owner: str, at: datetime, lease_secon
                 update(_JOBS).where(tuple_(_JOBS.c.tenant_id, _JOBS.c.id).in_(first)).values(started_at=at)
             )
     return [Claimed(**row._mapping, lease_owner=lease_owner, lease_until=until) for row in rows]
+
+
+async def hold(session: Session, job: Claimed) -> bool:
+    """Hold the job's row until the unit of work ends; False: the lease is lost, another worker has the job."""
+    held = _held(job)
+    return await session.rowcount(update(_JOBS).where(held).values(lease_owner=_JOBS.c.lease_owner)) == 1
 
 
 async def complete(
@@ -130,14 +143,17 @@ async def fail(session: Session, job: Claimed, *, at: datetime, retry_at: dateti
 
 
 async def _finish(session: Session, job: Claimed, **values: Any) -> bool:
-    held = (
-        (_JOBS.c.tenant_id == job.tenant_id)
-        & (_JOBS.c.id == job.id)
-        & (_JOBS.c.status == "RUNNING")
-        & (_JOBS.c.lease_owner == job.lease_owner)
-    )
-    statement = update(_JOBS).where(held).values(lease_owner=None, lease_until=None, **values)
+    statement = update(_JOBS).where(_held(job)).values(lease_owner=None, lease_until=None, **values)
     return await session.rowcount(statement) == 1
+
+
+def _held(job: Claimed) -> ColumnElement[bool]:
+    return and_(
+        _JOBS.c.tenant_id == job.tenant_id,
+        _JOBS.c.id == job.id,
+        _JOBS.c.status == "RUNNING",
+        _JOBS.c.lease_owner == job.lease_owner,
+    )
 
 
 async def find(session: Session, origin: str, transaction_id: str, transaction_counter: int) -> Row[Any] | None:

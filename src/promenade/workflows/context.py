@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from promenade.store.cache import Cache
@@ -21,7 +22,7 @@ class Context:
 
     ``source`` is meta.source (``btp`` or ``local-store``), ``origin`` who prices: ``cloud``, or the deployment ID of
     the store; it is part of the key of everything a till's transaction ID identifies. ``clock`` gives aware UTC times,
-    ``new_id`` lower-case UUIDs.
+    ``new_id`` lower-case UUIDs. ``jobs_ready`` is set when a confirm has left work for the worker of this process.
     """
 
     database: Database
@@ -32,3 +33,4 @@ class Context:
     source: str
     instance_id: str
     origin: str = CLOUD
+    jobs_ready: asyncio.Event = field(default_factory=asyncio.Event)

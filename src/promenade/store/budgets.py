@@ -1,0 +1,148 @@
+"""Money taken from budgets, exactly and never beyond their total (pricing semantics, section 8; reliability B1-B3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import ColumnElement, insert, select, update
+
+from promenade.store.schema import table
+from promenade.store.unit import Session
+
+__all__ = ["Consumption", "Drawn", "consumed_by", "draw", "insert_consumptions", "move_status"]
+
+_BUDGETS = table("Budgets")
+_CONSUMPTIONS = table("BudgetConsumptions")
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What a draw did. ``taken`` is what the budget gave, at most what was asked; amounts in major units."""
+
+    name: str
+    status: str  # before the draw
+    currency: str
+    taken: Decimal
+    consumed: Decimal
+    left: Decimal  # outstanding store grants do not count as left
+    total: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Consumption:
+    """A row of BudgetConsumptions: net of what the same transaction gave back for the same promotion."""
+
+    id: str
+    budget_id: str
+    promotion_id: str
+    amount: Decimal
+    uncovered: Decimal
+    currency: str
+
+
+async def draw(session: Session, budget_id: str, wanted: Decimal, given_back: Decimal) -> Drawn | None:
+    """Take ``wanted`` from a budget, or all that is left of it, after putting ``given_back`` into it.
+
+    None: there is no such budget any more. The budget's row is held until the unit of work ends.
+    """
+    # One conditional statement while the budget lasts: no read before the write, so nothing can come between.
+    net = wanted - given_back
+    free = _BUDGETS.c.total_amount - _BUDGETS.c.consumed_amount - _BUDGETS.c.reserved_amount
+    covered = await _change(session, budget_id, net, free >= net)
+    if covered is not None:
+        return _drawn(covered, wanted)
+    return await _draw_rest(session, budget_id, given_back)
+
+
+async def _draw_rest(session: Session, budget_id: str, given_back: Decimal) -> Drawn | None:
+    """Take what is left. Giving back first takes hold of the row and says what that is."""
+    held = await _change(session, budget_id, -given_back, None)
+    if held is None:
+        return None
+    left = max(_left(held), Decimal(0))
+    taken = await _change(session, budget_id, left, None) if left else None
+    return _drawn(held if taken is None else taken, left)
+
+
+async def _change(session: Session, budget_id: str, by: Decimal, condition: ColumnElement[bool] | None) -> Any:
+    statement = (
+        update(_BUDGETS)
+        .where(_BUDGETS.c.id == budget_id)
+        .values(consumed_amount=_BUDGETS.c.consumed_amount + by)
+        .returning(
+            _BUDGETS.c.name,
+            _BUDGETS.c.status,
+            _BUDGETS.c.currency,
+            _BUDGETS.c.total_amount,
+            _BUDGETS.c.consumed_amount,
+            _BUDGETS.c.reserved_amount,
+        )
+    )
+    rows = await session.execute(statement if condition is None else statement.where(condition))
+    return rows[0] if rows else None
+
+
+def _left(row: Any) -> Decimal:
+    left: Decimal = row.total_amount - row.consumed_amount - row.reserved_amount
+    return left
+
+
+def _drawn(row: Any, taken: Decimal) -> Drawn:
+    return Drawn(row.name, row.status, row.currency, taken, row.consumed_amount, _left(row), row.total_amount)
+
+
+async def move_status(session: Session, budget_id: str, before: str, after: str) -> bool:
+    """Move a budget from one status to another; False: it was not in ``before``, somebody else moved it."""
+    statement = update(_BUDGETS).where(_BUDGETS.c.id == budget_id, _BUDGETS.c.status == before)
+    return await session.rowcount(statement.values(status=after)) == 1
+
+
+async def insert_consumptions(
+    session: Session,
+    consumptions: list[Consumption],
+    *,
+    origin: str,
+    transaction_id: str,
+    transaction_counter: int,
+    at: datetime,
+) -> None:
+    """Write the consumptions of one confirm."""
+    await session.execute_many(
+        insert(_CONSUMPTIONS),
+        [
+            {
+                "id": one.id,
+                "budget_id": one.budget_id,
+                "promotion_id": one.promotion_id,
+                "origin": origin,
+                "transaction_id": transaction_id,
+                "transaction_counter": transaction_counter,
+                "amount": one.amount,
+                "uncovered_amount": one.uncovered,
+                "currency": one.currency,
+                "consumed_at": at,
+                "created_at": at,
+                "modified_at": at,
+            }
+            for one in consumptions
+        ],
+    )
+
+
+async def consumed_by(
+    session: Session, origin: str, transaction_id: str, transaction_counter: int
+) -> list[tuple[str, str, Decimal]]:
+    """(budget, promotion, amount) of a confirmed iteration, in that order."""
+    rows = await session.execute(
+        select(_CONSUMPTIONS.c.budget_id, _CONSUMPTIONS.c.promotion_id, _CONSUMPTIONS.c.amount)
+        .where(
+            _CONSUMPTIONS.c.origin == origin,
+            _CONSUMPTIONS.c.transaction_id == transaction_id,
+            _CONSUMPTIONS.c.transaction_counter == transaction_counter,
+        )
+        .order_by(_CONSUMPTIONS.c.budget_id, _CONSUMPTIONS.c.promotion_id)
+    )
+    return [(row.budget_id, row.promotion_id, row.amount) for row in rows]

@@ -1,0 +1,43 @@
+"""Calculation logs: what a confirmed sale came to, or that a confirm was refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import insert, select
+
+from promenade.store.schema import table
+from promenade.store.unit import Session
+
+__all__ = ["insert_log", "promotion_names"]
+
+_LOGS = table("CalculationLogs")
+_ITEMS = table("CalculationLogItems")
+_LOG_PROMOTIONS = table("CalculationLogPromotions")
+_PROMOTIONS = table("Promotions")
+
+Columns = Mapping[str, Any]
+
+
+async def insert_log(
+    session: Session, log: Columns, items: Sequence[Columns], promotions: Sequence[Columns], *, at: datetime
+) -> None:
+    """Write a log with its lines and promotions, given by their columns; ``at`` is when the rows are made."""
+    made = {"created_at": at, "modified_at": at}
+    await session.rowcount(insert(_LOGS), {**log, **made})
+    await session.execute_many(insert(_ITEMS), [{**item, **made, "log_id": log["id"]} for item in items])
+    await session.execute_many(
+        insert(_LOG_PROMOTIONS), [{**promotion, **made, "log_id": log["id"]} for promotion in promotions]
+    )
+
+
+async def promotion_names(session: Session, promotion_ids: Iterable[str]) -> dict[str, tuple[str, int]]:
+    """Name and version of the promotions that still exist."""
+    rows = await session.execute(
+        select(_PROMOTIONS.c.id, _PROMOTIONS.c.name, _PROMOTIONS.c.version).where(
+            _PROMOTIONS.c.id.in_(list(promotion_ids))
+        )
+    )
+    return {row.id: (row.name, row.version) for row in rows}

@@ -1,0 +1,240 @@
+"""Coupons spent by confirmed sales: every edge is one conditional statement whose row count is the answer.
+
+A claim marks the code for its transaction for good: it has no time after which it runs out, so that no sweeper and no
+other till gets the code before the worker has finished the redemption (reliability C1, C3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, and_, insert, or_, select, update
+
+from promenade.store.schema import table
+from promenade.store.unit import Session
+from promenade.store.upsert import upsert
+from promenade.store.usage import ALL_CUSTOMERS
+
+__all__ = [
+    "Claim",
+    "SpendingRules",
+    "claim_individual",
+    "claims_of",
+    "count_generic",
+    "count_use",
+    "finish_redemption",
+    "has_ended",
+    "insert_claim",
+    "insert_redemption_log",
+    "read_rules",
+]
+
+_CODES = table("CouponCodes")
+_TYPES = table("CouponTypes")
+_USAGE = table("coupon_usage")
+_CLAIMS = table("coupon_claims")
+_LOGS = table("RedemptionLogs")
+
+
+@dataclass(frozen=True, slots=True)
+class SpendingRules:
+    """What a coupon type says about spending its codes."""
+
+    code_type: str
+    valid_to: datetime | None
+    max_redemptions: int | None
+    max_redemptions_per_customer: int | None
+
+    @property
+    def is_generic(self) -> bool:
+        return self.code_type == "GENERIC"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A code spent by a confirmed transaction; ``slot`` is 0, or the place among the claims of a generic code."""
+
+    coupon_code_id: str
+    slot: int
+    coupon_type_id: str
+    promotion_id: str
+    customer_id: str | None
+
+
+async def read_rules(session: Session, coupon_type_ids: Iterable[str]) -> dict[str, SpendingRules]:
+    """The rules of the types that exist, by ID."""
+    rows = await session.execute(
+        select(
+            _TYPES.c.id,
+            _TYPES.c.code_type,
+            _TYPES.c.valid_to,
+            _TYPES.c.max_redemptions,
+            _TYPES.c.max_redemptions_per_customer,
+        ).where(_TYPES.c.id.in_(list(coupon_type_ids)))
+    )
+    return {
+        row.id: SpendingRules(row.code_type, row.valid_to, row.max_redemptions, row.max_redemptions_per_customer)
+        for row in rows
+    }
+
+
+async def has_ended(session: Session, coupon_id: str, at: datetime) -> bool:
+    """Whether a code's own validity is over at ``at``; its very end is too late."""
+    rows = await session.execute(select(_CODES.c.id).where(_CODES.c.id == coupon_id, _CODES.c.valid_until <= at))
+    return bool(rows)
+
+
+def _lives(at: datetime) -> ColumnElement[bool]:
+    return or_(_CODES.c.valid_until.is_(None), _CODES.c.valid_until > at)
+
+
+async def claim_individual(session: Session, coupon_id: str, transaction_id: str, at: datetime) -> bool:
+    """Spend an individual code; False: it is not there to be spent by this transaction at ``at``.
+
+    A reservation of another transaction that has run out no longer holds the code, swept or not.
+    """
+    free = or_(
+        _CODES.c.status == "ACTIVE",
+        and_(
+            _CODES.c.status == "RESERVED",
+            or_(_CODES.c.reserved_by_transaction_id == transaction_id, _CODES.c.reserved_until <= at),
+        ),
+    )
+    statement = (
+        update(_CODES)
+        .where(_CODES.c.id == coupon_id, _CODES.c.redeemed_transaction_id.is_(None), free, _lives(at))
+        .values(
+            status="RESERVED",
+            reservation_ref=None,
+            reserved_until=None,
+            reserved_by_transaction_id=transaction_id,
+            redeemed_transaction_id=transaction_id,
+            version=_CODES.c.version + 1,
+            modified_at=at,
+        )
+    )
+    return await session.rowcount(statement) == 1
+
+
+async def count_generic(session: Session, coupon_id: str, transaction_id: str, at: datetime) -> bool:
+    """Count one redemption on a generic code, which stays ACTIVE; False: it is not usable at ``at``."""
+    statement = (
+        update(_CODES)
+        .where(_CODES.c.id == coupon_id, _CODES.c.status == "ACTIVE", _lives(at))
+        .values(
+            redemption_count=_CODES.c.redemption_count + 1,
+            redeemed_at=at,
+            redeemed_transaction_id=transaction_id,
+        )
+    )
+    return await session.rowcount(statement) == 1
+
+
+async def count_use(session: Session, coupon_type_id: str, customer_id: str | None, limit: int | None) -> int | None:
+    """Count one redemption of a coupon type, of a customer or (None) of all, and return how many there are now.
+
+    None: ``limit`` is reached, nothing was counted.
+    """
+    if limit is not None and limit < 1:
+        return None
+    counting = upsert(session, _USAGE)
+    statement = counting.on_conflict_do_update(
+        index_elements=[_USAGE.c.tenant_id, _USAGE.c.coupon_type_id, _USAGE.c.customer_id],
+        set_={"count": _USAGE.c["count"] + 1},
+        where=None if limit is None else _USAGE.c["count"] < limit,
+    ).returning(_USAGE.c["count"].label("uses"))
+    row = {"coupon_type_id": coupon_type_id, "customer_id": customer_id or ALL_CUSTOMERS, "count": 1}
+    rows = await session.execute(statement, row)
+    return int(rows[0].uses) if rows else None
+
+
+async def insert_claim(
+    session: Session, claim: Claim, *, origin: str, transaction_id: str, transaction_counter: int, at: datetime
+) -> None:
+    """Write down who spent what; its key is the second wall against spending an individual code twice."""
+    row = {
+        "coupon_code_id": claim.coupon_code_id,
+        "slot": claim.slot,
+        "coupon_type_id": claim.coupon_type_id,
+        "promotion_id": claim.promotion_id,
+        "customer_id": claim.customer_id,
+        "origin": origin,
+        "transaction_id": transaction_id,
+        "transaction_counter": transaction_counter,
+        "claimed_at": at,
+    }
+    await session.rowcount(insert(_CLAIMS), row)
+
+
+async def claims_of(session: Session, origin: str, transaction_id: str) -> list[Claim]:
+    """The unfinished claims of a confirmed transaction, in the order of their codes."""
+    rows = await session.execute(
+        select(
+            _CLAIMS.c.coupon_code_id,
+            _CLAIMS.c.slot,
+            _CLAIMS.c.coupon_type_id,
+            _CLAIMS.c.promotion_id,
+            _CLAIMS.c.customer_id,
+        )
+        .where(
+            _CLAIMS.c.origin == origin,
+            _CLAIMS.c.transaction_id == transaction_id,
+            _CLAIMS.c.redeemed_at.is_(None),
+        )
+        .order_by(_CLAIMS.c.coupon_code_id, _CLAIMS.c.slot)
+    )
+    return [Claim(*tuple(row)) for row in rows]
+
+
+async def finish_redemption(session: Session, claim: Claim, transaction_id: str, at: datetime) -> None:
+    """Make a claimed individual code REDEEMED (a generic one stays ACTIVE) and close the claim."""
+    await session.rowcount(
+        update(_CODES)
+        .where(
+            _CODES.c.id == claim.coupon_code_id,
+            _CODES.c.status == "RESERVED",
+            _CODES.c.redeemed_transaction_id == transaction_id,
+        )
+        .values(
+            status="REDEEMED",
+            redeemed_at=at,
+            redemption_count=_CODES.c.redemption_count + 1,
+            version=_CODES.c.version + 1,
+            modified_at=at,
+        )
+    )
+    await session.rowcount(
+        update(_CLAIMS)
+        .where(_CLAIMS.c.coupon_code_id == claim.coupon_code_id, _CLAIMS.c.slot == claim.slot)
+        .values(redeemed_at=at)
+    )
+
+
+async def insert_redemption_log(
+    session: Session,
+    *,
+    log_id: str,
+    coupon_code_id: str | None,
+    coupon_type_id: str,
+    promotion_id: str | None,
+    action: str,
+    transaction_id: str | None,
+    customer_id: str | None,
+    at: datetime,
+) -> None:
+    """Write one RedemptionLogs row; ``action`` is ISSUED, REDEEMED ..."""
+    row = {
+        "id": log_id,
+        "coupon_code_id": coupon_code_id,
+        "coupon_type_id": coupon_type_id,
+        "promotion_id": promotion_id,
+        "action": action,
+        "transaction_id": transaction_id,
+        "customer_id": customer_id,
+        "occurred_at": at,
+        "created_at": at,
+        "modified_at": at,
+    }
+    await session.rowcount(insert(_LOGS), row)

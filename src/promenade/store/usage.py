@@ -1,0 +1,46 @@
+"""In how many confirmed sales a promotion has applied: what the usage limits of later sales are read from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlalchemy import bindparam, update
+
+from promenade.store.schema import table
+from promenade.store.unit import Session
+from promenade.store.upsert import upsert
+
+__all__ = ["ALL_CUSTOMERS", "count_applications"]
+
+ALL_CUSTOMERS = ""
+
+_USAGE = table("promotion_usage")
+_PROMOTIONS = table("Promotions")
+
+
+async def count_applications(session: Session, promotion_ids: Iterable[str], customer_id: str | None) -> None:
+    """Count one confirmed sale for each promotion, in all and of the customer.
+
+    Rows are touched in the order of their keys, so that two confirms never wait for each other in a circle. The
+    version of a promotion stays: it counts authoring writes, and this is none.
+    """
+    ordered = sorted(promotion_ids)
+    customers = (ALL_CUSTOMERS,) if customer_id is None else (ALL_CUSTOMERS, customer_id)
+    counting = upsert(session, _USAGE)
+    await session.execute_many(
+        counting.on_conflict_do_update(
+            index_elements=[_USAGE.c.tenant_id, _USAGE.c.promotion_id, _USAGE.c.customer_id],
+            set_={"count": _USAGE.c["count"] + counting.excluded["count"]},
+        ),
+        [
+            {"promotion_id": promotion_id, "customer_id": customer, "count": 1}
+            for promotion_id in ordered
+            for customer in customers
+        ],
+    )
+    await session.execute_many(
+        update(_PROMOTIONS)
+        .where(_PROMOTIONS.c.id == bindparam("counted_id"))
+        .values(applications_count=_PROMOTIONS.c.applications_count + 1),
+        [{"counted_id": promotion_id} for promotion_id in ordered],
+    )

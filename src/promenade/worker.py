@@ -1,0 +1,94 @@
+"""Background work: claims side-effect jobs and carries them out, in a process of its own or inside `serve`.
+
+Any number of workers may run on one PostgreSQL database. A worker that dies leaves jobs whose lease runs out; another
+takes them up. A worker that fails tries again later; it never ends by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+import structlog
+
+from promenade.errors import Unavailable
+from promenade.workflows.context import Context
+from promenade.workflows.side_effects import (
+    ATTEMPTS_MAX,
+    LEASE_SECONDS,
+    ClaimedJob,
+    claim_jobs,
+    give_up,
+    run_side_effects,
+)
+
+__all__ = ["Worker", "run_worker"]
+
+BATCH = 16  # jobs of one claim run together: on SQLite they share a commit
+POLL_SECONDS = 1.0  # how long work confirmed by another process may wait
+PAUSE_SECONDS = 2.0  # after the database could not be reached
+
+_log = structlog.get_logger(__name__)
+
+
+class Worker:
+    """Runs until told to stop. Times are in seconds."""
+
+    def __init__(
+        self,
+        context: Context,
+        *,
+        poll_seconds: float = POLL_SECONDS,
+        lease_seconds: int = LEASE_SECONDS,
+        attempts_max: int = ATTEMPTS_MAX,
+    ) -> None:
+        self._context = context
+        self._poll_seconds = poll_seconds
+        self._lease_seconds = lease_seconds
+        self._attempts_max = attempts_max
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until ``stop`` is set; jobs under way are finished first."""
+        while not stop.is_set():
+            self._context.jobs_ready.clear()
+            try:
+                done = await self.run_once()
+            except Unavailable as error:
+                _log.warning("worker.paused", reason=error.message)
+                await _first_of(stop, timeout_seconds=PAUSE_SECONDS)
+                continue
+            if not done:
+                await _first_of(stop, self._context.jobs_ready, timeout_seconds=self._poll_seconds)
+
+    async def run_once(self) -> int:
+        """Claim one batch and carry it out; how many jobs there were. Raises Unavailable with the database away."""
+        claimed = await claim_jobs(self._context, BATCH, self._lease_seconds)
+        await asyncio.gather(*(self._carry_out(job) for job in claimed))
+        return len(claimed)
+
+    async def _carry_out(self, job: ClaimedJob) -> None:
+        if job.attempts > self._attempts_max:  # whoever had the last attempt died in it
+            await give_up(self._context, job, "The last attempt was not finished.", self._attempts_max)
+            return
+        try:
+            if not await run_side_effects(self._context, job):
+                _log.info("worker.lease_lost", job=job.id)
+        except Unavailable as error:
+            _log.warning("worker.job_put_off", job=job.id, reason=error.message)  # its lease will run out
+        except Exception as error:
+            _log.exception("worker.job_failed", job=job.id, attempts=job.attempts)
+            await give_up(self._context, job, f"{type(error).__name__}: {error}", self._attempts_max)
+
+
+async def run_worker(context: Context, stop: asyncio.Event) -> None:
+    """Work with the usual settings until ``stop`` is set."""
+    await Worker(context).run(stop)
+
+
+async def _first_of(*events: asyncio.Event, timeout_seconds: float) -> None:
+    """Wait until one of the events is set, but no longer than the timeout."""
+    waiting = [asyncio.ensure_future(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waiting, timeout=timeout_seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for one in waiting:
+            one.cancel()

@@ -1,0 +1,100 @@
+"""Confirm charges budgets, exactly and never beyond their total (pricing semantics, section 8; B1-B3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from promenade.events import BudgetExhausted
+from promenade.store import budgets as store
+from promenade.store.budgets import Consumption, Drawn
+from promenade.store.outbox import emit
+from promenade.store.unit import Session
+from promenade.workflows.confirm_rules import SaleIdentity, Settlement, money
+from promenade.workflows.context import Context
+from promenade.workflows.returns import BudgetCharge
+
+__all__ = ["BudgetMove", "charge_budgets", "charges_of", "moves_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetMove:
+    """What one transaction does to one budget for one promotion, in minor units."""
+
+    budget_id: str
+    promotion_id: str
+    wanted_minor: int = 0
+    given_back_minor: int = 0
+
+
+def charges_of(settlement: Settlement) -> tuple[BudgetCharge, ...]:
+    """What a confirm asks of budgets: every linked budget is charged in full."""
+    return tuple(
+        BudgetCharge(budget_id, promotion.applied.promotion_id, promotion.booked_minor)
+        for promotion in settlement.promotions
+        if promotion.booked_minor > 0
+        for budget_id in promotion.applied.budget_ids
+    )
+
+
+def moves_of(charges: Iterable[BudgetCharge], given_back: Iterable[BudgetCharge]) -> tuple[BudgetMove, ...]:
+    """Both directions as one move per budget and promotion, in the order that all confirms share."""
+    wanted: dict[tuple[str, str], int] = {}
+    back: dict[tuple[str, str], int] = {}
+    for found, source in ((wanted, charges), (back, given_back)):
+        for one in source:
+            key = (one.budget_id, one.promotion_id)
+            found[key] = found.get(key, 0) + one.amount_minor
+    return tuple(BudgetMove(*key, wanted.get(key, 0), back.get(key, 0)) for key in sorted(wanted | back))
+
+
+async def charge_budgets(
+    context: Context, session: Session, moves: Sequence[BudgetMove], exponent: int, sale: SaleIdentity
+) -> None:
+    """Carry out the moves and record them; the last thing a confirm does, so that a budget is held only briefly.
+
+    Where less is left than was granted, what is left is taken, the rest is recorded as uncovered, and the sale stands.
+    """
+    consumptions: list[Consumption] = []
+    for move in moves:
+        wanted, back = money(move.wanted_minor, exponent), money(move.given_back_minor, exponent)
+        drawn = await store.draw(session, move.budget_id, wanted, back)
+        if drawn is None:
+            continue
+        await _follow(context, session, move, drawn, sale)
+        consumptions.append(
+            Consumption(
+                id=context.new_id(),
+                budget_id=move.budget_id,
+                promotion_id=move.promotion_id,
+                amount=drawn.taken - back,
+                uncovered=wanted - drawn.taken,
+                currency=drawn.currency,
+            )
+        )
+    await store.insert_consumptions(
+        session,
+        consumptions,
+        origin=sale.origin,
+        transaction_id=sale.transaction_id,
+        transaction_counter=sale.transaction_counter,
+        at=sale.confirmed_at,
+    )
+
+
+async def _follow(context: Context, session: Session, move: BudgetMove, drawn: Drawn, sale: SaleIdentity) -> None:
+    """Move the budget's status after a draw. INVARIANT: one BUDGET_EXHAUSTED per move to EXHAUSTED."""
+    if drawn.left <= Decimal(0):
+        if drawn.status == "ACTIVE" and await store.move_status(session, move.budget_id, "ACTIVE", "EXHAUSTED"):
+            event = BudgetExhausted(
+                budget_id=move.budget_id,
+                budget_name=drawn.name,
+                total_amount=drawn.total,
+                consumed_amount=drawn.consumed,
+                currency=drawn.currency,
+            )
+            await emit(session, event, event_id=context.new_id(), at=sale.at)
+    elif drawn.status == "EXHAUSTED" and move.given_back_minor:
+        # What a return gives back can be spent again, as after a recharge.
+        await store.move_status(session, move.budget_id, "EXHAUSTED", "ACTIVE")

@@ -1,0 +1,93 @@
+"""Confirm spends the coupons that triggered its promotions, inside its own transaction (section 11; C1, C3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from promenade.engine.basket import CouponFact
+from promenade.errors import Conflict
+from promenade.store import coupon_claims as store
+from promenade.store.coupon_claims import Claim, SpendingRules
+from promenade.store.unit import Session
+from promenade.workflows.confirm_rules import SaleIdentity, Settlement
+
+__all__ = ["Spending", "claim_coupons", "coupons_to_claim"]
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """One coupon that a confirm spends. ``coupon_id`` None: the shared code of a type, which has no row."""
+
+    code: str
+    coupon_id: str | None
+    coupon_type_id: str
+    promotion_id: str
+
+    @property
+    def key(self) -> str:
+        """What its claim is kept under."""
+        return self.coupon_id or self.coupon_type_id
+
+
+def coupons_to_claim(settlement: Settlement, facts: Sequence[CouponFact]) -> tuple[Spending, ...]:
+    """The coupons behind the confirmed promotions, each once, in an order that all confirms share."""
+    known = {fact.code: fact for fact in facts if fact.coupon_type_id is not None}
+    found: dict[str, Spending] = {}
+    for promotion in settlement.promotions:
+        fact = known.get(promotion.applied.coupon_code or "")
+        if fact is not None and fact.coupon_type_id is not None:
+            spending = Spending(fact.code, fact.coupon_id, fact.coupon_type_id, promotion.applied.promotion_id)
+            found.setdefault(spending.key, spending)
+    return tuple(sorted(found.values(), key=lambda one: (one.coupon_type_id, one.key)))
+
+
+async def claim_coupons(session: Session, spendings: Sequence[Spending], sale: SaleIdentity) -> None:
+    """Spend all of them or raise Conflict: COUPON_ALREADY_CLAIMED, COUPON_EXPIRED or COUPON_LIMIT_REACHED."""
+    if not spendings:
+        return
+    rules = await store.read_rules(session, {one.coupon_type_id for one in spendings})
+    for one in spendings:
+        rule = rules.get(one.coupon_type_id)
+        if rule is None:
+            raise _already_claimed(one)
+        slot = await _spend(session, one, rule, sale)
+        await store.insert_claim(
+            session,
+            Claim(one.key, slot, one.coupon_type_id, one.promotion_id, sale.customer_id),
+            origin=sale.origin,
+            transaction_id=sale.transaction_id,
+            transaction_counter=sale.transaction_counter,
+            at=sale.at,
+        )
+
+
+async def _spend(session: Session, one: Spending, rule: SpendingRules, sale: SaleIdentity) -> int:
+    """Spend one coupon and return the slot of its claim."""
+    if rule.valid_to is not None and rule.valid_to <= sale.at:
+        raise _expired(one)
+    uses = await store.count_use(session, one.coupon_type_id, None, rule.max_redemptions)
+    if uses is None:
+        raise _limit_reached(one)
+    if sale.customer_id is not None:
+        limit = rule.max_redemptions_per_customer
+        if await store.count_use(session, one.coupon_type_id, sale.customer_id, limit) is None:
+            raise _limit_reached(one)
+    if one.coupon_id is None:
+        return uses
+    spend = store.count_generic if rule.is_generic else store.claim_individual
+    if not await spend(session, one.coupon_id, sale.transaction_id, sale.at):
+        raise _expired(one) if await store.has_ended(session, one.coupon_id, sale.at) else _already_claimed(one)
+    return uses if rule.is_generic else 0
+
+
+def _already_claimed(one: Spending) -> Conflict:
+    return Conflict("COUPON_ALREADY_CLAIMED", f"Coupon {one.code} has been spent by another sale.", "coupons")
+
+
+def _expired(one: Spending) -> Conflict:
+    return Conflict("COUPON_EXPIRED", f"Coupon {one.code} is no longer valid.", "coupons")
+
+
+def _limit_reached(one: Spending) -> Conflict:
+    return Conflict("COUPON_LIMIT_REACHED", f"Coupon {one.code} has been spent as often as it may.", "coupons")

@@ -1,0 +1,58 @@
+"""The sales that a confirm's return lines name: held, settled against what came back before, and noted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+import msgspec
+
+from promenade.store import budgets, confirmations
+from promenade.store.unit import Session
+from promenade.workflows.confirm_rules import SaleIdentity
+from promenade.workflows.returns import BudgetCharge, GiveBack, SaleRecord, add_returned, give_back
+
+__all__ = ["encode_record", "take_back"]
+
+_RECORD = msgspec.msgpack.Decoder(SaleRecord)
+_QUANTITIES = msgspec.msgpack.Decoder(dict[str, int])
+_ENCODER = msgspec.msgpack.Encoder()
+
+
+def encode_record(record: SaleRecord) -> bytes:
+    """A sale's record as it is kept with its confirmation."""
+    return _ENCODER.encode(record)
+
+
+async def take_back(
+    session: Session, sale: SaleIdentity, returned: Mapping[str, Mapping[str, int]], exponent: int
+) -> tuple[GiveBack, ...]:
+    """What the returned quantities (by transaction and line) bring back of each sale.
+
+    Each sale is held until the unit of work ends, in the order of their transaction IDs: concurrent returns of one sale
+    come one after the other, and together bring back no more than it carried. Unknown sales bring back nothing.
+    """
+    found: list[GiveBack] = []
+    for transaction_id, quantities in returned.items():
+        held = await confirmations.lock_sale(session, sale.origin, transaction_id)
+        if held is None:
+            continue
+        record = _RECORD.decode(held.carried)
+        before = _QUANTITIES.decode(held.returned) if held.returned is not None else {}
+        after = add_returned(record, before, quantities)
+        if after == before:
+            continue
+        rows = await budgets.consumed_by(session, sale.origin, transaction_id, held.transaction_counter)
+        charged = _charged(record, rows, exponent)
+        found.append(give_back(transaction_id, record, charged, before, after))
+        await confirmations.note_returned(session, sale.origin, transaction_id, _ENCODER.encode(after))
+    return tuple(found)
+
+
+def _charged(record: SaleRecord, rows: list[tuple[str, str, Decimal]], exponent: int) -> list[BudgetCharge]:
+    """What the sale itself took: a consumption is net of what return lines of the same transaction gave back."""
+    own = {(one.budget_id, one.promotion_id): one.amount_minor for one in record.given_back}
+    return [
+        BudgetCharge(budget_id, promotion_id, int(amount.scaleb(exponent)) + own.get((budget_id, promotion_id), 0))
+        for budget_id, promotion_id, amount in rows
+    ]

@@ -1,0 +1,224 @@
+"""The asynchronous stage of a confirmed sale: coupons redeemed, points booked, coupons issued (reliability T5).
+
+All local effects and COMPLETED are one transaction under the worker's lease, so that each happens once however often a
+job is taken.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from promenade.errors import NotFound
+from promenade.events import CouponRedeemed
+from promenade.store import coupon_claims, coupon_pool, jobs
+from promenade.store.jobs import RETRY_SECONDS_MAX, Claimed
+from promenade.store.outbox import emit
+from promenade.store.unit import Session
+from promenade.workflows.context import Context
+from promenade.workflows.coupon_codes import Draw
+from promenade.workflows.effects import decode_effects
+from promenade.workflows.loyalty import award_points
+from promenade.workflows.post_purchase import issue_coupons
+
+__all__ = [
+    "ATTEMPTS_MAX",
+    "LEASE_SECONDS",
+    "ClaimedJob",
+    "PostPurchaseResult",
+    "SideEffects",
+    "claim_jobs",
+    "give_up",
+    "run_side_effects",
+    "side_effects_status",
+]
+
+ATTEMPTS_MAX = 8
+LEASE_SECONDS = 60
+STATUS_CACHE_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class PostPurchaseResult:
+    """One issued coupon, as the till that earned it may show it."""
+
+    code: str
+    coupon_type_id: str
+    customer_id: str | None
+    issued_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SideEffects:
+    """The side-effects result (specification, "Evaluation messages"); coupons and budgets are counts."""
+
+    transaction_id: str
+    transaction_counter: int
+    status: str  # PENDING, RUNNING, COMPLETED, FAILED
+    enqueued_at: datetime
+    started_at: datetime | None
+    completed_at: datetime | None
+    attempts: int
+    coupons_redeemed: int
+    budgets_consumed: int
+    loyalty_points_earned: int
+    post_purchase_coupons: tuple[PostPurchaseResult, ...]
+    reason: str | None
+
+
+ClaimedJob = Claimed
+
+_ENCODER = msgspec.msgpack.Encoder()
+_DECODER = msgspec.msgpack.Decoder(SideEffects)
+
+
+class _LeaseLostError(Exception):
+    """Another worker has the job: nothing of this attempt may stay."""
+
+
+async def side_effects_status(
+    context: Context, tenant_id: str, transaction_id: str, transaction_counter: int
+) -> SideEffects:
+    """Where the asynchronous stage of a confirmed iteration stands; up to a second old.
+
+    Raises NotFound (ITERATION_NOT_FOUND) for an iteration that is unknown or not confirmed.
+    """
+    key = f"side-effects:{tenant_id}:{context.origin}:{transaction_counter}:{transaction_id}"
+    cached = await context.cache.get(key)
+    if cached is not None:
+        return _DECODER.decode(cached)
+    found = await context.database.read(
+        lambda session: _read_status(session, context.origin, transaction_id, transaction_counter), tenant=tenant_id
+    )
+    if found is None:
+        raise NotFound("ITERATION_NOT_FOUND", "No such iteration was confirmed.", "transactionCounter")
+    await context.cache.put(key, _ENCODER.encode(found), STATUS_CACHE_SECONDS)
+    return found
+
+
+async def _read_status(
+    session: Session, origin: str, transaction_id: str, transaction_counter: int
+) -> SideEffects | None:
+    job = await jobs.find(session, origin, transaction_id, transaction_counter)
+    if job is None:
+        return None
+    return SideEffects(
+        transaction_id=job.transaction_id,
+        transaction_counter=job.transaction_counter,
+        status=job.status,
+        enqueued_at=job.enqueued_at,
+        started_at=job.started_at,
+        completed_at=job.completed_at,
+        attempts=job.attempts,
+        coupons_redeemed=job.coupons_redeemed,
+        budgets_consumed=job.budgets_consumed,
+        loyalty_points_earned=job.loyalty_points_earned,
+        post_purchase_coupons=await _issued(session, job.post_purchase_coupons or ()),
+        reason=job.reason,
+    )
+
+
+async def _issued(session: Session, kept: Sequence[dict[str, Any]]) -> tuple[PostPurchaseResult, ...]:
+    """The issued coupons with their codes, which only their own rows hold."""
+    if not kept:
+        return ()
+    codes = await coupon_pool.codes_by_id(session, [one["couponId"] for one in kept if one["couponId"]])
+    codes |= await coupon_pool.generic_codes(session, [one["couponTypeId"] for one in kept if not one["couponId"]])
+    return tuple(
+        PostPurchaseResult(
+            codes[one["couponId"] or one["couponTypeId"]],
+            one["couponTypeId"],
+            one["customerId"],
+            datetime.fromisoformat(one["issuedAt"]),
+        )
+        for one in kept
+        if (one["couponId"] or one["couponTypeId"]) in codes
+    )
+
+
+async def claim_jobs(context: Context, limit: int, lease_seconds: int = LEASE_SECONDS) -> list[Claimed]:
+    """Take up to ``limit`` jobs of any tenant that are due, or whose worker let its lease run out."""
+    token = context.new_id()
+    return await context.database.write(
+        lambda session: jobs.claim(
+            session, lease_owner=token, at=context.clock(), lease_seconds=lease_seconds, limit=limit
+        ),
+        system=True,
+        durable=False,  # a claim that is lost with the power leaves the job to be claimed again
+    )
+
+
+async def run_side_effects(context: Context, job: Claimed, draw: Draw = secrets.choice) -> bool:
+    """Carry out one claimed job; False: the lease was lost and nothing was done.
+
+    ``draw`` picks a character of a new coupon code. What goes wrong is raised; see `give_up`.
+    """
+    try:
+        await context.database.write(lambda session: _carry_out(context, session, job, draw), tenant=job.tenant_id)
+    except _LeaseLostError:
+        return False
+    return True
+
+
+async def _carry_out(context: Context, session: Session, job: Claimed, draw: Draw) -> None:
+    if not await jobs.hold(session, job):
+        raise _LeaseLostError
+    effects = decode_effects(job.payload)
+    redeemed = await _redeem(context, session, job)
+    earned = await award_points(context, session, job, effects)
+    issued = await issue_coupons(context, session, job, effects, draw)
+    done = await jobs.complete(
+        session,
+        job,
+        at=context.clock(),
+        coupons_redeemed=redeemed,
+        loyalty_points_earned=earned,
+        post_purchase_coupons=issued,
+    )
+    if not done:
+        raise _LeaseLostError
+
+
+async def _redeem(context: Context, session: Session, job: Claimed) -> int:
+    """Finish the redemption of every coupon that the confirm claimed; how many there were."""
+    claims = await coupon_claims.claims_of(session, job.origin, job.transaction_id)
+    now = context.clock()
+    for claim in claims:
+        coupon_id = claim.coupon_code_id if claim.coupon_code_id != claim.coupon_type_id else None
+        await coupon_claims.finish_redemption(session, claim, job.transaction_id, now)
+        await coupon_claims.insert_redemption_log(
+            session,
+            log_id=context.new_id(),
+            coupon_code_id=coupon_id,
+            coupon_type_id=claim.coupon_type_id,
+            promotion_id=claim.promotion_id,
+            action="REDEEMED",
+            transaction_id=job.transaction_id,
+            customer_id=claim.customer_id,
+            at=now,
+        )
+        event = CouponRedeemed(
+            coupon_id=coupon_id,
+            coupon_type_id=claim.coupon_type_id,
+            promotion_id=claim.promotion_id,
+            transaction_id=job.transaction_id,
+            transaction_counter=job.transaction_counter,
+            customer_id=claim.customer_id,
+        )
+        await emit(session, event, event_id=context.new_id(), at=now)
+    return len(claims)
+
+
+async def give_up(context: Context, job: Claimed, reason: str, attempts_max: int = ATTEMPTS_MAX) -> None:
+    """Give a job back after a failed attempt: due again after a doubling wait, or FAILED after the last attempt."""
+    now = context.clock()
+    wait = min(2**job.attempts, RETRY_SECONDS_MAX)
+    retry_at = now + timedelta(seconds=wait) if job.attempts < attempts_max else None
+    await context.database.write(
+        lambda session: jobs.fail(session, job, at=now, retry_at=retry_at, reason=reason), tenant=job.tenant_id
+    )
