@@ -174,6 +174,7 @@ class CandidateIndex:
 
     def _reach_by_lines(self, view: BasketView, found: Bucket) -> None:
         articles, eans, makers = self._articles, self._eans, self._makers
+        by_group = bool(self._groups or self._trees)
         groups: set[str] = set()
         lines = view.lines
         for position in view.sale:
@@ -189,10 +190,11 @@ class CandidateIndex:
                 bucket = makers.get(line.manufacturer_id)
                 if bucket is not None:
                     found.update(bucket)
-            group = line.article_group_id
-            if group is not None and group not in groups:
-                groups.add(group)
-                self._reach_by_group(group, line.group_path, found)
+            if by_group:
+                group = line.article_group_id
+                if group is not None and group not in groups:
+                    groups.add(group)
+                    self._reach_by_group(group, line.group_path, found)
             if line.line.fields:
                 for name, _ in line.line.fields:
                     found.update(self._tables["field"].get(name, _NOTHING))

@@ -34,9 +34,13 @@ _MEASURES = frozenset((
 _NO_PATH: tuple[str, ...] = ()
 
 
+# Both cases are listed, so that the hot path need not fold.
+_MEASURED_UNITS = _MEASURES.union([unit.lower() for unit in _MEASURES])
+
+
 def is_measure(unit: str) -> bool:
     """Whether a unit of measure code means weighing or measuring rather than counting."""
-    return unit.upper() in _MEASURES
+    return unit in _MEASURED_UNITS
 
 
 class ArticleGroups:
@@ -80,13 +84,12 @@ class LineView:
         "article_group_id",
         "article_number",
         "ean",
-        "group_path",
+        "groups",
         "is_sale",
         "line",
         "manufacturer_id",
         "position",
         "quantity_thousandths",
-        "reference",
         "total_minor",
         "unit_price_hundredths",
         "units",
@@ -99,7 +102,6 @@ class LineView:
         self.position = position
         self.line = line
         self.article = article
-        self.reference = line.reference
         self.article_number = line.article_number
         quantity = line.quantity_thousandths
         price = line.unit_price_hundredths
@@ -113,13 +115,26 @@ class LineView:
             unit = article.unit
         self.ean = ean
         self.article_group_id = group
-        self.group_path: tuple[str, ...] = groups.path(group) if group else _NO_PATH
+        self.groups = groups
         self.manufacturer_id = manufacturer
-        self.total_minor = line_total_minor(price, quantity, exponent)
+        if quantity > 0 and price >= 0 and exponent == 2:  # most lines: `line_total_minor` without its cases
+            self.total_minor = (price * quantity + 500) // 1000
+        else:
+            self.total_minor = line_total_minor(price, quantity, exponent)
         self.is_sale = quantity > 0
         # A fraction of something counted in pieces cannot be cut into pieces either: it is one unit too.
-        self.weighed = quantity % 1000 != 0 or (unit is not None and unit.upper() in _MEASURES)
+        self.weighed = quantity % 1000 != 0 or (unit is not None and unit in _MEASURED_UNITS)
         self.units = 0 if quantity <= 0 else 1 if self.weighed else quantity // 1000
+
+    @property
+    def reference(self) -> str:
+        return self.line.reference
+
+    @property
+    def group_path(self) -> tuple[str, ...]:
+        """The effective article group and all its ancestors, nearest first; empty without a group."""
+        group = self.article_group_id
+        return self.groups.path(group) if group else _NO_PATH
 
     @property
     def unit(self) -> str:
