@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sqlite3
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
@@ -15,6 +16,7 @@ from sqlalchemy.exc import IntegrityError
 from promenade import model
 from promenade.store.schema import metadata, table
 from promenade.store.session import Database, Session
+from tests.kit.databases import Databases
 
 AT = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
 _numbers = itertools.count(1)
@@ -286,3 +288,35 @@ def test_a_table_has_the_columns_of_its_entity(entity: model.EntityType) -> None
 def test_what_is_computed_on_reading_has_no_table() -> None:
     with pytest.raises(KeyError):
         table("PromotionsCalendar")
+
+
+LOOKED_UP = {
+    "a coupon by its code": "SELECT id FROM coupon_codes WHERE tenant_id = ? AND code = ?",
+    "an article by its number": "SELECT id FROM articles WHERE tenant_id = ? AND article_number = ?",
+    "an article by its EAN": "SELECT id FROM articles WHERE tenant_id = ? AND ean = ?",
+    "the conditions of a promotion": "SELECT id FROM conditions WHERE tenant_id = ? AND promotion_id = ?",
+    "the budgets of a promotion": "SELECT budget_id FROM budget_promotions WHERE tenant_id = ? AND promotion_id = ?",
+    "the types that trigger": "SELECT id FROM coupon_type_promotions WHERE tenant_id = ? AND promotion_id = ?",
+    "the logs of a sale": "SELECT id FROM calculation_logs WHERE tenant_id = ? AND origin = ? AND transaction_id = ?",
+    "a job that is due": "SELECT id FROM side_effect_jobs WHERE (status = ? AND due_at <= ?) "
+    "OR (status = ? AND lease_until <= ?) ORDER BY due_at LIMIT 1",
+    "a free code of the pool": "SELECT id FROM coupon_codes WHERE tenant_id = ? AND coupon_type_id = ? AND status = ? "
+    "AND issued_at IS NULL LIMIT 1",
+    "expired reservations": "SELECT id FROM coupon_codes WHERE tenant_id = ? AND status = ? AND reserved_until <= ?",
+    "events to send": "SELECT id FROM outbox_events WHERE dispatched_at IS NULL ORDER BY created_at LIMIT 10",
+    "promotions that end": "SELECT id FROM promotions WHERE tenant_id = ? AND status = ? AND valid_to <= ?",
+}
+
+
+@pytest.mark.parametrize("statement", LOOKED_UP.values(), ids=LOOKED_UP)
+def test_what_tills_and_workers_look_up_is_indexed(databases: Databases, statement: str) -> None:
+    url = databases.create("sqlite")
+    connection = sqlite3.connect(url.removeprefix("sqlite:///"))
+    try:
+        plan = connection.execute(f"EXPLAIN QUERY PLAN {statement}", ["x"] * statement.count("?")).fetchall()
+    finally:
+        connection.close()
+        databases.drop(url)
+    steps = [step for *_, step in plan if step.startswith(("SCAN", "SEARCH"))]
+    assert steps
+    assert all(step.startswith("SEARCH") or "ix_outbox_events__waiting" in step for step in steps), steps

@@ -74,6 +74,7 @@ def _definitions() -> Iterator[_Definition]:
     yield from _transactions()
     yield from _work()
     yield from _usage()
+    yield from _customers()
     yield from _access()
 
 
@@ -162,6 +163,7 @@ def _transactions() -> Iterator[_Definition]:
 
 
 def _work() -> Iterator[_Definition]:
+    waiting = sa.text("dispatched_at IS NULL")
     yield (
         "side_effect_jobs",
         "The asynchronous stage of each confirmed transaction: its order, its lease and its result.",
@@ -193,7 +195,7 @@ def _work() -> Iterator[_Definition]:
                 "status IN ('PENDING', 'RUNNING', 'COMPLETED', 'FAILED')", name="ck_side_effect_jobs__status"
             ),
             # Workers look across tenants for what is due, or was left by a worker that died.
-            _unfinished("ix_side_effect_jobs__due", "due_at", where="status IN ('PENDING', 'RUNNING')"),
+            sa.Index("ix_side_effect_jobs__due", "status", "due_at"),
         ),
     )
     yield (
@@ -207,13 +209,9 @@ def _work() -> Iterator[_Definition]:
             _moment("created_at", "When it happened."),
             _moment("dispatched_at", "When its deliveries were planned.", nullable=True),
             _key("outbox_events", "id"),
-            _unfinished("ix_outbox_events__waiting", "created_at", "id", where="dispatched_at IS NULL"),
+            sa.Index("ix_outbox_events__waiting", "created_at", "id", sqlite_where=waiting, postgresql_where=waiting),
         ),
     )
-
-
-def _unfinished(name: str, *columns: str, where: str) -> sa.Index:
-    return sa.Index(name, *columns, sqlite_where=sa.text(where), postgresql_where=sa.text(where))
 
 
 def _usage() -> Iterator[_Definition]:
@@ -241,6 +239,9 @@ def _usage() -> Iterator[_Definition]:
             sa.CheckConstraint("count >= 0", name="ck_coupon_usage__count"),
         ),
     )
+
+
+def _customers() -> Iterator[_Definition]:
     yield (
         "coupon_claims",
         "A code spent by a confirmed transaction; the key lets an individual code be claimed once only.",

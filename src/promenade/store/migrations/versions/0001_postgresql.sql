@@ -491,7 +491,7 @@ CREATE TABLE side_effect_jobs (
 	CONSTRAINT ck_side_effect_jobs__status CHECK (status IN ('PENDING', 'RUNNING', 'COMPLETED', 'FAILED'))
 );
 
-CREATE INDEX ix_side_effect_jobs__due ON side_effect_jobs (due_at) WHERE status IN ('PENDING', 'RUNNING');
+CREATE INDEX ix_side_effect_jobs__due ON side_effect_jobs (status, due_at);
 
 CREATE TABLE signing_keys (
 	kid VARCHAR(64) COLLATE "C" NOT NULL,
