@@ -1,12 +1,14 @@
 """Iterations: each evaluation stored with everything its price depended on, by (tenant, origin, transaction, counter).
 
 ``input`` is MessagePack of (Basket, Settings, Facts, hash of the article group tree), ``outcome`` of the engine's
-Outcome. Definitions and trees are kept once, by their hash; what is in `promotion_definitions` is never changed.
+Outcome; both are compressed, because a row of a few pages less costs more time than it takes to compress. Definitions
+and trees are kept once, by their hash; what is in `promotion_definitions` is never changed.
 """
 
 from __future__ import annotations
 
 import sqlite3
+import zlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -84,6 +86,9 @@ async def store_iteration(
     None, and nothing stored: the tenant's catalogue is no longer at ``version``. One statement, one round trip.
     """
     basket, settings = input_[0], input_[1]
+    packed = _ENCODER.encode(input_), _ENCODER.encode(outcome)
+    if database.dialect == "postgresql":  # on SQLite the writer's thread compresses, beside the event loop
+        packed = _compressed(packed[0]), _compressed(packed[1])
     rows = await database.hot(
         "store iteration",
         (
@@ -97,12 +102,15 @@ async def store_iteration(
             header_reference,
             settings.now,
             version.changed_at,
-            _ENCODER.encode(input_),
-            _ENCODER.encode(outcome),
+            *packed,
             created_at,
         ),
     )
     return int(rows[0][0]) if rows else None
+
+
+def _compressed(packed: bytes) -> bytes:
+    return zlib.compress(packed, 1)
 
 
 _NEXT_COUNTER = """
@@ -154,8 +162,8 @@ def _store_iteration(connection: sqlite3.Connection, params: tuple[Any, ...]) ->
                 reference,
                 to_microseconds(now),
                 None if changed_at is None else to_microseconds(changed_at),
-                input_,
-                outcome,
+                _compressed(input_),
+                _compressed(outcome),
                 to_microseconds(created_at),
             ),
         )
@@ -177,7 +185,8 @@ async def find_iteration(
     if not rows:
         return None
     row = rows[0]
-    basket, settings, facts, tree = _INPUT.decode(row.input)
+    basket, settings, facts, tree = _INPUT.decode(zlib.decompress(row.input))
+    outcome = zlib.decompress(row.outcome)
     return StoredIteration(
         transaction_id=transaction_id,
         transaction_counter=transaction_counter,
@@ -190,8 +199,8 @@ async def find_iteration(
         settings=settings,
         facts=facts,
         tree_hash=tree,
-        outcome=_OUTCOME.decode(row.outcome),
-        outcome_bytes=row.outcome,
+        outcome=_OUTCOME.decode(outcome),
+        outcome_bytes=outcome,
     )
 
 

@@ -106,6 +106,7 @@ class _Line:
         if writable:
             self.raw.execute("PRAGMA journal_mode=WAL")
             self.raw.execute("PRAGMA journal_size_limit=67108864")
+            self.raw.execute("PRAGMA wal_autocheckpoint=4000")
         self.raw.execute("PRAGMA cache_size=-32000")
         self.raw.execute("PRAGMA temp_store=MEMORY")
         self.raw.set_progress_handler(self._late, PROGRESS_STEPS)
