@@ -24,9 +24,77 @@ from promenade.engine.stacking import Decision, Pass
 from promenade.engine.turn import Turn
 from promenade.engine.view import BasketView
 
-__all__ = ["assemble"]
+__all__ = ["assemble", "assemble_untouched"]
 
 _BUDGET_REASONS = frozenset(("BUDGET_NOT_ACTIVE", "BUDGET_EXHAUSTED", "BUDGET_INSUFFICIENT"))
+
+
+def assemble_untouched(view: BasketView, coupons: Sequence[CouponFact], control_arms: tuple[str, ...]) -> Outcome:
+    """The answer when no promotion can matter to the basket: what was sent, and the tenant's base points."""
+    sale = view.sale_total_minor
+    lines = tuple(
+        [
+            LineOutcome(
+                one.reference,
+                one.article_number,
+                one.line.ean,
+                one.line.article_group_id,
+                one.line.manufacturer_id,
+                one.quantity_thousandths,
+                one.unit,
+                one.unit_price_hundredths,
+                one.total_minor,
+                0,
+                one.total_minor if one.is_sale else 0,
+                (),
+            )
+            for one in view.lines
+        ]
+    )
+    returned = 0
+    if len(view.sale) < len(view.lines):
+        returned = sum([one.total_minor for one in view.lines if not one.is_sale])
+    subtotal = sale + returned
+    base_points = _base_points(view, subtotal)
+    refused = tuple([RefusedCoupon(fact.code, _unlinked_refusal(fact)) for fact in coupons])
+    return Outcome(
+        view.currency,
+        view.exponent,
+        lines,
+        (),
+        subtotal,
+        0,
+        subtotal,
+        sale,
+        returned,
+        (),
+        base_points,
+        base_points,
+        (),
+        refused,
+        (),
+        (),
+        (),
+        (),
+        (),
+        (),
+        control_arms,
+        BestDeal(True, 0, 0) if view.settings.strategy == "BEST_DEAL" else None,
+    )
+
+
+def _unlinked_refusal(fact: CouponFact) -> str:
+    if fact.refusal is None and fact.coupon_type_id is not None:
+        return "NO_PROMOTION"
+    return fact.refusal or "UNKNOWN_CODE"
+
+
+def _base_points(view: BasketView, net_minor: int) -> int:
+    """The tenant's points for the net total, rounded down; none for a net return."""
+    rate = view.settings.points_per_currency_unit_thousandths
+    if rate <= 0 or net_minor <= 0:
+        return 0
+    return net_minor * rate // (1000 * POWERS_OF_TEN[view.exponent])
 
 
 def assemble(
@@ -34,7 +102,7 @@ def assemble(
     done: Pass,
     decisions: Sequence[Decision],
     coupons: Sequence[CouponFact],
-    advice: Advice | None,
+    advice: Advice,
     control_arms: tuple[str, ...],
     best_deal: BestDeal | None,
 ) -> Outcome:
@@ -44,8 +112,7 @@ def assemble(
     subtotal = view.sale_total_minor + return_subtotal
     discount = done.discount_minor
     net = subtotal - discount
-    ppcu = view.settings.points_per_currency_unit_thousandths
-    base_points = max(0, net) * ppcu // (1000 * POWERS_OF_TEN[view.exponent]) if ppcu > 0 else 0
+    base_points = _base_points(view, net)
     points, points_by = _points(done, base_points)
     used, refused = _coupons(done, decisions, coupons) if coupons else ((), ())
     return Outcome(
@@ -70,10 +137,10 @@ def assemble(
                 if one.reason is not None and one.reason in _BUDGET_REASONS
             ]
         ),
-        () if advice is None else advice.recommendations,
-        () if advice is None else advice.missed,
-        () if advice is None else advice.gaps,
-        () if advice is None else advice.nudges,
+        advice.recommendations,
+        advice.missed,
+        advice.gaps,
+        advice.nudges,
         tuple([candidate.promotion.hash for candidate in done.world.candidates]),
         control_arms,
         best_deal,

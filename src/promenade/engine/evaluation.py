@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from promenade.engine.advice import Fate, advise
-from promenade.engine.assembly import assemble
+from promenade.engine.assembly import assemble, assemble_untouched
 from promenade.engine.basket import ArticleFact, Basket, CouponFact, Facts, Settings
 from promenade.engine.best_deal import best_pass
 from promenade.engine.catalogue import Catalogue, CompiledPromotion
@@ -100,6 +100,8 @@ def _order(candidate: Candidate) -> tuple[tuple[int, int, int], int, tuple[int, 
 def price(selection: Selection, facts: Facts) -> Outcome:
     """The outcome for a selection; of ``facts`` only budgets and usage are read here."""
     view = selection.view
+    if not selection.candidates and not selection.outsiders:
+        return assemble_untouched(view, selection.coupons, selection.control_arms)
     world = World(view, selection.candidates, selection.articles, facts.budgets, facts.usage)
     best_deal: BestDeal | None = None
     if view.settings.strategy == "BEST_DEAL":
@@ -112,7 +114,7 @@ def price(selection: Selection, facts: Facts) -> Outcome:
     def alone(promotion: CompiledPromotion, basket: BasketView) -> int:
         return price_alone(promotion, basket, selection.articles)
 
-    advice = advise(view, fates, selection.outsiders, alone) if fates or selection.outsiders else None
+    advice = advise(view, fates, selection.outsiders, alone)
     return assemble(view, done, decisions, selection.coupons, advice, selection.control_arms, best_deal)
 
 

@@ -186,14 +186,15 @@ def shares_of(units: int, taken_before: int, taken_after: int) -> tuple[UnitShar
         return (UnitShare(1, taken_after - taken_before),)
     share, odd = divmod(taken_before, units)
     new_share, new_odd = divmod(taken_after, units)
-    bounds = sorted({odd, new_odd, units} - {0})
-    shares: list[UnitShare] = []
-    start = 0
-    for end in bounds:
-        amount = new_share + (start < new_odd) - share - (start < odd)
-        if shares and shares[-1].amount_minor == amount:
-            shares[-1] = UnitShare(shares[-1].count + end - start, amount)
-        else:
-            shares.append(UnitShare(end - start, amount))
-        start = end
+    low = new_share - share
+    if odd == new_odd:
+        return (UnitShare(units, low),)
+    # Between the two borders the units are odd in only one of the two spreads.
+    if new_odd > odd:
+        first, last, middle = odd, new_odd, low + 1
+    else:
+        first, last, middle = new_odd, odd, low - 1
+    shares = [UnitShare(last - first, middle), UnitShare(units - last, low)]
+    if first:
+        shares.insert(0, UnitShare(first, low))
     return tuple(shares)

@@ -64,7 +64,7 @@ class ArticleDiscount:
                 fixed_by_ean[item.ean] = PerUnit("UNIT_PRICE", price, terms)
         discount: PerUnit | None = None
         all_fixed = bool(row.articles) and all(item.fixed_price_hundredths is not None for item in row.articles)
-        if row.discount_type is not None or row.discount_value_hundredths is not None or not all_fixed:
+        if row.discount_value_hundredths is not None or not all_fixed:
             kind, value = discount_of(
                 row.discount_type, row.discount_value_hundredths, ("PERCENTAGE", "ABSOLUTE", "UNIT_PRICE")
             )

@@ -148,7 +148,7 @@ def compile_benefits(definition: PromotionDefinition) -> tuple[Benefit, ...]:
     terms = Terms(
         definition.calculation_mode != "MULTIPLICATIVE",
         definition.rounding,
-        definition.precision,
+        None if definition.rounding == "NONE" else definition.precision,  # exact, then half up at the minor unit
         any(row.condition_type in _LINE_CONDITIONS and row.connector != "NOT" for row in definition.conditions),
     )
     benefits: list[Benefit] = []
