@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from promenade.engine.value import value
+
 __all__ = [
     "AppliedPromotion",
     "BestDeal",
@@ -26,7 +28,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class UnitShare:
     """``count`` units of a line that each carry ``amount_minor`` of a discount (a weighed line: count 1)."""
 
@@ -34,7 +36,7 @@ class UnitShare:
     amount_minor: int
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class LineDiscount:
     """One promotion on one line. One entry per (line, action); booked in order of application."""
 
@@ -48,7 +50,7 @@ class LineDiscount:
     units: tuple[UnitShare, ...]  # INVARIANT: sum(count * amount) == amount_minor
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class LineOutcome:
     """One basket line, in the order of the request. On a return line total is below zero and net is 0."""
 
@@ -81,7 +83,7 @@ class GrantedItem:
     triggered_by_coupon: bool
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class AppliedPromotion:
     """A promotion with an effect, in order of application; rewards-only promotions have discount 0."""
 
@@ -181,7 +183,7 @@ class BestDeal:
     nodes: int
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Outcome:
     currency: str
     exponent: int

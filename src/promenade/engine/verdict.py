@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from promenade.engine.value import value
 
 __all__ = ["Met", "Missed", "Trigger", "Verdict"]
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Trigger:
     """A quantity or amount threshold that was met, for counting how often (FREE_ITEM, section 6)."""
 
@@ -17,7 +17,7 @@ class Trigger:
     reached: int
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Met:
     """``lines``: positions of the sale lines matched; None when the condition is about something else."""
 
@@ -25,7 +25,7 @@ class Met:
     triggers: tuple[Trigger, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Missed:
     """``code`` says what kind of thing was missing, stable and upper-case (RECEIPT_AMOUNT_TOO_LOW ...).
 
