@@ -122,11 +122,11 @@ class CouponCodes(
 ):
     """One coupon code, from the pool to its redemption."""
 
-    coupon_type = to_one("CouponTypes", "The coupon type.", required=True, read_only=True)
-    code = text(64, "The secret that is presented at the till.", required=True, read_only=True, hidden_from=PUBLIC,
+    coupon_type = to_one("CouponTypes", "The coupon type.", required=True)
+    code = text(64, "The secret that is presented at the till.", required=True, hidden_from=PUBLIC,
                 importable=True)  # fmt: skip
     status = code_of("CouponCodeStatuses", "Where the code stands in its life.", default="ACTIVE")
-    customer_id = text(50, "The only customer who may spend it; null: whoever bears it.", read_only=True,
+    customer_id = text(50, "The only customer who may spend it; null: whoever bears it.",
                        searchable=True)  # fmt: skip
     reservation_ref = uuid("Its current reservation; new each time.", read_only=True)
     source = code_of("ArticleSources", "Where the code came from; EXTERNAL: from outside.", default="MANUAL",
@@ -138,8 +138,8 @@ class CouponCodes(
         "POST_PURCHASE", "BATCH", "MANUAL", "EXTERNAL", doc="How it came about; null: before this was recorded.",
         read_only=True,
     )  # fmt: skip
-    valid_from = timestamp("From when on it is accepted; null: as its type.", read_only=True)
-    valid_until = timestamp("Until when it is accepted, this moment not included; null: as its type.", read_only=True)
+    valid_from = timestamp("From when on it is accepted; null: as its type.")
+    valid_until = timestamp("Until when it is accepted, this moment not included; null: as its type.")
     reserved_until = timestamp("When its reservation runs out.", read_only=True)
     reserved_by_transaction_id = text(50, "The transaction that holds it.", read_only=True)
     issue_reason = text(255, "Why it was issued.", read_only=True)
