@@ -9,6 +9,7 @@ from pathlib import Path
 
 import asyncpg
 import pytest
+import sqlalchemy as sa
 
 from promenade.store import migrations
 from promenade.store.migrations import baseline
@@ -27,6 +28,7 @@ SELECT r.conrelid::regclass::text, r.conname, pg_get_constraintdef(r.oid), '', '
 UNION ALL
 SELECT tablename, indexname, indexdef, '', '' FROM pg_indexes WHERE schemaname = 'public'
 """
+NEWER = sa.text("UPDATE alembic_version SET version_num = '9999'")
 
 
 def description(url: str) -> set[tuple[str, ...]]:
@@ -113,6 +115,14 @@ def test_an_upgrade_that_fails_leaves_nothing(
 def test_the_first_revision_is_the_model_as_long_as_nothing_is_released(name: str) -> None:
     written = (baseline.VERSIONS / f"0001_{name}.sql").read_text(encoding="utf-8")
     assert written == baseline.render(name), "run: python -m promenade.store.migrations.baseline"
+
+
+def test_a_database_of_a_newer_program_is_left_alone(database_url: str) -> None:
+    migrations._run(database_url, lambda connection: connection.execute(NEWER))
+    before = description(database_url)
+    with pytest.raises(LookupError, match="revision 9999"):
+        migrations.upgrade(database_url)
+    assert description(database_url) == before
 
 
 def test_another_database_is_refused() -> None:

@@ -34,7 +34,8 @@ _LOCK = 7_310_000  # PostgreSQL advisory lock: one upgrade at a time
 def upgrade(url: str) -> None:
     """Bring the database at ``url`` (``sqlite:///path`` or ``postgresql://...``) to this version's tables.
 
-    Raises ValueError for another kind of URL, and what the driver raises when the database does not answer.
+    Raises ValueError for another kind of URL, LookupError when a newer version of the program has upgraded it
+    already, and what the driver raises when the database does not answer.
     """
     _run(url, _upgrade)
 
@@ -78,6 +79,9 @@ def _upgrade(connection: sa.Connection) -> None:
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
     scripts = _scripts()
+    found = MigrationContext.configure(connection).get_current_revision()
+    if found is not None and found not in {step.revision for step in scripts.walk_revisions()}:
+        raise LookupError(f"the database is at revision {found}, which this version of the program does not know")
     with EnvironmentContext(
         _config(), scripts, fn=lambda revision, _: scripts._upgrade_revs("head", revision)
     ) as steps:
