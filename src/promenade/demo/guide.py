@@ -5,13 +5,18 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 import msgspec
 
 from promenade.demo.assortment import shelf_price
 from promenade.demo.leaflet import Leaflet
+from promenade.engine.basket import BasketLine, Customer
+from promenade.workflows.evaluate import PricingRequest
 
-__all__ = ["DemoClient", "Purchase", "guide_text", "tour_purchases"]
+__all__ = ["DemoClient", "Purchase", "guide_text", "tour_purchases", "tour_request"]
+
+_STORE, _CHANNEL, _CUSTOMER, _COUPON = "DE-HAM", "IN_STORE", "C-10042", "WELCOME10"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,26 @@ def tour_purchases(leaflet: Leaflet) -> tuple[Purchase, ...]:
     return tuple(
         Purchase(article.article_number, article.name, quantity, str(shelf_price(article, "EUR")))
         for article, quantity in ((coffee, 2), (shampoo, 3))
+    )
+
+
+def tour_request(purchases: Sequence[Purchase]) -> PricingRequest:
+    """The same basket as the printed example sends it, for asking beforehand which promotions will apply."""
+    lines = tuple(
+        BasketLine(
+            reference=str(place),
+            article_number=item.article_number,
+            quantity_thousandths=item.quantity * 1000,
+            unit_price_hundredths=int(Decimal(item.unit_price) * 100),
+        )
+        for place, item in enumerate(purchases, start=1)
+    )
+    return PricingRequest(
+        lines=lines,
+        pos_group_code=_STORE,
+        channel=_CHANNEL,
+        customer=Customer(customer_id=_CUSTOMER, loyalty_tier="GOLD", loyalty_points=120),
+        coupons=(_COUPON,),
     )
 
 
@@ -99,10 +124,10 @@ def _evaluate_body(purchases: Sequence[Purchase]) -> object:
     return {
         "request": {
             "header": {"transactionId": "TOUR-1"},
-            "posGroupCode": "DE-HAM",
-            "channel": "IN_STORE",
-            "customer": {"customerId": "C-10042", "loyalty": {"tier": "GOLD", "points": 120}},
-            "coupons": [{"code": "WELCOME10"}],
+            "posGroupCode": _STORE,
+            "channel": _CHANNEL,
+            "customer": {"customerId": _CUSTOMER, "loyalty": {"tier": "GOLD", "points": 120}},
+            "coupons": [{"code": _COUPON}],
             "items": [
                 {
                     "articleNumber": item.article_number,
@@ -120,7 +145,7 @@ def _confirm_body(promotion_ids: Sequence[str]) -> object:
         "request": {
             "header": {"transactionId": "TOUR-1", "transactionCounter": 1},
             "transactionId": "TOUR-1",
-            "customerId": "C-10042",
+            "customerId": _CUSTOMER,
             "appliedPromotions": [{"promotionId": promotion_id} for promotion_id in promotion_ids],
         }
     }

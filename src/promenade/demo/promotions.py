@@ -20,7 +20,8 @@ def write_promotions(book: Notebook, assortment: Assortment, now: datetime) -> L
     """Writes every family into the notebook; families that later ones refer to come first."""
     leaflet = Leaflet(book, assortment, now)
     for family in (
-        surroundings.surroundings,
+        surroundings.groups,
+        surroundings.budgets,
         surroundings.coupon_types,
         checkout_offers.tour,
         shelf_offers.group_percentages,

@@ -24,7 +24,7 @@ def group_percentages(leaflet: Leaflet) -> None:
     """A percentage off a sub group."""
     book = leaflet.book
     steps = cycle(("10", "15", "20", "25", "30"))
-    for number, leaf in enumerate(leaflet.leaves(60, start=3, step=5), start=1):
+    for number, leaf in enumerate(leaflet.leaves(60, start=3, step=7), start=1):
         value = next(steps)
         campaign = leaflet.campaigns["AUTUMN"] if number % 4 == 0 else None
         promotion = book.promotion(

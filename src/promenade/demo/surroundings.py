@@ -7,14 +7,34 @@ from decimal import Decimal
 
 from promenade.demo.leaflet import Leaflet
 
-__all__ = ["coupon_types", "surroundings"]
+__all__ = ["budgets", "coupon_types", "groups"]
 
 
-def surroundings(leaflet: Leaflet) -> None:
-    """Campaigns, priority groups, exclusion groups, stakeholders and budgets."""
+# code -> first and last day, counted from today
+_CAMPAIGNS = {"AUTUMN": (-40, 40), "WINTER": (-10, 80), "BIRTHDAY": (-14, 14), "SPRING": (120, 180)}
+
+_STAKEHOLDERS = (
+    ("MARKETING", "Promenade marketing", "INTERNAL"),
+    ("KAFFEEWERK", "Kaffeewerk AG", "SUPPLIER"),
+    ("LAVIDA", "Lavida Beauty", "BRAND"),
+    ("AGENCY", "Leaflet agency", "EXTERNAL_SUPPLIER"),
+)
+
+# code, total, currency, percentage that marketing bears
+_BUDGETS = (
+    ("LEAFLET-EUR", "250000.00", "EUR", "60.00"),
+    ("COFFEE-EUR", "40000.00", "EUR", "50.00"),
+    ("BEAUTY-EUR", "20000.00", "EUR", "40.00"),
+    ("SWISS-CHF", "60000.00", "CHF", "70.00"),
+    ("GINZA-JPY", "9000000", "JPY", "100.00"),
+    ("LAST-ROUND-EUR", "60.00", "EUR", "100.00"),  # runs dry within the week
+)
+
+
+def groups(leaflet: Leaflet) -> None:
+    """Campaigns with their windows and stores, priority groups and exclusion groups."""
     book, now = leaflet.book, leaflet.now
-    windows = {"AUTUMN": (-40, 40), "WINTER": (-10, 80), "BIRTHDAY": (-14, 14), "SPRING": (120, 180)}
-    for code, (start, end) in windows.items():
+    for code, (start, end) in _CAMPAIGNS.items():
         leaflet.campaigns[code] = book.add(
             "Campaigns",
             code=code,
@@ -35,23 +55,15 @@ def surroundings(leaflet: Leaflet) -> None:
         leaflet.exclusion_groups[code] = book.add(
             "MutualExclusionGroups", code=code, name=f"One of the {code.lower()} offers", resolutionStrategy=strategy
         )
+
+
+def budgets(leaflet: Leaflet) -> None:
+    """Budgets in three currencies, who bears them, and a supplier's contribution."""
+    book = leaflet.book
     stakeholders = [
-        book.add("Stakeholders", code=code, name=name, type=kind, isActive=True)
-        for code, name, kind in (
-            ("MARKETING", "Promenade marketing", "INTERNAL"),
-            ("KAFFEEWERK", "Kaffeewerk AG", "SUPPLIER"),
-            ("LAVIDA", "Lavida Beauty", "BRAND"),
-            ("AGENCY", "Leaflet agency", "EXTERNAL_SUPPLIER"),
-        )
+        book.add("Stakeholders", code=code, name=name, type=kind, isActive=True) for code, name, kind in _STAKEHOLDERS
     ]
-    for code, total, currency, share in (
-        ("LEAFLET-EUR", "250000.00", "EUR", "60.00"),
-        ("COFFEE-EUR", "40000.00", "EUR", "50.00"),
-        ("BEAUTY-EUR", "20000.00", "EUR", "40.00"),
-        ("SWISS-CHF", "60000.00", "CHF", "70.00"),
-        ("GINZA-JPY", "9000000", "JPY", "100.00"),
-        ("LAST-ROUND-EUR", "60.00", "EUR", "100.00"),  # runs dry within the week
-    ):
+    for code, total, currency, share in _BUDGETS:
         budget = leaflet.budgets[code] = book.add(
             "Budgets",
             code=code,
