@@ -8,9 +8,10 @@ Nothing heavy is imported before a command needs it, so that `--help` and a wron
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sys
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -126,7 +127,8 @@ def upgrade(**options: Any) -> None:
 
     settings = Settings(**options)
     _make_data_dir(settings)
-    upgrade_schema(settings.database_url)
+    with _database_errors():
+        upgrade_schema(settings.database_url)
     click.echo("The database has the current schema.")
 
 
@@ -305,10 +307,24 @@ def _prepare_database(settings: Settings) -> None:
     from promenade.store.migrations import current, head, upgrade
 
     _make_data_dir(settings)
-    if settings.is_sqlite:
-        upgrade(settings.database_url)
-    elif current(settings.database_url) != head():
-        raise Unavailable("SCHEMA_BEHIND", "The database is behind this program: run `promenade db upgrade` first.")
+    with _database_errors():
+        if settings.is_sqlite:
+            upgrade(settings.database_url)
+        elif current(settings.database_url) != head():
+            raise Unavailable("SCHEMA_BEHIND", "The database is behind this program: run `promenade db upgrade` first.")
+
+
+@contextlib.contextmanager
+def _database_errors() -> Iterator[None]:
+    """What drivers raise when a database does not answer becomes one line."""
+    from asyncpg import PostgresError
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        yield
+    except (OSError, PostgresError, SQLAlchemyError) as error:
+        cause = str(getattr(error, "orig", None) or error).partition("\n")[0]
+        raise Unavailable("DATABASE_UNAVAILABLE", f"The database cannot be used: {cause}") from error
 
 
 def _with_database(settings: Settings, work: Callable[[Database], Coroutine[Any, Any, T]]) -> T:

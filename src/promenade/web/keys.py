@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from base64 import urlsafe_b64decode
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -84,9 +85,10 @@ def _public_key(entry: Mapping[str, Any]) -> VerificationKey | None:
         return None
     try:
         if entry.get("kty") == "RSA":
-            public = {name: entry[name] for name in ("kty", "n", "e", "kid") if name in entry}
-            rsa = RSAKey.import_key(public)
-            return rsa if rsa.public_key.key_size >= _RSA_BITS_MIN else None
+            modulus = entry["n"]
+            if len(urlsafe_b64decode(modulus + "=" * (-len(modulus) % 4))) * 8 < _RSA_BITS_MIN:
+                return None
+            return RSAKey.import_key({name: entry[name] for name in ("kty", "n", "e", "kid") if name in entry})
         if entry.get("kty") == "EC" and entry.get("crv") == "P-256":
             return ECKey.import_key({name: entry[name] for name in ("kty", "crv", "x", "y", "kid") if name in entry})
     except (JoseError, KeyError, ValueError, TypeError):

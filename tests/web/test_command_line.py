@@ -1,0 +1,122 @@
+"""The command line as an operator meets it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.kit.databases import Databases
+from tests.kit.service import COMMAND, promenade
+
+
+def attempt(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [COMMAND, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env={"PATH": "/usr/bin", **environment},
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("serve", "--port", "http"), "--port"),
+        (("serve", "--port", "70000"), "--port"),
+        (("serve", "--workers", "2"), "--workers above 1 needs PostgreSQL"),
+        (("serve", "--database-url", "mysql://x"), "--database-url"),
+        (("serve", "--redis-url", "http://x"), "--redis-url"),
+        (("serve", "--jwks-url", "http://issuer.example/keys", "--issuer", "x"), "https"),
+        (("serve", "--jwks-url", "https://issuer.example/keys"), "--issuer"),
+        (("serve", "--colour", "red"), "--colour"),
+        (("sreve",), "sreve"),
+        (("tenant", "create"), "TENANT"),
+        (("tenant", "create", "t", "oops"), "name=value"),
+        (("tenant", "create", "x" * 37), "36"),
+        (("tenant", "create", "t", "combinationStrategy=LUCK"), "BEST_DEAL"),
+        (("tenant", "create", "t", "pointsPerCurrencyUnit=many"), "pointsPerCurrencyUnit"),
+        (("tenant", "create", "t", "pointsPerCurrencyUnit=-1"), "pointsPerCurrencyUnit"),
+        (("tenant", "create", "t", "isOperator=perhaps"), "isOperator"),
+        (("tenant", "create", "t", "colour=red"), "colour"),
+        (("tenant", "set", "nobody", "name=x"), "nobody"),
+        (("client", "create", "--tenant", "nobody", "--scope", "svc.POSReader"), "nobody"),
+        (("client", "create", "--tenant", "t", "--scope", "all"), "svc.POSReader"),
+        (("client", "delete", "nobody"), "nobody"),
+        (("replay", "t", "unknown", "1"), "iteration"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_a_wrong_value_is_one_clear_line(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
+    done = attempt(*arguments, PROMENADE_DATA_DIR=str(tmp_path))
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert words in done.stderr
+
+
+def test_help_answers_at_once_and_names_the_environment() -> None:
+    started = time.perf_counter()
+    done = attempt("serve", "--help")
+    assert time.perf_counter() - started < 2  # idle: 0.1 s; heavy imports would take longer than this even so
+    assert done.returncode == 0
+    for option in ("HOST", "PORT", "WORKERS", "DATABASE_URL", "REDIS_URL", "JWKS_URL", "METRICS_TOKEN"):
+        assert f"PROMENADE_{option}" in "".join(done.stdout.split())
+
+
+def test_nothing_heavy_is_imported_for_help() -> None:
+    code = "import sys, promenade.cli; print([m for m in ('sqlalchemy', 'uvicorn', 'msgspec') if m in sys.modules])"
+    python = str(Path(COMMAND).with_name("python"))
+    assert subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_options_come_from_the_environment(tmp_path: Path) -> None:
+    done = attempt("serve", PROMENADE_PORT="many")
+    assert done.returncode == 2
+    assert "PROMENADE_PORT" in done.stderr
+
+
+def test_tenants_are_made_changed_and_listed(tmp_path: Path) -> None:
+    at = ("--data-dir", str(tmp_path))
+    promenade("tenant", "create", "acme", "name=Acme", *at)
+    promenade("tenant", "set", "acme", "combinationStrategy=BEST_DEAL", "enableProductionNudges=true", *at)
+    (listed,) = json.loads(promenade("tenant", "list", "--json", *at))
+    assert listed["tenantId"] == "acme"
+    assert (listed["name"], listed["combinationStrategy"]) == ("Acme", "BEST_DEAL")
+    assert listed["enableProductionNudges"] is True
+    assert "Acme" in promenade("tenant", "list", *at)
+
+
+def test_a_client_is_printed_as_json_for_machines(tmp_path: Path) -> None:
+    at = ("--data-dir", str(tmp_path))
+    promenade("tenant", "create", "acme", *at)
+    made = json.loads(promenade("client", "create", "--tenant", "acme", "--scope", "svc.Admin", "--json", *at))
+    assert set(made) == {"clientId", "clientSecret"}
+    assert len(made["clientSecret"]) >= 43  # 256 bits
+    (listed,) = json.loads(promenade("client", "list", "--json", *at))
+    assert (listed["clientId"], listed["tenantId"], listed["scopes"]) == (made["clientId"], "acme", "svc.Admin")
+    assert made["clientSecret"] not in json.dumps(listed)
+
+
+def test_postgresql_is_not_upgraded_behind_its_operators_back(databases: Databases) -> None:
+    url = databases.create_empty("postgresql")
+    try:
+        done = attempt("serve", "--database-url", url)
+        assert done.returncode == 1
+        assert "promenade db upgrade" in done.stderr
+        assert done.stderr.count("\n") == 1
+        promenade("db", "upgrade", "--database-url", url)
+        promenade("tenant", "create", "acme", "--database-url", url)
+    finally:
+        databases.drop(url)
+
+
+def test_a_database_that_does_not_answer_is_one_line() -> None:
+    done = attempt("tenant", "list", "--database-url", "postgresql://nobody@127.0.0.1:1/none")
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,123 @@
+"""What watches the service: health, metrics, heartbeat."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+
+import httpx2
+import pytest
+
+from tests.conftest import StartService
+from tests.kit.valkey import ValkeyServer
+from tests.web.conftest import Shop, basket
+
+# The names and labels of the specification, Health and metrics.
+METRICS = {
+    "http_requests_total": {"method", "route", "status"},
+    "http_request_duration_seconds": {"method", "route"},
+    "http_requests_in_flight": set(),
+    "evaluations_total": {"tenant", "status"},
+    "evaluate_duration_seconds": {"tenant"},
+    "promotions_applied_total": set(),
+    "cache_hit_total": set(),
+    "cache_miss_total": set(),
+    "svc_imports_total": {"tenant", "type", "status"},
+    "svc_imports_duration_seconds": {"tenant", "type"},
+    "svc_webhook_deliveries_total": {"tenant", "status"},
+    "svc_webhook_dead_letters_total": {"tenant"},
+    "svc_drfout_skipped_total": {"tenant", "reason"},
+    "svc_drfout_inbound_total": {"tenant", "interface", "protocol", "outcome"},
+    "svc_drfout_items_total": {"tenant", "interface", "action_code"},
+    "svc_drfout_job_duration_seconds": {"tenant", "interface"},
+}
+
+
+def test_health_needs_no_token(shop: Shop) -> None:
+    answer = httpx2.get(f"{shop.url}/health")
+    assert answer.status_code == 200
+    body = answer.json()
+    assert set(body) == {"status", "version", "uptime", "timestamp", "service", "checks"}
+    assert body["status"] == "UP"
+    assert datetime.fromisoformat(body["timestamp"]).tzinfo is not None
+    assert body["checks"]["database"]["status"] == body["checks"]["cache"]["status"] == "UP"
+    assert body["checks"]["database"]["responseTime"] >= 0
+    assert body["checks"]["webhookDelivery"] == {"status": "active"}
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    """Ask until it holds; the test's own timeout is the bound."""
+    while not holds():
+        pass
+
+
+def test_tills_go_on_when_the_cache_is_gone(shop: Shop, server: StartService, valkey_server: ValkeyServer) -> None:
+    options = ("--database-url", shop.database_url, "--public-url", shop.url, "--redis-url", valkey_server.url)
+    service = server(*options)
+    assert httpx2.get(f"{service.url}/health").json()["status"] == "UP"
+    valkey_server.stop()
+    answer = httpx2.get(f"{service.url}/health")
+    assert answer.status_code == 200
+    body = answer.json()
+    assert body["status"] == "DEGRADED"
+    assert body["checks"]["cache"]["status"] == "DOWN"
+    assert body["checks"]["database"]["status"] == "UP"
+    assert body["checks"]["webhookDelivery"] == {"status": "inactive"}
+    headers = {"authorization": f"Bearer {shop.token()}"}
+    assert httpx2.post(f"{service.url}/pos/v2/evaluate", json=basket(), headers=headers).status_code == 200
+    valkey_server.start()
+    eventually(lambda: httpx2.get(f"{service.url}/health").json()["status"] == "UP")
+
+
+def test_every_metric_of_the_specification_is_there(shop: Shop) -> None:
+    shop.call("/pos/v2/evaluate", basket())
+    shop.http.get("/wp-login.php")
+    text = shop.http.get("/metrics").text
+    assert set(re.findall(r"^# TYPE (\S+)", text, re.MULTILINE)) == set(METRICS)
+    for name, labels in re.findall(r"^(\w+)\{(.*)\} ", text, re.MULTILINE):
+        family = name if name in METRICS else re.sub(r"_(bucket|count|sum)$", "", name)
+        assert set(re.findall(r"(\w+)=", labels)) - {"le"} == METRICS[family]
+    assert 'http_requests_total{method="POST",route="/pos/v2/evaluate",status="200"}' in text
+    assert 'route="unmatched",status="404"' in text
+    assert "wp-login" not in text
+    assert re.search(r'^evaluations_total\{status="priced",tenant="acme"\} [1-9]', text, re.MULTILINE)
+    assert re.search(r"^promotions_applied_total [1-9]", text, re.MULTILINE)
+
+
+def test_metrics_are_open_to_loopback_alone_or_by_their_token(shop: Shop, server: StartService) -> None:
+    service = server("--database-url", shop.database_url, "--metrics-token", "open-sesame")
+    from_elsewhere = {"x-forwarded-for": "203.0.113.9"}  # as a proxy on loopback says
+
+    def status(**headers: str) -> int:
+        return httpx2.get(f"{service.url}/metrics", headers={**from_elsewhere, **headers}).status_code
+
+    assert httpx2.get(f"{service.url}/metrics").status_code == 200
+    assert status() == 401
+    assert status(authorization="Bearer wrong") == 401
+    assert status(authorization="Bearer open-sesame") == 200
+
+
+def test_the_heartbeat_tells_a_till_what_it_can_rely_on(shop: Shop) -> None:
+    answer = shop.call("/pos/heartbeat")
+    body = answer.json()
+    assert set(body) == {
+        "status", "version", "mode", "btpConnectivity", "lastSync", "pendingTransactions", "promotionsLoaded", "uptime",
+    }  # fmt: skip
+    assert (body["status"], body["mode"], body["lastSync"]) == ("UP", "cloud", None)
+    assert body["promotionsLoaded"] == 1
+    assert isinstance(body["uptime"], int)
+    assert shop.http.get("/pos/heartbeat").status_code == 401
+
+
+def test_several_processes_add_up_their_metrics(server: StartService, dialect: str, database_url: str) -> None:
+    if dialect != "postgresql":
+        pytest.skip("several processes need PostgreSQL")
+    service = server("--database-url", database_url, "--workers", "2")
+    for _ in range(20):
+        assert httpx2.get(f"{service.url}/health").status_code == 200
+    text = httpx2.get(f"{service.url}/metrics").text
+    counted = re.search(r'http_requests_total\{method="GET",route="/health",status="200"\} (\d+)', text)
+    assert counted is not None
+    assert int(counted[1]) >= 20
+    assert service.stop() == 0
