@@ -377,11 +377,62 @@ def selection_of(definitions: list[PromotionDefinition], basket: Basket, strateg
     return select(catalogue_of(definitions), basket, FACTS.articles, {}, (), chosen)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(many_promotions(4), baskets(most=3), st.data())
-def test_best_deal_equals_brute_force(
-    definitions: list[PromotionDefinition], basket: Basket, data: st.DataObject
-) -> None:
+@st.composite
+def contenders(draw: st.DrawFn, number: int) -> PromotionDefinition:
+    """A promotion that gets into the way of others: few articles, much exclusivity, no conditions."""
+    discount = st.one_of(
+        st.tuples(st.just("PERCENTAGE"), st.integers(1, 9).map(lambda tens: tens * 1000)),
+        st.tuples(st.just("ABSOLUTE"), st.integers(50, 900)),
+    )
+    discount_type, value = draw(discount)
+    row = ActionRow(
+        "a",
+        1,
+        draw(st.sampled_from(("ARTICLE", "ARTICLE", "RECEIPT"))),
+        discount_type,
+        value,
+        target_article_number=draw(st.sampled_from((None, "A", "B"))),
+        application_quantity_mode=draw(st.sampled_from((None, None, "LIMITED", "CHEAPEST"))),
+    )
+    exclusivity = draw(st.sampled_from(("NONE", "NONE", "PROMOTION", "PROMOTION", "GROUP", "GLOBAL")))
+    return PromotionDefinition(
+        id=identity(number),
+        name=f"P{number}",
+        priority=draw(st.integers(1, 3)),
+        exclusivity=exclusivity,
+        priority_group=PriorityRow("g", 1, number) if exclusivity == "GROUP" or draw(st.booleans()) else None,
+        exclusion_group=ExclusionGroupRow("x", draw(st.sampled_from(("HIGHEST_DISCOUNT", "LOWEST_DISCOUNT"))))
+        if draw(st.integers(0, 3)) == 0
+        else None,
+        calculation_mode=draw(st.sampled_from(("ADDITIVE", "MULTIPLICATIVE"))),
+        budget_ids=("b1",) if draw(st.integers(0, 3)) == 0 else (),
+        actions=(row,),
+    )
+
+
+@st.composite
+def contended_baskets(draw: st.DrawFn) -> Basket:
+    count = draw(st.integers(1, 3))
+    bought = [
+        BasketLine(f"L{n}", draw(st.sampled_from("AB")), draw(st.integers(1, 3)) * 1000, draw(st.integers(100, 2_000)))
+        for n in range(count)
+    ]
+    return Basket("t-1", tuple(bought), PosGroupFact("pos", "POS", "EUR"))
+
+
+CASES = st.one_of(
+    st.tuples(many_promotions(4), baskets(most=3)),
+    st.tuples(
+        st.integers(2, 6).flatmap(lambda most: st.tuples(*[contenders(n + 1) for n in range(most)])).map(list),
+        contended_baskets(),
+    ),
+)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(CASES, st.data())
+def test_best_deal_equals_brute_force(case: tuple[list[PromotionDefinition], Basket], data: st.DataObject) -> None:
+    definitions, basket = case
     given_facts = data.draw(facts(basket.pos_group.currency))
     selection = selection_of(definitions, basket, "BEST_DEAL")
     best = price(selection, given_facts)

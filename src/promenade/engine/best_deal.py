@@ -19,7 +19,9 @@ from promenade.engine.turn import Turn
 
 __all__ = ["NODES_MAX", "best_pass"]
 
-NODES_MAX = 2_000  # passes per evaluation, over all components
+NODES_MAX = 1_024  # passes per evaluation, over all components; enough for every subset of ten promotions
+NODES_MIN = 64
+STEPS_MAX = 20_000  # promotions priced per evaluation: bigger catalogues get fewer passes
 
 
 class _Contender:
@@ -42,8 +44,9 @@ def best_pass(world: World) -> tuple[Pass, BestDeal]:
     nodes = 0
     bound = 0
     optimal = True
+    limit = max(NODES_MIN, min(NODES_MAX, STEPS_MAX // max(1, len(world.candidates))))
     for component in _components(world, contenders):
-        search = _Search(world, component, NODES_MAX - nodes)
+        search = _Search(world, component, limit - nodes)
         search.run()
         nodes += search.nodes
         bound += search.bound
@@ -102,6 +105,28 @@ def _is_monotone(candidate: Candidate) -> bool:
     return len(discounts) <= 1 and all(
         isinstance(benefit, ArticleDiscount | ReceiptDiscount) and benefit.choice.is_all for benefit in discounts
     )
+
+
+def _is_harmless(members: list[_Contender]) -> bool:
+    """Whether leaving one out can never help, so that applying all is best.
+
+    So it is when none excludes or competes with another and each takes a plain discount off whole lines: what then
+    remains of a line never grows with what it was before. Only one receipt discount, and that last, keeps it so.
+    """
+    for member in members:
+        candidate = member.candidate
+        definition = candidate.promotion.definition
+        if definition.exclusivity != "NONE" or candidate.exclusion_id is not None or definition.budget_ids:
+            return False
+        if candidate.is_dynamic or not _is_monotone(candidate):
+            return False
+        for benefit in candidate.promotion.benefits:
+            if isinstance(benefit, ArticleDiscount):
+                if benefit.maximum is not None:
+                    return False
+            elif isinstance(benefit, ReceiptDiscount) and member is not members[-1]:
+                return False
+    return True
 
 
 def _components(world: World, contenders: list[_Contender]) -> list[list[_Contender]]:
@@ -168,6 +193,9 @@ class _Search:
         """Search; afterwards ``best``, ``best_out``, ``bound`` and ``complete`` tell what was found."""
         self.bound = self._ceiling(frozenset())
         self.best = self._price(frozenset())
+        if _is_harmless(self._members):
+            self.bound = self.best
+            return
         stack: list[tuple[frozenset[int], int]] = [(frozenset(), 0)]
         while stack:
             out, start = stack.pop()

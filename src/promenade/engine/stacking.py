@@ -37,7 +37,9 @@ class Candidate:
         self.group_id = None if definition.priority_group is None else definition.priority_group.group_id
         self.exclusion_id = None if definition.exclusion_group is None else definition.exclusion_group.group_id
         # Only then can what earlier promotions took decide whether it qualifies (RECEIPT_AMOUNT).
-        self.is_dynamic = promotion.is_multiplicative and bool(promotion.groups)
+        self.is_dynamic = promotion.is_multiplicative and any(
+            condition.code == "RECEIPT_AMOUNT" for group in promotion.groups for _, condition in group
+        )
 
 
 class Decision:
