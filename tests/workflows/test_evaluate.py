@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -51,7 +51,7 @@ def a_context(database: Database) -> Context:
     )
 
 
-async def author(database: Database, kind: str, rows: dict[str, Sequence[dict[str, Any]]], *ids: str) -> None:
+async def author(database: Database, kind: str, rows: Mapping[str, Sequence[dict[str, Any]]], *ids: str) -> None:
     """Insert rows by entity set, and record the change."""
 
     async def work(session: Session) -> None:
@@ -64,20 +64,24 @@ async def author(database: Database, kind: str, rows: dict[str, Sequence[dict[st
 
 def percent_off(number: int, percent: int, article: str = "beer", **fields: Any) -> dict[str, list[dict[str, Any]]]:
     """A promotion: so many percent off an article."""
-    promotion = {"ID": uuid(3, number), "name": f"{percent} % off {article}", "status": "ACTIVE"} | fields
-    action = {"ID": uuid(5, number), "promotion_ID": uuid(3, number), "actionType": "ARTICLE"}
+    promotion: dict[str, Any] = {
+        "ID": uuid(3, number),
+        "name": f"{percent} % off {article}",
+        "status": "ACTIVE",
+    } | fields
+    action: dict[str, Any] = {"ID": uuid(5, number), "promotion_ID": uuid(3, number), "actionType": "ARTICLE"}
     action |= {"discountType": "PERCENTAGE", "discountValue": Decimal(percent), "targetArticleNumber": article}
     return {"Promotions": [promotion], "DiscountActions": [action]}
 
 
 @pytest.fixture
-async def context(database: Database) -> AsyncIterator[Context]:
-    groups = [
+async def context(database: Database) -> Context:
+    groups: list[dict[str, Any]] = [
         {"ID": REGION, "code": "NORTH", "name": "North", "currency": "EUR"},
         {"ID": SHOP, "code": "S1", "name": "Shop 1", "currency": "EUR", "parent_ID": REGION},
         {"ID": CLOSED, "code": "S2", "name": "Shop 2", "currency": "EUR", "isActive": False},
     ]
-    articles = [
+    articles: list[dict[str, Any]] = [
         {"ID": uuid(2, 1), "articleNumber": "beer", "ean": "4001", "manufacturer": "Brewery", "basePrice": Decimal(2)},
         {"ID": uuid(2, 2), "articleNumber": "mug", "ean": "4002", "basePrice": Decimal("4.50"), "currency": "EUR"},
     ]
@@ -235,7 +239,7 @@ async def test_a_free_item_is_worth_what_master_data_says(context: Context) -> N
 
 
 async def test_budgets_and_usage_limits_are_heeded(context: Context) -> None:
-    budget = {"ID": uuid(7, 1), "code": "B1", "name": "Budget", "status": "ACTIVE", "currency": "EUR"}
+    budget: dict[str, Any] = {"ID": uuid(7, 1), "code": "B1", "name": "Budget", "status": "ACTIVE", "currency": "EUR"}
     budget |= {"totalAmount": Decimal("1.50")}
     link = {"ID": uuid(8, 1), "budget_ID": uuid(7, 1), "promotion_ID": PROMOTION}
     rows = percent_off(1, 10) | {"Budgets": [budget], "BudgetPromotions": [link]}
@@ -260,6 +264,12 @@ async def test_usage_limits_count_confirmed_sales(context: Context) -> None:
         assert priced.outcome.discount_minor == discount
 
 
+async def bytes_stored(database: Database, transaction_id: str, counter: int) -> bytes:
+    found = await database.read(lambda s: find_iteration(s, "cloud", transaction_id, counter), tenant=TENANT)
+    assert found is not None
+    return found.outcome_bytes
+
+
 def coupon(number: int, **fields: Any) -> dict[str, Any]:
     row = {"ID": uuid(10, number), "couponType_ID": COUPON_TYPE, "code": f"C{number}", "status": "ACTIVE"}
     return row | fields
@@ -268,7 +278,7 @@ def coupon(number: int, **fields: Any) -> dict[str, Any]:
 @pytest.fixture
 async def coupons(context: Context) -> Context:
     """10 % off beer with a coupon of one type; codes in every state."""
-    types = [
+    types: list[dict[str, Any]] = [
         {"ID": COUPON_TYPE, "code": "TEN", "name": "Ten", "status": "ACTIVE"},
         {"ID": GENERIC_TYPE, "code": "ALL", "name": "All", "status": "ACTIVE", "codeType": "GENERIC"}
         | {"genericCode": "SPRING", "maxRedemptions": 2},
@@ -361,9 +371,7 @@ async def test_a_replay_gives_the_same_bytes_whatever_happened_since(coupons: Co
     second = await evaluate(coupons, TENANT, coded)
     assert second.transaction_counter == 2
     for counter in (1, 2):
-        stored = await coupons.database.read(lambda s, n=counter: find_iteration(s, "cloud", "t1", n), tenant=TENANT)
-        assert stored is not None
-        assert await replay(coupons, TENANT, "t1", counter) == stored.outcome_bytes
+        assert await replay(coupons, TENANT, "t1", counter) == await bytes_stored(coupons.database, "t1", counter)
     assert encode_outcome(second.outcome) == await replay(coupons, TENANT, "t1", 2)
     with pytest.raises(NotFound):
         await replay(coupons, TENANT, "t1", 3)

@@ -18,6 +18,7 @@ __all__ = ["Cache", "LocalCache", "RedisCache", "open_cache"]
 
 ENTRIES_MAX = 20_000
 PATIENCE_SECONDS = 0.05
+CONNECTIONS = 8
 PAUSE_SECONDS = 1.0  # after a failure Redis is left alone for so long: an outage costs one timeout a second
 
 _FAILURES = (RedisError, OSError, TimeoutError)
@@ -83,9 +84,14 @@ class RedisCache:
     """Redis or Valkey, shared by all processes; a local cache stands in for the counters while it is away."""
 
     def __init__(self, url: str, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._redis = redis.asyncio.Redis.from_url(
-            url, socket_timeout=PATIENCE_SECONDS, socket_connect_timeout=PATIENCE_SECONDS, retry=None
+        pool = redis.asyncio.BlockingConnectionPool.from_url(
+            url,
+            max_connections=CONNECTIONS,
+            timeout=PATIENCE_SECONDS,
+            socket_timeout=PATIENCE_SECONDS,
+            socket_connect_timeout=PATIENCE_SECONDS,
         )
+        self._redis = redis.asyncio.Redis.from_pool(pool)
         self._monotonic = monotonic
         self._away_until = 0.0
         self._local = LocalCache(monotonic)

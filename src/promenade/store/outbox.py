@@ -20,11 +20,10 @@ async def emit(session: Session, event: Event, *, event_id: str, at: datetime) -
     """Write ``event`` to the outbox; it leaves if and when this unit of work is committed.
 
     ``event_id`` becomes the webhook-id of every delivery, ``at`` (aware) the time it happened. The body is encoded
-    once, here, so that every retry sends the same bytes.
+    once, here, so that every retry sends the same bytes. Needs a session with a tenant.
     """
-    tenant = session.tenant
-    if tenant is None:
-        raise PermissionError("an event belongs to a tenant")
-    body = Envelope(event.kind, at, MINOR_VERSION, tenant, event)
-    row = {"id": event_id, "kind": event.kind, "payload": _ENCODER.encode(body), "created_at": at}
+    if session.tenant is None:
+        raise ValueError("an event belongs to a tenant")
+    envelope = Envelope(event.kind, at, MINOR_VERSION, session.tenant, event)
+    row = {"id": event_id, "kind": event.kind, "payload": _ENCODER.encode(envelope), "created_at": at}
     await session.rowcount(insert(table("outbox_events")), row)

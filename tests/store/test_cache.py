@@ -1,0 +1,100 @@
+"""The cache means the same in this process and on Valkey, and its absence hurts nobody (reliability A1)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from uuid import uuid4
+
+import pytest
+
+from promenade.store.cache import ENTRIES_MAX, PATIENCE_SECONDS, Cache, LocalCache, RedisCache, open_cache
+from tests.kit.valkey import ValkeyServer
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture(params=["local", "valkey"])
+async def cache(request: pytest.FixtureRequest) -> AsyncIterator[Cache]:
+    url = request.getfixturevalue("valkey_url") if request.param == "valkey" else None
+    opened = open_cache(url)
+    yield opened
+    await opened.close()
+
+
+async def test_values_are_kept_for_a_while(cache: Cache) -> None:
+    key = str(uuid4())
+    assert await cache.get(key) is None
+    await cache.put(key, b"\x00value", 30)
+    assert await cache.get(key) == b"\x00value"
+    await cache.put(key, b"other", 30)
+    assert await cache.get(key) == b"other"
+    assert await cache.ping()
+
+
+async def test_counters_add_up_and_reading_starts_none(cache: Cache) -> None:
+    key = str(uuid4())
+    assert [await cache.count(key, 60, by) for by in (0, 1, 1, 5, 0)] == [0, 1, 2, 7, 7]
+
+
+async def test_many_at_once_are_all_counted(cache: Cache) -> None:
+    key = str(uuid4())
+    await asyncio.gather(*(cache.count(key, 60) for _ in range(8)))
+    assert await cache.count(key, 60, 0) == 8
+
+
+async def test_a_window_starts_afresh_after_its_end() -> None:
+    clock = Clock()
+    cache = LocalCache(clock)
+    await cache.count("k", 60)
+    clock.now += 59
+    assert await cache.count("k", 60) == 2
+    clock.now += 1
+    assert await cache.count("k", 60) == 1
+    await cache.put("v", b"x", 10)
+    clock.now += 10
+    assert await cache.get("v") is None
+
+
+async def test_the_local_cache_is_bounded() -> None:
+    cache = LocalCache()
+    for number in range(ENTRIES_MAX + 10):
+        await cache.put(str(number), b"", 60)
+        await cache.count(str(number), 60)
+    assert await cache.get("0") is None
+    assert await cache.get(str(ENTRIES_MAX)) == b""
+    assert await cache.count("0", 60, 0) == 0
+
+
+async def test_a_window_on_valkey_ends_by_itself(valkey_url: str) -> None:
+    cache = RedisCache(valkey_url)
+    key = str(uuid4())
+    await cache.count(key, 60)
+    await cache.count(key, 60)
+    assert 0 < await cache._redis.ttl(key) <= 60
+    await cache.close()
+
+
+async def test_without_valkey_counting_goes_on_here_and_back_there(valkey_server: ValkeyServer) -> None:
+    clock = Clock()
+    cache = RedisCache(valkey_server.url, clock)
+    assert await cache.count("k", 60) == 1
+    valkey_server.stop()
+    started = time.monotonic()
+    assert await cache.count("k", 60) == 1
+    assert await cache.count("k", 60) == 2
+    await cache.put("v", b"x", 60)
+    assert await cache.get("v") is None
+    assert not await cache.ping()
+    assert time.monotonic() - started < 20 * PATIENCE_SECONDS
+    valkey_server.start()
+    assert await cache.ping()
+    await cache.put("v", b"x", 60)
+    assert await cache.get("v") == b"x"
+    await cache.close()
