@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -95,7 +96,9 @@ def _lines(draw: st.DrawFn) -> BasketLine:
 
 @st.composite
 def _views(draw: st.DrawFn) -> BasketView:
-    settings_ = Settings(now=NOW, include_inactive=draw(st.booleans()), include_missed=draw(st.booleans()))
+    settings_ = Settings(
+        now=NOW, include_inactive=draw(st.booleans()), include_missed=draw(st.sampled_from([False, False, False, True]))
+    )
     return view(
         *draw(st.lists(_lines(), min_size=1, max_size=5)),
         articles=_MASTER,
@@ -108,6 +111,48 @@ def _views(draw: st.DrawFn) -> BasketView:
         fields=draw(_FIELDS),
         manual=draw(st.booleans()),
     )
+
+
+_AT: dict[str, Any] = {"field_name": "f", "value": "x"}
+_WAYS_IN: list[tuple[ConditionRow, dict[str, Any], dict[str, Any]]] = [
+    (row("ARTICLE", "A"), {}, {}),
+    (row("ARTICLE_LIST", articles=(ArticleRow(None, "40"),)), {"ean": "40"}, {}),
+    (row("ARTICLE_GROUP", "g1"), {"group": "g1"}, {}),
+    (row("ARTICLE_GROUP", "g0", include_sub_groups=True), {"group": "g3"}, {}),
+    (row("MANUFACTURER", "M"), {"maker": "M"}, {}),
+    (row("ADDITIONAL_FIELD", **_AT), {"fields": (("f", "x"),)}, {}),
+    (row("USER_DEFINED", **_AT), {}, {"fields": (("f", "x"),)}),
+    (row("CUSTOMER", "x"), {}, {"customer": Customer(customer_id="x")}),
+    (row("CUSTOMER_GROUP", "x"), {}, {"customer": Customer(customer_group="x")}),
+    (row("LOYALTY_ACCOUNT", "x"), {}, {"customer": Customer(loyalty_tier="x")}),
+    (row("PAYMENT_MEANS", "x"), {}, {"payment": Payment(payment_means="x")}),
+    (row("PAYMENT_CARD", "x"), {}, {"payment": Payment(card_type="x")}),
+    (row("CHANNEL", "Online"), {}, {"channel": "onLINE"}),
+]
+
+
+@pytest.mark.parametrize(("condition", "of_line", "of_request"), _WAYS_IN)
+def test_every_kind_of_key_leads_to_its_promotion_and_nothing_else_does(
+    condition: ConditionRow, of_line: dict[str, Any], of_request: dict[str, Any]
+) -> None:
+    catalogue = Catalogue(_TREE)
+    catalogue.put(promotion("p", condition))
+    seen = view(line("A", **of_line), groups=_TREE, **of_request)
+    other = view(line("Z", "1", group="g9"), line("A", "-1", **of_line), groups=_TREE)
+    assert [one.id for one in catalogue.candidates(seen, (), seen.settings)] == ["p"]
+    assert catalogue.candidates(other, (), other.settings) == []
+
+
+def test_a_promotion_is_found_by_what_it_asks_for_rather_than_by_what_it_discounts() -> None:
+    catalogue = Catalogue()
+    on_b = replace(TEN_PERCENT, action_type="ARTICLE", target_article_number="B")
+    catalogue.put(promotion("buy A", row("ARTICLE", "A"), actions=(on_b,)))
+    catalogue.put(promotion("on B", row("RECEIPT_AMOUNT", "5"), actions=(on_b,)))
+    found = {
+        name: [one.id for one in catalogue.candidates(seen, (), seen.settings)]
+        for name, seen in (("A", view(line("A"))), ("B", view(line("B"))))
+    }
+    assert found == {"A": ["buy A"], "B": ["on B"]}
 
 
 _CHANGES = st.lists(st.one_of(_promotions(), st.integers(0, 7).map("p{}".format)), max_size=20)

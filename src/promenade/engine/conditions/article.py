@@ -74,10 +74,12 @@ def minima(row: ConditionRow) -> tuple[int, int]:
 
 
 def shown(names: tuple[str, ...]) -> str:
+    """The first few names, as a shopper reads them."""
     return " or ".join(names[:5]) + (" ..." if len(names) > 5 else "")
 
 
 def required(target: str, row: ConditionRow) -> DefinitionError:
+    """The refusal of a condition that names nothing."""
     return DefinitionError(target, "VALUE_REQUIRED", f"A {row.condition_type} condition must say which.")
 
 

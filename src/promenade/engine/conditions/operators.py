@@ -230,7 +230,7 @@ class NumberTest:
 
 
 def _operand(target: str, text: str) -> int:
-    value = number(text)
+    value = number(text.strip())
     if value is None:
         raise DefinitionError(target, "NOT_A_NUMBER", f"{text!r} is not a number.")
     return value
