@@ -123,7 +123,12 @@ def load(
         "requests": requests,
     }
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.load"], input=json.dumps(job), capture_output=True, text=True, check=True
+        [sys.executable, "-m", "benchmarks.load"],
+        input=json.dumps(job),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
     )
     result: dict[str, Any] = json.loads(done.stdout)
     if result["failures"]:
