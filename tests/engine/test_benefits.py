@@ -45,20 +45,18 @@ def priced(bought: Any, *definitions: PromotionDefinition, facts: Facts | None =
 
 
 def test_the_registries_are_the_code_lists() -> None:
-    assert set(benefit_codes()) == set(
-        [
-            "ARTICLE",
-            "ARTICLE_GROUP",
-            "ARTICLE_LIST",
-            "RECEIPT",
-            "SCALED_RECEIPT",
-            "BUNDLE",
-            "POST_PURCHASE_COUPON",
-            "LOYALTY",
-            "QUANTITY_TIER",
-            "FREE_ITEM",
-        ]
-    )
+    assert set(benefit_codes()) == {
+        "ARTICLE",
+        "ARTICLE_GROUP",
+        "ARTICLE_LIST",
+        "RECEIPT",
+        "SCALED_RECEIPT",
+        "BUNDLE",
+        "POST_PURCHASE_COUPON",
+        "LOYALTY",
+        "QUANTITY_TIER",
+        "FREE_ITEM",
+    }
     assert set(loyalty_codes()) == {"ADD_FIXED", "MULTIPLY_POINTS", "CURRENCY_TO_POINTS", "SUBTRACT_POINTS"}
 
 
