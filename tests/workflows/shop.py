@@ -207,7 +207,7 @@ def _with_ids(outcome: Outcome) -> Outcome:
     )
 
 
-async def open_shop(database: Database, tenant: str = TENANT) -> Shop:
+async def open_shop(database: Database, tenant: str = TENANT, *, is_new: bool = True) -> Shop:
     """A shop on a migrated database; its clock stands still until `Shop.later`."""
     now = [NOON]
 
@@ -224,5 +224,6 @@ async def open_shop(database: Database, tenant: str = TENANT) -> Shop:
         instance_id="test",
     )
     shop = Shop(context, now, tenant)
-    await shop.put("PosGroups", id=identity("shop"), code="SHOP", name="Shop", currency="EUR")
+    if is_new:
+        await shop.put("PosGroups", id=identity("shop"), code="SHOP", name="Shop", currency="EUR")
     return shop

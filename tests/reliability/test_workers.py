@@ -1,0 +1,97 @@
+"""T5: every confirmed transaction ends COMPLETED or FAILED with each local effect once (reliability.md)."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import signal
+import subprocess
+import sys
+
+from sqlalchemy import update
+
+from promenade.store.schema import table
+from promenade.workflows.side_effects import claim_jobs
+from tests.kit.databases import Dialect
+from tests.kit.processes import die_with_parent
+from tests.reliability.crashing import a_sale, opened, prepare
+from tests.reliability.test_crashes import each_effect_once
+
+SALES = 24
+KILLS = 4
+SECONDS_OFF = (0, 3600, -3600)
+END_SECONDS_MAX = 60
+
+
+def start(url: str, workers: int, seconds_off: int) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.reliability.working", url, str(workers), str(seconds_off)],
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=die_with_parent(signal.SIGKILL),
+    )
+
+
+def kill_and_replace(url: str, dialect: Dialect, rng: random.Random) -> None:
+    """Three workers, of which one is killed after a few jobs, again and again, and replaced by one whose clock jumped.
+
+    SQLite is one process's: there the three live and die together.
+    """
+    workers = 3 if dialect == "sqlite" else 1
+    running = [start(url, workers, 0) for _ in range(3 // workers)]
+    for _ in range(KILLS):
+        victim = running.pop(rng.randrange(len(running)))
+        assert victim.stdout is not None
+        for _ in range(rng.randint(1, 3)):
+            victim.stdout.readline()  # returns at its end, too
+        victim.kill()
+        victim.wait()
+        victim.stdout.close()
+        running.append(start(url, workers, rng.choice(SECONDS_OFF)))
+    for process in running:
+        process.communicate(timeout=END_SECONDS_MAX)
+        assert process.returncode == 0
+
+
+async def test_t5_three_workers_kills_expired_leases_and_clock_jumps(
+    database_url: str, dialect: Dialect, seed: int
+) -> None:
+    await prepare(database_url)
+    async with opened(database_url) as shop:
+        for number in range(1, SALES + 1):
+            counter = await a_sale(shop, number)
+            await shop.confirm(f"T{number}", counter, "off", "coupon-off")
+    await asyncio.to_thread(kill_and_replace, database_url, dialect, random.Random(seed))
+    async with opened(database_url) as shop:
+        assert max(row.attempts for row in await shop.rows("side_effect_jobs")) > 1, "no kill hit a job"
+        await each_effect_once(shop, SALES)
+
+
+async def test_t5_a_job_left_by_a_clock_ahead_is_not_waited_for(database_url: str) -> None:
+    await prepare(database_url)
+    async with opened(database_url) as shop:
+        counter = await a_sale(shop, 1)
+        await shop.confirm("T1", counter, "off", "coupon-off")
+        shop.later(hours=1)
+        assert len(await claim_jobs(shop.context, 10)) == 2  # and their worker dies
+        shop.later(hours=-1)
+        await shop.work()
+        await each_effect_once(shop, 1)
+
+
+async def test_t5_a_job_that_always_fails_ends_failed_with_its_reason(database_url: str) -> None:
+    await prepare(database_url)
+    async with opened(database_url) as shop:
+        counter = await a_sale(shop, 1)
+        await shop.confirm("T1", counter, "off", "coupon-off")
+        jobs = table("side_effect_jobs")
+        broken = update(jobs).where(jobs.c.transaction_id == "T1").values(payload=b"not a payload")
+        await shop.context.database.write(lambda session: session.rowcount(broken), tenant=shop.tenant)
+        for _ in range(20):
+            await shop.work()
+            shop.later(minutes=10)
+        states = {row.transaction_id: row for row in await shop.rows("side_effect_jobs")}
+        assert (states["S1"].status, states["T1"].status) == ("COMPLETED", "FAILED")
+        assert states["T1"].attempts == 8
+        assert states["T1"].reason
+        assert {row.transaction_id for row in await shop.rows("LoyaltyTransactions")} == {"S1"}

@@ -1,0 +1,65 @@
+"""Workers to be killed: `python -m tests.reliability.working URL WORKERS SECONDS`, their clocks SECONDS off.
+
+Prints the ID of each job when it is done with it, and ends when no job of the database is left unfinished.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import uuid
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import select
+
+from promenade.store.schema import table
+from promenade.store.session import open_database
+from promenade.store.unit import Session
+from promenade.worker import Worker
+from promenade.workflows.context import Context
+from promenade.workflows.side_effects import ClaimedJob
+from tests.workflows.shop import open_shop
+
+LEASE_SECONDS = 1
+POLL_SECONDS = 0.05
+
+
+class TellingWorker(Worker):
+    """A worker that tells of each job it is done with, and stops when no job is left."""
+
+    def __init__(self, context: Context, stop: asyncio.Event) -> None:
+        super().__init__(context, poll_seconds=POLL_SECONDS, lease_seconds=LEASE_SECONDS)
+        self._stop = stop
+
+    async def run_once(self) -> int:
+        done = await super().run_once()
+        if not done and not await self._context.database.read(is_unfinished, system=True):
+            self._stop.set()
+        return done
+
+    async def _carry_out(self, job: ClaimedJob) -> None:
+        await super()._carry_out(job)
+        print(job.id, flush=True)
+
+
+async def is_unfinished(session: Session) -> bool:
+    jobs = table("side_effect_jobs")
+    return bool(await session.execute(select(jobs.c.id).where(jobs.c.status.in_(("PENDING", "RUNNING"))).limit(1)))
+
+
+async def main(url: str, workers: int, seconds_off: float) -> None:
+    database = await open_database(url)
+    shop = await open_shop(database, is_new=False)
+    context = replace(
+        shop.context,
+        clock=lambda: datetime.now(UTC) + timedelta(seconds=seconds_off),
+        new_id=lambda: str(uuid.uuid4()),
+    )
+    stop = asyncio.Event()
+    await asyncio.gather(*(TellingWorker(context, stop).run(stop) for _ in range(workers)))
+    await database.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3])))
