@@ -122,15 +122,10 @@ def load(
         "keep": keep,
         "requests": requests,
     }
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.load"],
-        input=json.dumps(job),
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-    )
-    result: dict[str, Any] = json.loads(done.stdout)
+    with tempfile.NamedTemporaryFile("r", suffix=".json") as answer:
+        command = [sys.executable, "-m", "benchmarks.load", answer.name]
+        subprocess.run(command, input=json.dumps(job), text=True, check=True, timeout=120)
+        result: dict[str, Any] = json.loads(Path(answer.name).read_text())
     if result["failures"]:
         raise SystemExit(
             f"{result['failures']} of {result['count']} requests failed, first:\n{result['first_failure']}"

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from promenade.app import opened_context
+from promenade.app import clock, opened_context
 from promenade.demo import seed
 from promenade.demo.assortment import Article, Store, build_assortment, shelf_price
 from promenade.settings import Settings
 from promenade.store.migrations import upgrade
+from promenade.workflows.tenants import set_tenant
 
 __all__ = ["Shop", "open_shop"]
 
@@ -68,5 +69,8 @@ def open_shop(database_url: str) -> Shop:
 async def _seed(database_url: str) -> tuple[str, str]:
     async with opened_context(Settings(database=database_url, data_dir=Path())) as context:
         made = await seed(context, SEED, sales=0)
+        # The demo shows nudges; a tenant has to ask for them, and they are priced one by one.
+        plain = {"enableProductionNudges": "false"}
+        await set_tenant(context.database, made.tenant_id, plain, at=clock(), user="benchmark")
     till = next(client for client in made.clients if "svc.POSReader" in client.scopes)
     return till.client_id, till.secret
