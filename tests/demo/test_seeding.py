@@ -1,0 +1,111 @@
+"""The demo tenant in a real database: a week of sales that were really priced, confirmed and settled."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from sqlalchemy import func, select
+
+from promenade.demo import DemoTenant, seed
+from promenade.store.cache import open_cache
+from promenade.store.catalogue import Catalogues
+from promenade.store.iterations import encode_outcome, find_iteration
+from promenade.store.schema import table
+from promenade.store.session import open_database
+from promenade.store.unit import Session
+from promenade.workflows.context import Context
+from promenade.workflows.replay import replay
+from tests.kit.databases import Databases, Dialect
+
+NOW = datetime(2026, 6, 10, 12, tzinfo=UTC)
+SALES = 80
+
+
+@asynccontextmanager
+async def demo(url: str) -> AsyncIterator[tuple[Context, DemoTenant]]:
+    database = await open_database(url)
+    context = Context(
+        database=database,
+        catalogues=Catalogues(database),
+        cache=open_cache(None),
+        clock=lambda: NOW,
+        new_id=lambda: str(uuid.uuid4()),
+        source="btp",
+        instance_id="test",
+    )
+    try:
+        yield context, await seed(context, 5, articles=5_000, sales=SALES)
+    finally:
+        await context.cache.close()
+        await database.close()
+
+
+async def sold(session: Session) -> list[tuple[str, Decimal, Decimal, int]]:
+    logs = table("CalculationLogs")
+    columns = (logs.c.transaction_id, logs.c.discount, logs.c.grand_total, logs.c.loyalty_points)
+    rows = await session.execute(select(*columns).where(logs.c.status == "CALCULATED").order_by(logs.c.transaction_id))
+    return [tuple(row) for row in rows]
+
+
+async def test_every_sale_is_confirmed_settled_and_can_be_priced_again(database_url: str) -> None:
+    async with demo(database_url) as (context, made):
+        logged = await context.database.read(sold, tenant=made.tenant_id)
+        assert len(logged) == made.sales == SALES
+        assert sum(discount > 0 for _, discount, _, _ in logged) > SALES // 2
+
+        async def unfinished(session: Session) -> int:
+            jobs = table("side_effect_jobs")
+            statement = select(func.count()).select_from(jobs).where(jobs.c.status != "COMPLETED")
+            return int((await session.execute(statement))[0][0])
+
+        assert await context.database.read(unfinished, tenant=made.tenant_id) == 0
+        for transaction_id, *_ in logged:
+
+            async def stored(session: Session, wanted: str = transaction_id) -> bytes:
+                found = await find_iteration(session, "cloud", wanted, 1)
+                assert found is not None
+                return encode_outcome(found.outcome)
+
+            kept = await context.database.read(stored, tenant=made.tenant_id)
+            assert await replay(context, made.tenant_id, transaction_id, 1) == kept
+
+
+async def test_one_seed_is_one_week_of_prices(databases: Databases, dialect: Dialect) -> None:
+    weeks = []
+    for _ in range(2):
+        url = databases.create(dialect)
+        async with demo(url) as (context, made):
+            weeks.append(await context.database.read(sold, tenant=made.tenant_id))
+        databases.drop(url)
+    assert weeks[0] == weeks[1]
+
+
+async def test_budgets_hold_what_was_consumed(database_url: str) -> None:
+    async with demo(database_url) as (context, made):
+
+        async def books(session: Session) -> list[tuple[Decimal, Decimal]]:
+            budgets, consumptions = table("Budgets"), table("BudgetConsumptions")
+            spent = (
+                select(func.coalesce(func.sum(consumptions.c.amount), 0))
+                .where(consumptions.c.budget_id == budgets.c.id)
+                .scalar_subquery()
+                .label("spent")
+            )
+            rows = await session.execute(select(budgets.c.consumed_amount, spent))
+            return [(Decimal(row.consumed_amount), Decimal(row.spent)) for row in rows]
+
+        consumed = await context.database.read(books, tenant=made.tenant_id)
+        assert all(stated == spent for stated, spent in consumed)
+        assert any(stated for stated, _ in consumed)
+
+
+async def test_the_greeting_names_every_role_and_what_the_basket_gets(database_url: str) -> None:
+    async with demo(database_url) as (_, made):
+        text = made.greeting("http://127.0.0.1:8080")
+        assert all(client.client_id in text and client.secret in text for client in made.clients)
+        assert len(made.promotion_ids) >= 3
+        assert all(promotion_id in text for promotion_id in made.promotion_ids)
