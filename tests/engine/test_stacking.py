@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from promenade.engine.basket import Basket, BudgetFact, CouponFact, Customer, Facts, Settings, UsageFact
-from promenade.engine.catalogue import Catalogue
+from promenade.engine.catalogue import Catalogue, definition_hash
 from promenade.engine.definition import (
     ActionRow,
     ConditionRow,
@@ -258,3 +258,17 @@ def test_points_follow_the_order_and_stand_on_base_points() -> None:
     outcome = priced(TEN, double, points(2, priority=2), off(3, 50), told=told)
     assert (outcome.base_points, outcome.points) == (5, 15)
     assert {one.promotion_name: one.points for one in outcome.applied} == {"P3": 0, "P1": 5, "P2": 5}
+
+
+def test_an_outcome_names_every_definition_it_depends_on() -> None:
+    trial = off(2, 10, is_experiment=True, control_group_id="pos-1")
+    definitions = [off(1, 10), trial, off(3, 10, article="B")]
+    catalogue = Catalogue()
+    catalogue.compile_all(definitions)
+    outcome = evaluate(catalogue, TEN, Facts(), Settings(now=NOW))
+    assert outcome.control_arms == (trial.id,)
+    needed = [one for one in definitions if definition_hash(one) in outcome.candidate_hashes]
+    assert trial in needed
+    again = Catalogue()
+    again.compile_all(needed)
+    assert evaluate(again, TEN, Facts(), Settings(now=NOW)) == outcome

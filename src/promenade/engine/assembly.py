@@ -29,7 +29,9 @@ __all__ = ["assemble", "assemble_untouched"]
 _BUDGET_REASONS = frozenset(("BUDGET_NOT_ACTIVE", "BUDGET_EXHAUSTED", "BUDGET_INSUFFICIENT"))
 
 
-def assemble_untouched(view: BasketView, coupons: Sequence[CouponFact], control_arms: tuple[str, ...]) -> Outcome:
+def assemble_untouched(
+    view: BasketView, coupons: Sequence[CouponFact], control_arms: tuple[str, ...], hashes: tuple[str, ...]
+) -> Outcome:
     """The answer when no promotion can matter to the basket: what was sent, and the tenant's base points."""
     sale = view.sale_total_minor
     lines = tuple(
@@ -77,7 +79,7 @@ def assemble_untouched(view: BasketView, coupons: Sequence[CouponFact], control_
         (),
         (),
         (),
-        (),
+        hashes,
         control_arms,
         BestDeal(True, 0, 0) if view.settings.strategy == "BEST_DEAL" else None,
     )
@@ -104,6 +106,7 @@ def assemble(
     coupons: Sequence[CouponFact],
     advice: Advice,
     control_arms: tuple[str, ...],
+    hashes: tuple[str, ...],
     best_deal: BestDeal | None,
 ) -> Outcome:
     """Build the answer once; nothing is decided here."""
@@ -141,7 +144,7 @@ def assemble(
         advice.missed,
         advice.gaps,
         advice.nudges,
-        tuple([candidate.promotion.hash for candidate in done.world.candidates]),
+        hashes,
         control_arms,
         best_deal,
     )

@@ -30,7 +30,8 @@ _NOTHING: tuple[()] = ()
 class Selection:
     """The candidates for a basket, in their order, and the facts that pricing them needs.
 
-    ``budget_ids``: budgets linked to them. ``usage_ids``: promotions whose confirmed use counts.
+    ``hashes``: of every definition that the outcome depends on, the candidates first, then those whose control arm
+    this is. ``budget_ids``: budgets linked to them. ``usage_ids``: promotions whose confirmed use counts.
     """
 
     view: BasketView
@@ -40,6 +41,7 @@ class Selection:
     budget_ids: tuple[str, ...]
     usage_ids: tuple[str, ...]
     control_arms: tuple[str, ...]
+    hashes: tuple[str, ...]
     outsiders: tuple[tuple[CompiledPromotion, str], ...]
 
 
@@ -80,6 +82,12 @@ def select(
             budget_ids.update(dict.fromkeys(definition.budget_ids))
         if definition.max_applications_total is not None or definition.max_applications_per_customer is not None:
             usage_ids.append(definition.id)
+    control_arms = catalogue.control_arms(view)
+    hashes = [candidate.promotion.hash for candidate in candidates]
+    for identity in control_arms:
+        control = catalogue.get(identity)
+        if control is not None and control.hash not in hashes:
+            hashes.append(control.hash)
     return Selection(
         view,
         tuple(candidates),
@@ -87,7 +95,8 @@ def select(
         coupons,
         tuple(budget_ids),
         tuple(usage_ids),
-        catalogue.control_arms(view),
+        control_arms,
+        tuple(hashes),
         tuple(catalogue.outsiders(view, triggers)) if settings.include_missed else _NOTHING,
     )
 
@@ -101,7 +110,7 @@ def price(selection: Selection, facts: Facts) -> Outcome:
     """The outcome for a selection; of ``facts`` only budgets and usage are read here."""
     view = selection.view
     if not selection.candidates and not selection.outsiders:
-        return assemble_untouched(view, selection.coupons, selection.control_arms)
+        return assemble_untouched(view, selection.coupons, selection.control_arms, selection.hashes)
     world = World(view, selection.candidates, selection.articles, facts.budgets, facts.usage)
     best_deal: BestDeal | None = None
     if view.settings.strategy == "BEST_DEAL":
@@ -115,7 +124,9 @@ def price(selection: Selection, facts: Facts) -> Outcome:
         return price_alone(promotion, basket, selection.articles)
 
     advice = advise(view, fates, selection.outsiders, alone)
-    return assemble(view, done, decisions, selection.coupons, advice, selection.control_arms, best_deal)
+    return assemble(
+        view, done, decisions, selection.coupons, advice, selection.control_arms, selection.hashes, best_deal
+    )
 
 
 def _fate(decision: Decision, done: Pass) -> Fate:

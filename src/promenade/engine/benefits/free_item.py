@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar, Self
 
-from promenade.engine.benefits.choice import open_units
 from promenade.engine.benefits.fields import FULL_PERCENTAGE
 from promenade.engine.benefits.registry import ARTICLE_LEVEL, IndexKey, Terms, benefit
 from promenade.engine.definition import ActionRow, DefinitionError
@@ -94,10 +93,11 @@ class FreeItem:
         most = self._entitled(self._times(turn, triggers, []))
         units: list[_FreeUnit] = []
         for position in sorted(self.targets(turn), key=lambda place: (place in triggering, place)):
-            if open_units(turn, position) == []:
+            if ledger.totals[position] <= ledger.states[position][0]:
                 continue
             for start, count, taken in ledger.open_segments(position, turn.ordinal, turn.exclusive):
-                if ledger.unit_worths[position] > taken * scale and len(units) < most:
+                # Something that rounds to nothing cannot be given away.
+                if 2 * (ledger.unit_worths[position] - taken * scale) >= scale and len(units) < most:
                     units += [(position, unit) for unit in range(start, start + min(count, most - len(units)))]
         return units
 
@@ -198,4 +198,5 @@ def _make_free(turn: Turn, units: list[_FreeUnit]) -> None:
                 pieces.append((here[0], fit, share))
                 amount += fit * share
                 here = here[fit:]
-        turn.take_pieces(position, amount, pieces, _SHOWN, free=True)
+        if amount > 0:
+            turn.take_pieces(position, amount, pieces, _SHOWN, free=True)
