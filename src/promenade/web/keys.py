@@ -45,7 +45,7 @@ class CachedKeys:
         now = self._clock().timestamp()
         is_old = self._loaded_at is None or now - self._loaded_at >= _REFRESH_SECONDS
         may_try = self._tried_at is None or now - self._tried_at >= _UNKNOWN_KEY_SECONDS
-        if (key is None or is_old) and may_try:
+        if (key is None or is_old) and (may_try or self._loading.locked()):  # a load under way is waited for
             async with self._loading:
                 if self._tried_at is None or now - self._tried_at >= _UNKNOWN_KEY_SECONDS:
                     self._tried_at = now
