@@ -1,4 +1,4 @@
-"""Promotions read from their tables into the engine's definitions, one statement per table whatever their number.
+"""Promotions read from their tables into the engine's definitions.
 
 References become business keys here (articleNumber, groupId), campaigns and POS groups their effect (pricing
 semantics, section 2.3): the engine never sees a row.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, and_, select
+from sqlalchemy import Row
 
 from promenade.engine.definition import (
     ActionRow,
@@ -27,15 +27,11 @@ from promenade.engine.definition import (
     PromotionDefinition,
     TierRow,
 )
-from promenade.store.schema import table
+from promenade.store.promotion_rows import Parts, read_parts, read_rows
 from promenade.store.unit import Session
 
-__all__ = ["LOADED_STATUSES", "Places", "PromotionRows", "read_promotions"]
+__all__ = ["Places", "PromotionRows", "read_promotions"]
 
-# ARCHIVED and EXPIRED promotions are candidates nowhere, not even for `includeInactive`.
-LOADED_STATUSES = ("ACTIVE", "PILOT", "DRAFT", "PENDING_APPROVAL", "APPROVED", "REJECTED", "INACTIVE")
-
-Rows = Mapping[str, Sequence[Row[Any]]]
 _NONE: tuple[Row[Any], ...] = ()
 
 
@@ -55,7 +51,7 @@ class Places:
 class PromotionRows:
     """Promotions as read, before they are put together; the latter needs no session and may run in a thread."""
 
-    def __init__(self, promotions: Sequence[Row[Any]], parts: _Parts | None) -> None:
+    def __init__(self, promotions: Sequence[Row[Any]], parts: Parts | None) -> None:
         self._promotions = promotions
         self._parts = parts
 
@@ -69,137 +65,19 @@ class PromotionRows:
     def linked(self) -> dict[str, set[str]]:
         """By Articles.ID, the promotions that name the article by its ID alone: its number may change."""
         linked: dict[str, set[str]] = defaultdict(set)
-        if self._parts is None:
-            return linked
-        owner: dict[str, str] = {}
-        for rows, link in ((self._parts.conditions, "article_id"), (self._parts.actions, "target_article_id")):
-            for row in (row for siblings in rows.values() for row in siblings):
-                owner[row.id] = row.promotion_id
-                if row.linked_article_number is not None:
-                    linked[getattr(row, link)].add(row.promotion_id)
-        for row in (row for siblings in self._parts.components.values() for row in siblings):
-            if row.linked_article_number is not None and row.action_id in owner:
-                linked[row.article_id].add(owner[row.action_id])
+        if self._parts is not None:
+            for article_id, promotion_id in self._parts.article_links():
+                linked[article_id].add(promotion_id)
         return linked
 
 
 async def read_promotions(session: Session, ids: Collection[str] | None = None) -> PromotionRows:
-    """The tenant's promotions in one of `LOADED_STATUSES`, all or those in ``ids``.
+    """The tenant's promotions that can be candidates, all or those in ``ids``.
 
     A fixed number of statements, whatever their number.
     """
-    promotions = table("Promotions")
-    wanted = promotions.c.status.in_(LOADED_STATUSES)
-    rows = await session.execute(select(promotions).where(wanted & _among(promotions.c.id, ids)))
-    return PromotionRows(rows, await _read_parts(session, ids) if rows else None)
-
-
-def _among(column: ColumnElement[str], ids: Collection[str] | None) -> ColumnElement[bool]:
-    return column.is_not(None) if ids is None else column.in_(list(ids))
-
-
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """Children by their parent's ID."""
-
-    conditions: Rows
-    condition_values: Rows
-    condition_articles: Rows
-    actions: Rows
-    scaled_tiers: Rows
-    quantity_tiers: Rows
-    components: Rows
-    action_articles: Rows
-    exclusions: Rows
-    exclusion_articles: Rows
-    loyalty_actions: Rows
-    loyalty_articles: Rows
-    pos_groups: Rows
-    configs: Rows
-    priority_groups: Rows
-    exclusion_groups: Mapping[str, str]  # ID -> strategy
-    campaigns: Mapping[str, Row[Any]]
-    campaign_pos_groups: Rows
-    pilots: Rows
-    pilot_pos_groups: Rows
-    control_pos_groups: Rows
-    coupon_types: Rows
-    budgets: Rows
-
-
-async def _read_parts(session: Session, ids: Collection[str] | None) -> _Parts:
-    async def children(name: str, parent: str, parents: Collection[str] | None = ids) -> Rows:
-        rows = table(name)
-        return _by(parent, await session.execute(select(rows).where(_among(rows.c[parent], parents))))
-
-    def found(of: Rows) -> Collection[str] | None:
-        return None if ids is None else [row.id for rows in of.values() for row in rows]
-
-    async def with_article(name: str, parent: str, link: str, parents: Collection[str] | None = ids) -> Rows:
-        return _by(parent, await session.execute(_with_article(name, parent, link, parents)))
-
-    conditions = await with_article("Conditions", "promotion_id", "article_id")
-    actions = await with_article("DiscountActions", "promotion_id", "target_article_id")
-    loyalty_actions = await children("LoyaltyActions", "promotion_id")
-    of_actions = found(actions)
-    exclusions = await children("ActionExclusions", "action_id", of_actions)
-    pilots = await children("PromotionPilotConfigs", "promotion_id")
-    members, groups = table("PriorityGroupPromotions"), table("PriorityGroups")
-    priority_groups = await session.execute(
-        select(members.c.promotion_id, members.c.priority_group_id, members.c.sequence, groups.c.priority)
-        .join_from(members, groups, _same_tenant(members, groups) & (groups.c.id == members.c.priority_group_id))
-        .where(_among(members.c.promotion_id, ids))
-    )
-    exclusion_groups, campaigns = table("MutualExclusionGroups"), table("Campaigns")
-    return _Parts(
-        conditions=conditions,
-        condition_values=await children("ConditionValueListItems", "condition_id", found(conditions)),
-        condition_articles=await children("ConditionArticleListItems", "condition_id", found(conditions)),
-        actions=actions,
-        scaled_tiers=await children("ActionScaledTiers", "action_id", of_actions),
-        quantity_tiers=await children("ActionQuantityTiers", "action_id", of_actions),
-        components=await with_article("BundleComponents", "action_id", "article_id", of_actions),
-        action_articles=await children("ActionArticleListItems", "action_id", of_actions),
-        exclusions=exclusions,
-        exclusion_articles=await children("ActionExclusionArticleListItems", "exclusion_id", found(exclusions)),
-        loyalty_actions=loyalty_actions,
-        loyalty_articles=await children("LoyaltyActionArticleListItems", "loyalty_action_id", found(loyalty_actions)),
-        pos_groups=await children("PromotionPosGroups", "promotion_id"),
-        configs=await children("CalculationConfigs", "promotion_id"),
-        priority_groups=_by("promotion_id", priority_groups),
-        exclusion_groups={
-            row.id: row.resolution_strategy
-            for row in await session.execute(select(exclusion_groups.c.id, exclusion_groups.c.resolution_strategy))
-        },
-        campaigns={row.id: row for row in await session.execute(select(campaigns))},
-        campaign_pos_groups=await children("CampaignPosGroups", "campaign_id", None),
-        pilots=pilots,
-        pilot_pos_groups=await children("PilotPosGroups", "config_id", found(pilots)),
-        control_pos_groups=await children("ControlPosGroups", "config_id", found(pilots)),
-        coupon_types=await children("CouponTypePromotions", "promotion_id"),
-        budgets=await children("BudgetPromotions", "promotion_id"),
-    )
-
-
-def _with_article(name: str, parent: str, link: str, parents: Collection[str] | None) -> Select[Any]:
-    """Rows with ``linked_article_number``: of the article that they name by its ID."""
-    rows, articles = table(name), table("Articles")
-    return (
-        select(rows, articles.c.article_number.label("linked_article_number"))
-        .outerjoin_from(rows, articles, _same_tenant(rows, articles) & (articles.c.id == rows.c[link]))
-        .where(_among(rows.c[parent], parents))
-    )
-
-
-def _same_tenant(left: Any, right: Any) -> ColumnElement[bool]:
-    return and_(left.c.tenant_id == right.c.tenant_id)
-
-
-def _by(parent: str, rows: Sequence[Row[Any]]) -> Rows:
-    grouped: dict[str, list[Row[Any]]] = defaultdict(list)
-    for row in rows:
-        grouped[getattr(row, parent)].append(row)
-    return grouped
+    rows = await read_rows(session, ids)
+    return PromotionRows(rows, await read_parts(session, ids) if rows else None)
 
 
 def _ordered(rows: Sequence[Row[Any]]) -> Sequence[Row[Any]]:
@@ -217,7 +95,7 @@ def _thousandths(value: Decimal | None) -> int | None:
 class _Builder:
     """Puts the parts of each promotion together; equal rows give equal definitions, in whatever order they came."""
 
-    def __init__(self, parts: _Parts, places: Places) -> None:
+    def __init__(self, parts: Parts, places: Places) -> None:
         self._parts = parts
         self._places = places
 
@@ -225,8 +103,7 @@ class _Builder:
         parts, key = self._parts, row.id
         campaign = parts.campaigns.get(row.campaign_id) if row.campaign_id else None
         config = next(iter(parts.configs.get(key, _NONE)), None)
-        member = next(iter(parts.priority_groups.get(key, _NONE)), None)
-        strategy = parts.exclusion_groups.get(row.mutual_exclusion_group_id)
+        exclusion = parts.exclusion_groups.get(row.mutual_exclusion_group_id)
         return PromotionDefinition(
             id=key,
             name=row.name,
@@ -243,10 +120,10 @@ class _Builder:
             campaign_window=None if campaign is None else (campaign.start_at, campaign.end_at),
             campaign_cancelled=campaign is not None and campaign.status == "CANCELLED",
             pos_groups=self._pos_groups(key, campaign),
-            priority_group=None
-            if member is None
-            else PriorityRow(member.priority_group_id, member.priority, member.sequence),
-            exclusion_group=None if strategy is None else ExclusionGroupRow(row.mutual_exclusion_group_id, strategy),
+            priority_group=self._priority_group(key),
+            exclusion_group=None
+            if exclusion is None
+            else ExclusionGroupRow(exclusion.id, exclusion.resolution_strategy),
             calculation_mode="ADDITIVE" if config is None else config.mode,
             rounding="ROUND_HALF_UP" if config is None else config.rounding,
             precision=None if config is None else config.precision,
@@ -274,6 +151,12 @@ class _Builder:
             own = own + campaigns if campaign.merge_promotion_pos_groups else campaigns or own
         return self._places.expanded(own)
 
+    def _priority_group(self, key: str) -> PriorityRow | None:
+        for member in self._parts.memberships.get(key, _NONE):
+            group = self._parts.priority_groups[member.priority_group_id]
+            return PriorityRow(group.id, group.priority, member.sequence)
+        return None
+
     def _pilot(self, key: str) -> PilotRow | None:
         for row in self._parts.pilots.get(key, _NONE):
             pilot = (link.pos_group_id for link in self._parts.pilot_pos_groups.get(row.id, _NONE))
@@ -293,6 +176,10 @@ class _Builder:
         """groupId as the row says it, else of the article group that it refers to."""
         return key or (self._places.group_keys.get(group_id) if group_id else None)
 
+    def _article(self, number: str | None, article_id: str | None) -> str | None:
+        """articleNumber as the row says it, else of the article that it refers to."""
+        return number or (self._parts.article_numbers.get(article_id) if article_id else None)
+
     def _condition(self, row: Row[Any]) -> ConditionRow:
         values = self._parts.condition_values.get(row.id, _NONE)
         return ConditionRow(
@@ -304,7 +191,7 @@ class _Builder:
             value_category=row.value_category,
             value=row.value,
             value_to=row.value_to,
-            article_number=row.article_number or row.linked_article_number,
+            article_number=self._article(row.article_number, row.article_id),
             article_group_id=self._group(row.article_group_key, row.article_group_id),
             include_sub_groups=bool(row.include_sub_groups),
             manufacturer=row.manufacturer,
@@ -329,7 +216,7 @@ class _Builder:
             discount_type=row.discount_type,
             discount_value_hundredths=_hundredths(row.discount_value),
             max_discount_hundredths=_hundredths(row.max_discount_amount),
-            target_article_number=row.target_article_number or row.linked_article_number,
+            target_article_number=self._article(row.target_article_number, row.target_article_id),
             target_article_group_id=self._group(row.target_article_group_key, row.target_article_group_id),
             include_sub_groups=bool(row.include_sub_groups),
             target_article_list=bool(row.target_article_list),
@@ -374,7 +261,7 @@ class _Builder:
             id=row.id,
             sequence=row.sequence,
             quantity_thousandths=int(row.quantity * 1000),
-            article_number=row.article_number or row.linked_article_number,
+            article_number=self._article(row.article_number, row.article_id),
             article_group_id=self._group(row.article_group_key, row.article_group_id),
             include_sub_groups=bool(row.include_sub_groups),
             discounted=bool(row.discounted),

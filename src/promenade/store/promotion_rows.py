@@ -1,0 +1,149 @@
+"""The rows of promotions and of all that belongs to them, one statement per table whatever their number."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, select
+
+from promenade.store.schema import table
+from promenade.store.unit import Session
+
+__all__ = ["LOADED_STATUSES", "Parts", "Rows", "read_parts", "read_rows"]
+
+# ARCHIVED and EXPIRED promotions are candidates nowhere, not even for `includeInactive`.
+LOADED_STATUSES = ("ACTIVE", "PILOT", "DRAFT", "PENDING_APPROVAL", "APPROVED", "REJECTED", "INACTIVE")
+
+NAMED_MAX = 10_000  # more IDs than this are not listed: everything is read
+
+Rows = Mapping[str, Sequence[Row[Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The rows that make up promotions: children by their parent's ID, the rest by their own."""
+
+    conditions: Rows
+    condition_values: Rows
+    condition_articles: Rows
+    actions: Rows
+    scaled_tiers: Rows
+    quantity_tiers: Rows
+    components: Rows
+    action_articles: Rows
+    exclusions: Rows
+    exclusion_articles: Rows
+    loyalty_actions: Rows
+    loyalty_articles: Rows
+    pos_groups: Rows
+    configs: Rows
+    memberships: Rows  # PriorityGroupPromotions
+    priority_groups: Mapping[str, Row[Any]]
+    exclusion_groups: Mapping[str, Row[Any]]
+    campaigns: Mapping[str, Row[Any]]
+    article_numbers: Mapping[str, str]  # by Articles.ID, where a row names its article by that alone
+    campaign_pos_groups: Rows
+    pilots: Rows
+    pilot_pos_groups: Rows
+    control_pos_groups: Rows
+    coupon_types: Rows
+    budgets: Rows
+
+    def article_links(self) -> Iterator[tuple[str, str]]:
+        """(Articles.ID, promotion ID) wherever an article is named by its ID alone: its number may change."""
+        promotion_of: dict[str, str] = {}
+        for row in _every(self.conditions):
+            if row.article_id is not None and row.article_number is None:
+                yield row.article_id, row.promotion_id
+        for row in _every(self.actions):
+            promotion_of[row.id] = row.promotion_id
+            if row.target_article_id is not None and row.target_article_number is None:
+                yield row.target_article_id, row.promotion_id
+        for row in _every(self.components):
+            if row.article_id is not None and row.article_number is None and row.action_id in promotion_of:
+                yield row.article_id, promotion_of[row.action_id]
+
+
+async def read_rows(session: Session, ids: Collection[str] | None) -> Sequence[Row[Any]]:
+    """The tenant's promotions in one of `LOADED_STATUSES`, all or those in ``ids``."""
+    promotions = table("Promotions")
+    wanted = promotions.c.status.in_(LOADED_STATUSES)
+    return await session.execute(select(promotions).where(wanted & _among(promotions.c.id, ids)))
+
+
+async def read_parts(session: Session, ids: Collection[str] | None) -> Parts:
+    """What belongs to the promotions in ``ids``, or to all."""
+
+    async def children(name: str, parent: str, parents: Collection[str] | None = ids) -> Rows:
+        rows = table(name)
+        return _by(parent, await session.execute(select(rows).where(_among(rows.c[parent], parents))))
+
+    async def entities(name: str) -> Mapping[str, Row[Any]]:
+        return {row.id: row for row in await session.execute(select(table(name)))}
+
+    def found(of: Rows) -> Collection[str] | None:
+        return None if ids is None else [row.id for row in _every(of)]
+
+    conditions = await children("Conditions", "promotion_id")
+    actions = await children("DiscountActions", "promotion_id")
+    loyalty_actions = await children("LoyaltyActions", "promotion_id")
+    of_conditions, of_actions = found(conditions), found(actions)
+    exclusions = await children("ActionExclusions", "action_id", of_actions)
+    pilots = await children("PromotionPilotConfigs", "promotion_id")
+    parts = Parts(
+        conditions=conditions,
+        condition_values=await children("ConditionValueListItems", "condition_id", of_conditions),
+        condition_articles=await children("ConditionArticleListItems", "condition_id", of_conditions),
+        actions=actions,
+        scaled_tiers=await children("ActionScaledTiers", "action_id", of_actions),
+        quantity_tiers=await children("ActionQuantityTiers", "action_id", of_actions),
+        components=await children("BundleComponents", "action_id", of_actions),
+        action_articles=await children("ActionArticleListItems", "action_id", of_actions),
+        exclusions=exclusions,
+        exclusion_articles=await children("ActionExclusionArticleListItems", "exclusion_id", found(exclusions)),
+        loyalty_actions=loyalty_actions,
+        loyalty_articles=await children("LoyaltyActionArticleListItems", "loyalty_action_id", found(loyalty_actions)),
+        pos_groups=await children("PromotionPosGroups", "promotion_id"),
+        configs=await children("CalculationConfigs", "promotion_id"),
+        memberships=await children("PriorityGroupPromotions", "promotion_id"),
+        priority_groups=await entities("PriorityGroups"),
+        exclusion_groups=await entities("MutualExclusionGroups"),
+        campaigns=await entities("Campaigns"),
+        article_numbers={},
+        campaign_pos_groups=await children("CampaignPosGroups", "campaign_id", None),
+        pilots=pilots,
+        pilot_pos_groups=await children("PilotPosGroups", "config_id", found(pilots)),
+        control_pos_groups=await children("ControlPosGroups", "config_id", found(pilots)),
+        coupon_types=await children("CouponTypePromotions", "promotion_id"),
+        budgets=await children("BudgetPromotions", "promotion_id"),
+    )
+    return await _with_articles(session, parts)
+
+
+async def _with_articles(session: Session, parts: Parts) -> Parts:
+    """``parts`` with the numbers of articles that are named by their ID alone; mostly there are none."""
+    linked = {article for article, _ in parts.article_links()}
+    if not linked:
+        return parts
+    articles = table("Articles")
+    wanted = _among(articles.c.id, linked if len(linked) <= NAMED_MAX else None)
+    rows = await session.execute(select(articles.c.id, articles.c.article_number).where(wanted))
+    return replace(parts, article_numbers={row.id: row.article_number for row in rows})
+
+
+def _among(column: ColumnElement[str], ids: Collection[str] | None) -> ColumnElement[bool]:
+    return column.is_not(None) if ids is None else column.in_(list(ids))
+
+
+def _by(parent: str, rows: Sequence[Row[Any]]) -> Rows:
+    grouped: dict[str, list[Row[Any]]] = defaultdict(list)
+    for row in rows:
+        grouped[getattr(row, parent)].append(row)
+    return grouped
+
+
+def _every(rows: Rows) -> Iterator[Row[Any]]:
+    return (row for siblings in rows.values() for row in siblings)
