@@ -52,9 +52,27 @@ def clock() -> datetime:
     return datetime.now(UTC)
 
 
-def new_id() -> str:
-    """The one source of IDs: random UUIDs in lower case."""
-    return str(uuid.uuid4())
+class _RandomIds:
+    """Random UUIDs in lower case; randomness is fetched for many at once, as asking the kernel is the costly part."""
+
+    _BATCH = 256
+
+    def __init__(self) -> None:
+        self._waiting: list[bytes] = []
+
+    def __call__(self) -> str:
+        # Threads may call this: popping is atomic, and an empty list is filled anew by whoever finds it empty.
+        try:
+            random = self._waiting.pop()
+        except IndexError:
+            drawn = os.urandom(16 * self._BATCH)
+            self._waiting.extend(drawn[start : start + 16] for start in range(16, len(drawn), 16))
+            random = drawn[:16]
+        return str(uuid.UUID(bytes=random, version=4))
+
+
+new_id = _RandomIds()
+"""The one source of IDs."""
 
 
 class _DatabaseIssuerStore:
