@@ -56,6 +56,10 @@ class Worker:
                 _log.warning("worker.paused", reason=error.message)
                 await _first_of(stop, timeout_seconds=PAUSE_SECONDS)
                 continue
+            except Exception:  # whatever it is: sales wait for this loop
+                _log.exception("worker.paused")
+                await _first_of(stop, timeout_seconds=PAUSE_SECONDS)
+                continue
             if not done:
                 await _first_of(stop, self._context.jobs_ready, timeout_seconds=self._poll_seconds)
 
@@ -66,17 +70,29 @@ class Worker:
         return len(claimed)
 
     async def _carry_out(self, job: ClaimedJob) -> None:
-        if job.attempts > self._attempts_max:  # whoever had the last attempt died in it
-            await give_up(self._context, job, "The last attempt was not finished.", self._attempts_max)
-            return
+        """Carry out one job; never raises, because its neighbours in the batch must not be left alone."""
+        try:
+            reason = await self._attempt(job)
+            if reason is not None:
+                await give_up(self._context, job, reason, self._attempts_max)
+        except Unavailable as error:
+            _log.warning("worker.job_put_off", job=job.id, reason=error.message)  # its lease will run out
+        except Exception:
+            _log.exception("worker.job_put_off", job=job.id)
+
+    async def _attempt(self, job: ClaimedJob) -> str | None:
+        """None, or why the attempt failed."""
+        if job.attempts > self._attempts_max:
+            return "The last attempt was not finished."  # whoever had it died in it
         try:
             if not await run_side_effects(self._context, job):
                 _log.info("worker.lease_lost", job=job.id)
-        except Unavailable as error:
-            _log.warning("worker.job_put_off", job=job.id, reason=error.message)  # its lease will run out
+        except Unavailable:
+            raise
         except Exception as error:
             _log.exception("worker.job_failed", job=job.id, attempts=job.attempts)
-            await give_up(self._context, job, f"{type(error).__name__}: {error}", self._attempts_max)
+            return f"{type(error).__name__}: {error}"
+        return None
 
 
 async def run_worker(context: Context, stop: asyncio.Event) -> None:

@@ -143,3 +143,28 @@ async def test_a_promotion_charges_each_of_its_budgets_in_full(shop: Shop) -> No
     )
     await shop.confirm("T1", await shop.price("T1", priced), "off")
     assert [row.amount for row in await shop.rows("BudgetConsumptions")] == [2, 2]
+
+
+async def test_each_notification_threshold_is_told_once_when_it_is_passed(shop: Shop) -> None:
+    await shop.budget("small", "10.00")
+    for threshold in ("25", "50", "100"):
+        await shop.put("BudgetNotifications", budget_id=identity("small"), threshold_percentage=Decimal(threshold))
+    priced = outcome(
+        (line("1", 2000, 1000, discount("off", ((2, 150),))),), (applied("off", 300, budget_ids=("small",)),)
+    )
+    told = []
+    for transaction in ("T1", "T2", "T3", "T4", "T5"):
+        await shop.confirm(transaction, await shop.price(transaction, priced), "off")
+        events = [json.loads(row.payload) for row in await shop.rows("outbox_events")]
+        told.append([one["data"]["thresholdPercentage"] for one in events if one["type"] == "BUDGET_THRESHOLD_REACHED"])
+    assert [sorted(one) for one in told] == [[25], [25, 50], [25, 50], [25, 50, 100], [25, 50, 100]]
+
+
+async def test_a_scheduled_budget_that_runs_is_exhausted_like_an_active_one(shop: Shop) -> None:
+    await shop.budget("small", "1.00", status="SCHEDULED")
+    priced = outcome(
+        (line("1", 2000, 1000, discount("off", ((2, 100),))),), (applied("off", 200, budget_ids=("small",)),)
+    )
+    await shop.confirm("T1", await shop.price("T1", priced), "off")
+    assert (await shop.row("Budgets", "small")).status == "EXHAUSTED"
+    assert (await kinds(shop)).count("BUDGET_EXHAUSTED") == 1

@@ -12,10 +12,11 @@ from sqlalchemy import ColumnElement, insert, select, update
 from promenade.store.schema import table
 from promenade.store.unit import Session
 
-__all__ = ["Consumption", "Drawn", "consumed_by", "draw", "insert_consumptions", "move_status"]
+__all__ = ["Consumption", "Drawn", "consumed_by", "draw", "insert_consumptions", "move_status", "reach_thresholds"]
 
 _BUDGETS = table("Budgets")
 _CONSUMPTIONS = table("BudgetConsumptions")
+_NOTIFICATIONS = table("BudgetNotifications")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,12 @@ class Drawn:
     consumed: Decimal
     left: Decimal  # outstanding store grants do not count as left
     total: Decimal
+    given_back: Decimal
+
+    def passes(self, percentage: Decimal) -> bool:
+        """Whether this draw took the budget's use from below ``percentage`` of its total to it, or beyond."""
+        threshold = self.total * percentage / 100
+        return self.consumed - self.taken + self.given_back < threshold <= self.consumed
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +60,7 @@ async def draw(session: Session, budget_id: str, wanted: Decimal, given_back: De
     free = _BUDGETS.c.total_amount - _BUDGETS.c.consumed_amount - _BUDGETS.c.reserved_amount
     covered = await _change(session, budget_id, net, free >= net)
     if covered is not None:
-        return _drawn(covered, wanted)
+        return _drawn(covered, wanted, given_back)
     return await _draw_rest(session, budget_id, given_back)
 
 
@@ -64,7 +71,7 @@ async def _draw_rest(session: Session, budget_id: str, given_back: Decimal) -> D
         return None
     left = max(_left(held), Decimal(0))
     taken = await _change(session, budget_id, left, None) if left else None
-    return _drawn(held if taken is None else taken, left)
+    return _drawn(held if taken is None else taken, left, given_back)
 
 
 async def _change(session: Session, budget_id: str, by: Decimal, condition: ColumnElement[bool] | None) -> Any:
@@ -90,8 +97,33 @@ def _left(row: Any) -> Decimal:
     return left
 
 
-def _drawn(row: Any, taken: Decimal) -> Drawn:
-    return Drawn(row.name, row.status, row.currency, taken, row.consumed_amount, _left(row), row.total_amount)
+def _drawn(row: Any, taken: Decimal, given_back: Decimal) -> Drawn:
+    return Drawn(
+        name=row.name,
+        status=row.status,
+        currency=row.currency,
+        taken=taken,
+        consumed=row.consumed_amount,
+        left=_left(row),
+        total=row.total_amount,
+        given_back=given_back,
+    )
+
+
+async def reach_thresholds(session: Session, budget_id: str, drawn: Drawn, at: datetime) -> list[Decimal]:
+    """The notification thresholds (percent of the total) that a draw has passed; each is marked as told ``at``."""
+    if not drawn.taken:
+        return []
+    rows = await session.execute(
+        select(_NOTIFICATIONS.c.id, _NOTIFICATIONS.c.threshold_percentage)
+        .where(_NOTIFICATIONS.c.budget_id == budget_id)
+        .order_by(_NOTIFICATIONS.c.threshold_percentage)
+    )
+    passed = {row.id: row.threshold_percentage for row in rows if drawn.passes(row.threshold_percentage)}
+    if passed:
+        statement = update(_NOTIFICATIONS).where(_NOTIFICATIONS.c.id.in_(list(passed)))
+        await session.rowcount(statement.values(last_notified_at=at))
+    return list(passed.values())
 
 
 async def move_status(session: Session, budget_id: str, before: str, after: str) -> bool:

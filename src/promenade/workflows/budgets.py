@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from promenade.events import BudgetExhausted
+from promenade.events import BudgetExhausted, BudgetThresholdReached
 from promenade.store import budgets as store
 from promenade.store.budgets import Consumption, Drawn
 from promenade.store.outbox import emit
@@ -16,6 +16,8 @@ from promenade.workflows.context import Context
 from promenade.workflows.returns import BudgetCharge
 
 __all__ = ["BudgetMove", "charge_budgets", "charges_of", "moves_of"]
+
+RUNNING = ("ACTIVE", "SCHEDULED")  # one that is scheduled runs from its validFrom on, whether it was moved or not
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,17 +86,27 @@ async def charge_budgets(
 
 
 async def _follow(context: Context, session: Session, move: BudgetMove, drawn: Drawn, sale: SaleIdentity) -> None:
-    """Move the budget's status after a draw. INVARIANT: one BUDGET_EXHAUSTED per move to EXHAUSTED."""
+    """Move the budget's status after a draw, and tell. INVARIANT: one BUDGET_EXHAUSTED per move to EXHAUSTED."""
+    for threshold in await store.reach_thresholds(session, move.budget_id, drawn, sale.at):
+        reached = BudgetThresholdReached(
+            budget_id=move.budget_id,
+            budget_name=drawn.name,
+            total_amount=drawn.total,
+            consumed_amount=drawn.consumed,
+            currency=drawn.currency,
+            threshold_percentage=threshold,
+        )
+        await emit(session, reached, event_id=context.new_id(), at=sale.at)
     if drawn.left <= Decimal(0):
-        if drawn.status == "ACTIVE" and await store.move_status(session, move.budget_id, "ACTIVE", "EXHAUSTED"):
-            event = BudgetExhausted(
+        if drawn.status in RUNNING and await store.move_status(session, move.budget_id, drawn.status, "EXHAUSTED"):
+            exhausted = BudgetExhausted(
                 budget_id=move.budget_id,
                 budget_name=drawn.name,
                 total_amount=drawn.total,
                 consumed_amount=drawn.consumed,
                 currency=drawn.currency,
             )
-            await emit(session, event, event_id=context.new_id(), at=sale.at)
+            await emit(session, exhausted, event_id=context.new_id(), at=sale.at)
     elif drawn.status == "EXHAUSTED" and move.given_back_minor:
         # What a return gives back can be spent again, as after a recharge.
         await store.move_status(session, move.budget_id, "EXHAUSTED", "ACTIVE")

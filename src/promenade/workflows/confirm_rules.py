@@ -164,7 +164,7 @@ def check_pos_group(command: ConfirmCommand, priced_for: PosGroupFact) -> None:
     wrong = None
     if command.pos_group_id is not None and command.pos_group_id.lower() != priced_for.id:
         wrong = "posGroupId"
-    elif command.pos_group_code is not None and command.pos_group_code != priced_for.code:
+    elif command.pos_group_code is not None and command.pos_group_code.strip() != priced_for.code:
         wrong = "posGroupCode"
     if wrong is not None:
         raise Invalid("POS_GROUP_MISMATCH", "The iteration was priced for another POS group.", wrong)

@@ -32,6 +32,10 @@ def check_character(drawn: str, alphabet: str) -> str:
     size = len(alphabet)
     total = 0
     for place, character in enumerate(reversed(drawn)):
-        value = alphabet.index(character) * (2 if place % 2 == 0 else 1)
-        total += value // size + value % size
+        value = alphabet.index(character)
+        if place % 2 == 0:
+            value *= 2
+            # The digit sum of the double tells values apart in an even base, its remainder in an odd one.
+            value = value % size + (value // size if size % 2 == 0 else 0)
+        total += value
     return alphabet[-total % size]

@@ -21,8 +21,10 @@ async def award_points(context: Context, session: Session, job: Claimed, effects
             bookings.setdefault(effects.customer_id, []).append((entry.promotion_id, entry.points))
     for back in effects.points_back:
         bookings.setdefault(back.customer_id, []).append((None, -back.points))
+    earned = sum(entry.points for entry in effects.points) if effects.customer_id is not None else 0
     now = context.clock()
     for customer_id, entries in sorted(bookings.items()):
+        balance = 0
         for promotion_id, points in entries:
             balance = await add_points(session, customer_id, points, now)
             await insert_transaction(
@@ -37,12 +39,13 @@ async def award_points(context: Context, session: Session, job: Claimed, effects
                 balance_after=balance,
                 at=now,
             )
-        awarded = LoyaltyPointsAwarded(
-            customer_id=customer_id,
-            transaction_id=job.transaction_id,
-            transaction_counter=job.transaction_counter,
-            points=sum(points for _, points in entries),
-            balance_after=balance,
-        )
-        await emit(session, awarded, event_id=context.new_id(), at=now)
-    return sum(entry.points for entry in effects.points) if effects.customer_id is not None else 0
+        if customer_id == effects.customer_id and earned > 0:
+            awarded = LoyaltyPointsAwarded(
+                customer_id=customer_id,
+                transaction_id=job.transaction_id,
+                transaction_counter=job.transaction_counter,
+                points=earned,
+                balance_after=balance,
+            )
+            await emit(session, awarded, event_id=context.new_id(), at=now)
+    return earned

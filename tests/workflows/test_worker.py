@@ -1,0 +1,42 @@
+"""The worker: woken by the confirm of its own process, patient with a database that is away."""
+
+from __future__ import annotations
+
+import asyncio
+
+from promenade.worker import Worker
+from tests.workflows.sales import PRICED
+from tests.workflows.shop import Shop
+
+HOURS = 3600.0
+
+
+async def test_a_confirm_wakes_the_worker_of_its_process(shop: Shop) -> None:
+    stop = asyncio.Event()
+    running = asyncio.create_task(Worker(shop.context, poll_seconds=HOURS).run(stop))
+    counter = await shop.price("T1", PRICED, customer_id="C1")
+    await shop.confirm("T1", counter, "off")
+    async with asyncio.timeout(30):
+        while (await shop.rows("side_effect_jobs"))[0].status != "COMPLETED":  # noqa: ASYNC110 - another task's work
+            await asyncio.sleep(0.01)
+    stop.set()
+    async with asyncio.timeout(30):
+        await running
+
+
+async def test_a_worker_that_is_told_to_stop_ends_at_once(shop: Shop) -> None:
+    stop = asyncio.Event()
+    running = asyncio.create_task(Worker(shop.context, poll_seconds=HOURS).run(stop))
+    stop.set()
+    async with asyncio.timeout(30):
+        await running
+
+
+async def test_jobs_of_several_tenants_are_done_each_for_its_own(shop: Shop) -> None:
+    other = Shop(shop.context, shop.now, "tenant-b")
+    for one in (shop, other):
+        await one.confirm("T1", await one.price("T1", PRICED, customer_id="C1"), "off")
+    await shop.work()
+    for one in (shop, other):
+        (balance,) = await one.rows("loyalty_balances")
+        assert (balance.customer_id, balance.points) == ("C1", 20)
