@@ -33,7 +33,7 @@ GROUPS = {"food": None, "fruit": "food", "bread": "food"}
 GROUP_OF = {"A": "fruit", "B": "fruit", "C": "bread", "D": None}
 FACTS = Facts(articles={"E": ArticleFact("E", base_price_hundredths=250)})
 
-examples = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+examples = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def identity(number: int) -> str:
@@ -429,7 +429,7 @@ CASES = st.one_of(
 )
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(CASES, st.data())
 def test_best_deal_equals_brute_force(case: tuple[list[PromotionDefinition], Basket], data: st.DataObject) -> None:
     definitions, basket = case

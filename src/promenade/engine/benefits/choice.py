@@ -7,7 +7,7 @@ from hashlib import blake2b
 
 from promenade.engine.benefits.fields import whole_units
 from promenade.engine.definition import ActionRow, DefinitionError
-from promenade.engine.ledger import Segment
+from promenade.engine.ledger import Segment, may_take
 from promenade.engine.turn import Turn
 
 __all__ = ["Choice", "Chosen", "choice_of"]
@@ -37,6 +37,8 @@ class Choice:
 
         Ties go to basket order; units count from the lowest of a line.
         """
+        if self.mode == "ALL" and self.selection == "ALL":
+            return _everything(turn, positions)
         lines: tuple[int, ...] | list[int] = positions
         if self.selection != "ALL":
             lines = self._select(turn, positions)
@@ -89,6 +91,23 @@ class Choice:
             limited.append((position, first))
         limited.sort(key=lambda one: one[0])
         return limited
+
+
+def _everything(turn: Turn, positions: tuple[int, ...]) -> list[Chosen]:
+    """All open units: what most actions choose, so without detours."""
+    ledger = turn.ledger
+    states = ledger.states
+    chosen: list[Chosen] = []
+    for position in positions:
+        _, mark, runs = states[position]
+        if runs is None:
+            if mark == 0 or may_take(mark, turn.ordinal, turn.exclusive):
+                chosen.append((position, None))
+            continue
+        segments = ledger.open_segments(position, turn.ordinal, turn.exclusive)
+        if segments:
+            chosen.append((position, segments))
+    return chosen
 
 
 def open_units(turn: Turn, position: int) -> list[Segment] | None:
