@@ -7,6 +7,7 @@ import contextlib
 import functools
 import os
 import shutil
+import signal
 import tempfile
 import uuid
 from collections.abc import AsyncIterator, Sequence
@@ -196,6 +197,9 @@ def serve(settings: Settings) -> bool:
     """Serve until a signal ends it; whether it came to serve at all. In-flight requests are finished first."""
     if settings.workers == 1:
         server = uvicorn.Server(_config(settings, cloud(settings), factory=False))
+        # uvicorn raises the signal that stopped it once more when it has ended; being told to end is no failure.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: None)
         server.run()
         return server.started
     return _serve_processes(settings)

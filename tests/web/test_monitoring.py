@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import signal
+import socket
 from collections.abc import Callable
 from datetime import datetime
 
 import httpx2
-import pytest
 
 from tests.conftest import StartService
+from tests.kit.databases import Databases
 from tests.kit.valkey import ValkeyServer
 from tests.web.conftest import Shop, basket
 
@@ -110,14 +114,29 @@ def test_the_heartbeat_tells_a_till_what_it_can_rely_on(shop: Shop) -> None:
     assert shop.http.get("/pos/heartbeat").status_code == 401
 
 
-def test_several_processes_add_up_their_metrics(server: StartService, dialect: str, database_url: str) -> None:
-    if dialect != "postgresql":
-        pytest.skip("several processes need PostgreSQL")
-    service = server("--database-url", database_url, "--workers", "2")
+def test_several_processes_add_up_their_metrics(databases: Databases, server: StartService) -> None:
+    service = server("--database-url", databases.create("postgresql"), "--workers", "2")
     for _ in range(20):
         assert httpx2.get(f"{service.url}/health").status_code == 200
     text = httpx2.get(f"{service.url}/metrics").text
     counted = re.search(r'http_requests_total\{method="GET",route="/health",status="200"\} (\d+)', text)
     assert counted is not None
     assert int(counted[1]) >= 20
+    assert service.stop() == 0
+
+
+def test_a_request_under_way_is_finished_before_the_service_ends(shop: Shop, server: StartService) -> None:
+    service = server("--database-url", shop.database_url, "--public-url", shop.url)
+    body = json.dumps(basket()).encode()
+    with socket.create_connection(("127.0.0.1", service.port), timeout=30) as line:
+        line.sendall(
+            b"POST /pos/v2/evaluate HTTP/1.1\r\nHost: shop\r\nContent-Type: application/json\r\n"
+            b"Authorization: Bearer %s\r\nContent-Length: %d\r\n\r\n" % (shop.token().encode(), len(body))
+        )
+        eventually(lambda: "http_requests_in_flight 2.0" in httpx2.get(f"{service.url}/metrics").text)
+        os.kill(service.pid, signal.SIGTERM)
+        eventually(lambda: "Shutting down" in service.output())
+        line.sendall(body)
+        answer = line.makefile("rb").read()
+    assert answer.startswith(b"HTTP/1.1 200 OK")
     assert service.stop() == 0
