@@ -23,13 +23,24 @@ SECONDS_OFF = (0, 3600, -3600)
 END_SECONDS_MAX = 60
 
 
-def start(url: str, workers: int, seconds_off: int) -> subprocess.Popen[str]:
+def start(url: str, workers: int, seconds_off: int, jobs: int = 0) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.reliability.working", url, str(workers), str(seconds_off)],
+        [sys.executable, "-m", "tests.reliability.working", url, str(workers), str(seconds_off), str(jobs)],
         stdout=subprocess.PIPE,
         text=True,
         preexec_fn=die_with_parent(signal.SIGKILL),
     )
+
+
+def kill_after(victim: subprocess.Popen[str], said: str) -> None:
+    """Kill -9 a process as soon as it has said something, or has ended."""
+    assert victim.stdout is not None
+    with victim.stdout:
+        for line in victim.stdout:
+            if line.strip() == said:
+                break
+        victim.kill()
+        victim.wait()
 
 
 def kill_and_replace(url: str, dialect: Dialect, rng: random.Random) -> None:
@@ -38,15 +49,10 @@ def kill_and_replace(url: str, dialect: Dialect, rng: random.Random) -> None:
     SQLite is one process's: there the three live and die together.
     """
     workers = 3 if dialect == "sqlite" else 1
+    kill_after(start(url, 1, 0, jobs=3), "held")
     running = [start(url, workers, 0) for _ in range(3 // workers)]
     for _ in range(KILLS):
-        victim = running.pop(rng.randrange(len(running)))
-        assert victim.stdout is not None
-        for _ in range(rng.randint(1, 3)):
-            victim.stdout.readline()  # returns at its end, too
-        victim.kill()
-        victim.wait()
-        victim.stdout.close()
+        kill_after(running.pop(rng.randrange(len(running))), "done")
         running.append(start(url, workers, rng.choice(SECONDS_OFF)))
     for process in running:
         process.communicate(timeout=END_SECONDS_MAX)
@@ -63,7 +69,7 @@ async def test_t5_three_workers_kills_expired_leases_and_clock_jumps(
             await shop.confirm(f"T{number}", counter, "off", "coupon-off")
     await asyncio.to_thread(kill_and_replace, database_url, dialect, random.Random(seed))
     async with opened(database_url) as shop:
-        assert max(row.attempts for row in await shop.rows("side_effect_jobs")) > 1, "no kill hit a job"
+        assert max(row.attempts for row in await shop.rows("side_effect_jobs")) > 1, "no job was taken twice"
         await each_effect_once(shop, SALES)
 
 

@@ -1,6 +1,7 @@
-"""Workers to be killed: `python -m tests.reliability.working URL WORKERS SECONDS`, their clocks SECONDS off.
+"""Workers to be killed: `python -m tests.reliability.working URL WORKERS SECONDS JOBS`, their clocks SECONDS off.
 
-Prints the ID of each job when it is done with it, and ends when no job of the database is left unfinished.
+Prints a line for each job that is done with, and ends when no job of the database is left unfinished. After JOBS jobs
+(0: never) they print `held` instead and keep the jobs they have claimed, until they are killed.
 """
 
 from __future__ import annotations
@@ -28,9 +29,10 @@ POLL_SECONDS = 0.05
 class TellingWorker(Worker):
     """A worker that tells of each job it is done with, and stops when no job is left."""
 
-    def __init__(self, context: Context, stop: asyncio.Event) -> None:
+    def __init__(self, context: Context, stop: asyncio.Event, jobs: int) -> None:
         super().__init__(context, poll_seconds=POLL_SECONDS, lease_seconds=LEASE_SECONDS)
         self._stop = stop
+        self._jobs_left = jobs or sys.maxsize
 
     async def run_once(self) -> int:
         done = await super().run_once()
@@ -39,8 +41,12 @@ class TellingWorker(Worker):
         return done
 
     async def _carry_out(self, job: ClaimedJob) -> None:
+        self._jobs_left -= 1
+        if self._jobs_left < 0:
+            print("held", flush=True)
+            await asyncio.Event().wait()
         await super()._carry_out(job)
-        print(job.id, flush=True)
+        print("done", flush=True)
 
 
 async def is_unfinished(session: Session) -> bool:
@@ -48,7 +54,7 @@ async def is_unfinished(session: Session) -> bool:
     return bool(await session.execute(select(jobs.c.id).where(jobs.c.status.in_(("PENDING", "RUNNING"))).limit(1)))
 
 
-async def main(url: str, workers: int, seconds_off: float) -> None:
+async def main(url: str, workers: int, seconds_off: float, jobs: int) -> None:
     database = await open_database(url)
     shop = await open_shop(database, is_new=False)
     context = replace(
@@ -57,9 +63,9 @@ async def main(url: str, workers: int, seconds_off: float) -> None:
         new_id=lambda: str(uuid.uuid4()),
     )
     stop = asyncio.Event()
-    await asyncio.gather(*(TellingWorker(context, stop).run(stop) for _ in range(workers)))
+    await asyncio.gather(*(TellingWorker(context, stop, jobs).run(stop) for _ in range(workers)))
     await database.close()
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3])))
+    asyncio.run(main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])))
