@@ -37,11 +37,11 @@ def receipts(leaflet: Leaflet) -> None:
     """Money off the whole receipt, flat and in steps."""
     book = leaflet.book
     for code, currency, limit, off, budget in (
-        ("DE", "EUR", "60", "5", "LEAFLET-EUR"),
-        ("CH", "CHF", "80", "6", "SWISS-CHF"),
-        ("JP", "JPY", "8000", "500", "GINZA-JPY"),
-        ("DE-WEB", "EUR", "90", "8", "LEAFLET-EUR"),
-        ("CH-WEB", "CHF", "120", "10", "SWISS-CHF"),
+        ("DE", "EUR", "100", "5", "LEAFLET-EUR"),
+        ("CH", "CHF", "120", "6", "SWISS-CHF"),
+        ("JP", "JPY", "15000", "500", "GINZA-JPY"),
+        ("DE-WEB", "EUR", "150", "8", "LEAFLET-EUR"),
+        ("CH-WEB", "CHF", "180", "10", "SWISS-CHF"),
     ):
         promotion = book.promotion(
             f"TILL-{code}", f"{off} {currency} off from {limit} {currency}", "RECEIPT", currency=currency, priority=500
@@ -59,7 +59,7 @@ def receipts(leaflet: Leaflet) -> None:
     for code, currency, unit in (("DE", "EUR", 1), ("CH", "CHF", 1), ("JP", "JPY", 150)):
         promotion = book.promotion(f"SCALE-{code}", "The more, the better", "RECEIPT", currency=currency, priority=600)
         book.add("PromotionPosGroups", promotion_ID=promotion, posGroup_ID=leaflet.store(code).id)
-        book.condition(promotion, "ITEM_QUANTITY", operator="GTE", value="10")
+        book.condition(promotion, "ITEM_QUANTITY", operator="GTE", value="25")
         action = book.action(promotion, "SCALED_RECEIPT", distributionMode="HIGHEST_FIRST")
         for sequence, (threshold, value) in enumerate(((50, "2"), (100, "4"), (150, "6")), start=1):
             book.add(
@@ -107,7 +107,7 @@ def post_purchase(leaflet: Leaflet) -> None:
     promotion = book.promotion("NEXT-COFFEE", "A coupon for the next coffee", "COUPON")
     book.condition(promotion, "ARTICLE_GROUP", articleGroupId=coffee.group_id)
     book.action(promotion, "POST_PURCHASE_COUPON", targetCouponType_ID=leaflet.rewards["NEXT-COFFEE"])
-    for code, currency, limit in (("DE", "EUR", "40"), ("CH", "CHF", "50"), ("JP", "JPY", "6000")):
+    for code, currency, limit in (("DE", "EUR", "80"), ("CH", "CHF", "100"), ("JP", "JPY", "12000")):
         promotion = book.promotion(f"COME-BACK-{code}", "Come back soon", "COUPON", currency=currency)
         book.add("PromotionPosGroups", promotion_ID=promotion, posGroup_ID=leaflet.store(code).id)
         book.condition(promotion, "RECEIPT_AMOUNT", value=limit)

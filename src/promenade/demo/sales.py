@@ -70,9 +70,9 @@ def _moment(rng: Random, until: datetime) -> datetime:
 
 
 def _popular_first(rng: Random, assortment: Assortment) -> Sequence[Article]:
-    """Few articles sell often: a shuffled shelf that `_pick` reads mostly from the front, leaflet goods first."""
-    front = [article for article in assortment.articles[:3_000] if rng.random() < 0.3]
-    return front + rng.sample(assortment.articles, 4_000)
+    """Few articles sell often: a shuffled shelf that `_pick` reads mostly from the front, some leaflet goods first."""
+    leaflet_goods = rng.sample(assortment.articles[:3_000], 400)
+    return leaflet_goods + rng.sample(assortment.articles, 4_000)
 
 
 def _pick(rng: Random, shelf: Sequence[Article]) -> Article:

@@ -21,7 +21,7 @@ __all__ = [
 
 
 def group_percentages(leaflet: Leaflet) -> None:
-    """A percentage off a sub group."""
+    """A percentage off a sub group, or off a selection of it."""
     book = leaflet.book
     steps = cycle(("10", "15", "20", "25", "30"))
     for number, leaf in enumerate(leaflet.leaves(60, start=3, step=7), start=1):
@@ -33,8 +33,12 @@ def group_percentages(leaflet: Leaflet) -> None:
             campaign_ID=campaign,
             exclusivityLevel="PROMOTION" if number % 10 == 0 else "NONE",
         )
-        book.condition(promotion, "ARTICLE_GROUP", articleGroupId=leaf.group_id)
-        action = book.action(promotion, "ARTICLE_GROUP", "PERCENTAGE", value, targetArticleGroupId=leaf.group_id)
+        if number % 3 == 0:
+            book.condition(promotion, "ARTICLE_GROUP", articleGroupId=leaf.group_id)
+        else:  # most leaflets name a selection of the shelf, not the whole of it
+            chosen = leaflet.assortment.by_leaf[leaf.group_id][number % 3 :: 6]
+            book.condition(promotion, "ARTICLE_LIST", articles=tuple(article.article_number for article in chosen))
+        action = book.action(promotion, "ARTICLE", "PERCENTAGE", value)
         if number % 5 == 0:
             book.calculation(promotion, mode="MULTIPLICATIVE", rounding="ROUND_DOWN")
         if number % 6 == 0:
@@ -56,9 +60,9 @@ def brand_percentages(leaflet: Leaflet) -> None:
     book = leaflet.book
     brands = dict.fromkeys(brand for leaf in leaflet.assortment.leaves for brand in leaf.brands)
     for number, brand in enumerate(islice(brands, 20), start=1):
-        promotion = book.promotion(f"BRAND-{number:02d}", f"{brand}: 8 % off from 3 pieces")
+        promotion = book.promotion(f"BRAND-{number:02d}", f"{brand}: 8 % off from 6 pieces")
         manufacturer = f"M-{brand.upper().replace(' ', '-')}"
-        book.condition(promotion, "MANUFACTURER", manufacturer=manufacturer, minQuantity=Decimal(3))
+        book.condition(promotion, "MANUFACTURER", manufacturer=manufacturer, minQuantity=Decimal(6))
         book.action(
             promotion,
             "ARTICLE",
