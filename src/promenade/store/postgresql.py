@@ -159,7 +159,8 @@ class PostgresqlDatabase(Database):
 
     async def _hot_once(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
         pool = self._hot_pool or await self._open_hot_pool()
-        async with pool.acquire(timeout=POOL_SECONDS) as connection:
+        # No time limit of its own: that would cost a task each, and the statements before it are limited.
+        async with pool.acquire() as connection:
             return cast("Sequence[Sequence[Any]]", await connection.fetch(HOT[name].postgresql, *params))
 
     async def _write(self, work: Work[T], scope: Scope, durable: bool) -> T:
