@@ -14,7 +14,7 @@ from tests.reliability.load import at_once, budget_state, event_count
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.shop import Shop, identity
 
-CLIENTS = 64
+SOAK = (pytest.mark.soak, pytest.mark.timeout(900))
 
 
 def granted(minor: int, *budgets: str) -> Outcome:
@@ -23,11 +23,12 @@ def granted(minor: int, *budgets: str) -> Outcome:
     )
 
 
-async def test_b1_b3_a_hot_budget_is_spent_to_the_cent_and_exhausted_once(shop: Shop, seed: int) -> None:
+@pytest.mark.parametrize("clients", [64, pytest.param(1000, marks=SOAK)])
+async def test_b1_b3_a_hot_budget_is_spent_to_the_cent_and_exhausted_once(shop: Shop, seed: int, clients: int) -> None:
     rng = random.Random(seed)
     await shop.budget("hot", "10.00")
-    await shop.budget("ample", "1000.00")
-    amounts = {f"T{number}": rng.randint(1, 99) for number in range(CLIENTS)}
+    await shop.budget("ample", "100000.00")
+    amounts = {f"T{number}": rng.randint(1, 99) for number in range(clients)}
     priced = {name: await shop.price(name, granted(minor, "hot", "ample")) for name, minor in amounts.items()}
     done = asyncio.Event()
 
@@ -54,7 +55,7 @@ async def test_b1_b3_a_hot_budget_is_spent_to_the_cent_and_exhausted_once(shop: 
     assert (hot.consumed, ample.consumed) == (min(wanted, Decimal(10)), wanted)
     assert hot.status == ("EXHAUSTED" if wanted >= 10 else "ACTIVE")
     rows = await shop.rows("BudgetConsumptions", budget_id=identity("hot"))
-    assert len(rows) == CLIENTS
+    assert len(rows) == clients
     for row in rows:
         assert row.amount + row.uncovered_amount == Decimal(amounts[row.transaction_id]) / 100
     assert await event_count(shop, "BUDGET_EXHAUSTED") == (1 if wanted >= 10 else 0)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 
+import pytest
 from sqlalchemy import update
 
 from promenade.store.schema import table
@@ -17,8 +18,7 @@ from tests.kit.processes import die_with_parent
 from tests.reliability.crashing import a_sale, opened, prepare
 from tests.reliability.test_crashes import each_effect_once
 
-SALES = 24
-KILLS = 4
+SOAK = (pytest.mark.soak, pytest.mark.timeout(900))
 SECONDS_OFF = (0, 3600, -3600)
 END_SECONDS_MAX = 60
 
@@ -43,7 +43,7 @@ def kill_after(victim: subprocess.Popen[str], said: str) -> None:
         victim.wait()
 
 
-def kill_and_replace(url: str, dialect: Dialect, rng: random.Random) -> None:
+def kill_and_replace(url: str, dialect: Dialect, rng: random.Random, kills: int) -> None:
     """Three workers, of which one is killed after a few jobs, again and again, and replaced by one whose clock jumped.
 
     SQLite is one process's: there the three live and die together.
@@ -51,7 +51,7 @@ def kill_and_replace(url: str, dialect: Dialect, rng: random.Random) -> None:
     workers = 3 if dialect == "sqlite" else 1
     kill_after(start(url, 1, 0, jobs=3), "held")
     running = [start(url, workers, 0) for _ in range(3 // workers)]
-    for _ in range(KILLS):
+    for _ in range(kills):
         kill_after(running.pop(rng.randrange(len(running))), "done")
         running.append(start(url, workers, rng.choice(SECONDS_OFF)))
     for process in running:
@@ -59,18 +59,19 @@ def kill_and_replace(url: str, dialect: Dialect, rng: random.Random) -> None:
         assert process.returncode == 0
 
 
+@pytest.mark.parametrize(("sales", "kills"), [(24, 4), pytest.param(200, 25, marks=SOAK)])
 async def test_t5_three_workers_kills_expired_leases_and_clock_jumps(
-    database_url: str, dialect: Dialect, seed: int
+    database_url: str, dialect: Dialect, seed: int, sales: int, kills: int
 ) -> None:
     await prepare(database_url)
     async with opened(database_url) as shop:
-        for number in range(1, SALES + 1):
+        for number in range(1, sales + 1):
             counter = await a_sale(shop, number)
             await shop.confirm(f"T{number}", counter, "off", "coupon-off")
-    await asyncio.to_thread(kill_and_replace, database_url, dialect, random.Random(seed))
+    await asyncio.to_thread(kill_and_replace, database_url, dialect, random.Random(seed), kills)
     async with opened(database_url) as shop:
         assert max(row.attempts for row in await shop.rows("side_effect_jobs")) > 1, "no job was taken twice"
-        await each_effect_once(shop, SALES)
+        await each_effect_once(shop, sales)
 
 
 async def test_t5_a_job_left_by_a_clock_ahead_is_not_waited_for(database_url: str) -> None:
