@@ -7,6 +7,7 @@ takes them up. A worker that fails tries again later; it never ends by itself.
 from __future__ import annotations
 
 import asyncio
+import secrets
 
 import structlog
 
@@ -16,6 +17,7 @@ from promenade.workflows.side_effects import (
     ATTEMPTS_MAX,
     LEASE_SECONDS,
     ClaimedJob,
+    Draw,
     claim_jobs,
     give_up,
     run_side_effects,
@@ -31,7 +33,7 @@ _log = structlog.get_logger(__name__)
 
 
 class Worker:
-    """Runs until told to stop. Times are in seconds."""
+    """Runs until told to stop. Times are in seconds; ``draw`` picks the characters of new coupon codes."""
 
     def __init__(
         self,
@@ -40,11 +42,13 @@ class Worker:
         poll_seconds: float = POLL_SECONDS,
         lease_seconds: int = LEASE_SECONDS,
         attempts_max: int = ATTEMPTS_MAX,
+        draw: Draw = secrets.choice,
     ) -> None:
         self._context = context
         self._poll_seconds = poll_seconds
         self._lease_seconds = lease_seconds
         self._attempts_max = attempts_max
+        self._draw = draw
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until ``stop`` is set; jobs under way are finished first."""
@@ -85,7 +89,7 @@ class Worker:
         if job.attempts > self._attempts_max:
             return "The last attempt was not finished."  # whoever had it died in it
         try:
-            if not await run_side_effects(self._context, job):
+            if not await run_side_effects(self._context, job, self._draw):
                 _log.info("worker.lease_lost", job=job.id)
         except Unavailable:
             raise

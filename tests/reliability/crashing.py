@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -153,7 +154,7 @@ async def effects(url: str, step: int) -> None:
         context = replace(shop.context, database=DyingDatabase(shop.context.database, step))
         for job in await claim_jobs(shop.context, 100):
             if job.transaction_id == f"T{step}":
-                await run_side_effects(context, job)
+                await run_side_effects(context, job, secrets.choice)
 
 
 def in_child(work: Callable[[], Any]) -> int:

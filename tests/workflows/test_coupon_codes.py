@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import secrets
 from collections.abc import Sequence
 
 from hypothesis import given
@@ -24,7 +25,7 @@ def test_a_code_has_its_prefix_length_suffix_and_alphabet() -> None:
 
 
 def test_without_a_configuration_a_code_has_twelve_characters_without_look_alikes() -> None:
-    codes = {generate_code(None) for _ in range(200)}
+    codes = {generate_code(None, secrets.choice) for _ in range(200)}
     assert len(codes) == 200
     assert all(len(code) == 12 and not set(code) & set("01IO") for code in codes)
 
@@ -40,6 +41,6 @@ def test_the_check_character_tells_every_single_mistake(size: int, data: st.Data
 
 
 def test_the_check_character_comes_after_the_drawn_ones() -> None:
-    code = generate_code(CodeShape(None, None, 8, ALPHABET, check_character=True))
+    code = generate_code(CodeShape(None, None, 8, ALPHABET, check_character=True), secrets.choice)
     assert len(code) == 9
     assert code[-1] == check_character(code[:-1], ALPHABET)

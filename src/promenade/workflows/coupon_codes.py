@@ -1,8 +1,10 @@
-"""Coupon codes that cannot be guessed: drawn from a cryptographic source in the shape their type asks for."""
+"""Coupon codes that cannot be guessed: in the shape their type asks for, from a source that the caller brings.
+
+That source is cryptographic wherever codes are worth money; tests bring one of their own.
+"""
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Sequence
 
 from promenade.store.coupon_pool import CodeShape
@@ -15,7 +17,7 @@ Draw = Callable[[Sequence[str]], str]  # one of the characters, each as likely a
 DEFAULT_SHAPE = CodeShape(None, None, 12, "23456789ABCDEFGHJKLMNPQRSTUVWXYZ", check_character=False)
 
 
-def generate_code(shape: CodeShape | None, draw: Draw = secrets.choice) -> str:
+def generate_code(shape: CodeShape | None, draw: Draw) -> str:
     """A new code; ``shape`` None: the default one (data model, CouponCodeConfigurations)."""
     shape = shape or DEFAULT_SHAPE
     drawn = "".join(draw(shape.alphabet) for _ in range(shape.length))

@@ -6,7 +6,6 @@ job is taken.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -30,6 +29,7 @@ __all__ = [
     "ATTEMPTS_MAX",
     "LEASE_SECONDS",
     "ClaimedJob",
+    "Draw",
     "PostPurchaseResult",
     "SideEffects",
     "claim_jobs",
@@ -153,7 +153,7 @@ async def claim_jobs(context: Context, limit: int, lease_seconds: int = LEASE_SE
     )
 
 
-async def run_side_effects(context: Context, job: Claimed, draw: Draw = secrets.choice) -> bool:
+async def run_side_effects(context: Context, job: Claimed, draw: Draw) -> bool:
     """Carry out one claimed job; False: the lease was lost and nothing was done.
 
     ``draw`` picks a character of a new coupon code. What goes wrong is raised; see `give_up`.
