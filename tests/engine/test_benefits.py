@@ -214,3 +214,50 @@ def test_random_picks_the_same_line_whatever_the_order_of_lines() -> None:
         picked.add(tuple(one.article_number for one in outcome.lines if one.discount_minor))
     assert len(picked) == 1
     assert len(picked.pop()) == 1
+
+
+def buy_two_get_one(**fields: Any) -> PromotionDefinition:
+    two = ConditionRow("c", 1, "AND", "ARTICLE", article_number="A", min_quantity_thousandths=2000)
+    return promotion(action("FREE_ITEM", free_item_article_number="A", **fields), conditions=(two,))
+
+
+@pytest.mark.parametrize("currency", ["EUR", "JPY"])
+def test_as_many_pieces_as_a_till_can_send_are_given_away_at_once(currency: str) -> None:
+    most = "999999999999"
+    outcome = priced(basket(line("A", most, "0.50"), currency=currency), buy_two_get_one())
+    (bought,) = outcome.lines
+    third = int(most) // 3
+    assert bought.discount_minor == third * (50 if currency == "EUR" else 1)
+    assert sum(share.count for share in bought.discounts[0].units) == third
+    assert outcome.granted == ()
+
+
+def test_of_two_prices_the_dearer_piece_is_free_whichever_line_comes_first() -> None:
+    cheap, dear = line("A", "1", "5"), line("A", "1", "10")
+    gift = promotion(action("FREE_ITEM", free_item_article_number="A"))
+    for bought in (basket(cheap, dear), basket(dear, cheap)):
+        outcome = priced(bought, gift)
+        assert {one.unit_price_hundredths: one.discount_minor for one in outcome.lines} == {500: 0, 1000: 1000}
+
+
+def test_a_piece_that_the_threshold_needs_less_is_free_before_one_it_needs_more() -> None:
+    ten_worth = ConditionRow("c", 1, "AND", "ARTICLE", article_number="A", min_amount_hundredths=1000)
+    gift = promotion(action("FREE_ITEM", free_item_article_number="A"), conditions=(ten_worth,))
+    for lines in ((line("A", "1", "10"), line("A", "1", "5")), (line("A", "1", "5"), line("A", "1", "10"))):
+        outcome = priced(basket(*lines), gift)
+        assert {one.unit_price_hundredths: one.discount_minor for one in outcome.lines} == {500: 500, 1000: 0}
+        assert outcome.granted == ()
+
+
+def test_what_is_fetched_from_the_shelf_is_worth_the_lowest_price_in_the_basket() -> None:
+    cheap, dear = line("A", "1", "5"), line("A", "1", "10")
+    for bought in (basket(cheap, dear), basket(dear, cheap)):
+        (granted,) = priced(bought, buy_two_get_one()).granted
+        assert (granted.price_source, granted.reference_price_minor, granted.quantity) == ("BASKET_PRICE", 500, 1)
+
+
+def test_a_piece_that_costs_nothing_is_not_discounted() -> None:
+    gift = promotion(action("FREE_ITEM", free_item_article_number="A"))
+    outcome = priced(basket(line("A", "1", "0"), line("B", "1", "5")), gift)
+    assert outcome.lines[0].discounts == ()
+    assert outcome.lines[0].free_promotion_id is None

@@ -11,13 +11,14 @@ from promenade.engine.ledger import Pieces
 from promenade.engine.money import minor_from_hundredths
 from promenade.engine.turn import Grant, Shown, Turn
 from promenade.engine.verdict import Missed, Trigger
+from promenade.engine.view import LineView
 
 __all__ = ["FreeItem"]
 
 _SHOWN: Shown = ("PERCENTAGE", FULL_PERCENTAGE)
 
-_FreeUnit = tuple[int, int]
-"""(position, unit)"""
+_FreeRun = tuple[int, int, int]
+"""(position, first unit, count): units of a line, alike"""
 
 
 @benefit("FREE_ITEM")
@@ -74,51 +75,55 @@ class FreeItem:
             triggers = (Trigger(turn.lines, True, quantity_of_one(turn), quantity),)
         in_basket = self._free_order(turn, triggers)
         freed = self._most_free(turn, triggers, in_basket)
-        times = self._times(turn, triggers, in_basket[:freed])
+        chosen = _first(in_basket, freed)
+        times = self._times(turn, triggers, chosen)
         granted = self._entitled(times) - freed
         if freed:
-            _make_free(turn, in_basket[:freed])
+            _make_free(turn, chosen)
         if granted > 0:
             turn.grants = turn.grants or []
             turn.grants.append(self._grant(turn, granted))
         if freed or granted > 0:
             turn.counted(times)
 
-    def _free_order(self, turn: Turn, triggers: tuple[Trigger, ...]) -> list[_FreeUnit]:
-        """Units of the article that could be free: first those that trigger nothing, then in basket order."""
+    def _free_order(self, turn: Turn, triggers: tuple[Trigger, ...]) -> list[_FreeRun]:
+        """Units of the article that could be free: first those that trigger least, then the dearest."""
         ledger = turn.ledger
         scale = ledger.scale
-        triggering = {position for trigger in triggers for position in trigger.lines}
-        # Never more than could be given away even if none of the units had to trigger.
-        most = self._entitled(self._times(turn, triggers, []))
-        units: list[_FreeUnit] = []
-        for position in sorted(self.targets(turn), key=lambda place: (place in triggering, place)):
+
+        def place(position: int) -> tuple[list[int], int, int]:
+            weights = [_weight(turn, trigger, position) for trigger in triggers]
+            return weights, -ledger.unit_worths[position], position
+
+        runs: list[_FreeRun] = []
+        for position in sorted(self.targets(turn), key=place):
             if ledger.totals[position] <= ledger.states[position][0]:
                 continue
             for start, count, taken in ledger.open_segments(position, turn.ordinal, turn.exclusive):
                 # Something that rounds to nothing cannot be given away.
-                if 2 * (ledger.unit_worths[position] - taken * scale) >= scale and len(units) < most:
-                    units += [(position, unit) for unit in range(start, start + min(count, most - len(units)))]
-        return units
+                if 2 * (ledger.unit_worths[position] - taken * scale) >= scale:
+                    runs.append((position, start, count))
+        return runs
 
-    def _most_free(self, turn: Turn, triggers: tuple[Trigger, ...], units: list[_FreeUnit]) -> int:
+    def _most_free(self, turn: Turn, triggers: tuple[Trigger, ...], runs: list[_FreeRun]) -> int:
         """The most units that can be free while the others still trigger them; more free never triggers more."""
-        low, high = 0, len(units)
+        # Never more than could be given away even if none of the units had to trigger.
+        low, high = 0, min(sum([count for _, _, count in runs]), self._entitled(self._times(turn, triggers, [])))
         while low < high:
             middle = (low + high + 1) // 2
-            if self._entitled(self._times(turn, triggers, units[:middle])) >= middle:
+            if self._entitled(self._times(turn, triggers, _first(runs, middle))) >= middle:
                 low = middle
             else:
                 high = middle - 1
         return low
 
-    def _times(self, turn: Turn, triggers: tuple[Trigger, ...], free: list[_FreeUnit]) -> int:
+    def _times(self, turn: Turn, triggers: tuple[Trigger, ...], free: list[_FreeRun]) -> int:
         """How often the conditions are met by the units that are not free."""
         times: int | None = None
         for trigger in triggers:
             reached = trigger.reached
             if free:
-                reached -= sum([_weight(turn, trigger, position) for position, _ in free])
+                reached -= sum([count * _weight(turn, trigger, position) for position, _, count in free])
             met = max(0, reached) // trigger.threshold if trigger.threshold > 0 else 1
             times = met if times is None else min(times, met)
         times = 1 if times is None else times
@@ -138,9 +143,9 @@ class FreeItem:
         article = turn.ledger.articles.get(self.article_number)
         ean = article.ean if article is not None else None
         if positions:
-            line = view.lines[positions[0]]
-            price = line.unit_price_hundredths
-            return self._priced(turn, line.ean or ean, quantity, price, "BASKET_PRICE")
+            # Of several prices the lowest: what is given away is never said to be worth more than it is sold for.
+            line = min([view.lines[position] for position in positions], key=_price)
+            return self._priced(turn, line.ean or ean, quantity, line.unit_price_hundredths, "BASKET_PRICE")
         if self.reference_price is not None:
             return self._priced(turn, ean, quantity, self.reference_price, "REFERENCE_PRICE")
         if (
@@ -175,28 +180,49 @@ def _weight(turn: Turn, trigger: Trigger, position: int) -> int:
     return -(-turn.ledger.unit_worths[position] // turn.ledger.scale)
 
 
-def _make_free(turn: Turn, units: list[_FreeUnit]) -> None:
-    """Take everything that is left of these units, whole units only."""
+def _first(runs: list[_FreeRun], units: int) -> list[_FreeRun]:
+    """The first so many units of the runs."""
+    found: list[_FreeRun] = []
+    for position, start, count in runs:
+        if units == 0:
+            break
+        here = min(count, units)
+        found.append((position, start, here))
+        units -= here
+    return found
+
+
+def _make_free(turn: Turn, runs: list[_FreeRun]) -> None:
+    """Take everything that is left of these units."""
     ledger = turn.ledger
     scale = ledger.scale
-    by_line: dict[int, list[int]] = {}
-    for position, unit in units:
-        by_line.setdefault(position, []).append(unit)
-    for position, chosen in by_line.items():
-        wanted = set(chosen)
+    wanted: dict[int, dict[int, int]] = {}  # position -> first unit of a segment -> count
+    for position, start, count in runs:
+        wanted.setdefault(position, {})[start] = count
+    for position, counts in wanted.items():
         worth = ledger.unit_worths[position]
         left = ledger.totals[position] - ledger.states[position][0]
         pieces: Pieces = []
         amount = 0
-        for start, count, taken in ledger.open_segments(position, turn.ordinal, turn.exclusive):
+        for start, _, taken in ledger.open_segments(position, turn.ordinal, turn.exclusive):
             each = (2 * (worth - taken * scale) + scale) // (2 * scale)  # half up
-            here = [unit for unit in range(start, start + count) if unit in wanted]
-            while here:
-                # Rounding of fractional prices may leave less than the units together are worth.
-                fit = len(here) if each * len(here) <= left - amount else 1
-                share = min(each, left - amount)
-                pieces.append((here[0], fit, share))
-                amount += fit * share
-                here = here[fit:]
+            for piece in _shares(start, counts.get(start, 0), each, left - amount):
+                pieces.append(piece)
+                amount += piece[1] * piece[2]
         if amount > 0:
             turn.take_pieces(position, amount, pieces, _SHOWN, free=True)
+
+
+def _shares(start: int, count: int, each: int, left: int) -> Pieces:
+    """``each`` for so many units; rounding of fractional prices may leave less than they are worth together."""
+    full = min(count, left // each) if each > 0 else count
+    shares = [(start, full, each)] if full else []
+    if full < count:
+        shares.append((start + full, 1, left - full * each))
+        if full + 1 < count:
+            shares.append((start + full + 1, count - full - 1, 0))
+    return shares
+
+
+def _price(line: LineView) -> int:
+    return line.unit_price_hundredths
