@@ -227,7 +227,7 @@ def test_as_many_pieces_as_a_till_can_send_are_given_away_at_once(currency: str)
     outcome = priced(basket(line("A", most, "0.50"), currency=currency), buy_two_get_one())
     (bought,) = outcome.lines
     third = int(most) // 3
-    assert bought.discount_minor == third * (50 if currency == "EUR" else 1)
+    assert bought.discount_minor == (third * 50 if currency == "EUR" else (third + 1) // 2)  # half yens, rounded once
     assert sum(share.count for share in bought.discounts[0].units) == third
     assert outcome.granted == ()
 

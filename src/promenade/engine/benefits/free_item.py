@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import ClassVar, Self
 
 from promenade.engine.benefits.fields import FULL_PERCENTAGE
+from promenade.engine.benefits.per_unit import unit_caps
 from promenade.engine.benefits.registry import ARTICLE_LEVEL, IndexKey, Terms, benefit
 from promenade.engine.definition import ActionRow, DefinitionError
 from promenade.engine.ledger import Pieces
-from promenade.engine.money import minor_from_hundredths
+from promenade.engine.money import divide, minor_from_hundredths, split_proportional
 from promenade.engine.turn import Grant, Shown, Turn
 from promenade.engine.verdict import Missed, Trigger
 from promenade.engine.view import LineView
@@ -193,35 +194,28 @@ def _first(runs: list[_FreeRun], units: int) -> list[_FreeRun]:
 
 
 def _make_free(turn: Turn, runs: list[_FreeRun]) -> None:
-    """Take everything that is left of these units."""
+    """Take everything that is left of these units; rounded once per line, as all that is reckoned by the piece."""
     ledger = turn.ledger
     scale = ledger.scale
     wanted: dict[int, dict[int, int]] = {}  # position -> first unit of a segment -> count
     for position, start, count in runs:
         wanted.setdefault(position, {})[start] = count
     for position, counts in wanted.items():
+        open_segments = ledger.open_segments(position, turn.ordinal, turn.exclusive)
+        segments = [(start, counts[start], taken) for start, _, taken in open_segments if start in counts]
         worth = ledger.unit_worths[position]
+        exact = [count * (worth - taken * scale) for _, count, taken in segments]
         left = ledger.totals[position] - ledger.states[position][0]
+        amount = min(left, divide(sum(exact), scale))
+        if amount <= 0:
+            continue
+        caps = [s[1] * cap for s, cap in zip(segments, unit_caps(ledger, position, segments), strict=True)]
         pieces: Pieces = []
-        amount = 0
-        for start, _, taken in ledger.open_segments(position, turn.ordinal, turn.exclusive):
-            each = (2 * (worth - taken * scale) + scale) // (2 * scale)  # half up
-            for piece in _shares(start, counts.get(start, 0), each, left - amount):
-                pieces.append(piece)
-                amount += piece[1] * piece[2]
-        if amount > 0:
-            turn.take_pieces(position, amount, pieces, _SHOWN, free=True)
-
-
-def _shares(start: int, count: int, each: int, left: int) -> Pieces:
-    """``each`` for so many units; rounding of fractional prices may leave less than they are worth together."""
-    full = min(count, left // each) if each > 0 else count
-    shares = [(start, full, each)] if full else []
-    if full < count:
-        shares.append((start + full, 1, left - full * each))
-        if full + 1 < count:
-            shares.append((start + full + 1, count - full - 1, 0))
-    return shares
+        for (start, count, _), part in zip(segments, split_proportional(amount, exact, caps), strict=True):
+            each, odd = divmod(part, count)
+            # A unit is free even where rounding leaves no share for it.
+            pieces += [piece for piece in ((start, odd, each + 1), (start + odd, count - odd, each)) if piece[1]]
+        turn.take_pieces(position, amount, pieces, _SHOWN, free=True)
 
 
 def _price(line: LineView) -> int:
