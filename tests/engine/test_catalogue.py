@@ -170,6 +170,9 @@ def test_outsiders_say_why_they_are_no_candidates() -> None:
             promotion("of other articles", row("ARTICLE", "B"), valid_from=NOW + HOUR),
             promotion("pilot", at_a, status="PILOT", pilot=replace(PILOT, pilot_pos_groups=frozenset({"pos-2"}))),
             promotion("retired", at_a, status="ARCHIVED"),
+            promotion("retired long ago", at_a, status="ARCHIVED", valid_to=NOW - HOUR),
+            promotion("drafted for elsewhere", at_a, status="DRAFT", pos_groups=frozenset({"pos-9"})),
+            promotion("in dollars and over", at_a, currency="USD", valid_to=NOW - HOUR),
             promotion("whole receipt", valid_to=NOW),
         ]
     )

@@ -3,229 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from itertools import combinations
-from typing import Any
 
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from promenade.engine.basket import ArticleFact, Basket, BasketLine, BudgetFact, Facts, PosGroupFact, Settings
-from promenade.engine.catalogue import Catalogue
-from promenade.engine.definition import (
-    ActionRow,
-    ComponentRow,
-    ConditionRow,
-    ExclusionGroupRow,
-    ExclusionRow,
-    PriorityRow,
-    PromotionDefinition,
-    TierRow,
-)
+from promenade.engine.basket import Basket, Settings
+from promenade.engine.catalogue import definition_hash
+from promenade.engine.definition import PromotionDefinition
 from promenade.engine.evaluation import Selection, evaluate, price, select
-from promenade.engine.outcome import Outcome
 from promenade.engine.stacking import Pass, World
+from tests.engine.made_up import (
+    FACTS,
+    NOW,
+    baskets,
+    catalogue_of,
+    circumstanced,
+    circumstances,
+    contended_baskets,
+    contenders,
+    facts,
+    many_promotions,
+    plain_promotions,
+    run,
+)
 from tests.engine.oracle import naive_discounts
-
-NOW = datetime(2026, 3, 14, 12, tzinfo=UTC)
-ARTICLES = ("A", "B", "C", "D")
-GROUPS = {"food": None, "fruit": "food", "bread": "food"}
-GROUP_OF = {"A": "fruit", "B": "fruit", "C": "bread", "D": None}
-FACTS = Facts(articles={"E": ArticleFact("E", base_price_hundredths=250)})
 
 examples = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
-
-def identity(number: int) -> str:
-    return f"{number:08x}-0000-4000-8000-000000000000"
-
-
-@st.composite
-def lines(draw: st.DrawFn, number: int, *, plain: bool = False, step: int = 1) -> BasketLine:
-    article = draw(st.sampled_from(ARTICLES))
-    quantity = draw(st.integers(1, 5)) * 1000
-    if not plain:
-        quantity = draw(st.sampled_from((quantity, quantity, quantity, 1500, 333, -1000)))
-    price_hundredths = draw(st.integers(1, 30)) * draw(st.sampled_from((100, 1, 37, 5))) * step
-    return BasketLine(f"L{number}", article, quantity, price_hundredths, article_group_id=GROUP_OF[article])
-
-
-@st.composite
-def baskets(draw: st.DrawFn, *, plain: bool = False, most: int = 6) -> Basket:
-    currency = draw(st.sampled_from(("EUR", "JPY", "KWD")))
-    step = 100 if plain and currency == "JPY" else 1
-    count = draw(st.integers(1, most))
-    return Basket(
-        "t-1",
-        tuple([draw(lines(number, plain=plain, step=step)) for number in range(count)]),
-        PosGroupFact("pos", "POS", currency),
-    )
-
-
-DISCOUNTS = st.one_of(
-    st.tuples(st.just("PERCENTAGE"), st.integers(0, 10_000)),
-    st.tuples(st.just("ABSOLUTE"), st.integers(0, 3_000)),
-)
-ANY_DISCOUNT = st.one_of(DISCOUNTS, st.tuples(st.just("UNIT_PRICE"), st.integers(0, 2_000)))
-MODES = st.sampled_from((None, "PROPORTIONAL", "EQUAL", "HIGHEST_FIRST"))
-
-
-@st.composite
-def targets(draw: st.DrawFn) -> dict[str, Any]:
-    return draw(
-        st.one_of(
-            st.just({}),
-            st.builds(lambda article: {"target_article_number": article}, st.sampled_from(ARTICLES)),
-            st.builds(
-                lambda group, sub: {"target_article_group_id": group, "include_sub_groups": sub},
-                st.sampled_from(tuple(GROUPS)),
-                st.booleans(),
-            ),
-        )
-    )
-
-
-@st.composite
-def actions(draw: st.DrawFn, number: int) -> ActionRow:
-    kind = draw(
-        st.sampled_from(("ARTICLE", "ARTICLE", "RECEIPT", "QUANTITY_TIER", "SCALED_RECEIPT", "BUNDLE", "FREE_ITEM"))
-    )
-    common: dict[str, Any] = {
-        "id": f"a{number}",
-        "sequence": 1,
-        "action_type": kind,
-        "distribution_mode": draw(MODES),
-        "selection_type": draw(st.sampled_from((None, "ALL", "CHEAPEST", "MOST_EXPENSIVE", "RANDOM"))),
-        "application_quantity_mode": draw(st.sampled_from((None, "ALL", "LIMITED", "CHEAPEST", "MOST_EXPENSIVE"))),
-        "application_quantity_thousandths": draw(st.sampled_from((None, 1000, 2000, 4000))),
-        **draw(targets()),
-    }
-    if draw(st.integers(0, 3)) == 0:
-        common["exclusions"] = (ExclusionRow("ARTICLE", article_number=draw(st.sampled_from(ARTICLES))),)
-    if kind != "FREE_ITEM" and draw(st.integers(0, 2)) == 0:
-        common["max_discount_hundredths"] = draw(st.integers(0, 2_000))
-    if kind == "FREE_ITEM":
-        return ActionRow(
-            **common,
-            free_item_article_number=draw(st.sampled_from((*ARTICLES, "E", "unknown"))),
-            free_item_quantity_thousandths=draw(st.sampled_from((None, 1000, 2000, 500))),
-            restrict_to_one_per_basket=draw(st.booleans()),
-            max_free_units_thousandths=draw(st.sampled_from((None, 1000, 3000))),
-        )
-    if kind == "QUANTITY_TIER":
-        tiers = tuple(
-            [TierRow(n, *draw(ANY_DISCOUNT), min_quantity_thousandths=draw(st.integers(0, 6)) * 1000) for n in (1, 2)]
-        )
-        return ActionRow(**common, quantity_tiers=tiers)
-    if kind == "SCALED_RECEIPT":
-        tiers = tuple(
-            [TierRow(n, *draw(DISCOUNTS), threshold_hundredths=draw(st.integers(0, 50)) * 100) for n in (1, 2)]
-        )
-        return ActionRow(**common, scaled_tiers=tiers)
-    discount_type, value = draw(DISCOUNTS if kind == "RECEIPT" else ANY_DISCOUNT)
-    if kind == "BUNDLE":
-        components = [
-            ComponentRow(
-                f"k{n}",
-                n,
-                draw(st.integers(1, 3)) * 1000,
-                **draw(
-                    st.one_of(
-                        st.just({}),
-                        st.builds(lambda article: {"article_number": article}, st.sampled_from(ARTICLES)),
-                        st.just({"article_group_id": "food", "include_sub_groups": True}),
-                    )
-                ),
-                discounted=n == 1 or draw(st.booleans()),
-            )
-            for n in range(1, draw(st.integers(1, 3)) + 1)
-        ]
-        return ActionRow(
-            **common,
-            components=tuple(components),
-            max_bundles=draw(st.sampled_from((None, 1, 2))),
-            discount_type=discount_type,
-            discount_value_hundredths=value,
-        )
-    return ActionRow(**common, discount_type=discount_type, discount_value_hundredths=value)
-
-
-@st.composite
-def conditions(draw: st.DrawFn, number: int) -> tuple[ConditionRow, ...]:
-    return draw(
-        st.one_of(
-            st.just(()),
-            st.builds(
-                lambda article, quantity: (
-                    ConditionRow(
-                        f"c{number}",
-                        1,
-                        "AND",
-                        "ARTICLE",
-                        article_number=article,
-                        min_quantity_thousandths=quantity,
-                    ),
-                ),
-                st.sampled_from(ARTICLES),
-                st.sampled_from((None, 1000, 2000)),
-            ),
-            st.builds(
-                lambda amount: (ConditionRow(f"c{number}", 1, "AND", "RECEIPT_AMOUNT", value=str(amount)),),
-                st.integers(1, 40),
-            ),
-        )
-    )
-
-
-@st.composite
-def promotions(draw: st.DrawFn, number: int) -> PromotionDefinition:
-    group = draw(st.sampled_from((None, None, "g1", "g2")))
-    exclusion = draw(st.sampled_from((None, None, None, "x1")))
-    budgets = draw(st.sampled_from(((), (), ("b1",), ("b1", "b2"))))
-    return PromotionDefinition(
-        id=identity(number),
-        name=f"P{number}",
-        priority=draw(st.integers(1, 3)),
-        exclusivity=draw(st.sampled_from(("NONE", "NONE", "NONE", "PROMOTION", "GROUP", "GLOBAL"))),
-        priority_group=None if group is None else PriorityRow(group, 1 if group == "g1" else 2, number),
-        exclusion_group=None if exclusion is None else ExclusionGroupRow(exclusion, "HIGHEST_DISCOUNT"),
-        calculation_mode=draw(st.sampled_from(("ADDITIVE", "MULTIPLICATIVE"))),
-        rounding=draw(st.sampled_from(("ROUND_HALF_UP", "ROUND_DOWN", "ROUND_UP", "NONE"))),
-        precision=draw(st.sampled_from((None, None, 1, 0))),
-        max_applications_per_transaction=draw(st.sampled_from((None, None, 1))),
-        budget_ids=budgets,
-        conditions=draw(conditions(number)),
-        actions=tuple([draw(actions(n)) for n in range(draw(st.integers(1, 2)))]),
-    )
-
-
-@st.composite
-def many_promotions(draw: st.DrawFn, most: int = 5) -> list[PromotionDefinition]:
-    return [draw(promotions(number)) for number in range(1, draw(st.integers(1, most)) + 1)]
-
-
-@st.composite
-def facts(draw: st.DrawFn, currency: str) -> Facts:
-    return replace(
-        FACTS,
-        budgets={
-            name: BudgetFact(name, draw(st.sampled_from(("ACTIVE", "ACTIVE", "EXHAUSTED"))), left, currency)
-            for name, left in (("b1", draw(st.integers(0, 3_000))), ("b2", draw(st.integers(0, 3_000))))
-        },
-    )
-
-
-def catalogue_of(definitions: list[PromotionDefinition]) -> Catalogue:
-    catalogue = Catalogue(GROUPS)
-    refused = catalogue.compile_all(definitions)
-    assert not refused, {key: error.message for key, error in refused.items()}
-    return catalogue
-
-
-def run(
-    definitions: list[PromotionDefinition], basket: Basket, given_facts: Facts = FACTS, strategy: str = "SEQUENTIAL"
-) -> Outcome:
-    return evaluate(catalogue_of(definitions), basket, given_facts, Settings(now=NOW, strategy=strategy))
+REASONS = {
+    *("CONDITION_NOT_MET", "NO_TARGET_LINES", "COUPON_REQUIRED", "NOTHING_LEFT_TO_DISCOUNT", "USAGE_LIMIT_REACHED"),
+    *("BLOCKED_BY_EXCLUSIVITY", "BLOCKED_BY_EXCLUSION_GROUP"),
+    *("BUDGET_NOT_ACTIVE", "BUDGET_EXHAUSTED", "BUDGET_INSUFFICIENT"),
+    *("OUTSIDE_VALIDITY", "WRONG_POS_GROUP", "NOT_IN_PILOT"),
+}
 
 
 @examples
@@ -310,27 +121,41 @@ def test_the_index_changes_nothing(definitions: list[PromotionDefinition], baske
     assert (indexed.lines, indexed.granted, indexed.applied) == (naive.lines, naive.granted, naive.applied)
 
 
-@st.composite
-def plain_promotions(draw: st.DrawFn) -> list[PromotionDefinition]:
-    """What the oracle knows, already in the order of section 4: article level first."""
-    mode = st.sampled_from(("ADDITIVE", "MULTIPLICATIVE"))
-    found: list[PromotionDefinition] = []
-    for number in range(1, draw(st.integers(1, 4)) + 1):
-        discount_type, value = draw(DISCOUNTS)
-        row = ActionRow(
-            f"a{number}",
-            1,
-            "ARTICLE",
-            discount_type,
-            value,
-            target_article_number=draw(st.sampled_from(ARTICLES)),
-        )
-        found.append(PromotionDefinition(identity(number), f"P{number}", calculation_mode=draw(mode), actions=(row,)))
-    for number in range(5, 5 + draw(st.integers(0, 2))):
-        discount_type, value = draw(DISCOUNTS)
-        row = ActionRow(f"a{number}", 1, "RECEIPT", discount_type, value)
-        found.append(PromotionDefinition(identity(number), f"P{number}", calculation_mode=draw(mode), actions=(row,)))
-    return found
+@examples
+@given(circumstanced(), baskets(most=4), st.data())
+def test_the_definitions_that_an_outcome_names_are_all_it_needs(
+    definitions: list[PromotionDefinition], basket: Basket, data: st.DataObject
+) -> None:
+    bought, given_facts, told = data.draw(circumstances(basket))
+    outcome = evaluate(catalogue_of(definitions), bought, given_facts, told)
+    by_hash = {definition_hash(one): one for one in definitions}
+    assert len(set(outcome.candidate_hashes)) == len(outcome.candidate_hashes)
+    named = [by_hash[key] for key in outcome.candidate_hashes]
+    assert evaluate(catalogue_of(named), bought, given_facts, told) == outcome
+
+
+@examples
+@given(circumstanced(), baskets(most=4), st.data())
+def test_every_candidate_applied_or_says_why_not(
+    definitions: list[PromotionDefinition], basket: Basket, data: st.DataObject
+) -> None:
+    bought, given_facts, told = data.draw(circumstances(basket))
+    told = replace(told, include_missed=True)
+    selection = select(
+        catalogue_of(definitions), bought, given_facts.articles, given_facts.articles_by_ean, given_facts.coupons, told
+    )
+    outcome = price(selection, given_facts)
+    applied = [one.promotion_id for one in outcome.applied]
+    missed = [one.promotion_id for one in outcome.missed]
+    candidates = {one.promotion.id for one in selection.candidates}
+    assert len(set(applied + missed)) == len(applied + missed)
+    assert set(applied + missed) == candidates | {promotion.id for promotion, _ in selection.outsiders}
+    for one in outcome.missed:
+        assert one.code in REASONS
+        assert one.message
+        blocked = one.code.startswith("BLOCKED_")
+        assert blocked == (one.blocked_by_id is not None) == (one.difference_minor is not None) == bool(one.remedy)
+        assert not blocked or one.blocked_by_id in applied
 
 
 @examples
@@ -375,49 +200,6 @@ def test_permuted_lines_cost_the_same(
 def selection_of(definitions: list[PromotionDefinition], basket: Basket, strategy: str) -> Selection:
     chosen = Settings(now=NOW, strategy=strategy)
     return select(catalogue_of(definitions), basket, FACTS.articles, {}, (), chosen)
-
-
-@st.composite
-def contenders(draw: st.DrawFn, number: int) -> PromotionDefinition:
-    """A promotion that gets into the way of others: few articles, much exclusivity, no conditions."""
-    discount = st.one_of(
-        st.tuples(st.just("PERCENTAGE"), st.integers(1, 9).map(lambda tens: tens * 1000)),
-        st.tuples(st.just("ABSOLUTE"), st.integers(50, 900)),
-    )
-    discount_type, value = draw(discount)
-    row = ActionRow(
-        "a",
-        1,
-        draw(st.sampled_from(("ARTICLE", "ARTICLE", "RECEIPT"))),
-        discount_type,
-        value,
-        target_article_number=draw(st.sampled_from((None, "A", "B"))),
-        application_quantity_mode=draw(st.sampled_from((None, None, "LIMITED", "CHEAPEST"))),
-    )
-    exclusivity = draw(st.sampled_from(("NONE", "NONE", "PROMOTION", "PROMOTION", "GROUP", "GLOBAL")))
-    return PromotionDefinition(
-        id=identity(number),
-        name=f"P{number}",
-        priority=draw(st.integers(1, 3)),
-        exclusivity=exclusivity,
-        priority_group=PriorityRow("g", 1, number) if exclusivity == "GROUP" or draw(st.booleans()) else None,
-        exclusion_group=ExclusionGroupRow("x", draw(st.sampled_from(("HIGHEST_DISCOUNT", "LOWEST_DISCOUNT"))))
-        if draw(st.integers(0, 3)) == 0
-        else None,
-        calculation_mode=draw(st.sampled_from(("ADDITIVE", "MULTIPLICATIVE"))),
-        budget_ids=("b1",) if draw(st.integers(0, 3)) == 0 else (),
-        actions=(row,),
-    )
-
-
-@st.composite
-def contended_baskets(draw: st.DrawFn) -> Basket:
-    count = draw(st.integers(1, 3))
-    bought = [
-        BasketLine(f"L{n}", draw(st.sampled_from("AB")), draw(st.integers(1, 3)) * 1000, draw(st.integers(100, 2_000)))
-        for n in range(count)
-    ]
-    return Basket("t-1", tuple(bought), PosGroupFact("pos", "POS", "EUR"))
 
 
 CASES = st.one_of(

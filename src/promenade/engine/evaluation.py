@@ -31,7 +31,8 @@ class Selection:
     """The candidates for a basket, in their order, and the facts that pricing them needs.
 
     ``hashes``: of every definition that the outcome depends on, the candidates first, then those whose control arm
-    this is. ``budget_ids``: budgets linked to them. ``usage_ids``: promotions whose confirmed use counts.
+    this is, then the outsiders. ``budget_ids``: budgets linked to the candidates. ``usage_ids``: promotions whose
+    confirmed use counts.
     """
 
     view: BasketView
@@ -83,11 +84,7 @@ def select(
         if definition.max_applications_total is not None or definition.max_applications_per_customer is not None:
             usage_ids.append(definition.id)
     control_arms = catalogue.control_arms(view)
-    hashes = [candidate.promotion.hash for candidate in candidates]
-    for identity in control_arms:
-        control = catalogue.get(identity)
-        if control is not None and control.hash not in hashes:
-            hashes.append(control.hash)
+    outsiders = tuple(catalogue.outsiders(view, triggers)) if settings.include_missed else _NOTHING
     return Selection(
         view,
         tuple(candidates),
@@ -96,9 +93,25 @@ def select(
         tuple(budget_ids),
         tuple(usage_ids),
         control_arms,
-        tuple(hashes),
-        tuple(catalogue.outsiders(view, triggers)) if settings.include_missed else _NOTHING,
+        _hashes(catalogue, candidates, control_arms, outsiders),
+        outsiders,
     )
+
+
+def _hashes(
+    catalogue: Catalogue,
+    candidates: list[Candidate],
+    control_arms: tuple[str, ...],
+    outsiders: tuple[tuple[CompiledPromotion, str], ...],
+) -> tuple[str, ...]:
+    """Of every definition that the outcome depends on, each once: a replay has no others."""
+    hashes = [candidate.promotion.hash for candidate in candidates]
+    if control_arms or outsiders:
+        controls = [catalogue.get(identity) for identity in control_arms]
+        hashes += [promotion.hash for promotion in controls if promotion is not None]
+        hashes += [promotion.hash for promotion, _ in outsiders]
+        hashes = list(dict.fromkeys(hashes))
+    return tuple(hashes)
 
 
 def _order(candidate: Candidate) -> tuple[tuple[int, int, int], int, tuple[int, int, str]]:

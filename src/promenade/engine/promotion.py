@@ -147,16 +147,18 @@ class CompiledPromotion:
         A reason code of section 10; ``INACTIVE`` and ``CURRENCY`` are internal and never shown.
         """
         definition = self.definition
+        by_status = None if definition.status == "ACTIVE" else self._refusal_by_status(asker)
+        # First what is not offered at all, so that nobody is told of a draft that it is offered elsewhere.
+        if by_status == "INACTIVE":
+            return by_status
+        if definition.currency is not None and definition.currency != asker.currency:
+            return "CURRENCY"
         if definition.pos_groups and asker.pos_group_id not in definition.pos_groups:
             return "WRONG_POS_GROUP"
         if not self.starts <= asker.now < self.ends:
             return "OUTSIDE_VALIDITY"
-        if definition.status != "ACTIVE":
-            refused = self._refusal_by_status(asker)
-            if refused is not None:
-                return refused
-        if definition.currency is not None and definition.currency != asker.currency:
-            return "CURRENCY"
+        if by_status is not None:
+            return by_status
         if definition.is_experiment and self.experiment_arm(asker.pos_group_id) == "OUTSIDE":
             return "NOT_IN_PILOT"
         if definition.coupon_type_ids and definition.coupon_type_ids.isdisjoint(asker.coupon_type_ids):
