@@ -34,25 +34,6 @@ def assemble_untouched(
 ) -> Outcome:
     """The answer when no promotion can matter to the basket: what was sent, and the tenant's base points."""
     sale = view.sale_total_minor
-    lines = tuple(
-        [
-            LineOutcome(
-                one.reference,
-                one.article_number,
-                one.line.ean,
-                one.line.article_group_id,
-                one.line.manufacturer_id,
-                one.quantity_thousandths,
-                one.unit,
-                one.unit_price_hundredths,
-                one.total_minor,
-                0,
-                one.total_minor if one.is_sale else 0,
-                (),
-            )
-            for one in view.lines
-        ]
-    )
     returned = 0
     if len(view.sale) < len(view.lines):
         returned = sum([one.total_minor for one in view.lines if not one.is_sale])
@@ -62,7 +43,7 @@ def assemble_untouched(
     return Outcome(
         view.currency,
         view.exponent,
-        lines,
+        _untouched_lines(view),
         (),
         subtotal,
         0,
@@ -82,6 +63,29 @@ def assemble_untouched(
         hashes,
         control_arms,
         BestDeal(True, 0, 0) if view.settings.strategy == "BEST_DEAL" else None,
+    )
+
+
+def _untouched_lines(view: BasketView) -> tuple[LineOutcome, ...]:
+    """The lines as they were sent."""
+    return tuple(
+        [
+            LineOutcome(
+                one.reference,
+                one.article_number,
+                one.line.ean,
+                one.line.article_group_id,
+                one.line.manufacturer_id,
+                one.quantity_thousandths,
+                one.unit,
+                one.unit_price_hundredths,
+                one.total_minor,
+                0,
+                one.total_minor if one.is_sale else 0,
+                (),
+            )
+            for one in view.lines
+        ]
     )
 
 
