@@ -22,7 +22,8 @@ from promenade.engine.outcome import (
     Outcome,
     Recommendation,
 )
-from promenade.web.pos_messages import (
+from promenade.web.pos_messages import KeyValuePair
+from promenade.web.pos_responses import (
     AppliedCouponV2,
     BestDealV2,
     BlockedByV2,
@@ -32,7 +33,6 @@ from promenade.web.pos_messages import (
     HeaderV2,
     InvalidCouponV2,
     ItemSavingsV2,
-    KeyValuePair,
     LineDiscountV2,
     LineItemV2,
     MetaV2,
