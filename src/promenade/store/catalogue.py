@@ -105,7 +105,7 @@ class Catalogues:
     async def current(self, tenant_id: str) -> TenantCatalogue:
         """The tenant's catalogue as the database has it now: one read more than `get`."""
         found = await self.get(tenant_id)
-        version = await self._database.read(read_version, tenant=tenant_id)
+        version = await read_version(self._database.look, tenant_id)
         return found if version == found.version else await self._catch_up(tenant_id, found.version)
 
     async def refresh(self, tenant_id: str, stale: Version) -> TenantCatalogue:
@@ -117,7 +117,7 @@ class Catalogues:
             found = self._tenants.get(tenant_id)
             if found is not None and found.version != stale:
                 return found  # somebody else was quicker
-            update = await self._database.read(_Reading(found).work, tenant=tenant_id)
+            update = await self._database.read(_Reading(tenant_id, found).work, tenant=tenant_id)
             if found is None or update.ids is None:
                 found = await asyncio.to_thread(_built, update, found)
                 self._tenants[tenant_id] = found
@@ -129,11 +129,12 @@ class Catalogues:
 class _Reading:
     """One read of what is needed to bring ``known`` (None: nothing yet) up to date."""
 
-    def __init__(self, known: TenantCatalogue | None) -> None:
+    def __init__(self, tenant_id: str, known: TenantCatalogue | None) -> None:
+        self._tenant_id = tenant_id
         self._known = known
 
     async def work(self, session: Session) -> _Update:
-        version = await read_version(session)
+        version = await read_version(session.hot, self._tenant_id)
         known = self._known
         if known is None:
             return await self._everything(session, version)

@@ -6,14 +6,19 @@ answer with it exactly while the counter is still v, and catches up by reading t
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import delete, insert, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 
+from promenade.store.hot import hot_statement
 from promenade.store.schema import table
-from promenade.store.unit import Session
+from promenade.store.types import maybe_moment
+from promenade.store.unit import Look, Session
 
 __all__ = ["KINDS", "Changes", "Version", "read_changes", "read_version", "record_change"]
 
@@ -93,10 +98,20 @@ async def _raise_counter(session: Session, counter: str, at: datetime) -> int:
     return int(rows[0][0])
 
 
-async def read_version(session: Session) -> Version:
-    """The version of the session's tenant."""
-    versions = table("catalogue_versions")
-    rows = await session.execute(select(versions.c.promotions, versions.c.articles, versions.c.changed_at))
+@hot_statement(
+    "catalogue version",
+    postgresql="SELECT promotions, articles, changed_at FROM catalogue_versions WHERE tenant_id = $1::varchar",
+)
+def _catalogue_version(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+    rows = connection.execute(
+        "SELECT promotions, articles, changed_at FROM catalogue_versions WHERE tenant_id = ?", params
+    )
+    return [(promotions, articles, maybe_moment(at)) for promotions, articles, at in rows]
+
+
+async def read_version(look: Look, tenant_id: str) -> Version:
+    """The version of a tenant."""
+    rows = await look("catalogue version", (tenant_id,))
     return Version(*rows[0]) if rows else Version()
 
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
-from typing import Any
-
-from sqlalchemy import Row, and_, select
 
 from promenade.engine.basket import BudgetFact, CouponFact, UsageFact
 from promenade.engine.money import minor_digits
-from promenade.store.schema import table
+from promenade.store.fact_statements import Budget, CouponCode
 from promenade.store.surroundings import CouponType, Surroundings
-from promenade.store.unit import Session
+from promenade.store.unit import Look
 
 __all__ = ["Presented", "read_budgets", "read_coupons", "read_usage"]
 
@@ -35,20 +31,21 @@ class Presented:
 
 
 async def read_coupons(
-    session: Session, codes: Sequence[str], surroundings: Surroundings, presented: Presented
+    look: Look, tenant_id: str, codes: Sequence[str], surroundings: Surroundings, presented: Presented
 ) -> tuple[CouponFact, ...]:
     """One fact per presented code, in order; a refused one carries its reason (pricing semantics, section 10)."""
-    rows = {row.code: row for row in await session.execute(_individual(codes))} if codes else {}
+    found = await look("coupon codes", (tenant_id, sorted(set(codes)))) if codes else ()
+    rows = {row.code: row for row in (CouponCode(*one) for one in found)}
     types: dict[str, CouponType] = {}
     for code in codes:
         row = rows.get(code)
-        found = (
+        kind = (
             surroundings.generic_codes.get(code) if row is None else surroundings.coupon_types.get(row.coupon_type_id)
         )
-        if found is not None:
-            types[code] = found
+        if kind is not None:
+            types[code] = kind
     limited = {one.id for one in types.values() if _is_limited(one)}
-    uses = await _coupon_uses(session, limited, presented.customer_id) if limited else {}
+    uses = await _uses(look, "coupon usage", tenant_id, limited, presented.customer_id) if limited else {}
     facts: list[CouponFact] = []
     failed = presented.failed_before
     for position, code in enumerate(codes):
@@ -68,37 +65,17 @@ async def read_coupons(
     return tuple(facts)
 
 
-def _individual(codes: Sequence[str]) -> Any:
-    coupons = table("CouponCodes")
-    return select(
-        coupons.c.id,
-        coupons.c.code,
-        coupons.c.status,
-        coupons.c.coupon_type_id,
-        coupons.c.customer_id,
-        coupons.c.valid_from,
-        coupons.c.valid_until,
-        coupons.c.reserved_until,
-        coupons.c.reserved_by_transaction_id,
-        coupons.c.redeemed_transaction_id,
-    ).where(coupons.c.code.in_(sorted(set(codes))))
-
-
 def _is_limited(kind: CouponType) -> bool:
     return kind.max_redemptions is not None or kind.max_redemptions_per_customer is not None
 
 
-async def _coupon_uses(
-    session: Session, type_ids: Collection[str], customer_id: str | None
+async def _uses(
+    look: Look, statement: str, tenant_id: str, owners: Collection[str], customer_id: str | None
 ) -> Mapping[tuple[str, str], int]:
-    usage = table("coupon_usage")
+    """Confirmed uses by (owner, customer), where the customer ALL_CUSTOMERS stands for all of them."""
     customers = [ALL_CUSTOMERS] if customer_id is None else [ALL_CUSTOMERS, customer_id]
-    rows = await session.execute(
-        select(usage.c.coupon_type_id, usage.c.customer_id, usage.c["count"].label("uses")).where(
-            usage.c.coupon_type_id.in_(sorted(type_ids)), usage.c.customer_id.in_(customers)
-        )
-    )
-    return {(row.coupon_type_id, row.customer_id): row.uses for row in rows}
+    rows = await look(statement, (tenant_id, sorted(owners), customers))
+    return {(owner, customer): count for owner, customer, count in rows}
 
 
 def _type_refusal(kind: CouponType, at: datetime) -> str | None:
@@ -107,7 +84,7 @@ def _type_refusal(kind: CouponType, at: datetime) -> str | None:
     return "EXPIRED" if kind.valid_to is not None and at >= kind.valid_to else None
 
 
-def _code_refusal(row: Row[Any], presented: Presented) -> str | None:
+def _code_refusal(row: CouponCode, presented: Presented) -> str | None:
     """Why an individual code does not count; a reservation that has run out no longer holds it, swept or not."""
     at, status = presented.at, row.status
     if status == "REDEEMED" or (status == "RESERVED" and row.redeemed_transaction_id is not None):
@@ -134,25 +111,13 @@ def _limit_refusal(kind: CouponType, uses: Mapping[tuple[str, str], int], custom
     return None
 
 
-async def read_budgets(session: Session, budget_ids: Collection[str], at: datetime) -> dict[str, BudgetFact]:
+async def read_budgets(look: Look, tenant_id: str, budget_ids: Collection[str], at: datetime) -> dict[str, BudgetFact]:
     """What the budgets have left, their status judged at ``at``; unknown ones are left out."""
-    budgets = table("Budgets")
-    rows = await session.execute(
-        select(
-            budgets.c.id,
-            budgets.c.status,
-            budgets.c.valid_from,
-            budgets.c.valid_to,
-            budgets.c.total_amount,
-            budgets.c.consumed_amount,
-            budgets.c.reserved_amount,
-            budgets.c.currency,
-        ).where(budgets.c.id.in_(sorted(budget_ids)))
-    )
-    return {row.id: _budget(row, at) for row in rows}
+    rows = await look("budgets", (tenant_id, sorted(budget_ids)))
+    return {row[0]: _budget(Budget(*row), at) for row in rows}
 
 
-def _budget(row: Row[Any], at: datetime) -> BudgetFact:
+def _budget(row: Budget, at: datetime) -> BudgetFact:
     status = row.status
     if status in _RUNNING_BUDGETS:
         if row.valid_to is not None and at >= row.valid_to:
@@ -161,25 +126,18 @@ def _budget(row: Row[Any], at: datetime) -> BudgetFact:
             status = "SCHEDULED"
         else:
             status = "ACTIVE"
-    left: Decimal = row.total_amount - row.consumed_amount - row.reserved_amount
     # Below a minor unit nothing can be given: what is left of one is cut off.
-    return BudgetFact(row.id, status, max(0, int(left.scaleb(minor_digits(row.currency)))), row.currency)
+    return BudgetFact(row.id, status, max(0, int(row.left.scaleb(minor_digits(row.currency)))), row.currency)
 
 
-async def read_usage(session: Session, promotion_ids: Collection[str], customer_id: str | None) -> dict[str, UsageFact]:
+async def read_usage(
+    look: Look, tenant_id: str, promotion_ids: Collection[str], customer_id: str | None
+) -> dict[str, UsageFact]:
     """Confirmed transactions in which each promotion applied, in all and of the customer; never used ones left out."""
-    usage = table("promotion_usage")
-    customers = [ALL_CUSTOMERS] if customer_id is None else [ALL_CUSTOMERS, customer_id]
-    rows = await session.execute(
-        select(usage.c.promotion_id, usage.c.customer_id, usage.c["count"].label("uses")).where(
-            and_(usage.c.promotion_id.in_(sorted(promotion_ids)), usage.c.customer_id.in_(customers))
-        )
-    )
-    counts = {(row.promotion_id, row.customer_id): row.uses for row in rows}
-    by_customer = customer_id if customer_id is not None else None
+    counts = await _uses(look, "promotion usage", tenant_id, promotion_ids, customer_id)
     return {
         one: UsageFact(
-            counts.get((one, ALL_CUSTOMERS), 0), 0 if by_customer is None else counts.get((one, by_customer), 0)
+            counts.get((one, ALL_CUSTOMERS), 0), 0 if customer_id is None else counts.get((one, customer_id), 0)
         )
         for one in sorted({promotion_id for promotion_id, _ in counts})
     }

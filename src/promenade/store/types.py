@@ -26,7 +26,7 @@ from sqlalchemy import BigInteger, Dialect, Numeric, String, Text
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-__all__ = ["ExactDecimal", "Json", "Timestamp", "from_microseconds", "string", "to_microseconds"]
+__all__ = ["ExactDecimal", "Json", "Timestamp", "from_microseconds", "maybe_moment", "string", "to_microseconds"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -42,6 +42,11 @@ def to_microseconds(moment: datetime) -> int:
 def from_microseconds(microseconds: int) -> datetime:
     """The inverse of `to_microseconds`, in UTC."""
     return _EPOCH + timedelta(microseconds=microseconds)
+
+
+def maybe_moment(microseconds: int | None) -> datetime | None:
+    """`from_microseconds` of a column that may be empty."""
+    return None if microseconds is None else from_microseconds(microseconds)
 
 
 def string(length: int | None) -> TypeEngine[str]:

@@ -11,7 +11,7 @@ from sqlalchemy import Executable, Row
 
 from promenade.store.tenancy import NOBODY, SYSTEM, Params, Scope, admit
 
-__all__ = ["Database", "Session", "Work"]
+__all__ = ["Database", "Look", "Session", "Work"]
 
 T = TypeVar("T")
 
@@ -60,6 +60,9 @@ class Session(ABC):
 
 Work = Callable[[Session], Awaitable[T]]
 
+Look = Callable[[str, tuple[Any, ...]], Awaitable[Sequence[Sequence[Any]]]]
+"""`Session.hot` or `Database.look`: runs a reading hot statement, inside a unit of work or on its own."""
+
 
 class Database(ABC):
     """An open database; ``dialect`` is ``sqlite`` or ``postgresql``, ``url`` as given (it may hold a password)."""
@@ -82,6 +85,10 @@ class Database(ABC):
     @abstractmethod
     async def hot(self, name: str, params: tuple[Any, ...], *, durable: bool = False) -> Sequence[Sequence[Any]]:
         """A whole transaction that is one statement of `store.hot`, in one round trip."""
+
+    async def look(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+        """Run one hot statement that reads a few rows by their keys, on its own."""
+        return await self.hot(name, params)
 
     @abstractmethod
     async def ping(self) -> None:

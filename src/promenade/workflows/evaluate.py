@@ -19,7 +19,6 @@ from promenade.store.catalogue import TenantCatalogue
 from promenade.store.facts import Presented, read_budgets, read_coupons, read_usage
 from promenade.store.iterations import keep_definitions, store_iteration
 from promenade.store.surroundings import PosGroup
-from promenade.store.unit import Session
 from promenade.workflows.context import Context
 
 __all__ = ["PricedIteration", "PricingRequest", "evaluate", "simulate"]
@@ -206,37 +205,31 @@ class _Pricing:
         return group
 
     async def _look_up(self, known: TenantCatalogue) -> tuple[CouponFact, ...]:
-        """The facts of the coupons presented, and of articles that this process does not know yet: one read."""
+        """The facts of the coupons presented; articles that this process does not know yet are read for later."""
         request, memory = self._request, known.articles
         numbers, eans = memory.missing(request.lines)
         codes = request.coupons
-        if not numbers and not eans and not codes:
-            return ()
-        presented = Presented(self.transaction_id, self._customer_id, self.at, await self._failures() if codes else 0)
-
-        async def work(session: Session) -> tuple[list[ArticleFact], tuple[CouponFact, ...]]:
+        if numbers or eans:
             groups = known.surroundings.places.group_keys
-            found = await read_articles(session, numbers, eans, groups) if numbers or eans else []
-            return found, await read_coupons(session, codes, known.surroundings, presented)
-
-        found, coupons = await self._context.database.read(work, tenant=self._tenant_id)
-        memory.learn(numbers, eans, found)
-        return coupons
+            found = await self._context.database.read(
+                lambda session: read_articles(session, numbers, eans, groups), tenant=self._tenant_id
+            )
+            memory.learn(numbers, eans, found)
+        if not codes:
+            return ()
+        presented = Presented(self.transaction_id, self._customer_id, self.at, await self._failures())
+        return await read_coupons(self._context.database.look, self._tenant_id, codes, known.surroundings, presented)
 
     async def _read_limits(self, selection: Selection) -> None:
+        look, tenant_id, facts = self._context.database.look, self._tenant_id, self.facts
         budget_ids, usage_ids = selection.budget_ids, selection.usage_ids
-
-        async def work(session: Session) -> Facts:
-            facts = self.facts
-            return Facts(
-                facts.articles,
-                facts.articles_by_ean,
-                facts.coupons,
-                await read_budgets(session, budget_ids, self.at) if budget_ids else {},
-                await read_usage(session, usage_ids, self._customer_id) if usage_ids else {},
-            )
-
-        self.facts = await self._context.database.read(work, tenant=self._tenant_id)
+        self.facts = Facts(
+            facts.articles,
+            facts.articles_by_ean,
+            facts.coupons,
+            await read_budgets(look, tenant_id, budget_ids, self.at) if budget_ids else {},
+            await read_usage(look, tenant_id, usage_ids, self._customer_id) if usage_ids else {},
+        )
 
     async def keep_definitions(self, known: TenantCatalogue, outcome: Outcome) -> bool:
         """See that everything a replay needs is stored; False: the catalogue has moved on, and some of it with it."""

@@ -1,0 +1,126 @@
+"""The reading hot statements of pricing: rows by their keys, in the same Python types from both databases."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import msgspec
+
+from promenade.store.hot import hot_statement
+from promenade.store.types import maybe_moment
+
+__all__ = ["Budget", "CouponCode"]
+
+AMOUNT_DECIMALS = 3  # of the Budgets' amounts, which SQLite keeps as whole numbers of the last decimal
+
+
+class Budget(NamedTuple):
+    """What a row of "budgets" holds; ``left`` in major units."""
+
+    id: str
+    status: str
+    valid_from: datetime | None
+    valid_to: datetime | None
+    left: Decimal
+    currency: str
+
+
+class CouponCode(NamedTuple):
+    """What a row of "coupon codes" holds."""
+
+    id: str
+    code: str
+    status: str
+    coupon_type_id: str
+    customer_id: str | None
+    valid_from: datetime | None
+    valid_until: datetime | None
+    reserved_until: datetime | None
+    reserved_by_transaction_id: str | None
+    redeemed_transaction_id: str | None
+
+
+def _list(values: Collection[str]) -> str:
+    """A list as SQLite takes it in one parameter, so that every length is one prepared statement."""
+    return msgspec.json.encode(values).decode()
+
+
+@hot_statement(
+    "budgets",
+    postgresql="""
+    SELECT id, status, valid_from, valid_to, total_amount - consumed_amount - reserved_amount, currency
+    FROM budgets WHERE tenant_id = $1::varchar AND id = ANY($2::varchar[])
+    """,
+)
+def _budgets(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+    tenant_id, ids = params
+    rows = connection.execute(
+        """
+        SELECT id, status, valid_from, valid_to, total_amount - consumed_amount - reserved_amount, currency
+        FROM budgets WHERE tenant_id = ? AND id IN (SELECT value FROM json_each(?))
+        """,
+        (tenant_id, _list(ids)),
+    )
+    return [
+        (one, status, maybe_moment(since), maybe_moment(until), Decimal(left).scaleb(-AMOUNT_DECIMALS), currency)
+        for one, status, since, until, left, currency in rows
+    ]
+
+
+_COUPON_CODES = """
+    SELECT id, code, status, coupon_type_id, customer_id, valid_from, valid_until, reserved_until,
+        reserved_by_transaction_id, redeemed_transaction_id
+    FROM coupon_codes
+"""
+
+
+@hot_statement("coupon codes", postgresql=_COUPON_CODES + "WHERE tenant_id = $1::varchar AND code = ANY($2::varchar[])")
+def _coupon_codes(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+    tenant_id, codes = params
+    rows = connection.execute(
+        f"{_COUPON_CODES} WHERE tenant_id = ? AND code IN (SELECT value FROM json_each(?))",  # noqa: S608 - our own text
+        (tenant_id, _list(codes)),
+    )
+    return [(*row[:5], *map(maybe_moment, row[5:8]), *row[8:]) for row in rows]
+
+
+@hot_statement(
+    "coupon usage",
+    postgresql="""
+    SELECT coupon_type_id, customer_id, count FROM coupon_usage
+    WHERE tenant_id = $1::varchar AND coupon_type_id = ANY($2::varchar[]) AND customer_id = ANY($3::varchar[])
+    """,
+)
+def _coupon_usage(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+    tenant_id, types, customers = params
+    return connection.execute(
+        """
+        SELECT coupon_type_id, customer_id, count FROM coupon_usage WHERE tenant_id = ?
+            AND coupon_type_id IN (SELECT value FROM json_each(?))
+            AND customer_id IN (SELECT value FROM json_each(?))
+        """,
+        (tenant_id, _list(types), _list(customers)),
+    ).fetchall()
+
+
+@hot_statement(
+    "promotion usage",
+    postgresql="""
+    SELECT promotion_id, customer_id, count FROM promotion_usage
+    WHERE tenant_id = $1::varchar AND promotion_id = ANY($2::varchar[]) AND customer_id = ANY($3::varchar[])
+    """,
+)
+def _promotion_usage(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+    tenant_id, promotions, customers = params
+    return connection.execute(
+        """
+        SELECT promotion_id, customer_id, count FROM promotion_usage WHERE tenant_id = ?
+            AND promotion_id IN (SELECT value FROM json_each(?))
+            AND customer_id IN (SELECT value FROM json_each(?))
+        """,
+        (tenant_id, _list(promotions), _list(customers)),
+    ).fetchall()
