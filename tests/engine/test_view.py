@@ -92,7 +92,11 @@ def test_an_unknown_time_zone_is_an_unknown_time(zone: str) -> None:
     assert view(line(), zone=zone).local_time is None
 
 
-def test_another_basket_keeps_the_master_data() -> None:
-    seen = view(line("A"), articles=(article("B", article_group_id="g"),))
-    other = seen.of(view(line("B")).basket)
-    assert other.by_group == {"g": [0]}
+def test_more_of_a_line_and_more_lines_are_seen_with_the_same_master_data() -> None:
+    seen = view(line("A"), line("C", "-1"), articles=(article("A", article_group_id="g"),))
+    assert seen.by_group == {"g": [0]}
+    more = seen.with_lines({0: line("A", "3")}, ())
+    assert (more.sale_total_minor, more.sale_quantity_thousandths, more.by_group) == (3000, 3000, {"g": [0]})
+    longer = seen.with_lines({}, (line("A", "2", "7"),))
+    assert (longer.sale_total_minor, longer.sale, longer.by_group) == (2400, (0, 2), {"g": [0, 2]})
+    assert (seen.sale_total_minor, seen.sale) == (1000, (0,))

@@ -59,7 +59,6 @@ class Ledger:
         "unit_worths",
         "units",
         "view",
-        "worths",
     )
 
     def __init__(self, view: BasketView, articles: Mapping[str, ArticleFact]) -> None:
@@ -70,28 +69,14 @@ class Ledger:
         scale = 1 if exponent >= 2 else POWERS_OF_TEN[2 - exponent]
         self.factor = factor  # hundredths of a face value -> scaled minor units
         self.scale = scale
-        totals: list[int] = []
-        units: list[int] = []
-        unit_worths: list[int] = []
-        worths: list[int] = []
-        for line in view.lines:
-            count = line.units
-            units.append(count)
-            if count == 0:
-                totals.append(0)
-                unit_worths.append(0)
-                worths.append(0)
-                continue
-            total = line.total_minor
-            worth = total * scale if line.weighed else line.unit_price_hundredths * factor
-            totals.append(total)
-            unit_worths.append(worth)
-            worths.append(worth * count)
-        self.totals = totals  # line totals; 0 on return lines
-        self.units = units
-        self.unit_worths = unit_worths
-        self.worths = worths  # exact, all units
-        self.states: list[State] = [_FRESH] * len(totals)
+        lines = view.lines
+        self.units = [line.units for line in lines]
+        self.totals = [line.total_minor if line.is_sale else 0 for line in lines]  # 0 on return lines
+        self.unit_worths = [
+            0 if not line.is_sale else line.total_minor * scale if line.weighed else line.unit_price_hundredths * factor
+            for line in lines
+        ]
+        self.states: list[State] = [_FRESH] * len(lines)
         self.taken_minor = 0  # from all lines
 
     def remaining_sale_minor(self) -> int:

@@ -6,7 +6,7 @@ made when first asked for, so that a basket that nothing matches costs next to n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -148,7 +148,10 @@ class LineView:
 
 
 class BasketView:
-    """Basket + article facts + article group tree, as conditions and benefits read it."""
+    """Basket + article facts + article group tree, as conditions and benefits read it.
+
+    ``basket`` is the request as it was sent; what is priced are ``lines``, which `with_lines` may have changed.
+    """
 
     __slots__ = (
         "_articles",
@@ -180,6 +183,7 @@ class BasketView:
         articles_by_ean: Mapping[str, ArticleFact],
         groups: ArticleGroups,
         settings: Settings,
+        lines: list[LineView] | None = None,
     ) -> None:
         self.basket = basket
         self.settings = settings
@@ -191,20 +195,21 @@ class BasketView:
         self.currency = pos_group.currency
         exponent = minor_digits(pos_group.currency)
         self.exponent = exponent
-        lines: list[LineView] = []
+        if lines is None:
+            lines = []
+            for position, line in enumerate(basket.lines):
+                article = articles.get(line.article_number)
+                if article is None and line.ean:
+                    article = articles_by_ean.get(line.ean)
+                lines.append(LineView(position, line, article, groups, exponent))
         sale: list[int] = []
         total = 0
         quantity = 0
-        for position, line in enumerate(basket.lines):
-            article = articles.get(line.article_number)
-            if article is None and line.ean:
-                article = articles_by_ean.get(line.ean)
-            view = LineView(position, line, article, groups, exponent)
-            lines.append(view)
-            if view.is_sale:
-                sale.append(position)
-                total += view.total_minor
-                quantity += view.quantity_thousandths
+        for seen in lines:
+            if seen.is_sale:
+                sale.append(seen.position)
+                total += seen.total_minor
+                quantity += seen.quantity_thousandths
         self.lines: tuple[LineView, ...] = tuple(lines)
         self.sale: tuple[int, ...] = tuple(sale)
         self.sale_total_minor = total
@@ -218,9 +223,22 @@ class BasketView:
         self._local_time: datetime | None = None
         self._local_time_known = False
 
-    def of(self, basket: Basket) -> BasketView:
-        """Another basket seen with the same master data, at the same time."""
-        return BasketView(basket, self._articles, self._articles_by_ean, self._groups, self.settings)
+    def with_lines(self, changed: Mapping[int, BasketLine], added: Sequence[BasketLine]) -> BasketView:
+        """The same sale with other quantities or prices on some lines, and more lines at its end."""
+        lines = list(self.lines)
+        for position, line in changed.items():
+            lines[position] = LineView(position, line, lines[position].article, self._groups, self.exponent)
+        for line in added:
+            article = self._articles.get(line.article_number) or self._articles_by_ean.get(line.ean or "")
+            lines.append(LineView(len(lines), line, article, self._groups, self.exponent))
+        other = BasketView(self.basket, self._articles, self._articles_by_ean, self._groups, self.settings, lines)
+        if not added:
+            other._by_article = self._by_article
+            other._by_ean = self._by_ean
+            other._by_group = self._by_group
+            other._by_tree = self._by_tree
+            other._by_manufacturer = self._by_manufacturer
+        return other
 
     # Inverted maps: positions of sale lines, in basket order.
 

@@ -41,7 +41,9 @@ class PerUnit:
             share, odd = divmod(taken, units)
             return self._amount(ledger, position, [(0, odd, share + 1), (odd, units - odd, share)], left)
         scale = ledger.scale
-        worth = ledger.worths[position] if self.additive else ledger.worths[position] - taken * scale
+        worth = ledger.unit_worths[position] * ledger.units[position]
+        if not self.additive:
+            worth -= taken * scale
         if self.precision is None and self.rounding == "ROUND_HALF_UP":
             denominator = 10_000 * scale
             amount = (2 * worth * self.value + denominator) // (2 * denominator)
