@@ -227,3 +227,14 @@ def test_a_refused_request_stores_nothing(shop: Shop) -> None:
         assert shop.call("/pos/v2/evaluate", body).status_code == 400
     answer = shop.call("/pos/v2/evaluate", basket(header=header))
     assert answer.json()["meta"]["header"]["transactionCounter"] == 1
+
+
+def test_a_transaction_id_may_hold_slashes(shop: Shop) -> None:
+    transaction_id = "DE/042/7"
+    answer = shop.call("/pos/v2/evaluate", basket(header={"transactionId": transaction_id}))
+    header = {name: answer.json()["meta"]["header"][name] for name in ("transactionId", "transactionCounter")}
+    confirmed = shop.call("/pos/v2/confirm", confirmation(header=header, transactionId=transaction_id))
+    assert confirmed.status_code == 200
+    effects = shop.call("/pos/v2/transactions/DE%2F042%2F7/1/side-effects")
+    assert effects.status_code == 200
+    assert effects.json()["transactionId"] == transaction_id

@@ -14,13 +14,14 @@ import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from promenade import metrics
-from promenade.errors import NotAllowed, NotFound, PromenadeError
+from promenade.errors import Invalid, NotAllowed, NotFound, PromenadeError
 from promenade.web.body import Disconnected, header
 from promenade.web.problems import Headers, body_of, headers_of, internal_body, status_of
 
 __all__ = ["JSON", "Answer", "Edge", "Endpoint", "Handler", "Reply", "not_found"]
 
 JSON = (b"content-type", b"application/json")
+URL_BYTES_MAX = 8 * 1024
 _log = structlog.get_logger("promenade.web")
 
 
@@ -46,10 +47,11 @@ class Reply(Protocol):
 class Endpoint:
     """The handlers of one route by method. HEAD is answered as GET without its body."""
 
-    __slots__ = ("_allow", "_handlers", "_reply", "route")
+    __slots__ = ("_allow", "_handlers", "_label", "_reply", "route")
 
     def __init__(self, route: str, handlers: Mapping[str, Handler], reply: Reply | None = None) -> None:
         self.route = route
+        self._label = route.replace(":path}", "}")
         self._handlers = dict(handlers)
         if "GET" in self._handlers:
             self._handlers.setdefault("HEAD", self._handlers["GET"])
@@ -57,7 +59,7 @@ class Endpoint:
         self._reply = reply
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope["promenade.route"] = self.route
+        scope["promenade.route"] = self._label
         try:
             handler = self._handlers.get(scope["method"])
             if handler is None:
@@ -125,7 +127,10 @@ class Edge:
 
         metrics.http_requests_in_flight.inc()
         try:
-            await self._app(scope, receive, noting)
+            if len(scope["raw_path"]) + len(scope["query_string"]) > URL_BYTES_MAX:
+                await _send(scope, noting, problem(Invalid("URL_TOO_LONG", "The address exceeds 8 KiB.")))
+            else:
+                await self._app(scope, receive, noting)
         except Disconnected:
             status = status or 499  # nobody is left to read an answer; the log's convention for that
         except Exception:

@@ -58,7 +58,8 @@ class Pos:
             for prefix in ("v2/", "", "PosService.")
             for name, handler in actions.items()
         ]
-        side_effects = "/pos/v2/transactions/{transaction_id}/{transaction_counter}/side-effects"
+        # A transaction ID may hold slashes, which arrive decoded.
+        side_effects = "/pos/v2/transactions/{transaction_id:path}/{transaction_counter}/side-effects"
         return [*endpoints, Endpoint(side_effects, {"GET": self._side_effects})]
 
     async def _caller(self, scope: Scope) -> Caller:
@@ -67,9 +68,11 @@ class Pos:
         return caller
 
     async def _evaluate(self, scope: Scope, receive: Receive) -> Answer:
+        """Price a basket and keep the result as the next iteration of its transaction."""
         return await self._price(scope, receive, evaluate, is_simulation=False)
 
     async def _simulate(self, scope: Scope, receive: Receive) -> Answer:
+        """Price a basket and keep nothing: no iteration, no counter, nothing used up."""
         return await self._price(scope, receive, simulate, is_simulation=True)
 
     async def _price(self, scope: Scope, receive: Receive, price: _Price, *, is_simulation: bool) -> Answer:
@@ -108,6 +111,7 @@ class Pos:
         return watch
 
     async def _confirm(self, scope: Scope, receive: Receive) -> Answer:
+        """Turn one iteration into a sale, once. The same confirm again gets the same answer and changes nothing."""
         caller = await self._caller(scope)
         require_json(scope)
         command = decode_confirm(await read_body(scope, receive))
@@ -115,6 +119,7 @@ class Pos:
         return Answer(answer.body, headers=[_odata_version(scope)])
 
     async def _side_effects(self, scope: Scope, receive: Receive) -> Answer:
+        """Tell what the sale has set in motion so far; up to a second old."""
         caller = await self._caller(scope)
         parameters = scope["path_params"]
         transaction_id, text = parameters["transaction_id"], parameters["transaction_counter"]

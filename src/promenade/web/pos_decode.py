@@ -32,6 +32,7 @@ from promenade.web.validation import (
     explain,
     price_hundredths,
     quantity_thousandths,
+    require_bounded,
     require_sound,
 )
 from promenade.workflows.confirm import ConfirmCommand, ConfirmedItem, ConfirmedPromotion
@@ -40,6 +41,8 @@ from promenade.workflows.evaluate import PricingRequest
 __all__ = ["decode_confirm", "decode_evaluate"]
 
 _CARD_DIGITS_READ = 8  # a card number is never stored, logged or passed on beyond its first digits
+# Totals are Decimal(15,2) as prices are: what a basket is worth, in thousandths x hundredths, stays below 10^13.
+_WORTH_LIMIT = 10**18
 _YEAR_MIN, _YEAR_MAX = 1970, 9000  # keeps every arithmetic with days and time zones inside datetime's range
 
 _EVALUATE = msgspec.json.Decoder(Envelope[EvaluateRequest])
@@ -75,6 +78,7 @@ def decode_confirm(body: bytes) -> ConfirmCommand:
 
 
 def _decode(body: bytes, decoder: msgspec.json.Decoder[Envelope[T]]) -> T | None:
+    require_bounded(body)
     try:
         envelope = decoder.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -118,7 +122,7 @@ def _lines(items: Sequence[BasketItem]) -> tuple[BasketLine, ...]:
     given = {item.line_reference for item in items if item.line_reference is not None}
     if len(given) != sum(item.line_reference is not None for item in items):
         raise _Refused
-    return tuple(
+    lines = tuple(
         [
             BasketLine(
                 item.line_reference or _free_reference(position, given),
@@ -133,6 +137,9 @@ def _lines(items: Sequence[BasketItem]) -> tuple[BasketLine, ...]:
             for position, item in enumerate(items, start=1)
         ]
     )
+    if sum([abs(line.quantity_thousandths) * line.unit_price_hundredths for line in lines]) >= _WORTH_LIMIT:
+        raise _Refused
+    return lines
 
 
 def _free_reference(position: int, taken: set[str]) -> str:
@@ -288,6 +295,17 @@ def _reference_rule(request: Mapping[str, Any]) -> list[Detail]:
     return faults
 
 
+def _worth_rule(request: Mapping[str, Any]) -> list[Detail]:
+    try:
+        items = msgspec.convert(_items_of(request), list[BasketItem])
+        worth = sum(abs(quantity_thousandths(one.quantity)) * price_hundredths(one.unit_price) for one in items)
+    except (msgspec.ValidationError, BadNumber):
+        return []  # named already, as a fault of the field
+    if worth < _WORTH_LIMIT:
+        return []
+    return [Detail("OUT_OF_RANGE", "`items` must be worth less than 10000000000000 altogether.", "items")]
+
+
 def _timestamp_rule(request: Mapping[str, Any]) -> list[Detail]:
     try:
         moment = msgspec.convert(request.get("timestamp"), datetime | None)
@@ -308,5 +326,11 @@ def _same_transaction_rule(request: Mapping[str, Any]) -> list[Detail]:
     return []
 
 
-_EVALUATE_RULES: Sequence[Rule] = (_pos_group_rule, _counter_rule, _reference_rule, _timestamp_rule)
-_CONFIRM_RULES: Sequence[Rule] = (_same_transaction_rule, _reference_rule, _timestamp_rule)
+_EVALUATE_RULES: Sequence[Rule] = (
+    _pos_group_rule,
+    _counter_rule,
+    _reference_rule,
+    _worth_rule,
+    _timestamp_rule,
+)
+_CONFIRM_RULES: Sequence[Rule] = (_same_transaction_rule, _reference_rule, _worth_rule, _timestamp_rule)

@@ -39,13 +39,13 @@ STATUS: dict[type[PromenadeError], int] = {
 }
 
 
-class _Detail(Struct, frozen=True):
+class _Detail(Struct, frozen=True, omit_defaults=True):
     code: str
     message: str
-    target: str | None
+    target: str | None = None
 
 
-class _Error(Struct, frozen=True):
+class _Error(Struct, frozen=True, omit_defaults=True):
     code: str
     message: str
     target: str | None = None
@@ -66,7 +66,10 @@ def status_of(error: PromenadeError) -> int:
 
 
 def body_of(error: PromenadeError) -> bytes:
-    """``{"error": {"code", "message", "target", "details"}}`` (interface decisions, OData dialect)."""
+    """``{"error": {"code", "message", "target", "details"}}`` (interface decisions, OData dialect).
+
+    As in every message of the service, a member that has nothing to say is left out.
+    """
     details = [_Detail(detail.code, detail.message, detail.target) for detail in error.details]
     return json.encode(_Envelope(_Error(error.code, error.message, error.target, details or UNSET)))
 
