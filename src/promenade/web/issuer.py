@@ -25,7 +25,7 @@ from promenade.workflows.clients import SCOPES, Client, SigningKey
 __all__ = ["ALGORITHM", "TOKEN_SECONDS", "Issuer", "IssuerStore", "generate_signing_key"]
 
 ALGORITHM = "RS256"
-TOKEN_SECONDS = 14_400  # about four hours, as the specification says
+TOKEN_SECONDS = 14_400  # about four hours
 _BODY_BYTES_MAX = 16 * 1024
 _NO_STORE = [(b"cache-control", b"no-store"), (b"pragma", b"no-cache")]
 
@@ -43,15 +43,19 @@ class IssuerStore(Protocol):
 
 
 class TokenResponse(msgspec.Struct, frozen=True):
-    access_token: str
-    token_type: str
-    expires_in: int
-    scope: str
+    """A token."""
+
+    access_token: str  #: Send it as `Authorization: Bearer ...`. A signed JWT.
+    token_type: str  #: `bearer`.
+    expires_in: int  #: Seconds that it is good for; about four hours.
+    scope: str  #: What it opens, separated by spaces.
 
 
 class OAuthError(msgspec.Struct, frozen=True):
-    error: str
-    error_description: str
+    """A refusal of the token endpoint."""
+
+    error: str  #: `invalid_request`, `invalid_client`, `unsupported_grant_type`, `invalid_scope` (RFC 6749) ...
+    error_description: str  #: The same in words.
 
 
 class _Refusal(Exception):
@@ -112,10 +116,12 @@ class Issuer:
         ]
 
     async def _jwks(self, scope: Scope, receive: Receive) -> Answer:
+        """The public keys that verify the tokens, as a JSON Web Key Set."""
         keys = [key.as_dict(private=False, use="sig", alg=ALGORITHM) for key in await self.verification_keys()]
         return Answer(msgspec.json.encode({"keys": keys}), headers=[(b"cache-control", b"public, max-age=300")])
 
     async def _configuration(self, scope: Scope, receive: Receive) -> Answer:
+        """Where the token endpoint and the keys are, as OpenID discovery has it."""
         document = {
             "issuer": self._issuer,
             "token_endpoint": f"{self._base_url}/oauth/token",
@@ -130,6 +136,12 @@ class Issuer:
         return Answer(msgspec.json.encode(document))
 
     async def _token(self, scope: Scope, receive: Receive) -> Answer:
+        """Answer a token to a client that shows its secret.
+
+        A form (`application/x-www-form-urlencoded`): `grant_type=client_credentials`, `client_id`, `client_secret`, or
+        these two as HTTP Basic instead; `scope`, if some of the client's scopes are enough. A wrong secret is 401;
+        after 10 from one address for one client, or 100 from one address, a minute of 429.
+        """
         try:
             return await self._grant(scope, receive)
         except _Refusal as refusal:

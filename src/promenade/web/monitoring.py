@@ -1,4 +1,4 @@
-"""Health, metrics and heartbeat (specification, Health and metrics; interface decisions, POS)."""
+"""Health, metrics and the tills' heartbeat."""
 
 from __future__ import annotations
 
@@ -28,38 +28,48 @@ _CHECK_SECONDS_MAX = 2.0
 
 
 class Check(msgspec.Struct, frozen=True, rename="camel"):
-    status: str  # UP or DOWN
-    response_time: float  # milliseconds
+    """Something the service depends on."""
+
+    status: str  #: `UP` or `DOWN`.
+    response_time: float  #: Milliseconds.
 
 
 class Delivery(msgspec.Struct, frozen=True, rename="camel"):
-    status: str  # active or inactive
+    """Whether events can leave."""
+
+    status: str  #: `active` or `inactive`; never degrades the whole.
 
 
 class Checks(msgspec.Struct, frozen=True, rename="camel"):
-    database: Check
-    cache: Check
-    webhook_delivery: Delivery
+    """What was looked at."""
+
+    database: Check  #: The database.
+    cache: Check  #: Redis or Valkey where one is configured, else the cache in the process.
+    webhook_delivery: Delivery  #: Active while the cache is up.
 
 
 class Health(msgspec.Struct, frozen=True, rename="camel"):
-    status: str  # UP or DEGRADED
-    version: str
-    uptime: float  # seconds
-    timestamp: str
-    service: str
-    checks: Checks
+    """How the service is."""
+
+    status: str  #: `UP`, or `DEGRADED` when a check is `DOWN`.
+    version: str  #: Of the service.
+    uptime: float  #: Seconds since the process started.
+    timestamp: str  #: Now. UTC.
+    service: str  #: `promenade`.
+    checks: Checks  #: What was looked at.
 
 
 class Heartbeat(msgspec.Struct, frozen=True, rename="camel"):
-    status: str  # UP or DEGRADED
-    version: str
-    mode: str
-    btp_connectivity: str
-    last_sync: str | None
-    pending_transactions: int
-    promotions_loaded: int
-    uptime: int  # seconds
+    """What a till asks before it relies on the service."""
+
+    status: str  #: `UP`, or `DEGRADED` when the database is not reached.
+    version: str  #: Of the service.
+    mode: str  #: `cloud`.
+    btp_connectivity: str  #: `NOT_CONFIGURED`: there is nothing above the cloud to be connected to.
+    last_sync: str | None  #: Null in the cloud.
+    pending_transactions: int  #: Transactions yet to be sent upward; 0 in the cloud.
+    promotions_loaded: int  #: Promotions of the tenant that can be priced.
+    uptime: int  #: Seconds since the process started.
 
 
 class Monitoring:
@@ -80,6 +90,7 @@ class Monitoring:
         ]
 
     async def _health(self, scope: Scope, receive: Receive) -> Answer:
+        """How the service is. The status is always 200: read the body."""
         database, cache = await asyncio.gather(_check(self._database_answers), _check(self._context.cache.ping))
         now: datetime = self._context.clock()
         health = Health(
@@ -97,6 +108,7 @@ class Monitoring:
         return True
 
     async def _metrics(self, scope: Scope, receive: Receive) -> Answer:
+        """All metrics in the Prometheus text format: from the same machine, or with the token of `--metrics-token`."""
         if not self._may_see_metrics(scope):
             raise Unauthorized("UNAUTHORIZED", "Metrics need their token (--metrics-token) from elsewhere.")
         # Summing over processes reads files; tills must not wait for that.
@@ -112,6 +124,7 @@ class Monitoring:
         return wanted is not None and hmac.compare_digest(given, wanted.encode("utf-8"))
 
     async def _heartbeat(self, scope: Scope, receive: Receive) -> Answer:
+        """What a till asks before it relies on the service."""
         caller = await self._authenticator.authenticate(scope)
         caller.require_scope(*SCOPES)
         database = await _check(self._database_answers)
