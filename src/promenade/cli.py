@@ -1,4 +1,4 @@
-"""The command line: every option is also the environment variable PROMENADE_<OPTION>.
+"""The command line.
 
 Nothing heavy is imported before a command needs it, so that `--help` and a wrong value answer at once.
 """
@@ -18,6 +18,16 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import click
 
 from promenade import __version__
+from promenade.console import (
+    cache_option,
+    configure_log,
+    database_options,
+    listen_options,
+    option,
+    print_json,
+    print_rows,
+    serve_options,
+)
 from promenade.errors import PromenadeError, Unavailable
 from promenade.settings import Settings, SettingsError
 
@@ -27,51 +37,9 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 T = TypeVar("T")
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 _USER = "cli"
 _EXIT_WRONG_VALUE = 2
-
-
-def _option(name: str, *names: str, **attributes: Any) -> Callable[[Command], Command]:
-    variable = "PROMENADE_" + name.removeprefix("--").upper().replace("-", "_")
-    return click.option(name, *names, envvar=variable, show_envvar=True, **attributes)
-
-
-def _options(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
-    def apply(command: Command) -> Command:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return apply
-
-
-_database_options = _options(
-    _option("--database-url", "database", help="sqlite:///path or postgresql://...; default: SQLite in --data-dir."),
-    _option("--data-dir", type=click.Path(path_type=Path, file_okay=False), default=Path("promenade-data"),
-            show_default=True, help="Where files are kept."),
-)  # fmt: skip
-_cache_option = _option("--redis-url", help="Redis or Valkey as the cache; default: a cache in the process.")
-_listen_options = _options(
-    _option("--host", default="127.0.0.1", show_default=True, help="Address to listen on."),
-    _option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="Port to listen on."),
-)
-_serve_options = _options(
-    _listen_options,
-    _option("--workers", type=click.IntRange(1, 256), default=1, show_default=True,
-            help="Server processes; above 1 needs PostgreSQL and `promenade worker` beside them."),
-    _database_options,
-    _cache_option,
-    _option("--public-url", help="How clients reach the server; default: http://host:port."),
-    _option("--jwks-url", help="Keys of an external token issuer (https); default: the built-in issuer."),
-    _option("--issuer", help="The `iss` of accepted tokens; default: the public address."),
-    _option("--audience", default="promenade", show_default=True, help="The `aud` of accepted tokens."),
-    _option("--tenant-claim", "tenant_claims", multiple=True, default=("zid", "tenant"), show_default=True,
-            help="Claims that name the tenant, the first present one counts (repeatable)."),
-    _option("--metrics-token", help="Bearer token that opens /metrics beyond loopback."),
-    _option("--instance-id", help="meta.instanceId of responses; default: a new one with every start."),
-)  # fmt: skip
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -81,7 +49,7 @@ def cli() -> None:
 
 
 @cli.command()
-@_serve_options
+@serve_options
 def serve(**options: Any) -> None:
     """Serve HTTP. SQLite is brought to the current schema by itself, PostgreSQL by `promenade db upgrade`."""
     settings = Settings(**options)
@@ -90,8 +58,8 @@ def serve(**options: Any) -> None:
 
 
 @cli.command()
-@_listen_options
-@_option("--seed", type=int, default=1, show_default=True, help="What the demo's data are drawn from.")
+@listen_options
+@option("--seed", type=int, default=1, show_default=True, help="What the demo's data are drawn from.")
 def demo(host: str, port: int, seed: int) -> None:
     """Serve a throw-away, freshly seeded retailer; prints credentials and curl lines that work when pasted."""
     import tempfile
@@ -104,13 +72,13 @@ def demo(host: str, port: int, seed: int) -> None:
 
 
 @cli.command()
-@_database_options
-@_cache_option
+@database_options
+@cache_option
 def worker(**options: Any) -> None:
     """Do background work in a process of its own, beside `serve --workers N`."""
     settings = Settings(**options)
     _prepare_database(settings)
-    _configure_log()
+    configure_log()
     _run(_work(settings))
 
 
@@ -120,7 +88,7 @@ def db() -> None:
 
 
 @db.command()
-@_database_options
+@database_options
 def upgrade(**options: Any) -> None:
     """Bring the database to the current schema."""
     from promenade.store.migrations import upgrade as upgrade_schema
@@ -148,7 +116,7 @@ def _assignments(settings: Sequence[str]) -> dict[str, str]:
 @tenant.command("create")
 @click.argument("tenant_id", metavar="TENANT")
 @click.argument("settings", metavar="[NAME=VALUE]...", nargs=-1)
-@_database_options
+@database_options
 def tenant_create(tenant_id: str, settings: tuple[str, ...], **options: Any) -> None:
     """Make TENANT, with settings if given."""
     values = _assignments(settings)
@@ -164,8 +132,8 @@ def tenant_create(tenant_id: str, settings: tuple[str, ...], **options: Any) -> 
 
 
 @tenant.command("list")
-@_option("--json", "as_json", is_flag=True, help="Print JSON.")
-@_database_options
+@option("--json", "as_json", is_flag=True, help="Print JSON.")
+@database_options
 def tenant_list(as_json: bool, **options: Any) -> None:
     """Show the tenants and their settings."""
 
@@ -174,13 +142,13 @@ def tenant_list(as_json: bool, **options: Any) -> None:
 
         return await list_tenants(database)
 
-    _print_rows(_with_database(Settings(**options), work), as_json=as_json)
+    print_rows(_with_database(Settings(**options), work), as_json=as_json)
 
 
 @tenant.command("set")
 @click.argument("tenant_id", metavar="TENANT")
 @click.argument("settings", metavar="NAME=VALUE...", nargs=-1, required=True)
-@_database_options
+@database_options
 def tenant_set(tenant_id: str, settings: tuple[str, ...], **options: Any) -> None:
     """Change settings of TENANT, such as combinationStrategy=BEST_DEAL."""
     values = _assignments(settings)
@@ -201,11 +169,11 @@ def client() -> None:
 
 
 @client.command("create")
-@_option("--tenant", "tenant_id", required=True, help="The tenant its tokens speak for.")
-@_option("--scope", "scopes", multiple=True, required=True, help="A scope its tokens carry (repeatable).")
-@_option("--name", help="What the client is for.")
-@_option("--json", "as_json", is_flag=True, help='Print {"clientId", "clientSecret"} and nothing else.')
-@_database_options
+@option("--tenant", "tenant_id", required=True, help="The tenant its tokens speak for.")
+@option("--scope", "scopes", multiple=True, required=True, help="A scope its tokens carry (repeatable).")
+@option("--name", help="What the client is for.")
+@option("--json", "as_json", is_flag=True, help='Print {"clientId", "clientSecret"} and nothing else.')
+@database_options
 def client_create(tenant_id: str, scopes: tuple[str, ...], name: str | None, as_json: bool, **options: Any) -> None:
     """Make a client and show its secret, once: only a digest of it is kept."""
     import secrets
@@ -223,15 +191,15 @@ def client_create(tenant_id: str, scopes: tuple[str, ...], name: str | None, as_
 
     _with_database(Settings(**options), work)
     if as_json:
-        _print_json({"clientId": client_id, "clientSecret": secret})
+        print_json({"clientId": client_id, "clientSecret": secret})
     else:
         click.echo(f"client id      {client_id}\nclient secret  {secret}\nThe secret is not shown again.")
 
 
 @client.command("list")
-@_option("--tenant", "tenant_id", help="Only clients of this tenant.")
-@_option("--json", "as_json", is_flag=True, help="Print JSON.")
-@_database_options
+@option("--tenant", "tenant_id", help="Only clients of this tenant.")
+@option("--json", "as_json", is_flag=True, help="Print JSON.")
+@database_options
 def client_list(tenant_id: str | None, as_json: bool, **options: Any) -> None:
     """Show the clients, without their secrets, which nobody knows any more."""
 
@@ -249,12 +217,12 @@ def client_list(tenant_id: str | None, as_json: bool, **options: Any) -> None:
             for found in await list_clients(database, tenant_id)
         ]
 
-    _print_rows(_with_database(Settings(**options), work), as_json=as_json)
+    print_rows(_with_database(Settings(**options), work), as_json=as_json)
 
 
 @client.command("delete")
 @click.argument("client_id", metavar="CLIENT")
-@_database_options
+@database_options
 def client_delete(client_id: str, **options: Any) -> None:
     """Remove a client; tokens it has run out by themselves within four hours."""
 
@@ -271,7 +239,7 @@ def client_delete(client_id: str, **options: Any) -> None:
 @click.argument("tenant_id", metavar="TENANT")
 @click.argument("transaction_id", metavar="TRANSACTION")
 @click.argument("transaction_counter", metavar="COUNTER", type=click.IntRange(1))
-@_database_options
+@database_options
 def replay(tenant_id: str, transaction_id: str, transaction_counter: int, **options: Any) -> None:
     """Price a stored iteration again from what was kept of it, and print the outcome as JSON."""
 
@@ -341,54 +309,10 @@ def _with_database(settings: Settings, work: Callable[[Database], Coroutine[Any,
     return _run(opened())
 
 
-def _print_json(value: object) -> None:
-    import msgspec
-
-    click.echo(msgspec.json.encode(value).decode("utf-8"))
-
-
-def _print_rows(rows: list[dict[str, Any]], *, as_json: bool) -> None:
-    if as_json:
-        _print_json(rows)
-        return
-    if not rows:
-        click.echo("There are none.")
-        return
-    from rich.console import Console
-    from rich.table import Table
-
-    shown = Table(box=None, pad_edge=False)
-    for name in rows[0]:
-        shown.add_column(name, overflow="fold")
-    for row in rows:
-        shown.add_row(*("" if value is None else str(value) for value in row.values()))
-    Console().print(shown)
-
-
-def _configure_log() -> None:
-    import logging
-
-    import structlog
-
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"]),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-        cache_logger_on_first_use=True,
-    )
-
-
 def _serve(settings: Settings) -> None:
     from promenade.app import serve as serve_until_stopped
 
-    _configure_log()
+    configure_log()
     if not serve_until_stopped(settings):
         raise SystemExit(1)
 

@@ -64,6 +64,7 @@ def timestamp(moment: datetime) -> str:
 
 
 def timestamp_maybe(moment: datetime | None) -> str | UnsetType:
+    """A timestamp as `timestamp` writes it, left out of the message when there is none."""
     return UNSET if moment is None else timestamp(moment)
 
 

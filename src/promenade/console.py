@@ -1,0 +1,114 @@
+"""How commands take their options and how they print: every option is also the variable PROMENADE_<OPTION>."""
+
+# ruff: noqa: PLC0415 -- what printing needs is imported when something is printed, so that `--help` answers at once
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+__all__ = [
+    "cache_option",
+    "configure_log",
+    "database_options",
+    "listen_options",
+    "option",
+    "print_json",
+    "print_rows",
+    "serve_options",
+]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def option(name: str, *names: str, **attributes: Any) -> Callable[[Command], Command]:
+    """A click option that is also read from the environment."""
+    variable = "PROMENADE_" + name.removeprefix("--").upper().replace("-", "_")
+    return click.option(name, *names, envvar=variable, show_envvar=True, **attributes)
+
+
+def _options(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    def apply(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return apply
+
+
+database_options = _options(
+    option("--database-url", "database", help="sqlite:///path or postgresql://...; default: SQLite in --data-dir."),
+    option("--data-dir", type=click.Path(path_type=Path, file_okay=False), default=Path("promenade-data"),
+            show_default=True, help="Where files are kept."),
+)  # fmt: skip
+cache_option = option("--redis-url", help="Redis or Valkey as the cache; default: a cache in the process.")
+listen_options = _options(
+    option("--host", default="127.0.0.1", show_default=True, help="Address to listen on."),
+    option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="Port to listen on."),
+)
+serve_options = _options(
+    listen_options,
+    option("--workers", type=click.IntRange(1, 256), default=1, show_default=True,
+            help="Server processes; above 1 needs PostgreSQL and `promenade worker` beside them."),
+    database_options,
+    cache_option,
+    option("--public-url", help="How clients reach the server; default: http://host:port."),
+    option("--jwks-url", help="Keys of an external token issuer (https); default: the built-in issuer."),
+    option("--issuer", help="The `iss` of accepted tokens; default: the public address."),
+    option("--audience", default="promenade", show_default=True, help="The `aud` of accepted tokens."),
+    option("--tenant-claim", "tenant_claims", multiple=True, default=("zid", "tenant"), show_default=True,
+            help="Claims that name the tenant, the first present one counts (repeatable)."),
+    option("--metrics-token", help="Bearer token that opens /metrics beyond loopback."),
+    option("--instance-id", help="meta.instanceId of responses; default: a new one with every start."),
+)  # fmt: skip
+
+
+def print_json(value: object) -> None:
+    """Print ``value`` as one line of JSON."""
+    import msgspec
+
+    click.echo(msgspec.json.encode(value).decode("utf-8"))
+
+
+def print_rows(rows: list[dict[str, Any]], *, as_json: bool) -> None:
+    """Print rows of equal keys as a table, or as JSON."""
+    if as_json:
+        print_json(rows)
+        return
+    if not rows:
+        click.echo("There are none.")
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    shown = Table(box=None, pad_edge=False)
+    for name in rows[0]:
+        shown.add_column(name, overflow="fold")
+    for row in rows:
+        shown.add_row(*("" if value is None else str(value) for value in row.values()))
+    Console().print(shown)
+
+
+def configure_log() -> None:
+    """Log to the standard error stream, a line of key=value pairs each."""
+    import logging
+
+    import structlog
+
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"]),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )
