@@ -15,9 +15,10 @@ from promenade.engine.basket import (
     Customer,
     Facts,
     Settings,
+    UsageFact,
 )
 from promenade.engine.catalogue import Catalogue
-from promenade.engine.definition import ActionRow, ExclusionGroupRow, PromotionDefinition, TierRow
+from promenade.engine.definition import ActionRow, ExclusionGroupRow, PriorityRow, PromotionDefinition, TierRow
 from promenade.engine.evaluation import evaluate
 from promenade.engine.outcome import MissedPromotion, Outcome, Recommendation
 from tests.engine.given import NOW, TEN_PERCENT, basket, line, promotion, row
@@ -312,3 +313,56 @@ def test_nudges_are_few_and_the_greatest_saving_first() -> None:
     outcome = priced(definitions, line("A", "1", "95"), settings=NUDGED)
     assert len(outcome.gaps) == 5
     assert [one.potential_saving_minor for one in outcome.nudges] == [1400, 1300, 1200]
+
+
+# What a nudge promises is what closing the gap brings
+
+
+FROM_HUNDRED = row("RECEIPT_AMOUNT", "100")
+SPENT = BudgetFact("b", "EXHAUSTED", 0, "EUR")
+
+
+@pytest.mark.parametrize(
+    ("limits", "facts"),
+    [
+        ({"budget_ids": ("b",)}, Facts(budgets={"b": SPENT})),
+        ({"budget_ids": ("b",)}, Facts(budgets={"b": replace(SPENT, status="ACTIVE", remaining_minor=999)})),
+        ({"max_applications_total": 3}, Facts(usage={"p": UsageFact(3)})),
+        ({"max_applications_per_customer": 1}, Facts(usage={"p": UsageFact(9, 1)})),
+    ],
+)
+def test_no_saving_is_promised_that_a_limit_would_refuse(limits: dict[str, Any], facts: Facts) -> None:
+    limited = promotion("p", FROM_HUNDRED, **limits)
+    outcome = priced([limited], line("A", "1", "90"), settings=NUDGED, facts=facts)
+    assert [gap.potential_saving_minor for gap in outcome.gaps] == [0]
+    assert outcome.nudges == ()
+
+
+def test_a_budget_must_bear_what_this_basket_already_takes_from_it_and_the_saving() -> None:
+    first = promotion("a", budget_ids=("b",), priority=1)
+    later = promotion("p", FROM_HUNDRED, budget_ids=("b",), priority=2)
+    for left, saving in ((1999, 0), (2000, 1000)):  # closed, the sale of 100 takes 10 for each
+        facts = Facts(budgets={"b": BudgetFact("b", "ACTIVE", left, "EUR")})
+        outcome = priced([first, later], line("A", "1", "90"), settings=NUDGED, facts=facts)
+        assert [gap.potential_saving_minor for gap in outcome.gaps] == [saving]
+
+
+@pytest.mark.parametrize(
+    ("first", "saving"),
+    [
+        ({"exclusivity": "NONE"}, 1000),
+        ({"exclusivity": "GLOBAL"}, 0),
+        ({"exclusivity": "PROMOTION"}, 100),  # only the ten euros that are missing are not the other's own
+        ({"exclusivity": "GROUP", "priority_group": PriorityRow("g", 1, 1)}, 0),
+        ({"exclusion_group": ExclusionGroupRow("x", "HIGHEST_DISCOUNT")}, 550),  # 10.00 instead of 4.50
+    ],
+)
+def test_no_saving_is_promised_that_another_promotion_keeps_for_itself(first: dict[str, Any], saving: int) -> None:
+    five = promotion("a", actions=(replace(TEN_OFF_A, discount_value_hundredths=500),), priority=1, **first)
+    groups = {
+        "priority_group": PriorityRow("g", 1, 2) if "priority_group" in first else None,
+        "exclusion_group": first.get("exclusion_group"),
+    }
+    ten = promotion("p", FROM_HUNDRED, priority=2, **groups)
+    outcome = priced([five, ten], line("A", "1", "90"), settings=NUDGED)
+    assert [(gap.promotion_id, gap.potential_saving_minor) for gap in outcome.gaps] == [("p", saving)]

@@ -9,8 +9,9 @@ those that lines of this basket lead to or whose coupon was presented; at most `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from promenade.engine.closing import closed
 from promenade.engine.conditions.registry import IndexKey, Params
@@ -21,15 +22,25 @@ from promenade.engine.promotion import CompiledPromotion, FailedCondition, Unmet
 from promenade.engine.verdict import Missed
 from promenade.engine.view import BasketView
 
-__all__ = ["Advice", "Fate", "PriceAlone", "advise"]
+__all__ = ["Advice", "Fate", "Prices", "advise"]
 
 RECOMMENDATIONS_MAX = 10
 GAPS_MAX = 20
 NUDGES_MAX = 3
 NEAR_PERCENT = 50
 
-PriceAlone = Callable[[CompiledPromotion, BasketView], int]
-"""What a promotion gives, discount plus give-away, when it alone is priced on a basket; 0 if it does not qualify."""
+
+class Prices(Protocol):
+    """How the engine prices what is not so: discount plus give-away of one promotion on some basket."""
+
+    def alone(self, promotion: CompiledPromotion, view: BasketView) -> int:
+        """Were there no other promotion, budget or limit; 0 if it does not qualify."""
+        ...
+
+    def beside(self, promotion: CompiledPromotion, view: BasketView) -> int:
+        """As it adds to what the other promotions, its budgets and limits leave."""
+        ...
+
 
 _SENTENCES = {
     "NO_TARGET_LINES": "Nothing in the basket is a target of this promotion.",
@@ -109,7 +120,7 @@ def advise(
     view: BasketView,
     fates: Sequence[Fate],
     outsiders: Sequence[tuple[CompiledPromotion, str]],
-    price_alone: PriceAlone,
+    prices: Prices,
 ) -> Advice:
     """All advice for one evaluation. ``fates`` in order of application, one per candidate.
 
@@ -120,9 +131,9 @@ def advise(
     missed: tuple[MissedPromotion, ...] = ()
     gaps: list[Gap] = []
     if settings.include_missed:
-        missed = _missed(view, fates, outsiders, price_alone)
+        missed = _missed(view, fates, outsiders, prices)
     if settings.nudges:
-        gaps = _gaps(view, fates, price_alone)
+        gaps = _gaps(view, fates, prices)
     return Advice(recommendations, missed, tuple(gaps), _nudges(view, gaps))
 
 
@@ -228,14 +239,14 @@ def _missed(
     view: BasketView,
     fates: Sequence[Fate],
     outsiders: Sequence[tuple[CompiledPromotion, str]],
-    price_alone: PriceAlone,
+    prices: Prices,
 ) -> tuple[MissedPromotion, ...]:
-    found = [_missed_fate(view, fate, price_alone) for fate in fates if fate.reason is not None]
-    found.extend([_missed_fate(view, Fate(promotion, reason), price_alone) for promotion, reason in outsiders])
+    found = [_missed_fate(view, fate, prices) for fate in fates if fate.reason is not None]
+    found.extend([_missed_fate(view, Fate(promotion, reason), prices) for promotion, reason in outsiders])
     return tuple(found)
 
 
-def _missed_fate(view: BasketView, fate: Fate, price_alone: PriceAlone) -> MissedPromotion:
+def _missed_fate(view: BasketView, fate: Fate, prices: Prices) -> MissedPromotion:
     promotion, reason = fate.promotion, fate.reason or ""
     params: Params = ()
     message = _SENTENCES.get(reason, "")
@@ -244,7 +255,7 @@ def _missed_fate(view: BasketView, fate: Fate, price_alone: PriceAlone) -> Misse
         params, message = _details(view, fate)
         percent = _percent(fate)
     winner = fate.blocked_by
-    own = _own_minor(view, fate, price_alone)
+    own = _own_minor(view, fate, prices)
     return MissedPromotion(
         promotion.id,
         promotion.name,
@@ -261,20 +272,20 @@ def _missed_fate(view: BasketView, fate: Fate, price_alone: PriceAlone) -> Misse
     )
 
 
-def _own_minor(view: BasketView, fate: Fate, price_alone: PriceAlone) -> int | None:
+def _own_minor(view: BasketView, fate: Fate, prices: Prices) -> int | None:
     """What it would have given; None where nothing the customer does would bring it about."""
     if fate.own_minor is not None:
         return fate.own_minor
     if fate.reason in _PRICED:
-        return price_alone(fate.promotion, view)
+        return prices.alone(fate.promotion, view)
     shortfalls = fate.shortfalls()
-    return _saving(view, fate, shortfalls, price_alone) if shortfalls else None
+    return _saving(view, fate, shortfalls, prices) if shortfalls else None
 
 
 # Gaps and nudges
 
 
-def _gaps(view: BasketView, fates: Sequence[Fate], price_alone: PriceAlone) -> list[Gap]:
+def _gaps(view: BasketView, fates: Sequence[Fate], prices: Prices) -> list[Gap]:
     """thresholdGaps, the nearest first; each priced with all gaps of its promotion closed."""
     found: list[tuple[int, int, Fate, Missed, tuple[Missed, ...]]] = []
     for place, fate in enumerate(fates):
@@ -284,21 +295,21 @@ def _gaps(view: BasketView, fates: Sequence[Fate], price_alone: PriceAlone) -> l
         else:
             found.extend([(-reached_percent(one), place, fate, one, shortfalls) for one in shortfalls])
     found.sort(key=_nearness)
-    return [_gap(view, fate, one, _saving(view, fate, all_, price_alone)) for _, _, fate, one, all_ in found[:GAPS_MAX]]
+    return [_gap(view, fate, one, _saving(view, fate, all_, prices)) for _, _, fate, one, all_ in found[:GAPS_MAX]]
 
 
 def _nearness(found: tuple[int, int, Fate, Missed, tuple[Missed, ...]]) -> tuple[int, int]:
     return found[0], found[1]
 
 
-def _saving(view: BasketView, fate: Fate, shortfalls: tuple[Missed, ...], price_alone: PriceAlone) -> int:
+def _saving(view: BasketView, fate: Fate, shortfalls: tuple[Missed, ...], prices: Prices) -> int:
     """What closing the gaps brings: all the promotion gives then, or how much more where it applies already."""
     basket = closed(view, shortfalls)
     if basket is None:
         return 0
-    saving = price_alone(fate.promotion, basket)
+    saving = prices.beside(fate.promotion, basket)
     if fate.reason is None:
-        saving -= price_alone(fate.promotion, view)
+        saving -= prices.beside(fate.promotion, view)
     return max(0, saving)
 
 

@@ -14,14 +14,12 @@ from promenade.engine.assembly import assemble, assemble_untouched
 from promenade.engine.basket import ArticleFact, Basket, CouponFact, Facts, Settings
 from promenade.engine.best_deal import best_pass
 from promenade.engine.catalogue import Catalogue, CompiledPromotion
-from promenade.engine.ledger import Ledger
 from promenade.engine.outcome import BestDeal, Outcome
-from promenade.engine.promotion import Unmet
 from promenade.engine.stacking import Candidate, Decision, Pass, World
-from promenade.engine.turn import Turn
+from promenade.engine.supposing import Supposing
 from promenade.engine.view import BasketView
 
-__all__ = ["Selection", "evaluate", "price", "price_alone", "select"]
+__all__ = ["Selection", "evaluate", "price", "select"]
 
 _NOTHING: tuple[()] = ()
 
@@ -133,10 +131,7 @@ def price(selection: Selection, facts: Facts) -> Outcome:
     decisions = [decision for decision in done.decisions if decision is not None]
     fates = [_fate(decision, done) for decision in decisions]
 
-    def alone(promotion: CompiledPromotion, basket: BasketView) -> int:
-        return price_alone(promotion, basket, selection.articles)
-
-    advice = advise(view, fates, selection.outsiders, alone)
+    advice = advise(view, fates, selection.outsiders, Supposing(world, done.applied))
     return assemble(
         view, done, decisions, selection.coupons, advice, selection.control_arms, selection.hashes, best_deal
     )
@@ -161,25 +156,6 @@ def _fate(decision: Decision, done: Pass) -> Fate:
         winner_minor=winner_minor,
         own_minor=decision.own_minor,
     )
-
-
-def price_alone(promotion: CompiledPromotion, view: BasketView, articles: Mapping[str, ArticleFact]) -> int:
-    """What a promotion alone would give, discount plus give-away in minor units; 0 if it does not qualify."""
-    met = promotion.qualify(view, view.sale_total_minor)
-    if isinstance(met, Unmet):
-        return 0
-    turn = Turn(
-        Ledger(view, articles),
-        promotion.id,
-        1,
-        promotion.is_unit_exclusive,
-        view.sale if met.lines is None else met.lines,
-        met.triggers,
-        promotion.definition.max_applications_per_transaction,
-    )
-    for benefit in promotion.benefits:
-        benefit.book(turn)
-    return turn.discount_minor + turn.give_away_minor
 
 
 def evaluate(catalogue: Catalogue, basket: Basket, facts: Facts, settings: Settings) -> Outcome:

@@ -1,0 +1,99 @@
+"""What a promotion would give if the basket were another one: priced by the engine itself (section 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from promenade.engine.ledger import Ledger
+from promenade.engine.promotion import CompiledPromotion, Unmet
+from promenade.engine.stacking import Candidate, Decision, Pass, World
+from promenade.engine.turn import Turn
+from promenade.engine.view import BasketView
+
+__all__ = ["Supposing"]
+
+
+class Supposing:
+    """Prices single promotions on other baskets, after a pass over ``world`` in which ``applied`` applied."""
+
+    __slots__ = ("_applied", "_world")
+
+    def __init__(self, world: World, applied: Sequence[Decision]) -> None:
+        self._world = world
+        self._applied = applied
+
+    def alone(self, promotion: CompiledPromotion, view: BasketView) -> int:
+        """What a promotion alone would give, discount plus give-away in minor units; 0 if it does not qualify."""
+        met = promotion.qualify(view, view.sale_total_minor)
+        if isinstance(met, Unmet):
+            return 0
+        turn = Turn(
+            Ledger(view, self._world.articles),
+            promotion.id,
+            1,
+            promotion.is_unit_exclusive,
+            view.sale if met.lines is None else met.lines,
+            met.triggers,
+            promotion.definition.max_applications_per_transaction,
+        )
+        for benefit in promotion.benefits:
+            benefit.book(turn)
+        return turn.discount_minor + turn.give_away_minor
+
+    def beside(self, promotion: CompiledPromotion, view: BasketView) -> int:
+        """How much more the customer would get with the candidate than without it, limits and exclusions heeded.
+
+        Only what applied and can get in its way is priced along; below zero where it would drive out better ones.
+        """
+        (candidate,) = [one for one in self._world.candidates if one.promotion is promotion]
+        rivals = [one.candidate for one in self._applied if _are_rivals(candidate, one.candidate)]
+        if not rivals and not _is_limited(promotion):
+            return self.alone(promotion, view)
+        turns = self._turns(view, [*rivals, candidate])
+        own = turns.get(promotion.id)
+        if own is None:
+            return 0
+        if candidate.exclusion_id is None and all(one.ordinal < candidate.ordinal for one in rivals):
+            return own  # what comes before it does not heed it
+        return sum(turns.values()) - sum(self._turns(view, rivals).values())
+
+    def _turns(self, view: BasketView, candidates: list[Candidate]) -> dict[str, int]:
+        """What each of some candidates gives beside the others, by promotion id; only those that apply."""
+        again: list[Candidate] = []
+        for ordinal, one in enumerate(sorted(candidates, key=_place), start=1):
+            candidate = Candidate(one.promotion, one.coupon_position, one.coupon)
+            candidate.ordinal = ordinal
+            again.append(candidate)
+        known = self._world
+        world = World(view, again, known.articles, known.budgets, known.usage)
+        world.diagnose = world.tiers = False
+        return {
+            decision.candidate.promotion.id: turn.discount_minor + turn.give_away_minor
+            for decision in Pass(world).run().applied
+            if (turn := decision.turn) is not None
+        }
+
+
+def _place(candidate: Candidate) -> int:
+    return candidate.ordinal
+
+
+def _is_limited(promotion: CompiledPromotion) -> bool:
+    definition = promotion.definition
+    return bool(definition.budget_ids) or not (
+        definition.max_applications_total is None and definition.max_applications_per_customer is None
+    )
+
+
+def _are_rivals(candidate: Candidate, other: Candidate) -> bool:
+    """Whether one can keep the other from units, from applying, or from a budget (sections 5 and 8)."""
+    if candidate is other:
+        return False
+    one, two = candidate.promotion, other.promotion
+    if one.is_global or two.is_global or one.is_unit_exclusive or two.is_unit_exclusive:
+        return True
+    if candidate.exclusion_id is not None and candidate.exclusion_id == other.exclusion_id:
+        return True
+    if (one.is_group_exclusive or two.is_group_exclusive) and candidate.group_id == other.group_id:
+        return True
+    return not set(one.definition.budget_ids).isdisjoint(two.definition.budget_ids)
