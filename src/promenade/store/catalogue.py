@@ -86,10 +86,11 @@ class _Update:
 
 
 class Catalogues:
-    """The compiled catalogues of this process."""
+    """The compiled catalogues of this process. ``on_load`` is called whenever one was loaded as a whole."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, on_load: Callable[[], None] = lambda: None) -> None:
         self._database = database
+        self._on_load = on_load
         self._tenants: dict[str, TenantCatalogue] = {}
         self._locks: dict[str, asyncio.Lock] = {}
 
@@ -121,6 +122,7 @@ class Catalogues:
             if found is None or update.ids is None:
                 found = await asyncio.to_thread(_built, update, found)
                 self._tenants[tenant_id] = found
+                self._on_load()
             else:
                 await _apply(found, update, update.ids)
             return found
