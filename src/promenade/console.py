@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 
 import click
 
+from promenade.settings import EDITIONS
+
 __all__ = [
     "cache_option",
     "configure_log",
@@ -51,6 +53,8 @@ listen_options = _options(
     option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="Port to listen on."),
 )
 serve_options = _options(
+    option("--edition", type=click.Choice(EDITIONS), default=EDITIONS[0], show_default=True,
+           help="What the server is: the cloud, for many tenants and bearer tokens."),
     listen_options,
     option("--workers", type=click.IntRange(1, 256), default=1, show_default=True,
             help="Server processes; above 1 needs PostgreSQL and `promenade worker` beside them."),

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-__all__ = ["LOOPBACK_HOSTS", "Settings", "SettingsError"]
+__all__ = ["EDITIONS", "LOOPBACK_HOSTS", "Settings", "SettingsError"]
 
+EDITIONS = ("cloud",)
 LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -21,6 +22,7 @@ class Settings:
 
     host: str = "127.0.0.1"
     port: int = 8080
+    edition: str = EDITIONS[0]
     workers: int = 1
     data_dir: Path = Path("promenade-data")
     database: str | None = None  # --database-url; None: SQLite in the data directory
@@ -34,6 +36,8 @@ class Settings:
     instance_id: str | None = None  # None: a stable one from host and port
 
     def __post_init__(self) -> None:
+        if self.edition not in EDITIONS:
+            raise SettingsError(f"--edition must be one of {', '.join(EDITIONS)}, not {self.edition}.")
         if not 0 <= self.port <= 65535:
             raise SettingsError(f"--port must be between 0 and 65535, not {self.port}.")
         if self.workers < 1:

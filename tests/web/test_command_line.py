@@ -29,6 +29,7 @@ def attempt(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
     [
         (("serve", "--port", "http"), "--port"),
         (("serve", "--port", "70000"), "--port"),
+        (("serve", "--edition", "kiosk"), "--edition"),
         (("serve", "--workers", "2"), "--workers above 1 needs PostgreSQL"),
         (("serve", "--database-url", "mysql://x"), "--database-url"),
         (("serve", "--redis-url", "http://x"), "--redis-url"),
