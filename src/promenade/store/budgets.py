@@ -61,17 +61,20 @@ async def draw(session: Session, budget_id: str, wanted: Decimal, given_back: De
     covered = await _change(session, budget_id, net, free >= net)
     if covered is not None:
         return _drawn(covered, wanted, given_back)
-    return await _draw_rest(session, budget_id, given_back)
+    return await _draw_rest(session, budget_id, wanted, given_back)
 
 
-async def _draw_rest(session: Session, budget_id: str, given_back: Decimal) -> Drawn | None:
-    """Take what is left. Giving back first takes hold of the row and says what that is."""
+async def _draw_rest(session: Session, budget_id: str, wanted: Decimal, given_back: Decimal) -> Drawn | None:
+    """Take what is left. Giving back first takes hold of the row and says what that is.
+
+    By then it may be more than was wanted: somebody recharged the budget, or brought something back.
+    """
     held = await _change(session, budget_id, -given_back, None)
     if held is None:
         return None
-    left = max(_left(held), Decimal(0))
-    taken = await _change(session, budget_id, left, None) if left else None
-    return _drawn(held if taken is None else taken, left, given_back)
+    rest = min(max(_left(held), Decimal(0)), wanted)
+    taken = await _change(session, budget_id, rest, None) if rest else None
+    return _drawn(held if taken is None else taken, rest, given_back)
 
 
 async def _change(session: Session, budget_id: str, by: Decimal, condition: ColumnElement[bool] | None) -> Any:
