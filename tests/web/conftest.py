@@ -77,7 +77,8 @@ def run(coroutine: Any) -> Any:
         return pool.submit(asyncio.run, coroutine).result()
 
 
-async def _furnish(database_url: str) -> None:
+async def furnish(database_url: str, tenant: str = TENANT) -> None:
+    """A POS group and a promotion for a tenant."""
     database = await open_database(database_url)
 
     async def work(session: Session) -> None:
@@ -109,7 +110,7 @@ async def _furnish(database_url: str) -> None:
         await record_change(session, "Promotions", at=OPENED)
 
     try:
-        await database.write(work, tenant=TENANT)
+        await database.write(work, tenant=tenant)
     finally:
         await database.close()
 
@@ -128,7 +129,7 @@ def shop(databases: Databases, logs: Path) -> Iterator[Shop]:
     """The shop, served once for all tests of this package; tests use transactions of their own."""
     database_url = databases.create("sqlite")
     promenade("tenant", "create", TENANT, "--database-url", database_url)
-    run(_furnish(database_url))
+    run(furnish(database_url))
     clients = {
         "till": make_client(database_url, TENANT, "svc.POSReader"),
         "administrator": make_client(database_url, TENANT, "svc.Admin"),

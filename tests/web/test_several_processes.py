@@ -1,0 +1,94 @@
+"""Several server processes on one PostgreSQL are one service: to whichever a till comes, it is told the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from sqlalchemy import update
+
+from promenade.store.catalogue import record_change
+from promenade.store.schema import table
+from promenade.store.session import open_database
+from promenade.store.unit import Session
+from tests.kit.databases import Databases
+from tests.kit.service import Service, promenade
+from tests.web.conftest import PROMOTION_ID, TENANT, basket, furnish, make_client, run
+
+WORKERS = 3
+
+
+@pytest.fixture
+def chain(databases: Databases, logs: Path) -> Iterator[tuple[Service, str, dict[str, str]]]:
+    """A service that starts for the first time, its database, and a token request that its client may send."""
+    database_url = databases.create("postgresql")
+    promenade("tenant", "create", TENANT, "--database-url", database_url)
+    run(furnish(database_url))
+    client_id, secret = make_client(database_url, TENANT, "svc.POSReader")
+    form = {"grant_type": "client_credentials", "client_id": client_id, "client_secret": secret}
+    service = Service(logs / "chain.log", "--database-url", database_url, "--workers", str(WORKERS)).start()
+    yield service, database_url, form
+    service.kill()
+    databases.drop(database_url)
+
+
+def evaluate(service: Service, token: str) -> dict[str, Any]:
+    """Price the basket over a connection of its own, which any of the processes may take."""
+    headers = {"authorization": f"Bearer {token}"}
+    answer = httpx2.post(f"{service.url}/pos/v2/evaluate", json=basket(), headers=headers, timeout=30)
+    assert answer.status_code == 200, answer.text
+    return answer.json()  # type: ignore[no-any-return]
+
+
+def test_any_process_takes_the_tokens_of_any_other_from_the_first_moment(
+    chain: tuple[Service, str, dict[str, str]],
+) -> None:
+    service, _, form = chain
+
+    def first_sale(_: int) -> str:
+        answer = httpx2.post(f"{service.url}/oauth/token", data=form, timeout=30)
+        assert answer.status_code == 200, answer.text
+        priced = [evaluate(service, answer.json()["access_token"]) for _ in range(WORKERS)]
+        return str(priced[0]["meta"]["instanceId"])
+
+    with ThreadPoolExecutor(16) as tills:
+        assert len(set(tills.map(first_sale, range(48)))) > 1
+
+
+def test_the_next_evaluate_of_every_process_sees_a_change(chain: tuple[Service, str, dict[str, str]]) -> None:
+    service, database_url, form = chain
+    token = httpx2.post(f"{service.url}/oauth/token", data=form).json()["access_token"]
+    seen: set[str] = set()
+    while len(seen) < WORKERS:  # each has loaded the catalogue; the test's own timeout is the bound
+        seen.add(evaluate(service, token)["meta"]["instanceId"])
+    for percent in (20, 30, 40):
+        run(_author(database_url, percent))
+        for _ in range(4 * WORKERS):
+            (discount,) = evaluate(service, token)["lineItems"][0]["discounts"]
+            assert discount["discountValue"] == percent
+    run(_author(database_url, None))
+    assert [evaluate(service, token)["lineItems"][0]["discounts"] for _ in range(4 * WORKERS)] == [[]] * 4 * WORKERS
+
+
+async def _author(database_url: str, percent: int | None) -> None:
+    """Give the promotion another percentage, or deactivate it."""
+    database = await open_database(database_url)
+    promotions, actions = table("Promotions"), table("DiscountActions")
+
+    async def work(session: Session) -> None:
+        if percent is None:
+            await session.rowcount(update(promotions).values(status="INACTIVE").where(promotions.c.id == PROMOTION_ID))
+        else:
+            changed = update(actions).values(discount_value=percent)
+            await session.rowcount(changed.where(actions.c.promotion_id == PROMOTION_ID))
+        await record_change(session, "Promotions", PROMOTION_ID, at=datetime.now(UTC))
+
+    try:
+        await database.write(work, tenant=TENANT)
+    finally:
+        await database.close()
