@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from promenade.engine.ledger import Ledger
 from promenade.engine.promotion import CompiledPromotion, Unmet
@@ -24,9 +24,33 @@ class Supposing:
 
     def alone(self, promotion: CompiledPromotion, view: BasketView) -> int:
         """What a promotion alone would give, discount plus give-away in minor units; 0 if it does not qualify."""
+        turn = self._turn_alone(promotion, view)
+        return 0 if turn is None else turn.discount_minor + turn.give_away_minor
+
+    def beside(self, promotion: CompiledPromotion, view: BasketView) -> int:
+        """How much more the customer would get with the candidate than without it, limits and exclusions heeded.
+
+        Only what applied and can get in its way is priced along; below zero where it would drive out better ones.
+        """
+        alone = self._turn_alone(promotion, view)
+        if alone is None:
+            return 0
+        (candidate,) = [one for one in self._world.candidates if one.promotion is promotion]
+        rivals = [one.candidate for one in self._applied if _are_rivals(candidate, alone, one)]
+        if not rivals and not _is_limited(promotion):
+            return alone.discount_minor + alone.give_away_minor
+        turns = self._turns(view, [*rivals, candidate])
+        own = turns.get(promotion.id)
+        if own is None:
+            return 0
+        if candidate.exclusion_id is None and all(one.ordinal < candidate.ordinal for one in rivals):
+            return own  # what comes before it does not heed it
+        return sum(turns.values()) - sum(self._turns(view, rivals).values())
+
+    def _turn_alone(self, promotion: CompiledPromotion, view: BasketView) -> Turn | None:
         met = promotion.qualify(view, view.sale_total_minor)
         if isinstance(met, Unmet):
-            return 0
+            return None
         turn = Turn(
             Ledger(view, self._world.articles),
             promotion.id,
@@ -38,24 +62,7 @@ class Supposing:
         )
         for benefit in promotion.benefits:
             benefit.book(turn)
-        return turn.discount_minor + turn.give_away_minor
-
-    def beside(self, promotion: CompiledPromotion, view: BasketView) -> int:
-        """How much more the customer would get with the candidate than without it, limits and exclusions heeded.
-
-        Only what applied and can get in its way is priced along; below zero where it would drive out better ones.
-        """
-        (candidate,) = [one for one in self._world.candidates if one.promotion is promotion]
-        rivals = [one.candidate for one in self._applied if _are_rivals(candidate, one.candidate)]
-        if not rivals and not _is_limited(promotion):
-            return self.alone(promotion, view)
-        turns = self._turns(view, [*rivals, candidate])
-        own = turns.get(promotion.id)
-        if own is None:
-            return 0
-        if candidate.exclusion_id is None and all(one.ordinal < candidate.ordinal for one in rivals):
-            return own  # what comes before it does not heed it
-        return sum(turns.values()) - sum(self._turns(view, rivals).values())
+        return turn
 
     def _turns(self, view: BasketView, candidates: list[Candidate]) -> dict[str, int]:
         """What each of some candidates gives beside the others, by promotion id; only those that apply."""
@@ -85,15 +92,27 @@ def _is_limited(promotion: CompiledPromotion) -> bool:
     )
 
 
-def _are_rivals(candidate: Candidate, other: Candidate) -> bool:
+def _are_rivals(candidate: Candidate, alone: Turn, applied: Decision) -> bool:
     """Whether one can keep the other from units, from applying, or from a budget (sections 5 and 8)."""
+    other = applied.candidate
     if candidate is other:
         return False
     one, two = candidate.promotion, other.promotion
-    if one.is_global or two.is_global or one.is_unit_exclusive or two.is_unit_exclusive:
+    if one.is_global or two.is_global:
         return True
     if candidate.exclusion_id is not None and candidate.exclusion_id == other.exclusion_id:
         return True
     if (one.is_group_exclusive or two.is_group_exclusive) and candidate.group_id == other.group_id:
         return True
+    if one.is_unit_exclusive or two.is_unit_exclusive:
+        looked_at = {place for benefit in one.benefits for place in benefit.targets(alone)}
+        taken = () if applied.turn is None else [take[0] for take in applied.turn.takes]
+        if not _articles(alone, looked_at).isdisjoint(_articles(alone, taken)):
+            return True
     return not set(one.definition.budget_ids).isdisjoint(two.definition.budget_ids)
+
+
+def _articles(turn: Turn, positions: Iterable[int]) -> set[str]:
+    """Lines that a gap was closed with are more of the same articles, so articles tell who is after the same."""
+    lines = turn.view.lines
+    return {lines[position].article_number for position in positions}
