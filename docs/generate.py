@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +13,43 @@ import click
 import msgspec
 from prometheus_client.metrics import MetricWrapperBase
 
+from docs import pos_reference
+from docs.markdown import table, text_of
 from promenade import cli, events, metrics
 from promenade.engine.benefits import registry as benefits
 from promenade.engine.conditions import registry as conditions
 from promenade.engine.definition import DefinitionError
+from promenade.errors import Detail
 from promenade.model import EntityType, code_lists, entities
 from promenade.model.declare import Field, Kind, Link, Service
 from promenade.web.problems import STATUS
+from promenade.web.validation import _WORDS, BadNumber
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = Path(__file__).parent / "reference"
 SOURCE = ROOT / "src" / "promenade"
+# What a till's request can come upon.
+POS_SOURCES = (
+    "web/",
+    "workflows/confirm",
+    "workflows/coupon_claims",
+    "workflows/evaluate",
+    "workflows/side_effects",
+    "store/postgresql",
+    "store/sqlite",
+    "store/unit",
+)
+ERROR_BODY = inspect.cleandoc(
+    """
+    Every error has the body `{"error": {"code", "message", "target", "details"}}`: a stable code, words for people, the
+    path of the field below `request` if it is about one, and all further faults of the request in the same form. A
+    request with faults in its fields is `VALIDATION_FAILED` as a whole, with the first fault's message and target. 401
+    carries `WWW-Authenticate`, 405 `Allow`, 429 `Retry-After`. A refused request leaves nothing behind, but for the
+    `FAILED` calculation log of a confirm refused with 409. `…` stands for a value of the request.
+
+    503 may be sent again at once, with growing waits; so may a confirm that got no answer, with the same body.
+    """
+)
 NOTICE = "<!-- Generated from the code by `make docs`. Change the code, not this page. -->"
 
 
@@ -48,7 +74,8 @@ def main() -> int:
 
 def index_page() -> str:
     """What there is."""
-    links = "\n".join(f"- [{write.__name__[:-5].replace('_', ' ').capitalize()}]({name})" for name, write in LINKED)
+    titles = [(write().partition("\n")[0].removeprefix("# "), name) for name, write in LINKED]
+    links = "\n".join(f"- [{title}]({name})" for title, name in titles)
     return f"# Reference\n\nGenerated from the code, so it is what the code does.\n\n{links}"
 
 
@@ -71,30 +98,58 @@ def benefits_page() -> str:
     )
 
 
+def pos_page() -> str:
+    """The POS service: addresses, messages, errors."""
+    parts = ["# POS", pos_reference.INTRO, "## Addresses", pos_reference.services(), pos_reference.shapes()]
+    parts += ["## Errors", ERROR_BODY, table(("Code", "Status", "Message"), error_rows(POS_SOURCES))]
+    return "\n\n".join(parts)
+
+
 def error_codes_page() -> str:
     """Every code that the program raises, read from its syntax trees."""
-    statuses = {kind.__name__: str(status) for kind, status in STATUS.items()}
-    statuses[DefinitionError.__name__] = "400"
-    found: dict[tuple[str, str], str] = {}
-    for path in sorted(SOURCE.rglob("*.py")):
-        for name, code, message in raised(ast.parse(path.read_text()), set(statuses)):
-            found.setdefault((code, statuses[name]), message)
-    found.setdefault(("INTERNAL_ERROR", "500"), "Something went wrong; quote ….")
-    rows = [(f"`{code}`", status, message) for (code, status), message in sorted(found.items())]
     intro = "Codes are stable; messages are for people and may change. `…` stands for a value of the request."
-    return f"# Error codes\n\n{intro}\n\n{table(('Code', 'Status', 'Message'), rows)}"
+    return f"# Error codes\n\n{intro}\n\n{table(('Code', 'Status', 'Message'), error_rows(('',)))}"
+
+
+def error_rows(sources: tuple[str, ...]) -> list[tuple[str, str, str]]:
+    """Code, status and messages of every error made below ``sources``; a field's fault is 400 like the whole."""
+    statuses = {kind.__name__: str(status) for kind, status in STATUS.items()}
+    statuses |= {DefinitionError.__name__: "400", Detail.__name__: "400", BadNumber.__name__: "400"}
+    found: dict[tuple[str, str], list[str]] = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        if path.relative_to(SOURCE).as_posix().startswith(sources):
+            for name, code, message in raised(ast.parse(path.read_text()), set(statuses)):
+                messages = found.setdefault((code, statuses[name]), [])
+                if message and message not in messages:
+                    messages.append(message)
+    for _, code, phrase in _WORDS:
+        messages = found.setdefault((code, "400"), [])
+        if f"`…` {phrase}." not in messages:
+            messages.append(f"`…` {phrase}.")
+    found.setdefault(("INTERNAL_ERROR", "500"), ["Something went wrong; quote …."])
+    return [(f"`{code}`", status, "<br>".join(messages)) for (code, status), messages in sorted(found.items())]
 
 
 def raised(tree: ast.Module, kinds: set[str]) -> Iterator[tuple[str, str, str]]:
     """(class, code, message) of every error made with a literal code."""
+    texts = texts_by_name(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in kinds:
             following = [*node.args[1:], None]
             for argument, message in zip(node.args, following, strict=True):
                 code = literal_code(argument)
                 if code is not None:
-                    yield node.func.id, code, words(message)
+                    yield node.func.id, code, words(message, texts)
                     break
+
+
+def texts_by_name(tree: ast.Module) -> dict[str, list[tuple[int, ast.expr]]]:
+    """What text each name is given, and in which lines: messages often have a name."""
+    texts: dict[str, list[tuple[int, ast.expr]]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            texts.setdefault(node.targets[0].id, []).append((node.lineno, node.value))
+    return texts
 
 
 def literal_code(node: ast.expr) -> str | None:
@@ -103,8 +158,11 @@ def literal_code(node: ast.expr) -> str | None:
     return value if isinstance(value, str) and value.isupper() and value.replace("_", "").isalnum() else None
 
 
-def words(node: ast.expr | None) -> str:
-    """A message's text, with … for what is filled in."""
+def words(node: ast.expr | None, texts: dict[str, list[tuple[int, ast.expr]]]) -> str:
+    """A message's text, with … for what is filled in; a name's nearest text above it."""
+    if isinstance(node, ast.Name):
+        above = [one for one in texts.get(node.id, []) if one[0] <= node.lineno]
+        node = max(above, key=lambda one: one[0])[1] if above else None
     if isinstance(node, ast.Constant):
         return str(node.value)
     if isinstance(node, ast.JoinedStr):
@@ -256,19 +314,8 @@ def option_row(option: click.Option) -> tuple[str, str, str]:
     return ", ".join(f"`{name}`" for name in option.opts), variable, meaning
 
 
-def text_of(thing: object) -> str:
-    """A docstring without its line breaks; code marks as Markdown writes them."""
-    return " ".join((inspect.getdoc(thing) or "").split()).replace("``", "`")
-
-
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table."""
-    escaped = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
-    lines = [columns, ["---"] * len(columns), *escaped]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
 LINKED: tuple[tuple[str, Callable[[], str]], ...] = (
+    ("pos.md", pos_page),
     ("conditions.md", conditions_page),
     ("benefits.md", benefits_page),
     ("entities.md", entities_page),

@@ -1,0 +1,203 @@
+"""docs/reference/pos.md: the POS service from its routes, message structs and the errors its modules raise."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Any, cast, get_args, get_origin
+from uuid import UUID
+
+import msgspec
+from msgspec import NODEFAULT, Meta, Raw, Struct, UnsetType
+
+from docs.markdown import field_remarks, table, text_of
+from promenade.web import pos
+from promenade.web.endpoint import Endpoint
+from promenade.web.issuer import Issuer, OAuthError, TokenResponse
+from promenade.web.monitoring import Health, Heartbeat, Monitoring
+from promenade.web.pos import Pos
+from promenade.web.pos_messages import ConfirmRequest, EvaluateRequest
+from promenade.web.pos_responses import EvaluateResponseV2, SideEffectsResult
+from promenade.web.validation import amount_thousandths, price_hundredths, quantity_thousandths
+from promenade.workflows.confirm import MESSAGE
+
+__all__ = ["services", "shapes"]
+
+_OPEN = "none"
+_POS = " or ".join(f"`{scope}`" for scope in pos.SCOPES)
+
+# Per handler: what opens it, the struct of its request and of its answer.
+_CONTRACTS: dict[str, tuple[str, type[Struct] | None, type[Struct] | str | None]] = {
+    "_evaluate": (_POS, EvaluateRequest, EvaluateResponseV2),
+    "_simulate": (_POS, EvaluateRequest, EvaluateResponseV2),
+    "_confirm": (
+        _POS,
+        ConfirmRequest,
+        f'`{{"transactionId": "...", "confirmed": true, "message": "{MESSAGE}"}}`, the same bytes for every repeat',
+    ),
+    "_side_effects": (_POS, None, SideEffectsResult),
+    "_heartbeat": (_POS, None, Heartbeat),
+    "_health": (_OPEN, None, Health),
+    "_metrics": ("none from loopback, else the metrics token", None, "text"),
+    "_token": (_OPEN, None, TokenResponse),
+    "_jwks": (_OPEN, None, "JSON"),
+    "_configuration": (_OPEN, None, "JSON"),
+}
+_NUMBERS = {
+    quantity_thousandths: "Decimal(15,3), not 0",
+    price_hundredths: "Decimal(15,2) from 0",
+    amount_thousandths: "Decimal(16,3) from 0",
+}
+_SCALARS = {str: "string", int: "integer", bool: "boolean", float: "number", UUID: "UUID", datetime: "ISO-8601 time"}
+
+
+def services() -> str:
+    """Every address with what opens it, what it takes and what it answers."""
+    none = cast("Any", None)
+    issuer = Issuer(none, cast("Any", _NoCounts()), none, none, issuer="", base_url="", audience="")
+    endpoints = [
+        *Pos(none, none).endpoints(),
+        *Monitoring(none, none, None).endpoints(),
+        *issuer.endpoints(),
+    ]
+    addresses: dict[str, list[str]] = {}
+    handlers: dict[str, object] = {}
+    for endpoint in endpoints:
+        for method, handler in _handlers(endpoint):
+            name = handler.__name__
+            route = endpoint.route.replace(":path}", "}")
+            addresses.setdefault(name, []).append(f"`{method} {_wire_route(route)}`")
+            handlers[name] = handler
+    rows = []
+    for name, where in addresses.items():
+        scope, request, answer = _CONTRACTS[name]
+        takes = "" if request is None else _link(request)
+        gives = answer if isinstance(answer, str) else "" if answer is None else _link(answer)
+        rows.append(("<br>".join(where), scope, takes, gives, text_of(handlers[name])))
+    return table(("Address", "Scope", "Request", "Answer", "What it does"), rows)
+
+
+class _NoCounts:
+    """The issuer counts nothing while its routes are read."""
+
+
+def _handlers(endpoint: Endpoint) -> Iterator[tuple[str, Any]]:
+    for method, handler in endpoint._handlers.items():
+        if method != "HEAD":
+            yield method, handler
+
+
+def _wire_route(route: str) -> str:
+    return route.replace("transaction_id", "transactionId").replace("transaction_counter", "transactionCounter")
+
+
+def shapes() -> str:
+    """Every request and answer with its fields, and below each the objects it holds."""
+    parts: list[str] = []
+    seen: set[type[Struct]] = set()
+    for title, roots in (
+        ("Evaluate and simulate: the request", (EvaluateRequest,)),
+        ("Evaluate and simulate: the answer", (EvaluateResponseV2,)),
+        ("Confirm: the request", (ConfirmRequest,)),
+        ("Side effects: the answer", (SideEffectsResult,)),
+        ("Health and heartbeat", (Health, Heartbeat)),
+        ("Tokens", (TokenResponse, OAuthError)),
+    ):
+        parts.append(f"## {title}")
+        for struct in _reachable(roots):
+            if struct not in seen:
+                seen.add(struct)
+                parts.append(_shape(struct))
+    return "\n\n".join(parts)
+
+
+def _reachable(roots: Iterable[type[Struct]]) -> list[type[Struct]]:
+    found: list[type[Struct]] = []
+    waiting = list(roots)
+    while waiting:
+        struct = waiting.pop(0)
+        if struct in found:
+            continue
+        found.append(struct)
+        waiting.extend(one for field in msgspec.structs.fields(struct) for one in _structs_in(field.type))
+    return found
+
+
+def _structs_in(annotation: Any) -> Iterator[type[Struct]]:
+    if isinstance(annotation, type) and issubclass(annotation, Struct):
+        yield annotation
+    for argument in get_args(annotation):
+        if not isinstance(argument, Meta):
+            yield from _structs_in(argument)
+
+
+def _shape(struct: type[Struct]) -> str:
+    remarks = field_remarks(struct)
+    is_request = struct.__module__.endswith("pos_messages")
+    rows = []
+    for field in msgspec.structs.fields(struct):
+        kind, optional = _type(field.type)
+        if is_request:
+            note = "required" if field.default is NODEFAULT and field.default_factory is NODEFAULT else ""
+        else:
+            note = "may be missing" if optional else ""
+        rows.append((f"`{field.encode_name}`", kind, note, remarks[field.name]))
+    return f"### {struct.__name__}\n\n{text_of(struct)}\n\n{table(('Field', 'Type', '', 'Meaning'), rows)}"
+
+
+def _type(annotation: Any) -> tuple[str, bool]:
+    """A field's type in words, and whether it may be absent."""
+    if get_origin(annotation) is Annotated:
+        kind, *metas = get_args(annotation)
+        return _bounded(kind, [meta for meta in metas if isinstance(meta, Meta)]), False
+    arguments = get_args(annotation)
+    if get_origin(annotation) in (list, tuple):
+        return f"array of {_type(arguments[0])[0]}", False
+    kinds = [one for one in arguments if one not in (type(None), UnsetType)]
+    if kinds:
+        return _type(kinds[0])[0], UnsetType in arguments
+    if isinstance(annotation, type) and issubclass(annotation, Struct):
+        return _link(annotation), False
+    return _SCALARS.get(annotation, "anything"), False
+
+
+def _bounded(kind: Any, metas: list[Meta]) -> str:
+    if kind is Raw:
+        return next(meta.title for meta in metas if meta.title) or ""
+    if kind is Decimal:
+        checks = [(meta.extra or {})["check"] for meta in metas]
+        return _NUMBERS[checks[0]]
+    words, _ = _type(kind)
+    for meta in metas:
+        if meta.max_length is not None and kind is str:
+            words += f" of {meta.min_length} to {meta.max_length}" if meta.min_length else f"({meta.max_length})"
+        elif meta.max_length is not None:
+            words += f", {meta.min_length or 0} to {meta.max_length}"
+        if meta.ge is not None:
+            words += f" {meta.ge} to {meta.le}"
+        if meta.pattern is not None:
+            words += f" `{meta.pattern}`"
+    return words
+
+
+def _link(struct: type[Struct]) -> str:
+    return f"[{struct.__name__}](#{struct.__name__.lower()})"
+
+
+INTRO = inspect.cleandoc(
+    """
+    What a till sends and gets. Every address under `/pos` takes a bearer token of one of the scopes named, in
+    `Authorization: Bearer ...`; the token names the tenant. Bodies are JSON in UTF-8, at most 10 MiB, wrapped in one
+    object: `{"request": ...}`. Unknown fields are ignored. `/pos/v2/x`, `/pos/x` and `/pos/PosService.x` are the same.
+
+    Decimal inputs may be JSON numbers or numeric strings; they are read exactly, and too many decimals are refused.
+    `null` counts as left out, except for `enabled`. `Money` is `{"value": 12.50, "currency": "EUR"}`; numbers are
+    written with all decimals of the currency, and as strings for clients that send
+    `Accept: application/json;IEEE754Compatible=true`. A field marked *may be missing* is left out when there is nothing
+    to say. Times are ISO-8601 in UTC. How the price comes about: [How a basket becomes a price](../pricing.md).
+
+    Answers carry `X-Correlation-Id`, the caller's own if it sent one; a 500 quotes it.
+    """
+)
