@@ -1,4 +1,4 @@
-"""The metrics that `GET /metrics` shows (specification, Health and metrics): one row each.
+"""The metrics that `GET /metrics` shows: one row each.
 
 Several processes share them when PROMETHEUS_MULTIPROC_DIR is set before this module is first imported, which
 `promenade serve --workers N` sees to.

@@ -6,7 +6,7 @@ Numbers are scaled integers, never floats or Decimals:
   or a percentage (12.5 % -> 1250);
 - ``*_thousandths`` a Decimal(15,3) quantity (1.5 -> 1500) or a Decimal(7,3) multiplier.
 
-Codes (``condition_type``, ``action_type`` ...) are the code-list values of the interface specification.
+Codes (``condition_type``, ``action_type`` ...) are the code-list values (docs/reference/code-lists.md).
 References to articles and article groups are business keys (articleNumber, groupId): the store resolves
 ``article_ID`` and ``articleGroup_ID`` before it builds a definition.
 """

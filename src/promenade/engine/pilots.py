@@ -1,7 +1,6 @@
 """Which arm of a pilot or an experiment a POS group is in (pricing semantics, sections 2.4 and 9).
 
-The choice is a stable hash, so every process and every replay makes the same one, and a group keeps its arm while
-others join.
+The choice is a stable hash, so every process and every replay makes the same one, whatever else changes.
 """
 
 from __future__ import annotations

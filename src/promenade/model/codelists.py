@@ -1,7 +1,7 @@
 """Code lists: the closed vocabularies of the service, the same for every tenant.
 
-Each value has a code, a name, a description and its place in the list. The values are the interface
-specification's; the condition, benefit and loyalty lists equal the engine's registries, which a test checks.
+Each value has a code, a name, a description and its place in the list. The values are the
+interface's; the condition, benefit and loyalty lists equal the engine's registries, which a test checks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who is asking: a bearer token becomes a Caller (interface decisions, Authentication).
+"""Who is asking: a bearer token becomes a Caller.
 
 Only RS256 and ES256, only keys of the trusted set: nothing a token says about keys (jku, x5u, jwk) is looked at.
 """

@@ -66,7 +66,7 @@ def status_of(error: PromenadeError) -> int:
 
 
 def body_of(error: PromenadeError) -> bytes:
-    """``{"error": {"code", "message", "target", "details"}}`` (interface decisions, OData dialect).
+    """``{"error": {"code", "message", "target", "details"}}``.
 
     As in every message of the service, a member that has nothing to say is left out.
     """

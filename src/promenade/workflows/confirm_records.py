@@ -1,4 +1,4 @@
-"""The calculation log of a confirm, as columns (data model, CalculationLogs and its children)."""
+"""The calculation log of a confirm, as columns of CalculationLogs and its children."""
 
 from __future__ import annotations
 

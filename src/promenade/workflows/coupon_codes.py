@@ -18,7 +18,7 @@ DEFAULT_SHAPE = CodeShape(None, None, 12, "23456789ABCDEFGHJKLMNPQRSTUVWXYZ", ch
 
 
 def generate_code(shape: CodeShape | None, draw: Draw) -> str:
-    """A new code; ``shape`` None: the default one (data model, CouponCodeConfigurations)."""
+    """A new code; ``shape`` None: the default one."""
     shape = shape or DEFAULT_SHAPE
     drawn = "".join(draw(shape.alphabet) for _ in range(shape.length))
     if shape.check_character:

@@ -1,4 +1,4 @@
-"""Evaluate and simulate: a basket becomes a priced iteration (specification, "Evaluation messages").
+"""Evaluate and simulate: a basket becomes a priced iteration (pricing semantics, section 11).
 
 A typical evaluate reads nothing and writes once: it prices against the catalogue in memory, and its one statement
 stores the iteration only if the catalogue in the database is still at that version; else it catches up and prices

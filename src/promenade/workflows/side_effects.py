@@ -55,7 +55,7 @@ class PostPurchaseResult:
 
 @dataclass(frozen=True, slots=True)
 class SideEffects:
-    """The side-effects result (specification, "Evaluation messages"); coupons and budgets are counts."""
+    """The side-effects result; coupons and budgets are counts."""
 
     transaction_id: str
     transaction_counter: int

@@ -25,7 +25,7 @@ _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 
 
 def setting_names() -> tuple[str, ...]:
-    """The settings of a tenant, by their names in the data model."""
+    """The settings of a tenant, by their names on the wire."""
     return tuple(_SETTINGS)
 
 
@@ -65,7 +65,7 @@ async def set_tenant(
 
 
 async def list_tenants(database: Database) -> list[dict[str, Any]]:
-    """Every tenant: ``tenantId`` and its settings under their names in the data model."""
+    """Every tenant: ``tenantId`` and its settings under their names on the wire."""
 
     async def work(session: Session) -> list[dict[str, Any]]:
         rows = await read_tenants(session)
