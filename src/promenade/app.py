@@ -26,6 +26,7 @@ from promenade.store.catalogue import Catalogues
 from promenade.store.session import open_database
 from promenade.store.unit import Database
 from promenade.web.auth import Authenticator, KeySource
+from promenade.web.connection import Connection
 from promenade.web.endpoint import Edge, Endpoint, not_found
 from promenade.web.issuer import TOKEN_SECONDS, Issuer, generate_signing_key
 from promenade.web.keys import CachedKeys, fetch_jwks
@@ -235,7 +236,7 @@ def _config(settings: Settings, app: Any, *, factory: bool) -> uvicorn.Config:
         factory=factory,
         workers=settings.workers,
         loop="uvloop" if os.name != "nt" else "asyncio",
-        http="httptools",
+        http=Connection,
         ws="none",
         lifespan="on",
         access_log=False,
