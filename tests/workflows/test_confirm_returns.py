@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
+import msgspec
+import pytest
+
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.sales import PRICED, kinds
 from tests.workflows.shop import Shop, identity
@@ -70,3 +75,50 @@ async def test_a_return_that_names_no_known_sale_gives_nothing_back(shop: Shop) 
     await shop.confirm("R1", await shop.price("R1", back, sales={"9": ("T-unknown", "1")}))
     assert await shop.count("BudgetConsumptions") == 0
     assert await kinds(shop) == ["TRANSACTION_CONFIRMED", "TRANSACTION_RETURNED"]
+
+
+@pytest.mark.parametrize(("currency", "exponent"), [("JPY", 0), ("EUR", 2), ("KWD", 3)])
+async def test_what_goes_back_is_counted_in_the_currency_of_the_sale(shop: Shop, currency: str, exponent: int) -> None:
+    odd = outcome(
+        (line("1", 1000, 500, discount("off", ((1, 250),))),), (applied("off", 250, budget_ids=("marketing",)),)
+    )
+    await shop.confirm("T1", await shop.price("T1", odd), "off")
+    # An exchange that brings back the 2.50 of that sale, and takes 4.00 for another.
+    exchange = outcome(
+        (line("9", -1000, -250), line("1", 2000, 1000, discount("off", ((2, 200),)))),
+        (applied("off", 400, budget_ids=("marketing",)),),
+    )
+    await shop.confirm("X1", await shop.price("X1", exchange, sales={"9": ("T1", "1")}), "off")
+    # Abroad, both pieces of the exchange are returned.
+    back = outcome((line("9", -2000, -600),), (), currency=currency, exponent=exponent)
+    await shop.confirm("R1", await shop.price("R1", back, sales={"9": ("X1", "1")}))
+    (row,) = await shop.rows("BudgetConsumptions", transaction_id="R1")
+    assert (row.amount, row.currency) == (-4, "EUR")
+    assert (await shop.row("Budgets", "marketing")).consumed_amount == 0
+    events = [msgspec.json.decode(one.payload) for one in await shop.rows("outbox_events", kind="TRANSACTION_RETURNED")]
+    told = {one["data"]["transactionId"]: one["data"]["budgetReturned"] for one in events}
+    assert told == {"X1": 2.5, "R1": 4 if currency == "EUR" else 0}  # the event speaks the currency of the return
+
+
+async def test_an_exchange_spends_what_it_brings_back_itself(shop: Shop) -> None:
+    """Whichever promotion comes first: the budget has room for it, and is never exhausted."""
+    await shop.budget("small", "2.00")
+    for turn, (bought, returned) in enumerate([("off", "saver"), ("saver", "off")]):
+        sale = outcome(
+            (line("1", 1000, 1000, discount(returned, ((1, 200),))),), (applied(returned, 200, budget_ids=("small",)),)
+        )
+        await shop.confirm(f"T{turn}", await shop.price(f"T{turn}", sale), returned)
+        exchange = outcome(
+            (line("9", -1000, -800), line("1", 1000, 1000, discount(bought, ((1, 150),)))),
+            (applied(bought, 150, budget_ids=("small",)),),
+        )
+        await shop.confirm(f"X{turn}", await shop.price(f"X{turn}", exchange, sales={"9": (f"T{turn}", "1")}), bought)
+        rows = await shop.rows("BudgetConsumptions", transaction_id=f"X{turn}")
+        assert {(row.promotion_id, row.amount, row.uncovered_amount) for row in rows} == {
+            (identity(returned), -2, 0),
+            (identity(bought), Decimal("1.5"), 0),
+        }
+        home = outcome((line("9", -1000, -850),), ())
+        await shop.confirm(f"R{turn}", await shop.price(f"R{turn}", home, sales={"9": (f"X{turn}", "1")}))
+        assert (await shop.row("Budgets", "small")).consumed_amount == 0
+    assert (await kinds(shop)).count("BUDGET_EXHAUSTED") == 2  # by the two sales

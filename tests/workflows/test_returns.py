@@ -33,7 +33,7 @@ def back(sale: SaleRecord, charged: int, *parts: int) -> list[tuple[int, int]]:
     found = []
     for part in parts:
         after = add_returned(sale, before, {"1": part})
-        brought = give_back("T1", sale, (BudgetCharge("b", "p", charged),), before, after)
+        brought = give_back("T1", sale, (BudgetCharge("b", "p", charged, "EUR"),), before, after)
         found.append((brought.points, sum(charge.amount_minor for charge in brought.charges)))
         before = after
     return found

@@ -5,14 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, insert, select, update
 
 from promenade.store.schema import table
 from promenade.store.unit import Session
 
-__all__ = ["Consumption", "Drawn", "consumed_by", "draw", "insert_consumptions", "move_status", "reach_thresholds"]
+__all__ = [
+    "Consumed",
+    "Consumption",
+    "Drawn",
+    "consumed_by",
+    "draw",
+    "insert_consumptions",
+    "move_status",
+    "reach_thresholds",
+]
 
 _BUDGETS = table("Budgets")
 _CONSUMPTIONS = table("BudgetConsumptions")
@@ -36,6 +45,15 @@ class Drawn:
         """Whether this draw took the budget's use from below ``percentage`` of its total to it, or beyond."""
         threshold = self.total * percentage / 100
         return self.consumed - self.taken + self.given_back < threshold <= self.consumed
+
+
+class Consumed(NamedTuple):
+    """What a promotion of a confirmed iteration took from a budget, in major units."""
+
+    budget_id: str
+    promotion_id: str
+    amount: Decimal
+    currency: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,12 +185,12 @@ async def insert_consumptions(
     )
 
 
-async def consumed_by(
-    session: Session, origin: str, transaction_id: str, transaction_counter: int
-) -> list[tuple[str, str, Decimal]]:
-    """(budget, promotion, amount) of a confirmed iteration, in that order."""
+async def consumed_by(session: Session, origin: str, transaction_id: str, transaction_counter: int) -> list[Consumed]:
+    """What a confirmed iteration took, in the order of budget and promotion."""
     rows = await session.execute(
-        select(_CONSUMPTIONS.c.budget_id, _CONSUMPTIONS.c.promotion_id, _CONSUMPTIONS.c.amount)
+        select(
+            _CONSUMPTIONS.c.budget_id, _CONSUMPTIONS.c.promotion_id, _CONSUMPTIONS.c.amount, _CONSUMPTIONS.c.currency
+        )
         .where(
             _CONSUMPTIONS.c.origin == origin,
             _CONSUMPTIONS.c.transaction_id == transaction_id,
@@ -180,4 +198,4 @@ async def consumed_by(
         )
         .order_by(_CONSUMPTIONS.c.budget_id, _CONSUMPTIONS.c.promotion_id)
     )
-    return [(row.budget_id, row.promotion_id, row.amount) for row in rows]
+    return [Consumed(*tuple(row)) for row in rows]

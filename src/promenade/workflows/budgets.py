@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from promenade.engine.money import minor_digits
 from promenade.events import BudgetExhausted, BudgetThresholdReached
 from promenade.store import budgets as store
 from promenade.store.budgets import Consumption, Drawn
@@ -22,18 +23,18 @@ RUNNING = ("ACTIVE", "SCHEDULED")  # one that is scheduled runs from its validFr
 
 @dataclass(frozen=True, slots=True)
 class BudgetMove:
-    """What one transaction does to one budget for one promotion, in minor units."""
+    """What one transaction does to one budget for one promotion, in major units."""
 
     budget_id: str
     promotion_id: str
-    wanted_minor: int = 0
-    given_back_minor: int = 0
+    wanted: Decimal
+    given_back: Decimal
 
 
-def charges_of(settlement: Settlement) -> tuple[BudgetCharge, ...]:
+def charges_of(settlement: Settlement, currency: str) -> tuple[BudgetCharge, ...]:
     """What a confirm asks of budgets: every linked budget is charged in full."""
     return tuple(
-        BudgetCharge(budget_id, promotion.applied.promotion_id, promotion.booked_minor)
+        BudgetCharge(budget_id, promotion.applied.promotion_id, promotion.booked_minor, currency)
         for promotion in settlement.promotions
         if promotion.booked_minor > 0
         for budget_id in promotion.applied.budget_ids
@@ -41,27 +42,30 @@ def charges_of(settlement: Settlement) -> tuple[BudgetCharge, ...]:
 
 
 def moves_of(charges: Iterable[BudgetCharge], given_back: Iterable[BudgetCharge]) -> tuple[BudgetMove, ...]:
-    """Both directions as one move per budget and promotion, in the order that all confirms share."""
-    wanted: dict[tuple[str, str], int] = {}
-    back: dict[tuple[str, str], int] = {}
+    """Both directions as one move per budget and promotion.
+
+    Budgets are in the order that all confirms share; of one budget, what comes back goes before what is taken.
+    """
+    nothing = Decimal(0)
+    wanted: dict[tuple[str, str], Decimal] = {}
+    back: dict[tuple[str, str], Decimal] = {}
     for found, source in ((wanted, charges), (back, given_back)):
         for one in source:
             key = (one.budget_id, one.promotion_id)
-            found[key] = found.get(key, 0) + one.amount_minor
-    return tuple(BudgetMove(*key, wanted.get(key, 0), back.get(key, 0)) for key in sorted(wanted | back))
+            found[key] = found.get(key, nothing) + money(one.amount_minor, minor_digits(one.currency))
+    moves = [BudgetMove(*key, wanted.get(key, nothing), back.get(key, nothing)) for key in wanted | back]
+    moves.sort(key=lambda move: (move.budget_id, move.wanted - move.given_back, move.promotion_id))
+    return tuple(moves)
 
 
-async def charge_budgets(
-    context: Context, session: Session, moves: Sequence[BudgetMove], exponent: int, sale: SaleIdentity
-) -> None:
+async def charge_budgets(context: Context, session: Session, moves: Sequence[BudgetMove], sale: SaleIdentity) -> None:
     """Carry out the moves and record them; the last thing a confirm does, so that a budget is held only briefly.
 
     Where less is left than was granted, what is left is taken, the rest is recorded as uncovered, and the sale stands.
     """
     consumptions: list[Consumption] = []
     for move in moves:
-        wanted, back = money(move.wanted_minor, exponent), money(move.given_back_minor, exponent)
-        drawn = await store.draw(session, move.budget_id, wanted, back)
+        drawn = await store.draw(session, move.budget_id, move.wanted, move.given_back)
         if drawn is None:
             continue
         await _follow(context, session, move, drawn, sale)
@@ -70,8 +74,8 @@ async def charge_budgets(
                 id=context.new_id(),
                 budget_id=move.budget_id,
                 promotion_id=move.promotion_id,
-                amount=drawn.taken - back,
-                uncovered=wanted - drawn.taken,
+                amount=drawn.taken - move.given_back,
+                uncovered=move.wanted - drawn.taken,
                 currency=drawn.currency,
             )
         )
@@ -107,6 +111,6 @@ async def _follow(context: Context, session: Session, move: BudgetMove, drawn: D
                 currency=drawn.currency,
             )
             await emit(session, exhausted, event_id=context.new_id(), at=sale.at)
-    elif drawn.status == "EXHAUSTED" and move.given_back_minor:
+    elif drawn.status == "EXHAUSTED" and move.given_back:
         # What a return gives back can be spent again, as after a recharge.
         await store.move_status(session, move.budget_id, "EXHAUSTED", "ACTIVE")

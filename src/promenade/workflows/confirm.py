@@ -166,7 +166,6 @@ def _repeat(known: Confirmation, command: ConfirmCommand) -> ConfirmAnswer:
 async def _commit(context: Context, session: Session, plan: _Plan) -> ConfirmAnswer:
     """The transaction. Its steps are in the order in which rows are held."""
     sale, settlement = plan.sale, plan.settlement
-    exponent = plan.iteration.outcome.exponent
     log_id = context.new_id()
     first = await confirmations.insert_first(
         session,
@@ -184,7 +183,7 @@ async def _commit(context: Context, session: Session, plan: _Plan) -> ConfirmAns
         if known is None:
             raise Conflict("CONFIRM_MISMATCH", "Another confirm of this transaction was under way; try again.")
         return _repeat(known, plan.command)
-    brought = await take_back(session, sale, plan.returned, exponent)
+    brought = await take_back(session, sale, plan.returned)
     given_back = [charge for one in brought for charge in one.charges]
     if given_back:
         carried = encode_record(record_of(settlement, sale.customer_id, given_back))
@@ -193,7 +192,8 @@ async def _commit(context: Context, session: Session, plan: _Plan) -> ConfirmAns
     await _record(context, session, plan, log_id, brought)
     promotion_ids = [one.applied.promotion_id for one in settlement.promotions]
     await count_applications(session, promotion_ids, sale.customer_id)
-    await charge_budgets(context, session, moves_of(charges_of(settlement), given_back), exponent, sale)
+    charges = charges_of(settlement, plan.iteration.outcome.currency)
+    await charge_budgets(context, session, moves_of(charges, given_back), sale)
     return plan.answer
 
 
@@ -215,7 +215,7 @@ async def _record(context: Context, session: Session, plan: _Plan, log_id: str, 
         transaction_counter=sale.transaction_counter,
         payload=encode_effects(effects_of(settlement, sale, brought)),
         at=sale.at,
-        budgets_consumed=len({charge.budget_id for charge in charges_of(settlement)}),
+        budgets_consumed=len({charge.budget_id for charge in charges_of(settlement, outcome.currency)}),
     )
     for event in _events(plan, brought):
         await emit(session, event, event_id=context.new_id(), at=sale.at)
@@ -245,10 +245,15 @@ def _events(plan: _Plan, brought: tuple[GiveBack, ...]) -> list[Event]:
         currency=outcome.currency,
         original_transaction_ids=tuple(plan.returned),
         points_returned=sum(one.points for one in brought),
-        budget_returned=money(sum(charge.amount_minor for one in brought for charge in one.charges), exponent),
+        budget_returned=money(_returned_in(outcome.currency, brought), exponent),
         customer_id=sale.customer_id,
     )
     return [confirmed, returned]
+
+
+def _returned_in(currency: str, brought: tuple[GiveBack, ...]) -> int:
+    """Minor units that went back to budgets of the currency; a sale abroad had another."""
+    return sum(charge.amount_minor for one in brought for charge in one.charges if charge.currency == currency)
 
 
 async def _log_refusal(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from decimal import Decimal
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from promenade.engine.money import minor_digits
 from promenade.store import budgets, confirmations
+from promenade.store.budgets import Consumed
 from promenade.store.unit import Session
 from promenade.workflows.confirm_rules import SaleIdentity
 from promenade.workflows.returns import BudgetCharge, GiveBack, SaleRecord, add_returned, give_back
@@ -25,7 +26,7 @@ def encode_record(record: SaleRecord) -> bytes:
 
 
 async def take_back(
-    session: Session, sale: SaleIdentity, returned: Mapping[str, Mapping[str, int]], exponent: int
+    session: Session, sale: SaleIdentity, returned: Mapping[str, Mapping[str, int]]
 ) -> tuple[GiveBack, ...]:
     """What the returned quantities (by transaction and line) bring back of each sale.
 
@@ -43,16 +44,20 @@ async def take_back(
         if after == before:
             continue
         rows = await budgets.consumed_by(session, sale.origin, transaction_id, held.transaction_counter)
-        charged = _charged(record, rows, exponent)
-        found.append(give_back(transaction_id, record, charged, before, after))
+        found.append(give_back(transaction_id, record, _charged(record, rows), before, after))
         await confirmations.note_returned(session, sale.origin, transaction_id, _ENCODER.encode(after))
     return tuple(found)
 
 
-def _charged(record: SaleRecord, rows: list[tuple[str, str, Decimal]], exponent: int) -> list[BudgetCharge]:
+def _charged(record: SaleRecord, rows: Sequence[Consumed]) -> list[BudgetCharge]:
     """What the sale itself took: a consumption is net of what return lines of the same transaction gave back."""
     own = {(one.budget_id, one.promotion_id): one.amount_minor for one in record.given_back}
     return [
-        BudgetCharge(budget_id, promotion_id, int(amount.scaleb(exponent)) + own.get((budget_id, promotion_id), 0))
-        for budget_id, promotion_id, amount in rows
+        BudgetCharge(
+            row.budget_id,
+            row.promotion_id,
+            int(row.amount.scaleb(minor_digits(row.currency))) + own.get((row.budget_id, row.promotion_id), 0),
+            row.currency,
+        )
+        for row in rows
     ]

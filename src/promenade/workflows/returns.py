@@ -55,11 +55,12 @@ class CarriedLine:
 
 @dataclass(frozen=True, slots=True)
 class BudgetCharge:
-    """What one promotion took from one budget, or gives back to it, in minor units."""
+    """What one promotion took from one budget, or gives back to it, in minor units of ``currency``."""
 
     budget_id: str
     promotion_id: str
     amount_minor: int
+    currency: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ def give_back(
 ) -> GiveBack:
     """What goes back between two states of returned quantities. ``charged`` is what the sale took from budgets."""
     charges = tuple(
-        BudgetCharge(charge.budget_id, charge.promotion_id, amount)
+        BudgetCharge(charge.budget_id, charge.promotion_id, amount, charge.currency)
         for charge in charged
         if (amount := _charge_back(sale, charge, after) - _charge_back(sale, charge, before))
     )
