@@ -151,7 +151,7 @@ def _recommendations(view: BasketView, fates: Sequence[Fate]) -> tuple[Recommend
         if percent >= NEAR_PERCENT:
             near.append((-percent, place, fate))
         elif fate.unmet is not None and len(hints) < RECOMMENDATIONS_MAX:
-            if held is None:
+            if held is None and view.settings.include_missed:
                 held = sale_keys(view).union(request_keys(view))
             if _is_led_to(fate.promotion, fate.unmet, held):
                 hints.append(fate)
@@ -169,14 +169,17 @@ def _percent(fate: Fate) -> int:
     return max([reached_percent(one) for one in fate.gaps])
 
 
-def _is_led_to(promotion: CompiledPromotion, unmet: Unmet, held: set[IndexKey]) -> bool:
-    """Whether this basket's own lines, or a coupon presented with it, lead to the promotion."""
+def _is_led_to(promotion: CompiledPromotion, unmet: Unmet, held: set[IndexKey] | None) -> bool:
+    """Whether this basket's own lines, or a coupon presented with it, lead to the promotion.
+
+    ``held``: all keys of the basket; None when the index brought the promotion, so that the basket holds one of its.
+    """
     if promotion.definition.coupon_type_ids:
         return True
     entries = promotion.entries
     if entries is None:
         return bool(unmet.lines)
-    if held.isdisjoint(entries):
+    if held is not None and held.isdisjoint(entries):
         return False
     return bool(unmet.lines) or any(kind in LINE_KINDS for kind, _ in entries[:1])
 

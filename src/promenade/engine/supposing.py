@@ -16,11 +16,13 @@ __all__ = ["Supposing"]
 class Supposing:
     """Prices single promotions on other baskets, after a pass over ``world`` in which ``applied`` applied."""
 
-    __slots__ = ("_applied", "_world")
+    __slots__ = ("_applied", "_excluding", "_world")
 
     def __init__(self, world: World, applied: Sequence[Decision]) -> None:
         self._world = world
         self._applied = applied
+        # The others are in the way of nothing that excludes nothing itself.
+        self._excluding = [one for one in applied if _may_exclude(one.candidate.promotion)]
 
     def alone(self, promotion: CompiledPromotion, view: BasketView) -> int:
         """What a promotion alone would give, discount plus give-away in minor units; 0 if it does not qualify."""
@@ -35,8 +37,11 @@ class Supposing:
         alone = self._turn_alone(promotion, view)
         if alone is None:
             return 0
+        others = self._applied if _may_exclude(promotion) else self._excluding
+        if not others and not _is_limited(promotion):
+            return alone.discount_minor + alone.give_away_minor
         (candidate,) = [one for one in self._world.candidates if one.promotion is promotion]
-        rivals = [one.candidate for one in self._applied if _are_rivals(candidate, alone, one)]
+        rivals = [one.candidate for one in others if _are_rivals(candidate, alone, one)]
         if not rivals and not _is_limited(promotion):
             return alone.discount_minor + alone.give_away_minor
         turns = self._turns(view, [*rivals, candidate])
@@ -90,6 +95,11 @@ def _is_limited(promotion: CompiledPromotion) -> bool:
     return bool(definition.budget_ids) or not (
         definition.max_applications_total is None and definition.max_applications_per_customer is None
     )
+
+
+def _may_exclude(promotion: CompiledPromotion) -> bool:
+    definition = promotion.definition
+    return bool(definition.exclusivity != "NONE" or definition.exclusion_group or definition.budget_ids)
 
 
 def _are_rivals(candidate: Candidate, alone: Turn, applied: Decision) -> bool:
