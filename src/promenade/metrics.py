@@ -46,8 +46,9 @@ http_requests_in_flight = Gauge(
 evaluations = _counter("evaluations_total", "Baskets priced.", "tenant", "status")
 evaluate_duration = _histogram("evaluate_duration_seconds", "Time to price a basket and keep it.", "tenant")
 promotions_applied = _counter("promotions_applied_total", "Promotions applied to baskets.")
-cache_hit = _counter("cache_hit_total", "Look-ups answered from a cache.")
-cache_miss = _counter("cache_miss_total", "Look-ups a cache could not answer.")
+# The cache proper, verified tokens, and the articles of a basket (a miss when the database is asked for any of them).
+cache_hit = _counter("cache_hit_total", "Look-ups answered from a cache: of values, tokens, a basket's articles.")
+cache_miss = _counter("cache_miss_total", "Look-ups a cache could not answer: the source was asked instead.")
 imports = _counter("svc_imports_total", "Import jobs finished.", "tenant", "type", "status")
 imports_duration = _histogram(
     "svc_imports_duration_seconds", "Time an import job ran.", "tenant", "type", buckets=_JOB_SECONDS

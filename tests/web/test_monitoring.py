@@ -15,7 +15,7 @@ import httpx2
 from tests.conftest import StartService
 from tests.kit.databases import Databases
 from tests.kit.valkey import ValkeyServer
-from tests.web.conftest import Shop, basket
+from tests.web.conftest import Shop, basket, item
 
 # The names and labels of the specification, Health and metrics.
 METRICS = {
@@ -87,6 +87,23 @@ def test_every_metric_of_the_specification_is_there(shop: Shop) -> None:
     assert "wp-login" not in text
     assert re.search(r'^evaluations_total\{status="priced",tenant="acme"\} [1-9]', text, re.MULTILINE)
     assert re.search(r"^promotions_applied_total [1-9]", text, re.MULTILINE)
+
+
+def test_hits_and_misses_of_the_caches_are_counted(shop: Shop) -> None:
+    def counted() -> tuple[float, float]:
+        text = shop.http.get("/metrics").text
+        hits, misses = (re.search(rf"^cache_{name}_total (\S+)", text, re.MULTILINE) for name in ("hit", "miss"))
+        assert hits is not None
+        assert misses is not None
+        return float(hits[1]), float(misses[1])
+
+    priced = basket(items=[item(articleNumber="counted")])
+    shop.call("/pos/v2/evaluate", basket())  # the token is known from here on
+    hits, misses = counted()
+    shop.call("/pos/v2/evaluate", priced)
+    assert counted() == (hits + 1, misses + 1)  # the token is, the article is not
+    shop.call("/pos/v2/evaluate", priced)
+    assert counted() == (hits + 3, misses + 1)
 
 
 def test_metrics_are_open_to_loopback_alone_or_by_their_token(shop: Shop, server: StartService) -> None:

@@ -14,6 +14,8 @@ from typing import Protocol
 import redis.asyncio
 from redis.exceptions import RedisError
 
+from promenade import metrics
+
 __all__ = ["Cache", "LocalCache", "RedisCache", "open_cache"]
 
 ENTRIES_MAX = 20_000
@@ -53,7 +55,7 @@ class LocalCache:
 
     async def get(self, key: str) -> bytes | None:
         ends, value = self._values.get(key, (0.0, b""))
-        return value if ends > self._monotonic() else None
+        return _counted(value if ends > self._monotonic() else None)
 
     async def put(self, key: str, value: bytes, seconds: float) -> None:
         self._values[key] = (self._monotonic() + seconds, value)
@@ -105,13 +107,13 @@ class RedisCache:
 
     async def get(self, key: str) -> bytes | None:
         if self._away:
-            return None
+            return _counted(None)
         try:
             value = await self._redis.get(key)
         except _FAILURES:
             self._failed()
-            return None
-        return value if isinstance(value, bytes) else None
+            return _counted(None)
+        return _counted(value if isinstance(value, bytes) else None)
 
     async def put(self, key: str, value: bytes, seconds: float) -> None:
         if self._away:
@@ -149,6 +151,12 @@ class RedisCache:
 
     async def close(self) -> None:
         await self._redis.aclose()
+
+
+def _counted(value: bytes | None) -> bytes | None:
+    """What a look-up found, counted in cache_hit_total or cache_miss_total."""
+    (metrics.cache_miss if value is None else metrics.cache_hit).inc()
+    return value
 
 
 def open_cache(url: str | None) -> Cache:

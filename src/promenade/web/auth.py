@@ -20,6 +20,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, RSAKey
 from starlette.types import Scope
 
+from promenade import metrics
 from promenade.errors import Forbidden, Unauthorized
 from promenade.web.body import header
 
@@ -115,6 +116,7 @@ class Authenticator:
         now = self._clock().timestamp()
         fingerprint = hashlib.sha256(token).digest()
         caller = self._verified.get(fingerprint)
+        (metrics.cache_miss if caller is None else metrics.cache_hit).inc()
         if caller is None:
             caller = await self._verify(token, now)
             self._remember(fingerprint, caller)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from promenade import metrics
 from promenade.engine.basket import ArticleFact, Basket, BasketLine, CouponFact, Customer, Facts, Payment, Settings
 from promenade.engine.evaluation import Selection, price, select
 from promenade.engine.outcome import Outcome
@@ -209,6 +210,7 @@ class _Pricing:
         request, memory = self._request, known.articles
         numbers, eans = memory.missing(request.lines)
         codes = request.coupons
+        (metrics.cache_miss if numbers or eans else metrics.cache_hit).inc()
         if numbers or eans:
             groups = known.surroundings.places.group_keys
             found = await self._context.database.read(
