@@ -136,12 +136,15 @@ def test_recommendations_do_not_depend_on_what_else_is_asked() -> None:
         promotion("of b", row("ARTICLE", "B"), gold),
         promotion("on b", gold, actions=(replace(TEN_OFF_A, target_article_number="B"),)),
         promotion("of a", row("ARTICLE", "A"), gold),
+        promotion("two for b", row("ITEM_QUANTITY", "2"), actions=(replace(TEN_OFF_A, target_article_number="B"),)),
         promotion("receipt", row("RECEIPT_AMOUNT", "15")),
     ]
     plain = priced(definitions, line("A"))
     assert told(plain) == [("NEAR_MISS", "receipt", 66), ("HINT", "of a", None)]
     assert priced(definitions, line("A"), settings=ASKED).recommendations == plain.recommendations
-    assert priced(definitions, line("A"), settings=NUDGED).recommendations == plain.recommendations
+    nudged = priced(definitions, line("A"), settings=NUDGED)
+    assert nudged.recommendations == plain.recommendations
+    assert priced(definitions, line("A"), settings=replace(NUDGED, include_missed=True)).gaps == nudged.gaps
 
 
 # Missed promotions

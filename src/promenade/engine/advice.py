@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from promenade.engine.closing import closed
-from promenade.engine.conditions.registry import IndexKey, Params
+from promenade.engine.conditions.registry import Params
 from promenade.engine.index import LINE_KINDS, request_keys, sale_keys
 from promenade.engine.money import decimal_text
 from promenade.engine.outcome import Gap, MissedPromotion, Nudge, Recommendation
@@ -126,15 +126,28 @@ def advise(
 
     ``outsiders`` (`Catalogue.outsiders`) only matter with ``include_missed``, gaps and nudges come with ``nudges``.
     """
-    recommendations = _recommendations(view, fates)
     settings = view.settings
+    led_to = _led_to(view, fates) if settings.include_missed else fates
+    recommendations = _recommendations(view, led_to)
     missed: tuple[MissedPromotion, ...] = ()
     gaps: list[Gap] = []
     if settings.include_missed:
         missed = _missed(view, fates, outsiders, prices)
     if settings.nudges:
-        gaps = _gaps(view, fates, prices)
+        gaps = _gaps(view, led_to, prices)
     return Advice(recommendations, missed, tuple(gaps), _nudges(view, gaps))
+
+
+def _led_to(view: BasketView, fates: Sequence[Fate]) -> list[Fate]:
+    """The candidates that the index leads to; with ``include_missed`` the others are priced too, but not advertised."""
+    held = sale_keys(view).union(request_keys(view))
+    return [
+        fate
+        for fate in fates
+        if fate.promotion.entries is None
+        or fate.promotion.definition.coupon_type_ids
+        or not held.isdisjoint(fate.promotion.entries)
+    ]
 
 
 # Recommendations
@@ -143,18 +156,14 @@ def advise(
 def _recommendations(view: BasketView, fates: Sequence[Fate]) -> tuple[Recommendation, ...]:
     near: list[tuple[int, int, Fate]] = []
     hints: list[Fate] = []
-    held: set[IndexKey] | None = None
     for place, fate in enumerate(fates):
         if fate.reason is None or (fate.unmet is None and not fate.gaps):
             continue
         percent = _percent(fate)
         if percent >= NEAR_PERCENT:
             near.append((-percent, place, fate))
-        elif fate.unmet is not None and len(hints) < RECOMMENDATIONS_MAX:
-            if held is None and view.settings.include_missed:
-                held = sale_keys(view).union(request_keys(view))
-            if _is_led_to(fate.promotion, fate.unmet, held):
-                hints.append(fate)
+        elif fate.unmet is not None and _is_half_there(fate.promotion, fate.unmet):
+            hints.append(fate)
     if not near and not hints:
         return ()
     near.sort()
@@ -169,19 +178,12 @@ def _percent(fate: Fate) -> int:
     return max([reached_percent(one) for one in fate.gaps])
 
 
-def _is_led_to(promotion: CompiledPromotion, unmet: Unmet, held: set[IndexKey] | None) -> bool:
-    """Whether this basket's own lines, or a coupon presented with it, lead to the promotion.
-
-    ``held``: all keys of the basket; None when the index brought the promotion, so that the basket holds one of its.
-    """
-    if promotion.definition.coupon_type_ids:
+def _is_half_there(promotion: CompiledPromotion, unmet: Unmet) -> bool:
+    """Whether lines of this basket, or a coupon presented with it, lead to the promotion."""
+    if promotion.definition.coupon_type_ids or unmet.lines:
         return True
     entries = promotion.entries
-    if entries is None:
-        return bool(unmet.lines)
-    if held is not None and held.isdisjoint(entries):
-        return False
-    return bool(unmet.lines) or any(kind in LINE_KINDS for kind, _ in entries[:1])
+    return entries is not None and any(kind in LINE_KINDS for kind, _ in entries[:1])
 
 
 def _recommendation(view: BasketView, fate: Fate, percent: int | None) -> Recommendation:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from promenade.engine.advice import Advice
 from promenade.engine.basket import CouponFact
-from promenade.engine.benefits.loyalty import points_after
+from promenade.engine.benefits.loyalty import POINTS_MAX, points_after
 from promenade.engine.ledger import FREE
 from promenade.engine.money import POWERS_OF_TEN
 from promenade.engine.outcome import (
@@ -100,7 +100,7 @@ def _base_points(view: BasketView, net_minor: int) -> int:
     rate = view.settings.points_per_currency_unit_thousandths
     if rate <= 0 or net_minor <= 0:
         return 0
-    return net_minor * rate // (1000 * POWERS_OF_TEN[view.exponent])
+    return min(net_minor * rate // (1000 * POWERS_OF_TEN[view.exponent]), POINTS_MAX)
 
 
 def assemble(

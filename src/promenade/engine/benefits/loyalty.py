@@ -20,17 +20,19 @@ from promenade.engine.definition import ActionRow, DefinitionError, LoyaltyRow
 from promenade.engine.turn import PointsReward, Turn
 from promenade.engine.verdict import Missed
 
-__all__ = ["points_after"]
+__all__ = ["POINTS_MAX", "points_after"]
+
+POINTS_MAX = 9_999_999_999  # of one sale, whatever its multipliers: sums of them stay whole numbers everywhere
 
 
 def points_after(points: int, reward: PointsReward) -> int:
-    """The points once a reward was carried out; never below zero."""
+    """The points once a reward was carried out; never below zero nor above `POINTS_MAX`."""
     if reward.kind == "SUBTRACT":
         return max(0, points - reward.value)
     added = points * reward.value // 1000 - points if reward.kind == "MULTIPLY" else reward.value
     if reward.limit is not None and added > reward.limit:
         added = reward.limit
-    return points + added
+    return min(points + added, POINTS_MAX)
 
 
 @benefit("LOYALTY")
