@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
@@ -224,6 +225,22 @@ async def test_a_unit_that_waits_for_something_else_is_a_mistake_on_sqlite(datab
         await database.write(wrong, tenant="a")
     assert await stored(database) == []
     await database.close()
+
+
+async def test_a_hot_write_waits_for_another_process_off_the_event_loop(tmp_path: Any) -> None:
+    database = await open_database(f"sqlite:///{tmp_path / 'shared.db'}")
+    other = sqlite3.connect(tmp_path / "shared.db", isolation_level=None)
+    try:
+        other.execute("BEGIN IMMEDIATE")
+        writes = [asyncio.create_task(database.hot("ping", ())) for _ in range(3)]
+        for _ in range(10):
+            await asyncio.sleep(0)  # returns: nobody waits on this thread, which alone can end the other's transaction
+        assert not any(write.done() for write in writes)
+        other.execute("ROLLBACK")
+        assert [rows[0][0] for rows in await asyncio.gather(*writes)] == [1, 1, 1]
+    finally:
+        other.close()
+        await database.close()
 
 
 async def test_postgresql_restarts_and_the_next_unit_succeeds(tmp_path: Any) -> None:

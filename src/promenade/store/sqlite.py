@@ -1,8 +1,9 @@
-"""SQLite: one writer thread with group commit, readers on connections of their own.
+"""SQLite: one writing connection with group commit, readers on connections of their own.
 
-The writer drives every unit of work as a coroutine that never suspends. Units that wait together share one
-``BEGIN IMMEDIATE``, a savepoint each, and one sync of the disk. One connection writes and checkpoints: SQLite before
-3.51.3 can damage a WAL that two connections reset.
+Units that wait together share one ``BEGIN IMMEDIATE``, a savepoint each, and one sync of the disk. A writer thread
+drives them, each a coroutine that never suspends. While it has nothing to do, hot statements that need no sync are
+carried out on the event loop: to hand one over and to pass the interpreter back and forth costs three times what it
+takes to write. One connection writes and checkpoints: SQLite before 3.51.3 can damage a WAL that two reset.
 """
 
 from __future__ import annotations
@@ -10,151 +11,53 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import Connection, Executable, Row, create_engine
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.pool import StaticPool
-from sqlalchemy.util import LRUCache
 
 from promenade.errors import Unavailable
 from promenade.store.hot import HOT
-from promenade.store.tenancy import NOBODY, Scope, acting, guard_dialect
+from promenade.store.sqlite_line import Line, SqliteSession, drive, translated, unavailable
+from promenade.store.tenancy import NOBODY, Scope
 from promenade.store.unit import Database, Session, Work
 
 __all__ = ["SqliteDatabase"]
 
 T = TypeVar("T")
 
-GROUP_MAX = 256  # units in one commit: bounds how long the first of them waits
+GROUP_MAX = 256  # units from which on a commit waits for no more: bounds how long the first of them waits
 READERS = 4
 LOOK_SECONDS = 1.0  # a look holds the event loop; its statements take microseconds
-_OF_THE_MACHINE = tuple(
-    f"SQLITE_{name}" for name in ("BUSY", "CANTOPEN", "CORRUPT", "FULL", "INTERRUPT", "IOERR", "LOCKED", "NOMEM")
-)
-PROGRESS_STEPS = 20_000  # virtual machine steps between two looks at the clock
-
-
-class _SqliteSession(Session):
-    __slots__ = ("_connection", "_raw", "_system_cache")
-
-    def __init__(self, connection: Connection, raw: sqlite3.Connection, system_cache: Any, scope: Scope) -> None:
-        super().__init__("sqlite", scope)
-        self._connection = connection
-        self._raw = raw
-        self._system_cache = system_cache
-
-    def _run(self, statement: Executable, params: Any) -> Any:
-        options = {"compiled_cache": self._system_cache} if self.scope.system else None
-        with acting(self.scope):
-            return self._connection.execute(statement, params, execution_options=options)
-
-    async def _rows(self, statement: Executable, params: Any) -> Sequence[Row[Any]]:
-        result = self._run(statement, params)
-        return cast("Sequence[Row[Any]]", result.fetchall()) if result.returns_rows else ()
-
-    async def _count(self, statement: Executable, params: Any) -> int:
-        return int(self._run(statement, params).rowcount)
-
-    async def hot(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
-        return HOT[name].sqlite(self._raw, params)
-
-    def savepoint(self) -> AbstractAsyncContextManager[None]:
-        return self._savepoint()
-
-    @asynccontextmanager
-    async def _savepoint(self) -> AsyncIterator[None]:
-        self._raw.execute("SAVEPOINT part")
-        try:
-            yield
-        except BaseException:
-            if self._raw.in_transaction:  # a full disk has undone everything already
-                self._raw.execute("ROLLBACK TO part")
-                self._raw.execute("RELEASE part")
-            raise
-        self._raw.execute("RELEASE part")
-
-
-def _drive(coroutine: Awaitable[T]) -> T:
-    """Run a unit of work to its end without an event loop."""
-    steps = coroutine.__await__()
-    try:
-        next(steps)
-    except StopIteration as end:
-        return cast("T", end.value)
-    steps.close()
-    raise RuntimeError("a unit of work awaits nothing but methods of its session")
-
-
-class _Line:
-    """One SQLite connection with its SQLAlchemy face; used by one thread at a time."""
-
-    def __init__(self, path: Path, *, writable: bool, seconds_max: float) -> None:
-        uri = f"{path.absolute().as_uri()}?mode={'rwc' if writable else 'ro'}"
-        self.raw = sqlite3.connect(
-            uri, uri=True, timeout=5.0, isolation_level=None, check_same_thread=False, cached_statements=512
-        )
-        self._seconds_max = seconds_max
-        self._deadline = float("inf")
-        self.raw.execute("PRAGMA foreign_keys=ON")
-        if writable:
-            self.raw.execute("PRAGMA journal_mode=WAL")
-            self.raw.execute("PRAGMA journal_size_limit=67108864")
-            self.raw.execute("PRAGMA wal_autocheckpoint=4000")
-        self.raw.execute("PRAGMA cache_size=-32000")
-        self.raw.execute("PRAGMA temp_store=MEMORY")
-        self.raw.set_progress_handler(self._late, PROGRESS_STEPS)
-        self._engine = create_engine("sqlite://", creator=lambda: self.raw, poolclass=StaticPool)
-        guard_dialect(self._engine.dialect)
-        self.connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-        self._system_cache: Any = LRUCache(500)
-
-    def _late(self) -> int:
-        return time.monotonic() > self._deadline
-
-    def session(self, scope: Scope) -> _SqliteSession:
-        """A session whose statements end within the time allowed, counted from now."""
-        self._deadline = time.monotonic() + self._seconds_max
-        return _SqliteSession(self.connection, self.raw, self._system_cache, scope)
-
-    def look(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
-        """Run a reading hot statement, outside of any transaction."""
-        self._deadline = time.monotonic() + self._seconds_max
-        return HOT[name].sqlite(self.raw, params)
-
-    def begin(self, statement: str) -> None:
-        self._deadline = float("inf")
-        self.raw.execute(statement)
-
-    def close(self) -> None:
-        self._deadline = float("inf")
-        self.connection.close()
-        self._engine.dispose()
-        self.raw.close()
+WRITTEN_NOW_MAX = 300  # units written on the event loop before the thread gets one, and sees to the checkpoint
+# How the writing connection commits. Only the thread waits: for another process, for the disk, for a checkpoint.
+_CHECKPOINT = "PRAGMA wal_autocheckpoint=4000"
+_DURABLY = ("PRAGMA synchronous=FULL", _CHECKPOINT, "PRAGMA busy_timeout=5000")
+_LAZILY = ("PRAGMA synchronous=NORMAL", _CHECKPOINT, "PRAGMA busy_timeout=5000")
+_AT_ONCE = ("PRAGMA synchronous=NORMAL", "PRAGMA wal_autocheckpoint=0", "PRAGMA busy_timeout=0")
 
 
 class _Unit:
     """A unit of work that waits for the writer, and the caller that waits for it."""
 
-    __slots__ = ("durable", "error", "future", "loop", "run", "scope", "value")
+    __slots__ = ("durable", "error", "future", "is_hot", "loop", "run", "scope", "value")
 
     def __init__(
         self,
-        run: Callable[[_SqliteSession], Any],
+        run: Callable[[SqliteSession], Any],
         scope: Scope,
         durable: bool,
+        is_hot: bool,
         loop: asyncio.AbstractEventLoop,
     ) -> None:
         self.run = run
         self.scope = scope
         self.durable = durable
+        self.is_hot = is_hot
         self.loop = loop
         self.future: asyncio.Future[Any] = loop.create_future()
         self.value: Any = None
@@ -164,40 +67,76 @@ class _Unit:
 class _Writer(threading.Thread):
     """Takes waiting units in groups and commits each group once."""
 
-    def __init__(self, line: _Line, answer: Callable[[list[_Unit]], None]) -> None:
+    def __init__(self, line: Line, answer: Callable[[list[_Unit]], None]) -> None:
         super().__init__(name="sqlite-writer", daemon=True)
-        self.queue: SimpleQueue[_Unit | None] = SimpleQueue()
+        self.queue: SimpleQueue[list[_Unit] | None] = SimpleQueue()
         self._line = line
         self._answer = answer
-        self._synchronous = ""
+        self._alone = threading.Lock()
+        self._mode: tuple[str, ...] = ()
+        self._written_now = 0
 
     def run(self) -> None:
         while True:
             group, last = self._next_group()
             if group:
-                self._commit(group)
+                with self._alone:
+                    self._written_now = 0
+                    self._commit(group)
                 self._answer(group)
             if last:
                 return
 
     def _next_group(self) -> tuple[list[_Unit], bool]:
         group: list[_Unit] = []
-        unit = self.queue.get()
-        while unit is not None:
-            group.append(unit)
-            if len(group) == GROUP_MAX:
+        units = self.queue.get()
+        while units is not None:
+            group += units
+            if len(group) >= GROUP_MAX:
                 return group, False
             try:
-                unit = self.queue.get_nowait()
+                units = self.queue.get_nowait()
             except Empty:
                 return group, False
         return group, True
 
+    def commit_now(self, group: list[_Unit]) -> bool:
+        """Commit on the calling thread, if that takes neither waiting nor a checkpoint; False: nothing was done."""
+        if self._written_now >= WRITTEN_NOW_MAX or not self._alone.acquire(blocking=False):
+            return False
+        try:
+            self._set_mode(_AT_ONCE)
+            self._line.begin("BEGIN IMMEDIATE")
+        except sqlite3.Error:  # most likely another process is writing: the thread has time to wait for it
+            return False
+        else:
+            self._run_units(group)
+            self._written_now += len(group)
+            return True
+        finally:
+            self._alone.release()
+
     def _commit(self, group: list[_Unit]) -> None:
+        try:
+            self._set_mode(_DURABLY if any(unit.durable for unit in group) else _LAZILY)
+            self._line.begin("BEGIN IMMEDIATE")
+        except sqlite3.Error as error:
+            for unit in group:
+                unit.error = unavailable(error)
+        else:
+            self._run_units(group)
+
+    def _set_mode(self, mode: tuple[str, ...]) -> None:
+        if mode is not self._mode:
+            self._mode = ()  # unknown, should one of them fail
+            for pragma in mode:
+                self._line.begin(pragma)
+            self._mode = mode
+
+    def _run_units(self, group: list[_Unit]) -> None:
+        """Run the units in the open transaction, and commit it."""
         line = self._line
         try:
-            self._sync_as("FULL" if any(unit.durable for unit in group) else "NORMAL")
-            line.begin("BEGIN IMMEDIATE")
             for unit in group:
                 self._run_unit(unit, alone=len(group) == 1)
             if line.raw.in_transaction:
@@ -206,12 +145,7 @@ class _Writer(threading.Thread):
             if line.raw.in_transaction:
                 line.begin("ROLLBACK")
             for unit in group:
-                unit.error = unit.error or _unavailable(error)
-
-    def _sync_as(self, mode: str) -> None:
-        if mode != self._synchronous:
-            self._line.begin(f"PRAGMA synchronous={mode}")
-            self._synchronous = mode
+                unit.error = unit.error or unavailable(error)
 
     def _run_unit(self, unit: _Unit, *, alone: bool) -> None:
         raw = self._line.raw
@@ -221,7 +155,7 @@ class _Writer(threading.Thread):
         try:
             unit.value = unit.run(session)
         except BaseException as error:
-            unit.error = _translated(error)
+            unit.error = translated(error)
             if not raw.in_transaction:  # a full disk or an interrupted write undoes the whole group
                 raise
             raw.execute("ROLLBACK" if alone else "ROLLBACK TO unit")
@@ -238,14 +172,16 @@ class SqliteDatabase(Database):
         self.url = url
         self._waiting_max = waiting_max
         self._waiting = 0
+        self._at_the_thread = 0
+        self._gathered: dict[asyncio.AbstractEventLoop, list[_Unit]] = {}
         self._closed = False
-        self._writing = _Line(path, writable=True, seconds_max=seconds_max)
+        self._writing = Line(path, writable=True, seconds_max=seconds_max)
         self._writer = _Writer(self._writing, self._answer)
-        self._reading: SimpleQueue[_Line] = SimpleQueue()
+        self._reading: SimpleQueue[Line] = SimpleQueue()
         self._readers = ThreadPoolExecutor(READERS, "sqlite-reader")
         for _ in range(READERS):
-            self._reading.put(_Line(path, writable=False, seconds_max=seconds_max))
-        self._looking = _Line(path, writable=False, seconds_max=min(seconds_max, LOOK_SECONDS))
+            self._reading.put(Line(path, writable=False, seconds_max=seconds_max))
+        self._looking = Line(path, writable=False, seconds_max=min(seconds_max, LOOK_SECONDS))
         self._writer.start()
 
     @classmethod
@@ -260,7 +196,8 @@ class SqliteDatabase(Database):
 
     async def hot(self, name: str, params: tuple[Any, ...], *, durable: bool = False) -> Sequence[Sequence[Any]]:
         function = HOT[name].sqlite
-        return cast("Sequence[Sequence[Any]]", await self._queued(lambda s: function(s._raw, params), NOBODY, durable))
+        run: Callable[[SqliteSession], Any] = lambda session: function(session.raw, params)  # noqa: E731
+        return cast("Sequence[Sequence[Any]]", await self._queued(run, NOBODY, durable, is_hot=True))
 
     async def look(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
         # Here and now, on the event loop: a few rows by key take 10 to 20 us and wait for no writer, whereas a thread
@@ -270,16 +207,38 @@ class SqliteDatabase(Database):
         try:
             return self._looking.look(name, params)
         except sqlite3.Error as error:
-            raise _translated(error) from error
+            raise translated(error) from error
 
     async def _write(self, work: Work[T], scope: Scope, durable: bool) -> T:
-        return cast("T", await self._queued(lambda session: _drive(work(session)), scope, durable))
+        return cast("T", await self._queued(lambda session: drive(work(session)), scope, durable))
 
-    async def _queued(self, run: Callable[[_SqliteSession], Any], scope: Scope, durable: bool) -> Any:
+    async def _queued(
+        self, run: Callable[[SqliteSession], Any], scope: Scope, durable: bool, is_hot: bool = False
+    ) -> Any:
         self._take_place()
-        unit = _Unit(run, scope, durable, asyncio.get_running_loop())
-        self._writer.queue.put(unit)
+        loop = asyncio.get_running_loop()
+        unit = _Unit(run, scope, durable, is_hot, loop)
+        gathered = self._gathered.get(loop)
+        if gathered is None:
+            self._gathered[loop] = [unit]
+            loop.call_soon(self._hand_over, loop)  # with all others of this turn of the event loop
+        else:
+            gathered.append(unit)
         return await unit.future
+
+    def _hand_over(self, loop: asyncio.AbstractEventLoop) -> None:
+        units = self._gathered.pop(loop, None)
+        if not units:
+            return
+        if (
+            not self._at_the_thread
+            and all(unit.is_hot and not unit.durable for unit in units)
+            and self._writer.commit_now(units)
+        ):
+            self._wake(units)
+        else:
+            self._at_the_thread += len(units)
+            self._writer.queue.put(units)
 
     def _take_place(self) -> None:
         if self._closed:
@@ -295,7 +254,11 @@ class SqliteDatabase(Database):
             loops.setdefault(unit.loop, []).append(unit)
         for loop, units in loops.items():
             if not loop.is_closed():
-                loop.call_soon_threadsafe(self._wake, units)
+                loop.call_soon_threadsafe(self._back_from_the_thread, units)
+
+    def _back_from_the_thread(self, units: list[_Unit]) -> None:
+        self._at_the_thread -= len(units)
+        self._wake(units)
 
     def _wake(self, units: list[_Unit]) -> None:
         self._waiting -= len(units)
@@ -319,12 +282,12 @@ class SqliteDatabase(Database):
         try:
             line.begin("BEGIN")
             try:
-                return _drive(work(line.session(scope)))
+                return drive(work(line.session(scope)))
             finally:
                 if line.raw.in_transaction:
                     line.begin("ROLLBACK")
         except (DBAPIError, sqlite3.Error) as error:
-            raise _translated(error) from error
+            raise translated(error) from error
         finally:
             self._reading.put(line)
 
@@ -335,8 +298,9 @@ class SqliteDatabase(Database):
         if self._closed:
             return
         self._closed = True
-        self._writer.queue.put(None)
         loop = asyncio.get_running_loop()
+        self._hand_over(loop)
+        self._writer.queue.put(None)
         await loop.run_in_executor(None, self._writer.join)
         await loop.run_in_executor(None, self._readers.shutdown)
         while not self._reading.empty():
@@ -347,20 +311,3 @@ class SqliteDatabase(Database):
 
 async def _nothing(session: Session) -> None:
     await session.hot("ping", ())
-
-
-def _translated(error: BaseException) -> BaseException:
-    """An error of the machine becomes Unavailable; one of the data (a broken constraint) stays what it is."""
-    cause = error.orig if isinstance(error, DBAPIError) else error
-    name = getattr(cause, "sqlite_errorname", "")
-    if isinstance(cause, sqlite3.Error) and name.startswith(_OF_THE_MACHINE):
-        return _unavailable(cause)
-    return error
-
-
-def _unavailable(error: BaseException) -> Unavailable:
-    if isinstance(error, Unavailable):
-        return error
-    fault = Unavailable("DATABASE_UNAVAILABLE", "The database could not carry this out; nothing was stored.")
-    fault.__cause__ = error
-    return fault

@@ -1,0 +1,146 @@
+"""One SQLite connection: the sessions that work on it, and what its errors mean."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Awaitable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from sqlalchemy import Connection, Executable, Row, create_engine
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import StaticPool
+from sqlalchemy.util import LRUCache
+
+from promenade.errors import Unavailable
+from promenade.store.hot import HOT
+from promenade.store.tenancy import Scope, acting, guard_dialect
+from promenade.store.unit import Session
+
+__all__ = ["Line", "SqliteSession", "drive", "translated", "unavailable"]
+
+T = TypeVar("T")
+
+_OF_THE_MACHINE = tuple(
+    f"SQLITE_{name}" for name in ("BUSY", "CANTOPEN", "CORRUPT", "FULL", "INTERRUPT", "IOERR", "LOCKED", "NOMEM")
+)
+PROGRESS_STEPS = 20_000  # virtual machine steps between two looks at the clock
+
+
+class SqliteSession(Session):
+    """A unit of work's statements on a line; none of its methods ever suspends."""
+
+    __slots__ = ("_connection", "_system_cache", "raw")
+
+    def __init__(self, connection: Connection, raw: sqlite3.Connection, system_cache: Any, scope: Scope) -> None:
+        super().__init__("sqlite", scope)
+        self._connection = connection
+        self.raw = raw
+        self._system_cache = system_cache
+
+    def _run(self, statement: Executable, params: Any) -> Any:
+        options = {"compiled_cache": self._system_cache} if self.scope.system else None
+        with acting(self.scope):
+            return self._connection.execute(statement, params, execution_options=options)
+
+    async def _rows(self, statement: Executable, params: Any) -> Sequence[Row[Any]]:
+        result = self._run(statement, params)
+        return cast("Sequence[Row[Any]]", result.fetchall()) if result.returns_rows else ()
+
+    async def _count(self, statement: Executable, params: Any) -> int:
+        return int(self._run(statement, params).rowcount)
+
+    async def hot(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+        return HOT[name].sqlite(self.raw, params)
+
+    def savepoint(self) -> AbstractAsyncContextManager[None]:
+        return self._savepoint()
+
+    @asynccontextmanager
+    async def _savepoint(self) -> AsyncIterator[None]:
+        self.raw.execute("SAVEPOINT part")
+        try:
+            yield
+        except BaseException:
+            if self.raw.in_transaction:  # a full disk has undone everything already
+                self.raw.execute("ROLLBACK TO part")
+                self.raw.execute("RELEASE part")
+            raise
+        self.raw.execute("RELEASE part")
+
+
+def drive(coroutine: Awaitable[T]) -> T:
+    """Run a unit of work to its end without an event loop."""
+    steps = coroutine.__await__()
+    try:
+        next(steps)
+    except StopIteration as end:
+        return cast("T", end.value)
+    steps.close()
+    raise RuntimeError("a unit of work awaits nothing but methods of its session")
+
+
+class Line:
+    """One SQLite connection with its SQLAlchemy face; used by one thread at a time."""
+
+    def __init__(self, path: Path, *, writable: bool, seconds_max: float) -> None:
+        uri = f"{path.absolute().as_uri()}?mode={'rwc' if writable else 'ro'}"
+        self.raw = sqlite3.connect(
+            uri, uri=True, timeout=5.0, isolation_level=None, check_same_thread=False, cached_statements=512
+        )
+        self._seconds_max = seconds_max
+        self._deadline = float("inf")
+        self.raw.execute("PRAGMA foreign_keys=ON")
+        if writable:
+            self.raw.execute("PRAGMA journal_mode=WAL")
+            self.raw.execute("PRAGMA journal_size_limit=67108864")
+        self.raw.execute("PRAGMA cache_size=-32000")
+        self.raw.execute("PRAGMA temp_store=MEMORY")
+        self.raw.set_progress_handler(self._late, PROGRESS_STEPS)
+        self._engine = create_engine("sqlite://", creator=lambda: self.raw, poolclass=StaticPool)
+        guard_dialect(self._engine.dialect)
+        self.connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+        self._system_cache: Any = LRUCache(500)
+
+    def _late(self) -> int:
+        return time.monotonic() > self._deadline
+
+    def session(self, scope: Scope) -> SqliteSession:
+        """A session whose statements end within the time allowed, counted from now."""
+        self._deadline = time.monotonic() + self._seconds_max
+        return SqliteSession(self.connection, self.raw, self._system_cache, scope)
+
+    def look(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+        """Run a reading hot statement, outside of any transaction."""
+        self._deadline = time.monotonic() + self._seconds_max
+        return HOT[name].sqlite(self.raw, params)
+
+    def begin(self, statement: str) -> None:
+        self._deadline = float("inf")
+        self.raw.execute(statement)
+
+    def close(self) -> None:
+        self._deadline = float("inf")
+        self.connection.close()
+        self._engine.dispose()
+        self.raw.close()
+
+
+def translated(error: BaseException) -> BaseException:
+    """An error of the machine becomes Unavailable; one of the data (a broken constraint) stays what it is."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    name = getattr(cause, "sqlite_errorname", "")
+    if isinstance(cause, sqlite3.Error) and name.startswith(_OF_THE_MACHINE):
+        return unavailable(cause)
+    return error
+
+
+def unavailable(error: BaseException) -> Unavailable:
+    """The error for the caller, with ``error`` as its cause; one that is for the caller already stays as it is."""
+    if isinstance(error, Unavailable):
+        return error
+    fault = Unavailable("DATABASE_UNAVAILABLE", "The database could not carry this out; nothing was stored.")
+    fault.__cause__ = error
+    return fault
