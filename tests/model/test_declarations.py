@@ -32,6 +32,7 @@ HERE = Path(__file__).parent
 TYPES = {
     Kind.UUID: "UUID",
     Kind.INTEGER: "Integer",
+    Kind.LONG: "Long",
     Kind.BOOLEAN: "Boolean",
     Kind.TIMESTAMP: "Timestamp",
     Kind.DATE: "Date",

@@ -83,6 +83,7 @@ __all__ = [
     "decimal",
     "declared",
     "integer",
+    "long_integer",
     "money",
     "parent",
     "percentage",
@@ -156,6 +157,11 @@ def integer(
         minimum=None if minimum is None else Decimal(minimum), maximum=None if maximum is None else Decimal(maximum),
         read_only=read_only or virtual, virtual=virtual, hidden_from=hidden_from,
     )  # fmt: skip
+
+
+def long_integer(doc: str, *, required: bool = False, default: int | None = None, read_only: bool = False) -> Field:
+    """A 64-bit whole number."""
+    return Field(kind=Kind.LONG, doc=doc, required=required, default=default, read_only=read_only)
 
 
 def decimal(

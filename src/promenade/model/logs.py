@@ -17,6 +17,7 @@ from promenade.model.declare import (
     currency_code,
     decimal,
     integer,
+    long_integer,
     parent,
     pieces,
     text,
@@ -52,7 +53,7 @@ class CalculationLogs(
     discount = computed_amount("Sum of all discounts.", required=True)
     grand_total = computed_amount("What was paid.", required=True)
     currency = currency_code("The currency of its amounts.", required=True, read_only=True)
-    loyalty_points = integer("Points that it earned.", default=0, read_only=True)
+    loyalty_points = long_integer("Points that it earned.", default=0, read_only=True)
     discrepancy = boolean("Whether the till confirmed other amounts than were evaluated.", read_only=True)
     evaluated_at = timestamp("The time that validity was judged at.", required=True, read_only=True)
     confirmed_at = timestamp("When it was confirmed or refused.", required=True, read_only=True)
@@ -93,7 +94,7 @@ class CalculationLogPromotions(
     total_discount = computed_amount("What it gave, as charged.", required=True)
     evaluated_discount = computed_amount("What it gave when it was evaluated.")
     confirmed_discount = computed_amount("What the till confirmed, where it says so.")
-    points = integer("Points that it gave.", default=0, read_only=True)
+    points = long_integer("Points that it gave.", default=0, read_only=True)
     pilot_arm = choice("PILOT", "CONTROL", "EXPERIMENT", doc="The arm that the sale belongs to.", read_only=True)
     coupon_code = to_one("CouponCodes", "The code that triggered it.", soft=True, indexed=False, read_only=True)
 
@@ -127,7 +128,7 @@ class LoyaltyTransactions(
     transaction_counter = integer("Its confirmed iteration.", required=True, read_only=True)
     promotion = to_one("Promotions", "The promotion that gave them; null: the tenant's base points.", soft=True,
                        indexed=False, read_only=True)  # fmt: skip
-    points = integer("The points; below zero when taken.", required=True, read_only=True)
-    balance_after = integer("The customer's points afterwards.", required=True, read_only=True)
+    points = long_integer("The points; below zero when taken.", required=True, read_only=True)
+    balance_after = long_integer("The customer's points afterwards.", required=True, read_only=True)
     awarded_at = timestamp("When they were booked.", required=True, read_only=True)
     origin = text(36, "Who priced the sale.", default="cloud", read_only=True, hidden_from=_EVERYWHERE)

@@ -59,7 +59,8 @@ class Kind(StrEnum):
 
     UUID = "uuid"
     TEXT = "text"
-    INTEGER = "integer"
+    INTEGER = "integer"  # 32 bits
+    LONG = "long"  # 64 bits
     DECIMAL = "decimal"
     BOOLEAN = "boolean"
     TIMESTAMP = "timestamp"

@@ -46,6 +46,7 @@ def column_type(field: Field) -> TypeEngine[Any]:
         return ExactDecimal(field.precision + stored - field.scale, stored)
     simple: dict[Kind, TypeEngine[Any]] = {
         Kind.INTEGER: sa.Integer(),
+        Kind.LONG: sa.BigInteger(),
         Kind.BOOLEAN: sa.Boolean(),
         Kind.TIMESTAMP: Timestamp(),
         Kind.DATE: sa.Date(),

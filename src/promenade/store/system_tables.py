@@ -182,7 +182,7 @@ def _work() -> Iterator[_Definition]:
             _moment("lease_until", "After this another worker may take it.", nullable=True),
             _count("coupons_redeemed", "Coupon redemptions finished."),
             _count("budgets_consumed", "Budget consumptions booked by the confirm."),
-            _count("loyalty_points_earned", "Points awarded."),
+            _count("loyalty_points_earned", "Points awarded.", big=True),
             sa.Column(
                 "post_purchase_coupons", Json(), nullable=True, doc="Coupons issued, as the endpoint shows them."
             ),
