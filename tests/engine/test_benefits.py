@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from promenade.engine.basket import Facts, Settings
+from promenade.engine.basket import CouponFact, Facts, Settings
 from promenade.engine.benefits.registry import benefit_codes, compile_benefits, loyalty_codes
 from promenade.engine.catalogue import Catalogue
 from promenade.engine.definition import (
@@ -261,3 +262,41 @@ def test_a_piece_that_costs_nothing_is_not_discounted() -> None:
     outcome = priced(basket(line("A", "1", "0"), line("B", "1", "5")), gift)
     assert outcome.lines[0].discounts == ()
     assert outcome.lines[0].free_promotion_id is None
+
+
+@pytest.mark.parametrize(
+    "reward",
+    [
+        promotion(loyalty_actions=(LoyaltyRow("l", "ADD_FIXED", points_hundredths=2500),)),
+        promotion(action("POST_PURCHASE_COUPON", target_coupon_type_id="t")),
+    ],
+)
+def test_bringing_something_back_earns_nothing(reward: PromotionDefinition) -> None:
+    assert [one.promotion_name for one in priced(basket(line("A")), reward).applied] == ["P"]
+    assert priced(basket(line("A", "-1")), reward).applied == ()
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        LoyaltyRow("l", "ADD_FIXED", points_hundredths=99),
+        LoyaltyRow("l", "ADD_FIXED", points_hundredths=500, max_points_hundredths=99),
+        LoyaltyRow("l", "MULTIPLY_POINTS", multiplier_thousandths=1000),
+        LoyaltyRow("l", "SUBTRACT_POINTS", points_hundredths=50),
+    ],
+)
+def test_points_that_change_nothing_use_no_coupon_up(row: LoyaltyRow) -> None:
+    code = CouponFact("code", "t", "Coupon", "id")
+    bought = replace(basket(line("A")), coupons=("code",))
+    outcome = priced(
+        bought, promotion(loyalty_actions=(row,), coupon_type_ids=frozenset("t")), facts=Facts(coupons=(code,))
+    )
+    assert (outcome.applied, outcome.coupons_used) == ((), ())
+    assert [one.code for one in outcome.coupons_refused] == ["code"]
+
+
+@pytest.mark.parametrize("kind", ["ARTICLE", "RECEIPT"])
+def test_a_maximum_is_never_exceeded_by_rounding(kind: str) -> None:
+    half = {"discount_type": "PERCENTAGE", "discount_value_hundredths": 5000, "max_discount_hundredths": 4950}
+    outcome = priced(basket(line("A", "1", "200"), currency="JPY"), promotion(action(kind, **half)))
+    assert outcome.discount_minor == 49

@@ -39,6 +39,7 @@ def test_the_article_number_is_looked_up_before_the_ean() -> None:
         ("PCE", "3", False, 3),
         ("KGM", "3", True, 1),
         ("kgm", "1.5", True, 1),
+        ("Kg", "3", True, 1),
         ("LTR", "2", True, 1),
         (None, "3", False, 3),
         (None, "1.5", True, 1),

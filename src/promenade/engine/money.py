@@ -12,6 +12,7 @@ __all__ = [
     "POWERS_OF_TEN",
     "decimal_text",
     "divide",
+    "limit_minor",
     "line_total_minor",
     "minor_digits",
     "minor_from_hundredths",
@@ -76,6 +77,13 @@ def threshold_minor(hundredths: int, exponent: int) -> int:
     if exponent >= 2:
         return hundredths * POWERS_OF_TEN[exponent - 2]
     return -(-hundredths // POWERS_OF_TEN[2 - exponent])
+
+
+def limit_minor(hundredths: int, exponent: int) -> int:
+    """The greatest whole amount within a limit at face value: 49.50 in yen allows 49."""
+    if exponent >= 2:
+        return hundredths * POWERS_OF_TEN[exponent - 2]
+    return hundredths // POWERS_OF_TEN[2 - exponent]
 
 
 def decimal_text(scaled: int, digits: int, *, trim: bool = False) -> str:

@@ -34,8 +34,8 @@ _MEASURES = frozenset((
 _NO_PATH: tuple[str, ...] = ()
 
 
-# Both cases are listed, so that the hot path need not fold.
-_MEASURED_UNITS = _MEASURES.union([unit.lower() for unit in _MEASURES])
+# All spellings are listed, so that the hot path need not fold.
+_MEASURED_UNITS = _MEASURES.union([unit.lower() for unit in _MEASURES], [unit.capitalize() for unit in _MEASURES])
 
 
 def is_measure(unit: str) -> bool:

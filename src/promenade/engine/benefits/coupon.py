@@ -40,5 +40,7 @@ class PostPurchaseCoupon:
         return None
 
     def book(self, turn: Turn) -> None:
+        if not turn.lines:
+            return  # only returns: nothing was purchased
         turn.coupon_types = turn.coupon_types or []
         turn.coupon_types.append(self.coupon_type_id)

@@ -97,11 +97,18 @@ class _Reward:
         return None
 
     def note(self, turn: Turn, kind: str, value: int) -> None:
-        """Keep the reward for `points_after`, if there is anything to reward."""
-        if self.target.own and not self.targets(turn):
+        """Keep the reward for `points_after`, if there is anything to reward: a return alone is not."""
+        if not self.targets(turn) or not self._changes(kind, value):
             return
         turn.rewards = turn.rewards or []
         turn.rewards.append(PointsReward(kind, value, self.limit))
+
+
+    def _changes(self, kind: str, value: int) -> bool:
+        """Whether it can change any points: what has no effect uses no coupon up."""
+        if kind == "MULTIPLY":
+            return value < 1000 or (value > 1000 and self.limit != 0)
+        return value > 0 and self.limit != 0
 
 
 @loyalty_benefit("ADD_FIXED")

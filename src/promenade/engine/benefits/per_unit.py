@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from promenade.engine.benefits.choice import Chosen
 from promenade.engine.benefits.registry import Terms
 from promenade.engine.ledger import Ledger, Pieces, Segment
-from promenade.engine.money import divide, minor_from_hundredths, rounding_step, split_proportional
+from promenade.engine.money import divide, limit_minor, rounding_step, split_proportional
 from promenade.engine.turn import Shown, Turn
 
 __all__ = ["PerUnit", "pieces_of", "unit_caps"]
@@ -103,7 +103,7 @@ def book_offers(turn: Turn, offers: list[tuple[PerUnit, Chosen]], maximum: int |
         else:
             amounts.append(discount.amount(ledger, position, segments))
     if maximum is not None:
-        limit = minor_from_hundredths(maximum, ledger.view.exponent)
+        limit = limit_minor(maximum, ledger.view.exponent)
         if sum(amounts) > limit:
             amounts = split_proportional(limit, amounts, amounts)
     for (discount, (position, segments)), amount in zip(offers, amounts, strict=True):

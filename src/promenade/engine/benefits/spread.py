@@ -8,7 +8,7 @@ from promenade.engine.benefits.choice import Chosen
 from promenade.engine.benefits.per_unit import pieces_of, unit_caps
 from promenade.engine.benefits.registry import Terms
 from promenade.engine.ledger import Ledger
-from promenade.engine.money import divide, minor_from_hundredths, rounding_step, split
+from promenade.engine.money import divide, limit_minor, rounding_step, split
 from promenade.engine.turn import Shown, Turn
 
 __all__ = ["bases_of", "capped", "rounded_total", "spread", "total_off"]
@@ -50,7 +50,7 @@ def capped(ledger: Ledger, total: int, maximum: int | None) -> int:
     """The total under maxDiscountAmount (hundredths of face value)."""
     if maximum is None:
         return total
-    return min(total, minor_from_hundredths(maximum, ledger.view.exponent))
+    return min(total, limit_minor(maximum, ledger.view.exponent))
 
 
 def spread(
