@@ -86,12 +86,51 @@ def test_what_is_no_http_is_told_so(shop: Shop, text: bytes) -> None:
     assert json.loads(body)["error"]["code"] == "MALFORMED_HTTP"
 
 
-def request(shop: Shop, body: bytes) -> bytes:
-    return POST + b"Content-Type: application/json\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s" % (
-        shop.token().encode(),
-        len(body),
-        body,
+def request(shop: Shop, body: bytes, more: bytes = b"") -> bytes:
+    return (
+        POST
+        + more
+        + b"Content-Type: application/json\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s"
+        % (
+            shop.token().encode(),
+            len(body),
+            body,
+        )
     )
+
+
+@pytest.mark.parametrize(
+    "offer",
+    [
+        b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABk\r\n",
+        b"Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n",
+    ],
+)
+@pytest.mark.parametrize("at", [None, -1, -30])
+def test_an_offer_of_another_protocol_is_passed_over(shop: Shop, offer: bytes, at: int | None) -> None:
+    """Java's HttpClient offers HTTP/2 with the first request on each connection, a POST with its body included."""
+    body = json.dumps(basket(header={"headerReference": "offered"})).encode()
+    whole = request(shop, body, offer)
+    head = len(whole) - len(body)
+    parts = [whole] if at is None else [whole[:head], whole[head:at], whole[at:]]
+    with socket.create_connection(("127.0.0.1", shop.service.port), timeout=30) as line:
+        for part in parts:
+            line.sendall(part)
+            assert shop.http.get("/health").status_code == 200  # by now the part has been read
+        line.sendall(request(shop, body.replace(b"offered", b"further")))
+        answer = b""
+        while b'"further"' not in answer:
+            answer += line.recv(65536)
+    assert answer.startswith(b"HTTP/1.1 200 OK")
+    assert answer.index(b'"offered"') < answer.index(b'"further"')
+
+
+def test_this_is_no_proxy(shop: Shop) -> None:
+    head, _, body = talk(shop, [b"CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n"]).partition(
+        b"\r\n\r\n"
+    )
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert json.loads(body)["error"]["code"] == "MALFORMED_HTTP"
 
 
 def test_requests_sent_at_once_are_answered_in_order(shop: Shop) -> None:

@@ -119,3 +119,9 @@ def test_a_token_outlives_a_restart_of_the_service(shop: Shop) -> None:
     shop.service.restart()
     assert shop.token() == token
     assert shop.call("/pos/v2/simulate", basket()).status_code == 200
+
+
+def test_a_form_over_sixteen_kibibytes_is_too_large(shop: Shop) -> None:
+    answer = ask(shop, **GRANT, **credentials(shop), padding="x" * 16_384)
+    assert answer.status_code == 413
+    assert answer.json() == {"error": "invalid_request", "error_description": "The body exceeds 16 KiB."}

@@ -83,4 +83,5 @@ async def _collect(receive: Receive, bytes_max: int) -> bytes:
 
 
 def _too_large(bytes_max: int) -> TooLarge:
-    return TooLarge("BODY_TOO_LARGE", f"The body exceeds {bytes_max // (1024 * 1024)} MiB.")
+    bound = f"{bytes_max // 2**20} MiB" if bytes_max >= 2**20 else f"{bytes_max // 2**10} KiB"
+    return TooLarge("BODY_TOO_LARGE", f"The body exceeds {bound}.")

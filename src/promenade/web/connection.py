@@ -2,6 +2,8 @@
 
 The server under us reads headers and trailers of any length and waits for them for ever. Here what stands around a
 body may have 64 KiB, a request must have come whole within a minute, and what is no HTTP is told so in our own form.
+An offer to go on in another protocol, which some clients make with every first request, is passed over (RFC 9110, 7.8);
+the server would lose the request's body with it.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from promenade.errors import Invalid, PromenadeError, TooLarge
@@ -18,6 +21,7 @@ __all__ = ["HEAD_BYTES_MAX", "Connection"]
 
 HEAD_BYTES_MAX = 64 * 1024
 ARRIVAL_SECONDS_MAX = 60.0
+_OF_THE_OFFER = frozenset({b"upgrade", b"http2-settings"})
 
 
 class Connection(HttpToolsProtocol):
@@ -43,7 +47,13 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         was_around_body = self._is_around_body
-        super().data_received(data)
+        self._unset_keepalive_if_required()
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade as offer:
+            self._go_on_in_http(data[offer.args[0] :])
+        except httptools.HttpParserError:
+            self._refuse(Invalid("MALFORMED_HTTP", "This is not an HTTP request."))
         if was_around_body and self._is_around_body:  # what it began in was one read, and that is bounded
             self._head_bytes += len(data)
             if self._head_bytes > HEAD_BYTES_MAX:
@@ -57,7 +67,8 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._is_around_body = False
-        super().on_headers_complete()
+        if not self.parser.should_upgrade():
+            super().on_headers_complete()
 
     def on_chunk_header(self) -> None:
         """Called by the parser; after the last chunk come the trailers."""
@@ -69,10 +80,25 @@ class Connection(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         self._is_arriving = self._is_around_body = False
-        super().on_message_complete()
+        if not self.parser.should_upgrade():
+            super().on_message_complete()
 
-    def send_400_response(self, msg: str) -> None:
-        self._refuse(Invalid("MALFORMED_HTTP", "This is not an HTTP request."))
+    def _go_on_in_http(self, rest: bytes) -> None:
+        """Read a request that came with an offer again, without the offer; ``rest`` is what came after its headers."""
+        method, version = self.parser.get_method(), self.parser.get_http_version().encode("ascii")
+        if method == b"CONNECT":
+            self._refuse(Invalid("MALFORMED_HTTP", "This is no proxy."))
+            return
+        lines = [b"%s %s HTTP/%s" % (method, self.url, version)]
+        for name, value in self.headers:
+            if name == b"connection":
+                kept = [token for token in value.split(b",") if token.strip().lower() not in _OF_THE_OFFER]
+                lines.append(b"connection: " + b",".join(kept))
+            elif name not in _OF_THE_OFFER:
+                lines.append(b"%s: %s" % (name, value))
+        self.parser = httptools.HttpRequestParser(self)
+        self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
+        self.data_received(b"\r\n".join([*lines, b"", rest]))
 
     def _look(self) -> None:
         """Once a minute, not a timer per request: close what does not arrive."""

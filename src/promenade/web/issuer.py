@@ -14,7 +14,7 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 from starlette.types import Receive, Scope
 
-from promenade.errors import Invalid, NotAcceptable, PromenadeError, TooMany, Unavailable
+from promenade.errors import PromenadeError, TooMany, Unavailable
 from promenade.web.attempts import Attempts, Counts
 from promenade.web.auth import VerificationKey
 from promenade.web.body import header, read_body
@@ -241,6 +241,6 @@ def _granted(client: Client, asked: str | None) -> Sequence[str]:
 
 def _oauth_problem(error: PromenadeError) -> Answer:
     """Errors from below the grant, in the token endpoint's own body form."""
-    kind = {Invalid: "invalid_request", NotAcceptable: "invalid_request", TooMany: "temporarily_unavailable"}
+    kind = {TooMany: "temporarily_unavailable", Unavailable: "temporarily_unavailable"}
     body = msgspec.json.encode(OAuthError(kind.get(type(error), "invalid_request"), error.message))
     return Answer(body, status_of(error), headers=[*_NO_STORE, *headers_of(error, False)])
