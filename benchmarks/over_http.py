@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -25,17 +26,24 @@ __all__ = ["run"]
 
 CLIENTS = (1, 16, 64)
 BASKETS = 200
-LINES = 20
+LINES = (5, 20)
+CONFIRM_LINES = 20
 CONFIRM_CLIENTS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A serving process, a token it accepts and what its shop sells."""
+    """A serving process (Linux: its processor time is read from /proc), a token it accepts and what its shop sells."""
 
     port: int
     token: str
     shop: Shop
+    process_id: int
+
+    def cpu_seconds(self) -> float:
+        """Processor time of the serving process so far, all its threads."""
+        fields = Path(f"/proc/{self.process_id}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def run(quick: bool) -> None:
@@ -57,43 +65,47 @@ def run(quick: bool) -> None:
 
 
 def evaluations(database: str, target: Target, seconds: float) -> None:
-    """Requests per second and latencies at 1, 16 and 64 clients."""
-    headers = {"Authorization": f"Bearer {target.token}"}
-    bodies = [target.shop.evaluate_body(number, LINES) for number in range(BASKETS)]
-    asked = [post("/pos/v2/evaluate", body, headers) for body in bodies]
-    warm = load(target, asked, clients=4, limit=BASKETS, keep=True)
-    answers = [json.loads(body) for body in warm["bodies"]]
-    answer_bytes = sum(map(len, warm["bodies"])) // len(answers)
-    applied = sum(len(one["totals"]["savingsSummary"]["promotionBreakdown"]) for one in answers) / len(answers)
-    null = [post(f"/null/{answer_bytes}", body, headers) for body in bodies]
-    rows = []
-    for clients in CLIENTS:
-        least = load(target, null, clients=clients, seconds=seconds / 2)
-        full = load(target, asked, clients=clients, seconds=seconds)
-        rows.append(
-            (
-                clients,
-                f"{rate(full):,.0f}",
-                milliseconds(full["p50"]),
-                milliseconds(full["p99"]),
-                f"{rate(least):,.0f}",
-                milliseconds(least["p50"]),
-                f"{rate(full) / rate(least):.2f}",
+    """Requests per second, latencies and processor time at 1, 16 and 64 clients, beside the null endpoint."""
+    for lines in LINES:
+        headers = {"Authorization": f"Bearer {target.token}"}
+        bodies = [target.shop.evaluate_body(number, lines) for number in range(BASKETS)]
+        asked = [post("/pos/v2/evaluate", body, headers) for body in bodies]
+        warm = load(target, asked, clients=4, limit=BASKETS, keep=True)
+        answers = [json.loads(body) for body in warm["bodies"]]
+        answer_bytes = sum(map(len, warm["bodies"])) // len(answers)
+        applied = sum(len(one["totals"]["savingsSummary"]["promotionBreakdown"]) for one in answers) / len(answers)
+        null = [post(f"/null/{answer_bytes}", body, headers) for body in bodies]
+        rows = []
+        for clients in CLIENTS:
+            least = load(target, null, clients=clients, seconds=seconds / 2)
+            full = load(target, asked, clients=clients, seconds=seconds)
+            rows.append(
+                (
+                    clients,
+                    f"{rate(full):,.0f}",
+                    milliseconds(full["p50"]),
+                    milliseconds(full["p99"]),
+                    f"{full['cpu'] * 1e6:,.0f}",
+                    f"{rate(least):,.0f}",
+                    milliseconds(least["p50"]),
+                    f"{least['cpu'] * 1e6:,.0f}",
+                    f"{rate(full) / rate(least):.2f}",
+                )
             )
+        show(
+            f"Evaluate over HTTP on {database}: {lines} lines, iteration stored, one process",
+            ("clients", "requests/s", "p50 ms", "p99 ms", "CPU us", "null/s", "p50 ms", "CPU us", "share of null"),
+            rows,
+            f"{applied:.1f} promotions apply on average. Null: the same server reads the same body and answers a "
+            f"constant of {answer_bytes} bytes. CPU: of the server, per request. The load generator runs on the same "
+            "machine, nothing is pinned to a core.",
         )
-    show(
-        f"Evaluate over HTTP on {database}: {LINES} lines, iteration stored, one process",
-        ("clients", "requests/s", "p50 ms", "p99 ms", "null/s", "null p50 ms", "share of null"),
-        rows,
-        f"{applied:.1f} promotions apply on average; null: the same server reads the same body and answers a constant "
-        f"of {answer_bytes} bytes; the load generator shares the machine",
-    )
 
 
 def confirmations(database: str, target: Target, count: int) -> None:
     """Confirms per second of iterations priced before."""
     headers = {"Authorization": f"Bearer {target.token}"}
-    bodies = [target.shop.evaluate_body(number, LINES) for number in range(BASKETS)]
+    bodies = [target.shop.evaluate_body(number, CONFIRM_LINES) for number in range(BASKETS)]
     priced = load(
         target, [post("/pos/v2/evaluate", body, headers) for body in bodies], clients=8, limit=count, keep=True
     )
@@ -114,7 +126,7 @@ def rate(result: dict[str, Any]) -> float:
 def load(
     target: Target, requests: list[str], *, clients: int, seconds: float = 0.0, limit: int = 0, keep: bool = False
 ) -> dict[str, Any]:
-    """Run the load generator; an answer that is not 200 ends the benchmark."""
+    """Run the load generator; ``cpu`` is the server's seconds per answer. One that is not 200 ends the benchmark."""
     job = {
         "host": "127.0.0.1",
         "port": target.port,
@@ -124,10 +136,12 @@ def load(
         "keep": keep,
         "requests": requests,
     }
+    before = target.cpu_seconds()
     with tempfile.NamedTemporaryFile("r", suffix=".json") as answer:
         command = [sys.executable, "-m", "benchmarks.load", answer.name]
         subprocess.run(command, input=json.dumps(job), text=True, check=True, timeout=120)
         result: dict[str, Any] = json.loads(Path(answer.name).read_text())
+    result["cpu"] = (target.cpu_seconds() - before) / max(1, result["count"])
     if result["failures"]:
         raise SystemExit(
             f"{result['failures']} of {result['count']} requests failed, first:\n{result['first_failure']}"
@@ -148,7 +162,7 @@ def serving(database_url: str, home: Path) -> Iterator[Target]:
         )
     try:
         wait_until_it_answers(port, process, log)
-        yield Target(port, token(port, shop), shop)
+        yield Target(port, token(port, shop), shop, process.pid)
     finally:
         process.terminate()
         process.wait()
