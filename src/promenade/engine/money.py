@@ -88,8 +88,8 @@ def limit_minor(hundredths: int, exponent: int) -> int:
 
 def decimal_text(scaled: int, digits: int, *, trim: bool = False) -> str:
     """A scaled integer as a plain decimal: (-1250, 2) is ``-12.50``, trimmed ``-12.5``."""
-    whole, rest = divmod(abs(scaled), POWERS_OF_TEN[digits])
-    decimals = f"{rest:0{digits}d}" if digits else ""
+    text = str(abs(scaled)).rjust(digits + 1, "0")
+    whole, decimals = text[: len(text) - digits], text[len(text) - digits :]
     if trim:
         decimals = decimals.rstrip("0")
     sign = "-" if scaled < 0 else ""
