@@ -96,3 +96,11 @@ def test_the_search_ends_after_its_nodes_and_says_so() -> None:
     assert outcome.best_deal.nodes <= best_deal.NODES_MAX
     assert outcome.best_deal.bound_minor >= outcome.discount_minor >= sequential.discount_minor
     assert priced(bought, *many) == outcome
+
+
+def test_a_basket_of_thousands_of_lines_gets_fewer_passes() -> None:
+    many = [off(n, 1 + n % 7, priority=n, exclusivity="PROMOTION", mode="LIMITED") for n in range(1, 41)]
+    bought = basket(*[line("A", "1", "10", reference=str(n)) for n in range(5_000)])
+    outcome = priced(bought, *many)
+    assert outcome.best_deal is not None
+    assert 1 < outcome.best_deal.nodes <= best_deal.LINES_MAX // 5_000

@@ -22,6 +22,7 @@ __all__ = ["NODES_MAX", "best_pass"]
 NODES_MAX = 1_024  # passes per evaluation, over all components; enough for every subset of ten promotions
 NODES_MIN = 64
 STEPS_MAX = 20_000  # promotions priced per evaluation: bigger catalogues get fewer passes
+LINES_MAX = 200_000  # lines walked per evaluation: baskets of thousands of lines get fewer passes still
 
 
 class _Contender:
@@ -45,6 +46,7 @@ def best_pass(world: World) -> tuple[Pass, BestDeal]:
     bound = 0
     optimal = True
     limit = max(NODES_MIN, min(NODES_MAX, STEPS_MAX // max(1, len(world.candidates))))
+    limit = min(limit, LINES_MAX // max(1, len(world.view.lines)))
     for component in _components(world, contenders):
         search = _Search(world, component, limit - nodes)
         search.run()
