@@ -92,3 +92,9 @@ async def _author(database_url: str, percent: int | None) -> None:
         await database.write(work, tenant=TENANT)
     finally:
         await database.close()
+
+
+def test_a_client_id_that_no_database_can_hold_is_a_wrong_one(chain: tuple[Service, str, dict[str, str]]) -> None:
+    service, _, form = chain
+    answer = httpx2.post(f"{service.url}/oauth/token", data=form | {"client_id": "a\0b"}, timeout=30)
+    assert (answer.status_code, answer.json()["error"]) == (401, "invalid_client")

@@ -105,7 +105,8 @@ async def authenticate_client(database: Database, client_id: str, secret: str) -
     """The client whose secret this is, or None; takes the same time for an unknown client and a wrong secret."""
 
     async def work(session: Session) -> tuple[Client, str] | None:
-        row = await access.find_client(session, client_id)
+        # PostgreSQL keeps no NUL and refuses to look for one.
+        row = None if "\0" in client_id else await access.find_client(session, client_id)
         return None if row is None else (_client(row), row.secret_hash)
 
     found = await database.read(work, system=True)
