@@ -50,17 +50,30 @@ _OVERLOADED = (
 
 
 class _PostgresqlSession(Session):
-    __slots__ = ("_connection", "_system_cache")
+    __slots__ = ("_connection", "_failure", "_system_cache")
 
     def __init__(self, connection: AsyncConnection, system_cache: Any, scope: Scope) -> None:
         super().__init__("postgresql", scope)
         self._connection = connection
         self._system_cache = system_cache
+        self._failure: DBAPIError | None = None  # of a statement, outside of a savepoint that has undone it
+
+    async def commit(self) -> None:
+        """Commit, unless a statement failed: the server would answer the COMMIT by rolling back, without an error."""
+        if self._failure is not None:
+            raise RuntimeError(
+                "a unit of work goes on after a failed statement only with a savepoint"
+            ) from self._failure
+        await self._connection.commit()
 
     async def _run(self, statement: Executable, params: Any) -> Any:
         options = {"compiled_cache": self._system_cache} if self.scope.system else None
         with acting(self.scope):
-            return await self._connection.execute(statement, params, execution_options=options)
+            try:
+                return await self._connection.execute(statement, params, execution_options=options)
+            except DBAPIError as error:
+                self._failure = error
+                raise
 
     async def _rows(self, statement: Executable, params: Any) -> Sequence[Row[Any]]:
         result = await self._run(statement, params)
@@ -70,7 +83,11 @@ class _PostgresqlSession(Session):
         return int((await self._run(statement, params)).rowcount)
 
     async def hot(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
-        result = await self._connection.exec_driver_sql(HOT[name].postgresql, params)
+        try:
+            result = await self._connection.exec_driver_sql(HOT[name].postgresql, params)
+        except DBAPIError as error:
+            self._failure = error
+            raise
         return result.fetchall() if result.returns_rows else ()
 
     def savepoint(self) -> AbstractAsyncContextManager[None]:
@@ -78,8 +95,13 @@ class _PostgresqlSession(Session):
 
     @asynccontextmanager
     async def _savepoint(self) -> AsyncIterator[None]:
-        async with self._connection.begin_nested():
-            yield
+        before = self._failure
+        try:
+            async with self._connection.begin_nested():
+                yield
+        except BaseException:
+            self._failure = before  # what failed inside is undone
+            raise
 
 
 class PostgresqlDatabase(Database):
@@ -91,6 +113,7 @@ class PostgresqlDatabase(Database):
         self.url = url
         self._waiting_max = waiting_max
         self._waiting = 0
+        self._closed = False
         self._parsed = make_url(url).set(drivername="postgresql+asyncpg")
         self._settings = {
             "application_name": "promenade",
@@ -175,9 +198,10 @@ class PostgresqlDatabase(Database):
                 committing = False
                 try:
                     async with engine.connect() as connection:
-                        value = await work(_PostgresqlSession(connection, self._system_cache, scope))
+                        session = _PostgresqlSession(connection, self._system_cache, scope)
+                        value = await work(session)
                         committing = True
-                        await connection.commit()
+                        await session.commit()
                         return value
                 except (DBAPIError, PoolTimeoutError, *_BROKEN) as error:
                     cause = _driver_error(error)
@@ -190,6 +214,8 @@ class PostgresqlDatabase(Database):
     @contextmanager
     def _place(self) -> Iterator[None]:
         """A place among the units that wait or run; there is a bound to them."""
+        if self._closed:
+            raise Unavailable("DATABASE_CLOSED", "The service is shutting down.")
         if self._waiting >= self._waiting_max:
             raise Unavailable("DATABASE_BUSY", "Too many requests are waiting for the database; try again.")
         self._waiting += 1
@@ -206,6 +232,7 @@ class PostgresqlDatabase(Database):
             raise _unavailable(error) from error
 
     async def close(self) -> None:
+        self._closed = True
         pool, self._hot_pool = self._hot_pool, None
         if pool is not None:
             await pool.close()

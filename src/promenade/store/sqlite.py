@@ -13,6 +13,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar, cast
@@ -105,8 +106,7 @@ class _Writer(threading.Thread):
         if self._written_now >= WRITTEN_NOW_MAX or not self._alone.acquire(blocking=False):
             return False
         try:
-            self._set_mode(_AT_ONCE)
-            self._line.begin("BEGIN IMMEDIATE")
+            self._begin(_AT_ONCE)
         except sqlite3.Error:  # most likely another process is writing: the thread has time to wait for it
             return False
         else:
@@ -118,20 +118,23 @@ class _Writer(threading.Thread):
 
     def _commit(self, group: list[_Unit]) -> None:
         try:
-            self._set_mode(_DURABLY if any(unit.durable for unit in group) else _LAZILY)
-            self._line.begin("BEGIN IMMEDIATE")
+            self._begin(_DURABLY if any(unit.durable for unit in group) else _LAZILY)
         except sqlite3.Error as error:
             for unit in group:
                 unit.error = unavailable(error)
         else:
             self._run_units(group)
 
-    def _set_mode(self, mode: tuple[str, ...]) -> None:
+    def _begin(self, mode: tuple[str, ...]) -> None:
+        line = self._line
+        if line.raw.in_transaction:  # the roll-back of the one before has failed
+            line.begin("ROLLBACK")
         if mode is not self._mode:
             self._mode = ()  # unknown, should one of them fail
             for pragma in mode:
-                self._line.begin(pragma)
+                line.begin(pragma)
             self._mode = mode
+        line.begin("BEGIN IMMEDIATE")
 
     def _run_units(self, group: list[_Unit]) -> None:
         """Run the units in the open transaction, and commit it."""
@@ -142,10 +145,11 @@ class _Writer(threading.Thread):
             if line.raw.in_transaction:
                 line.begin("COMMIT")
         except BaseException as error:  # whatever it is, nobody may be told that it was stored
-            if line.raw.in_transaction:
-                line.begin("ROLLBACK")
             for unit in group:
                 unit.error = unit.error or unavailable(error)
+            with suppress(sqlite3.Error):  # then the next one begins with it
+                if line.raw.in_transaction:
+                    line.begin("ROLLBACK")
 
     def _run_unit(self, unit: _Unit, *, alone: bool) -> None:
         raw = self._line.raw
@@ -154,6 +158,8 @@ class _Writer(threading.Thread):
             raw.execute("SAVEPOINT unit")
         try:
             unit.value = unit.run(session)
+            if not raw.in_transaction:
+                raise unavailable(sqlite3.OperationalError("undone by a statement that failed inside the unit"))
         except BaseException as error:
             unit.error = translated(error)
             if not raw.in_transaction:  # a full disk or an interrupted write undoes the whole group
@@ -253,7 +259,7 @@ class SqliteDatabase(Database):
         for unit in group:
             loops.setdefault(unit.loop, []).append(unit)
         for loop, units in loops.items():
-            if not loop.is_closed():
+            with suppress(RuntimeError):  # the loop has been closed: nobody waits any more
                 loop.call_soon_threadsafe(self._back_from_the_thread, units)
 
     def _back_from_the_thread(self, units: list[_Unit]) -> None:
