@@ -22,7 +22,7 @@ __all__ = ["NODES_MAX", "best_pass"]
 NODES_MAX = 1_024  # passes per evaluation, over all components; enough for every subset of ten promotions
 NODES_MIN = 64
 STEPS_MAX = 20_000  # promotions priced per evaluation: bigger catalogues get fewer passes
-LINES_MAX = 200_000  # lines walked per evaluation: baskets of thousands of lines get fewer passes still
+LINES_MAX = 100_000  # lines walked per evaluation: baskets of thousands of lines get fewer passes still
 
 
 class _Contender:
