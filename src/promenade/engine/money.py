@@ -165,27 +165,21 @@ def _largest_remainder(total: int, bases: Sequence[int], places: list[int], part
 
 
 def split_equal(total: int, caps: Sequence[int]) -> list[int]:
-    """The same to each, odd units to the first in basket order; what a place cannot take goes to the others."""
+    """The same to each, odd units to the first in basket order; what a place cannot take goes to the others alike."""
     parts = [0] * len(caps)
     rest = total
     open_places = [place for place in range(len(caps)) if caps[place] > 0]
-    while rest > 0 and open_places:
+    while open_places:
         share, odd = divmod(rest, len(open_places))
-        overflow = False
-        still_open: list[int] = []
-        for index, place in enumerate(open_places):
-            wanted = share + 1 if index < odd else share
-            room = caps[place] - parts[place]
-            if wanted >= room:
-                overflow = overflow or wanted > room
-                wanted = room
-            else:
-                still_open.append(place)
-            parts[place] += wanted
-            rest -= wanted
-        if not overflow:
+        full = [place for place in open_places if caps[place] <= share]
+        if not full:
+            for index, place in enumerate(open_places):
+                parts[place] = share + 1 if index < odd else share
             break
-        open_places = still_open
+        for place in full:
+            parts[place] = caps[place]
+            rest -= caps[place]
+        open_places = [place for place in open_places if caps[place] > share]
     return parts
 
 

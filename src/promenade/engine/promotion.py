@@ -95,6 +95,7 @@ class CompiledPromotion:
         "definition",
         "ends",
         "entries",
+        "gives_items",
         "groups",
         "hash",
         "id",
@@ -121,6 +122,7 @@ class CompiledPromotion:
         self.benefits = benefits
         self.entries: tuple[IndexKey, ...] | None = None
         self.stage = min([benefit.stage for benefit in benefits], default=2)
+        self.gives_items = any(benefit.code == "FREE_ITEM" for benefit in benefits)
         member = definition.priority_group
         self.is_global = definition.exclusivity == "GLOBAL"
         self.is_group_exclusive = definition.exclusivity == "GROUP" and member is not None
@@ -212,7 +214,7 @@ class CompiledPromotion:
         if not groups:
             return Met(view.sale)
         amount = remaining_sale_minor if self.is_multiplicative else view.sale_total_minor
-        if len(groups) == 1 and len(groups[0]) == 1:  # most promotions
+        if len(groups) == 1 and len(groups[0]) == 1 and not self.gives_items:  # most promotions
             negated, condition = groups[0][0]
             if not negated:
                 verdict = condition.check(view, amount)
@@ -221,25 +223,23 @@ class CompiledPromotion:
                 return Met(view.sale, verdict.triggers) if verdict.lines is None else verdict
         matched: tuple[int, ...] | None = None
         triggers: tuple[Trigger, ...] = ()
-        holds = False
+        holding: list[Group] = []
         closest: Unmet | None = None
         for group in groups:
             result = _check_group(group, view, amount)
             if isinstance(result, Unmet):
-                if not holds and (closest is None or result.nearness() > closest.nearness()):
+                if not holding and (closest is None or result.nearness() > closest.nearness()):
                     closest = result
                 continue
-            holds = True
+            holding.append(group)
             triggers += result.triggers
             if result.lines is not None:
                 matched = result.lines if matched is None else matched + result.lines
-        if not holds and closest is not None:
+        if not holding and closest is not None:
             return closest
-        if matched is None:
-            return Met(view.sale, triggers)
-        if len(matched) > 1:
-            matched = tuple(sorted(set(matched)))
-        return Met(matched, triggers)
+        if self.gives_items:
+            triggers += _presences(holding, view, amount)
+        return Met(view.sale if matched is None else tuple(sorted(set(matched))), triggers)
 
 
 def _check_group(group: Group, view: BasketView, amount: int) -> Met | Unmet:
@@ -266,6 +266,25 @@ def _check_group(group: Group, view: BasketView, amount: int) -> Met | Unmet:
     if failed is not None:
         return Unmet(tuple(failed), () if lines is None else tuple(sorted(set(lines))))
     return Met(lines, triggers)
+
+
+def _presences(holding: list[Group], view: BasketView, amount: int) -> tuple[Trigger, ...]:
+    """What has to be there without being counted, one threshold of 0 for each condition that only names lines.
+
+    Where several groups hold, something that one of them names is enough; nothing where one needs no lines at all.
+    """
+    needed: list[list[tuple[int, ...]]] = []
+    for group in holding:
+        verdicts = [condition.check(view, amount) for negated, condition in group if not negated]
+        needed.append([one.lines for one in verdicts if isinstance(one, Met) and one.lines and not one.triggers])
+    if len(needed) == 1:
+        places = needed[0]
+    else:
+        named = {place for each in needed for lines in each for place in lines}
+        places = [tuple(sorted(named))] if all(needed) else []
+    return tuple(
+        [Trigger(lines, True, 0, sum([view.lines[place].quantity_thousandths for place in lines])) for lines in places]
+    )
 
 
 def _window(definition: PromotionDefinition) -> tuple[int, int]:

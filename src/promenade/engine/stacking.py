@@ -161,13 +161,14 @@ class Pass:
             met = world.qualify(candidate, ledger)
             if isinstance(met, Unmet):
                 decisions[index] = Decision(candidate, "CONDITION_NOT_MET", None, met)
-            elif candidate.exclusion_id is not None:
-                self._resolve(candidate.exclusion_id, admits)
             else:
                 decision = self._attempt(candidate, met)
                 decisions[index] = decision
                 if decision.reason is None:
-                    self._apply(decision)
+                    if candidate.exclusion_id is None:
+                        self._apply(decision)
+                    else:
+                        self._resolve(candidate.exclusion_id, decision, admits)
         return self
 
     def _attempt(self, candidate: Candidate, met: Met) -> Decision:
@@ -261,32 +262,30 @@ class Pass:
                 return "BUDGET_INSUFFICIENT"
         return None
 
-    def _resolve(self, exclusion_id: str, admits: Callable[[int], bool] | None) -> None:
+    def _resolve(self, exclusion_id: str, first: Decision, admits: Callable[[int], bool] | None) -> None:
         """Price all members of an exclusion group against the current state and apply one (section 5).
 
-        Members without an effect now get their chance again when they come up, unless another was applied.
+        ``first``, which just came up, is the first to have an effect: a member that gives nothing at its turn does
+        not call the others up, so it makes no difference whether the index found it at all.
         """
-        open_members: list[Decision] = []
-        offers: list[Decision] = []
+        if first.turn is not None:
+            first.turn.undo()
+        offers = [first]
+        without: list[Decision] = []
         for member in self.world.exclusions[exclusion_id]:
             known = self.decisions[member.ordinal - 1]
             if known is not None or (admits is not None and not admits(member.ordinal)):
                 continue
             met = self.world.qualify(member, self.ledger)
             if isinstance(met, Unmet):
-                open_members.append(Decision(member, "CONDITION_NOT_MET", None, met))
+                without.append(Decision(member, "CONDITION_NOT_MET", None, met))
                 continue
             decision = self._attempt(member, met)
             if decision.turn is None:
-                open_members.append(decision)
+                without.append(decision)
             else:
                 decision.turn.undo()
                 offers.append(decision)
-        if not offers:
-            # Only the member whose turn it is has been decided.
-            first = next(one for one in open_members if one.unmet is None)
-            self.decisions[first.candidate.ordinal - 1] = first
-            return
         winner = offers[0]
         for offer in offers[1:]:
             if _is_better(offer, winner):
@@ -294,7 +293,7 @@ class Pass:
         turn = winner.turn
         if turn is not None:
             turn.redo()
-        for decision in open_members + offers:
+        for decision in without + offers:
             self.decisions[decision.candidate.ordinal - 1] = decision
             if decision is not winner and decision.turn is not None:
                 decision.own_minor = _value(decision.turn)

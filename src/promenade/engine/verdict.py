@@ -9,7 +9,10 @@ __all__ = ["Met", "Missed", "Trigger", "Verdict"]
 
 @value(frozen=True, slots=True)
 class Trigger:
-    """A quantity or amount threshold that was met, for counting how often (FREE_ITEM, section 6)."""
+    """A quantity or amount threshold that was met, for counting how often (FREE_ITEM, section 6).
+
+    A threshold of 0 counts nothing: something of these lines only has to be there.
+    """
 
     lines: tuple[int, ...]  # positions of the sale lines that counted
     is_quantity: bool

@@ -29,7 +29,7 @@ class FreeItem:
     A unit triggers or is free, not both: with buy 2 get 1 of the same, four units pay three.
     """
 
-    __slots__ = ("article_number", "matches_lines", "once", "quantity", "reference_price", "units_max")
+    __slots__ = ("article_number", "once", "quantity", "reference_price", "units_max")
     code: ClassVar[str] = "FREE_ITEM"
     stage: ClassVar[int] = ARTICLE_LEVEL
 
@@ -50,7 +50,6 @@ class FreeItem:
         self.units_max = None if maximum is None else maximum // 1000
         self.once = row.restrict_to_one_per_basket
         self.reference_price = price
-        self.matches_lines = terms.matches_lines
 
     @classmethod
     def parse(cls, row: ActionRow, terms: Terms) -> Self:
@@ -70,10 +69,9 @@ class FreeItem:
         return None
 
     def book(self, turn: Turn) -> None:
+        if not turn.lines:
+            return  # only returns: nothing was purchased
         triggers = turn.triggers
-        if not triggers and self.matches_lines:
-            quantity = sum([turn.view.lines[position].quantity_thousandths for position in turn.lines])
-            triggers = (Trigger(turn.lines, True, quantity_of_one(turn), quantity),)
         in_basket = self._free_order(turn, triggers)
         freed = self._most_free(turn, triggers, in_basket)
         chosen = _first(in_basket, freed)
@@ -125,10 +123,13 @@ class FreeItem:
             reached = trigger.reached
             if free:
                 reached -= sum([count * _weight(turn, trigger, position) for position, _, count in free])
-            met = max(0, reached) // trigger.threshold if trigger.threshold > 0 else 1
-            times = met if times is None else min(times, met)
+            if trigger.threshold > 0:
+                met = max(0, reached) // trigger.threshold
+                times = met if times is None else min(times, met)
+            elif reached <= 0:
+                return 0  # something must be there that is not free
         times = 1 if times is None else times
-        if self.once or (not turn.triggers):
+        if self.once:
             times = min(times, 1)
         if turn.applications_max is not None:
             times = min(times, turn.applications_max)
@@ -160,11 +161,6 @@ class FreeItem:
     def _priced(self, turn: Turn, ean: str | None, quantity: int, price_hundredths: int, source: str) -> Grant:
         price = minor_from_hundredths(price_hundredths, turn.view.exponent)
         return Grant(self.article_number, ean, quantity, price, source)
-
-
-def quantity_of_one(turn: Turn) -> int:
-    """The smallest thing that triggers where no threshold is given: one unit, or a whole weighed line."""
-    return min([_unit_quantity(turn, position) for position in turn.lines], default=1000)
 
 
 def _unit_quantity(turn: Turn, position: int) -> int:

@@ -44,12 +44,6 @@ class Terms:
     additive: bool
     rounding: str
     precision: int | None
-    matches_lines: bool = False  # some condition names lines, so at least one unit of them triggers
-
-
-_LINE_CONDITIONS = frozenset(
-    ("ARTICLE", "ARTICLE_GROUP", "ARTICLE_LIST", "MANUFACTURER", "ITEM_QUANTITY", "ADDITIONAL_FIELD")
-)
 
 
 class Benefit(Protocol):
@@ -149,7 +143,6 @@ def compile_benefits(definition: PromotionDefinition) -> tuple[Benefit, ...]:
         definition.calculation_mode != "MULTIPLICATIVE",
         definition.rounding,
         None if definition.rounding == "NONE" else definition.precision,  # exact, then half up at the minor unit
-        any(row.condition_type in _LINE_CONDITIONS and row.connector != "NOT" for row in definition.conditions),
     )
     benefits: list[Benefit] = []
     for number, row in enumerate(sorted(definition.actions, key=lambda row: (row.sequence, row.id)), start=1):
