@@ -44,6 +44,11 @@ class TenantCatalogue:
     linked: dict[str, set[str]] = field(default_factory=dict)  # Articles.ID -> promotions that resolved it
     articles: ArticleMemory = field(default_factory=ArticleMemory)
     known_hashes: set[str] = field(default_factory=set)  # definitions and trees that the database surely holds
+    is_changing: bool = False  # between two versions, and for good if who changed it was called off
+
+    def is_still(self, version: Version) -> bool:
+        """Whether all that was read here since ``version`` was seen is of that version."""
+        return not self.is_changing and self.version == version
 
     def put(self, definition: PromotionDefinition) -> None:
         """Compile a definition into the catalogue; one that does not compile is left out, with a warning."""
@@ -107,7 +112,7 @@ class Catalogues:
         """The tenant's catalogue as the database has it now: one read more than `get`."""
         found = await self.get(tenant_id)
         version = await read_version(self._database.look, tenant_id)
-        return found if version == found.version else await self._catch_up(tenant_id, found.version)
+        return found if found.is_still(version) else await self._catch_up(tenant_id, found.version)
 
     async def refresh(self, tenant_id: str, stale: Version) -> TenantCatalogue:
         """The tenant's catalogue after ``stale`` turned out to be behind; many callers cost one refresh."""
@@ -211,8 +216,9 @@ async def _apply(known: TenantCatalogue, update: _Update, ids: Iterable[str]) ->
     """Change a catalogue in place, in steps.
 
     Between two steps it is neither old nor new; an evaluation that meets it so has the old version in hand, which its
-    storing statement refuses.
+    storing statement refuses, and a simulation asks `TenantCatalogue.is_still`.
     """
+    known.is_changing = True
     if update.surroundings.article_tree != known.surroundings.article_tree:
         known.compiled.set_article_groups(update.surroundings.article_tree)
         known.tree_hash = tree_hash(update.surroundings.article_tree)
@@ -232,3 +238,4 @@ async def _apply(known: TenantCatalogue, update: _Update, ids: Iterable[str]) ->
         for article, promotions in update.promotions.linked().items():
             known.linked.setdefault(article, set()).update(promotions)
     known.version = update.version
+    known.is_changing = False

@@ -96,19 +96,25 @@ async def evaluate(context: Context, tenant_id: str, request: PricingRequest) ->
             await pricing.count_failures()
             return pricing.answer(outcome, counter, version.changed_at)
         known = await context.catalogues.refresh(tenant_id, version)
-    raise Unavailable(
-        "CATALOGUE_CHANGING", "Promotions are being changed faster than a price can be stored; try again."
-    )
+    raise _changing()
 
 
 async def simulate(context: Context, tenant_id: str, request: PricingRequest) -> PricedIteration:
     """Price the basket and store nothing at all. Raises as `evaluate`."""
     pricing = _Pricing(context, tenant_id, request, include_inactive=request.include_inactive)
     known = await context.catalogues.current(tenant_id)
-    data_age = known.version.changed_at
-    outcome = await pricing.price(known)
-    await pricing.count_failures()
-    return pricing.answer(outcome, None, data_age)
+    for _ in range(ATTEMPTS_MAX):
+        version = known.version
+        outcome = await pricing.price(known)
+        if known.is_still(version):
+            await pricing.count_failures()
+            return pricing.answer(outcome, None, version.changed_at)
+        known = await context.catalogues.refresh(tenant_id, version)
+    raise _changing()
+
+
+def _changing() -> Unavailable:
+    return Unavailable("CATALOGUE_CHANGING", "Promotions are being changed faster than a basket is priced; try again.")
 
 
 class _Pricing:
