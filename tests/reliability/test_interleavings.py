@@ -32,12 +32,12 @@ async def test_b4_a_recharge_that_comes_between_gives_no_more_than_was_granted(
     counter = await shop.price("T1", priced)
     change, calls = budgets._change, []
 
-    async def recharged_between(session: Session, *arguments: Any) -> Any:
+    async def recharged_between(session: Session, *arguments: Any, **named: Any) -> Any:
         calls.append(arguments)
         if len(calls) == 2:
             recharge: Executable = update(BUDGETS).where(BUDGETS.c.id == identity("hot")).values(total_amount=101)
             await session.execute(recharge)
-        return await change(session, *arguments)
+        return await change(session, *arguments, **named)
 
     monkeypatch.setattr(budgets, "_change", recharged_between)
     await shop.confirm("T1", counter, "off")
