@@ -7,7 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 
 from promenade.store.schema import table
 from promenade.store.unit import Session
@@ -26,6 +26,25 @@ __all__ = [
 _BUDGETS = table("Budgets")
 _CONSUMPTIONS = table("BudgetConsumptions")
 _NOTIFICATIONS = table("BudgetNotifications")
+
+# Put together once: that takes longer than to run them.
+_BY = bindparam("changed_by", type_=_BUDGETS.c.consumed_amount.type)
+_CHANGE = (
+    update(_BUDGETS)
+    .where(_BUDGETS.c.id == bindparam("changed_id"))
+    .values(consumed_amount=_BUDGETS.c.consumed_amount + _BY)
+    .returning(
+        _BUDGETS.c.name,
+        _BUDGETS.c.status,
+        _BUDGETS.c.currency,
+        _BUDGETS.c.total_amount,
+        _BUDGETS.c.consumed_amount,
+        _BUDGETS.c.reserved_amount,
+    )
+)
+_CHANGE_WHILE_COVERED = _CHANGE.where(
+    _BUDGETS.c.total_amount - _BUDGETS.c.consumed_amount - _BUDGETS.c.reserved_amount >= _BY
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +94,7 @@ async def draw(session: Session, budget_id: str, wanted: Decimal, given_back: De
     """
     # One conditional statement while the budget lasts: no read before the write, so nothing can come between.
     net = wanted - given_back
-    free = _BUDGETS.c.total_amount - _BUDGETS.c.consumed_amount - _BUDGETS.c.reserved_amount
-    covered = await _change(session, budget_id, net, free >= net)
+    covered = await _change(session, budget_id, net, while_covered=True)
     if covered is not None:
         return _drawn(covered, wanted, given_back)
     return await _draw_rest(session, budget_id, wanted, given_back)
@@ -87,29 +105,17 @@ async def _draw_rest(session: Session, budget_id: str, wanted: Decimal, given_ba
 
     By then it may be more than was wanted: somebody recharged the budget, or brought something back.
     """
-    held = await _change(session, budget_id, -given_back, None)
+    held = await _change(session, budget_id, -given_back, while_covered=False)
     if held is None:
         return None
     rest = min(max(_left(held), Decimal(0)), wanted)
-    taken = await _change(session, budget_id, rest, None) if rest else None
+    taken = await _change(session, budget_id, rest, while_covered=False) if rest else None
     return _drawn(held if taken is None else taken, rest, given_back)
 
 
-async def _change(session: Session, budget_id: str, by: Decimal, condition: ColumnElement[bool] | None) -> Any:
-    statement = (
-        update(_BUDGETS)
-        .where(_BUDGETS.c.id == budget_id)
-        .values(consumed_amount=_BUDGETS.c.consumed_amount + by)
-        .returning(
-            _BUDGETS.c.name,
-            _BUDGETS.c.status,
-            _BUDGETS.c.currency,
-            _BUDGETS.c.total_amount,
-            _BUDGETS.c.consumed_amount,
-            _BUDGETS.c.reserved_amount,
-        )
-    )
-    rows = await session.execute(statement if condition is None else statement.where(condition))
+async def _change(session: Session, budget_id: str, by: Decimal, *, while_covered: bool) -> Any:
+    statement = _CHANGE_WHILE_COVERED if while_covered else _CHANGE
+    rows = await session.execute(statement, {"changed_id": budget_id, "changed_by": by})
     return rows[0] if rows else None
 
 

@@ -78,7 +78,7 @@ async def insert_first(
         "log_id": log_id,
         "confirmed_at": confirmed_at,
     }
-    return await session.rowcount(upsert(session, _CONFIRMATIONS).on_conflict_do_nothing(), row) == 1
+    return await session.rowcount(upsert(session.dialect, _CONFIRMATIONS).on_conflict_do_nothing(), row) == 1
 
 
 async def note_carried(session: Session, origin: str, transaction_id: str, carried: bytes) -> None:

@@ -139,7 +139,7 @@ async def count_use(session: Session, coupon_type_id: str, customer_id: str | No
     """
     if limit is not None and limit < 1:
         return None
-    counting = upsert(session, _USAGE)
+    counting = upsert(session.dialect, _USAGE)
     statement = counting.on_conflict_do_update(
         index_elements=[_USAGE.c.tenant_id, _USAGE.c.coupon_type_id, _USAGE.c.customer_id],
         set_={"count": _USAGE.c["count"] + 1},

@@ -157,7 +157,7 @@ async def add_issued(session: Session, code_id: str, code: str, issue: Issue) ->
         "created_at": issue.issued_at,
         **_columns(issue),
     }
-    added = upsert(session, _CODES).on_conflict_do_nothing(index_elements=[_CODES.c.tenant_id, _CODES.c.code])
+    added = upsert(session.dialect, _CODES).on_conflict_do_nothing(index_elements=[_CODES.c.tenant_id, _CODES.c.code])
     return IssuedCode(code_id, code) if await session.rowcount(added, row) == 1 else None
 
 

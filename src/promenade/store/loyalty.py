@@ -18,7 +18,7 @@ _TRANSACTIONS = table("LoyaltyTransactions")
 
 async def add_points(session: Session, customer_id: str, points: int, at: datetime) -> int:
     """Add to a customer's balance (below zero: take away) and return the new one."""
-    adding = upsert(session, _BALANCES)
+    adding = upsert(session.dialect, _BALANCES)
     rows = await session.execute(
         adding.on_conflict_do_update(
             index_elements=[_BALANCES.c.tenant_id, _BALANCES.c.customer_id],

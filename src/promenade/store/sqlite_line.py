@@ -16,6 +16,7 @@ from sqlalchemy.util import LRUCache
 
 from promenade.errors import Unavailable
 from promenade.store.hot import HOT
+from promenade.store.plain_insert import PlainInserts
 from promenade.store.tenancy import Scope, acting, guard_dialect
 from promenade.store.unit import Session
 
@@ -32,11 +33,19 @@ PROGRESS_STEPS = 20_000  # virtual machine steps between two looks at the clock
 class SqliteSession(Session):
     """A unit of work's statements on a line; none of its methods ever suspends."""
 
-    __slots__ = ("_connection", "_system_cache", "raw")
+    __slots__ = ("_connection", "_inserts", "_system_cache", "raw")
 
-    def __init__(self, connection: Connection, raw: sqlite3.Connection, system_cache: Any, scope: Scope) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        raw: sqlite3.Connection,
+        inserts: PlainInserts,
+        system_cache: Any,
+        scope: Scope,
+    ) -> None:
         super().__init__("sqlite", scope)
         self._connection = connection
+        self._inserts = inserts
         self.raw = raw
         self._system_cache = system_cache
 
@@ -50,6 +59,12 @@ class SqliteSession(Session):
         return cast("Sequence[Row[Any]]", result.fetchall()) if result.returns_rows else ()
 
     async def _count(self, statement: Executable, params: Any) -> int:
+        plain = self._inserts.of(statement, params if isinstance(params, list) else [params]) if params else None
+        if plain is not None:
+            try:
+                return self.raw.executemany(*plain).rowcount
+            except sqlite3.Error as error:
+                raise DBAPIError.instance(plain[0], None, error, sqlite3.Error) from error
         return int(self._run(statement, params).rowcount)
 
     async def hot(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
@@ -101,6 +116,7 @@ class Line:
         self.raw.set_progress_handler(self._late, PROGRESS_STEPS)
         self._engine = create_engine("sqlite://", creator=lambda: self.raw, poolclass=StaticPool)
         guard_dialect(self._engine.dialect)
+        self._inserts = PlainInserts(self._engine.dialect)
         self.connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
         self._system_cache: Any = LRUCache(500)
 
@@ -110,7 +126,7 @@ class Line:
     def session(self, scope: Scope) -> SqliteSession:
         """A session whose statements end within the time allowed, counted from now."""
         self._deadline = time.monotonic() + self._seconds_max
-        return SqliteSession(self.connection, self.raw, self._system_cache, scope)
+        return SqliteSession(self.connection, self.raw, self._inserts, self._system_cache, scope)
 
     def look(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
         """Run a reading hot statement, outside of any transaction."""

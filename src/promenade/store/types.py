@@ -18,7 +18,7 @@ columns is not, on SQLite.
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
+from decimal import Context, Decimal, Inexact, InvalidOperation, Overflow
 from typing import Any
 
 import msgspec
@@ -29,6 +29,8 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 __all__ = ["ExactDecimal", "Json", "Timestamp", "from_microseconds", "maybe_moment", "string", "to_microseconds"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# Raises for whatever would lose a digit.
+_EXACT = Context(prec=60, traps=[Inexact, InvalidOperation, Overflow])
 _MICROSECOND = timedelta(microseconds=1)
 
 
@@ -89,6 +91,7 @@ class ExactDecimal(TypeDecorator[Decimal]):
         super().__init__(precision, scale)
         self.precision = precision
         self.scale = scale
+        self._limit = 10**precision
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         if dialect.name == "postgresql":
@@ -114,6 +117,17 @@ class ExactDecimal(TypeDecorator[Decimal]):
         if isinstance(value, float):
             raise TypeError("a float is no exact amount")
         number = Decimal(value)
+        try:
+            exact = _EXACT.scaleb(number, self.scale)
+            whole = int(exact)
+            if whole == exact and -self._limit < whole < self._limit:
+                return whole
+        except (ArithmeticError, ValueError):  # too long, too large, not a number
+            pass
+        return self._scaled_slowly(number, value)
+
+    def _scaled_slowly(self, number: Decimal, value: Decimal | int) -> int:
+        """The same, digit by digit: says what is wrong with a number."""
         _, digits, exponent = number.as_tuple()
         if not isinstance(exponent, int):
             raise ValueError(f"{number} is not a number")

@@ -1,15 +1,13 @@
-"""INSERT ... ON CONFLICT, in the words of the session's dialect."""
+"""INSERT ... ON CONFLICT, in the words of a dialect."""
 
 from __future__ import annotations
 
 from sqlalchemy import Table
 from sqlalchemy.dialects import postgresql, sqlite
 
-from promenade.store.unit import Session
-
 __all__ = ["upsert"]
 
 
-def upsert(session: Session, table: Table) -> postgresql.Insert | sqlite.Insert:
+def upsert(dialect: str, table: Table) -> postgresql.Insert | sqlite.Insert:
     """An insert that takes ``on_conflict_do_nothing`` and ``on_conflict_do_update``."""
-    return postgresql.insert(table) if session.dialect == "postgresql" else sqlite.insert(table)
+    return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
-from sqlalchemy import bindparam, update
+from sqlalchemy import Insert, bindparam, update
 
 from promenade.store.schema import table
 from promenade.store.unit import Session
@@ -16,6 +17,20 @@ ALL_CUSTOMERS = ""
 
 _USAGE = table("promotion_usage")
 _PROMOTIONS = table("Promotions")
+_COUNT_IN_PROMOTION = (
+    update(_PROMOTIONS)
+    .where(_PROMOTIONS.c.id == bindparam("counted_id"))
+    .values(applications_count=_PROMOTIONS.c.applications_count + 1)
+)
+
+
+@cache  # made once: putting the statement together takes longer than running it
+def _counting(dialect: str) -> Insert:
+    counting = upsert(dialect, _USAGE)
+    return counting.on_conflict_do_update(
+        index_elements=[_USAGE.c.tenant_id, _USAGE.c.promotion_id, _USAGE.c.customer_id],
+        set_={"count": _USAGE.c["count"] + counting.excluded["count"]},
+    )
 
 
 async def count_applications(session: Session, promotion_ids: Iterable[str], customer_id: str | None) -> None:
@@ -26,12 +41,8 @@ async def count_applications(session: Session, promotion_ids: Iterable[str], cus
     """
     ordered = sorted(promotion_ids)
     customers = (ALL_CUSTOMERS,) if customer_id is None else (ALL_CUSTOMERS, customer_id)
-    counting = upsert(session, _USAGE)
     await session.execute_many(
-        counting.on_conflict_do_update(
-            index_elements=[_USAGE.c.tenant_id, _USAGE.c.promotion_id, _USAGE.c.customer_id],
-            set_={"count": _USAGE.c["count"] + counting.excluded["count"]},
-        ),
+        _counting(session.dialect),
         [
             {"promotion_id": promotion_id, "customer_id": customer, "count": 1}
             for promotion_id in ordered
@@ -39,8 +50,6 @@ async def count_applications(session: Session, promotion_ids: Iterable[str], cus
         ],
     )
     await session.execute_many(
-        update(_PROMOTIONS)
-        .where(_PROMOTIONS.c.id == bindparam("counted_id"))
-        .values(applications_count=_PROMOTIONS.c.applications_count + 1),
+        _COUNT_IN_PROMOTION,
         [{"counted_id": promotion_id} for promotion_id in ordered],
     )

@@ -1,0 +1,76 @@
+"""Inserts without the compiler: a confirm writes dozens of rows, and SQLAlchemy takes longer over each than SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Dialect, Executable, Insert, Table
+
+__all__ = ["PlainInserts"]
+
+Rows = Sequence[Mapping[str, Any]]
+Process = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    sql: str
+    columns: tuple[tuple[str, Process | None], ...]  # the key of each value, and what the database takes it as
+    constants: tuple[Any, ...]  # of columns that the rows leave to their defaults
+
+
+class PlainInserts:
+    """Turns inserts of rows with the same keys into text and tuples, each form worked out once."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        self._forms: dict[tuple[Table, tuple[str, ...]], _Form | None] = {}
+
+    def of(self, statement: Executable, rows: Rows) -> tuple[str, list[tuple[Any, ...]]] | None:
+        """The statement's text and its rows; None: this is more than a plain insert, SQLAlchemy's to run."""
+        if type(statement) is not Insert or not _is_plain(statement):
+            return None
+        keys = tuple(rows[0])
+        table: Any = statement.table
+        try:
+            form = self._forms[table, keys]
+        except KeyError:
+            form = self._forms[table, keys] = self._form(table, keys)
+        if form is None or any(len(row) != len(keys) for row in rows):
+            return None
+        columns, constants = form.columns, form.constants
+        try:
+            return form.sql, [
+                (*[row[key] if process is None else process(row[key]) for key, process in columns], *constants)
+                for row in rows
+            ]
+        except KeyError:  # rows of different keys: SQLAlchemy says what is wrong with them
+            return None
+
+    def _form(self, table: Table, keys: tuple[str, ...]) -> _Form | None:
+        if not set(keys) <= set(table.c.keys()):
+            return None
+        given = [table.c[key] for key in keys]
+        filled = [column for column in table.c if column.key not in keys and column.default is not None]
+        defaults: list[Any] = [column.default for column in filled]
+        if not all(default.is_scalar for default in defaults):
+            return None
+        names = [self._dialect.identifier_preparer.format_column(column) for column in [*given, *filled]]
+        marks = ", ".join("?" * len(names))
+        into = self._dialect.identifier_preparer.format_table(table)
+        processes = [column.type._cached_bind_processor(self._dialect) for column in [*given, *filled]]
+        return _Form(
+            sql=f"INSERT INTO {into} ({', '.join(names)}) VALUES ({marks})",  # noqa: S608 - quoted names, no values
+            columns=tuple(zip(keys, processes, strict=False)),
+            constants=tuple(
+                default.arg if process is None else process(default.arg)
+                for default, process in zip(defaults, processes[len(given) :], strict=True)
+            ),
+        )
+
+
+def _is_plain(statement: Insert) -> bool:
+    extras = statement._values or statement._multi_values or statement._returning or statement._prefixes
+    return not extras and statement.select is None
