@@ -122,3 +122,18 @@ async def test_an_exchange_spends_what_it_brings_back_itself(shop: Shop) -> None
         await shop.confirm(f"R{turn}", await shop.price(f"R{turn}", home, sales={"9": (f"X{turn}", "1")}))
         assert (await shop.row("Budgets", "small")).consumed_amount == 0
     assert (await kinds(shop)).count("BUDGET_EXHAUSTED") == 2  # by the two sales
+
+
+async def test_an_exchange_of_two_sales_carries_what_it_took_not_what_it_brought_back(shop: Shop) -> None:
+    for name in ("T1", "T2"):
+        await shop.confirm(name, await shop.price(name, PRICED), "off")
+    exchange = outcome(
+        (line("8", -2000, -800), line("9", -1000, -400), line("1", 1000, 500, discount("off", ((1, 100),)))),
+        (applied("off", 100, budget_ids=("marketing",)),),
+    )
+    await shop.confirm("X1", await shop.price("X1", exchange, sales={"8": ("T1", "1"), "9": ("T2", "1")}), "off")
+    assert [row.amount for row in await shop.rows("BudgetConsumptions", transaction_id="X1")] == [-2]
+    back = outcome((line("9", -1000, -400),), ())
+    await shop.confirm("R1", await shop.price("R1", back, sales={"9": ("X1", "1")}))
+    assert [row.amount for row in await shop.rows("BudgetConsumptions", transaction_id="R1")] == [-1]
+    assert (await shop.row("Budgets", "marketing")).consumed_amount == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -51,12 +52,14 @@ async def take_back(
 
 def _charged(record: SaleRecord, rows: Sequence[Consumed]) -> list[BudgetCharge]:
     """What the sale itself took: a consumption is net of what return lines of the same transaction gave back."""
-    own = {(one.budget_id, one.promotion_id): one.amount_minor for one in record.given_back}
+    own: Counter[tuple[str, str]] = Counter()
+    for one in record.given_back:  # the same budget and promotion once for each sale that was returned
+        own[one.budget_id, one.promotion_id] += one.amount_minor
     return [
         BudgetCharge(
             row.budget_id,
             row.promotion_id,
-            int(row.amount.scaleb(minor_digits(row.currency))) + own.get((row.budget_id, row.promotion_id), 0),
+            int(row.amount.scaleb(minor_digits(row.currency))) + own[row.budget_id, row.promotion_id],
             row.currency,
         )
         for row in rows
