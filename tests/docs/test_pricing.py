@@ -12,13 +12,25 @@ from promenade.engine.evaluation import evaluate
 from tests.engine.scenario_kit import parse
 from tests.engine.scenario_outcome import differences
 
-PAGE = Path(__file__).parent.parent.parent / "docs/pricing.md"
+ROOT = Path(__file__).parent.parent.parent
+PAGE = ROOT / "docs/pricing.md"
 EXAMPLES = re.findall(r"^```yaml\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
 
 
 def test_the_page_has_the_sections_that_the_code_names() -> None:
     found = re.findall(r"^## (\d+)\. ", PAGE.read_text(), re.MULTILINE)
     assert found == [str(number) for number in range(1, 12)]
+
+
+def test_what_remarks_in_the_code_refer_to_is_there() -> None:
+    """`section 6` is a section of the pricing page, `reliability B1` a promise of docs/reliability.md."""
+    promises = (ROOT / "docs/reliability.md").read_text()
+    for path in sorted((ROOT / "src/promenade").rglob("*.py")):
+        code = path.read_text()
+        for number in re.findall(r"\bsections? (\d+)", code):
+            assert 1 <= int(number) <= 11, f"{path.name}: section {number}"
+        for label in re.findall(r"\breliability ([A-Z]\d)", code):
+            assert f"**{label}**" in promises, f"{path.name}: reliability {label}"
 
 
 @pytest.mark.parametrize("number", range(len(EXAMPLES)))
