@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from promenade.events import CouponIssued
 from promenade.store import coupon_pool
@@ -15,8 +15,10 @@ from promenade.workflows.context import Context
 from promenade.workflows.coupon_codes import Draw, generate_code
 from promenade.workflows.effects import Effects, PostPurchaseCoupon
 
-__all__ = ["issue_coupons"]
+__all__ = ["ENDS_AT_LAST", "issue_coupons"]
 
+ENDS_AT_LAST = datetime(9000, 1, 1, tzinfo=UTC)  # beyond this neither dates nor time zones can be reckoned with
+_DAYS_MAX = timedelta.max.days
 DRAWS_MAX = 20  # a code of 40 bits or more is hardly ever taken; a type whose codes run out must not loop for ever
 
 
@@ -54,7 +56,7 @@ def _issue_of(
     """A code is good for the type's validityDays from now, and never longer than its type."""
     ends = [] if kind.valid_to is None else [kind.valid_to]
     if kind.validity_days is not None:
-        ends.append(now + timedelta(days=kind.validity_days))
+        ends.append(now + min(timedelta(days=min(kind.validity_days, _DAYS_MAX)), ENDS_AT_LAST - now))
     return Issue(
         coupon_type_id=kind.id,
         promotion_id=wanted.promotion_id,
