@@ -62,11 +62,16 @@ class PerUnit:
         scale = ledger.scale
         if self.kind == "PERCENTAGE":
             scale *= 10_000
+        elif self.kind == "UNIT_PRICE":
+            scale *= 1000
         cap = sum([s[1] * c for s, c in zip(segments, unit_caps(ledger, position, segments), strict=True)])
         return min(self._rounded(ledger, exact, scale), left, cap)
 
     def wants(self, ledger: Ledger, position: int, segments: Sequence[Segment]) -> list[int]:
-        """The exact discount of one unit of each segment, cut to what is left of it; times 10 000 for PERCENTAGE."""
+        """The exact discount of one unit of each segment, cut to what is left of it.
+
+        Times 10 000 for PERCENTAGE, times 1000 for UNIT_PRICE, whose price may be per measure.
+        """
         worth = ledger.unit_worths[position]
         scale = ledger.scale
         value = self.value
@@ -79,9 +84,8 @@ class PerUnit:
         if self.kind == "ABSOLUTE":
             return [max(0, min(amount, worth - taken * scale)) for _, _, taken in segments]
         line = ledger.view.lines[position]
-        if line.weighed:
-            amount = divide(amount * line.quantity_thousandths, 1000)  # the price is per measure
-        return [max(0, worth - taken * scale - amount) for _, _, taken in segments]
+        amount *= line.quantity_thousandths if line.weighed else 1000
+        return [max(0, (worth - taken * scale) * 1000 - amount) for _, _, taken in segments]
 
     def _rounded(self, ledger: Ledger, numerator: int, denominator: int) -> int:
         step = 1 if self.precision is None else rounding_step(self.precision, ledger.view.exponent)
@@ -127,7 +131,10 @@ def unit_caps(ledger: Ledger, position: int, segments: Sequence[Segment]) -> lis
 
 
 def pieces_of(amount: int, segments: Sequence[Segment], weights: Sequence[int], caps: Sequence[int]) -> Pieces:
-    """Spread a line's discount over its chosen units in proportion to their weights, odd minor units lowest first."""
+    """Spread a line's discount over its chosen units in proportion to their weights, odd minor units lowest first.
+
+    A unit with a weight is discounted also where no whole minor unit falls on it, just as when a whole line is taken.
+    """
     if len(segments) == 1:
         parts = [amount]
     else:
@@ -138,10 +145,11 @@ def pieces_of(amount: int, segments: Sequence[Segment], weights: Sequence[int], 
             [count * cap for count, cap in zip(counts, caps, strict=True)],
         )
     pieces: Pieces = []
-    for (start, count, _), part in zip(segments, parts, strict=True):
+    for (start, count, _), weight, part in zip(segments, weights, parts, strict=True):
+        if part == 0 and weight <= 0:
+            continue
         share, odd = divmod(part, count)
         if odd:
             pieces.append((start, odd, share + 1))
-        if share:
-            pieces.append((start + odd, count - odd, share))
+        pieces.append((start + odd, count - odd, share))
     return pieces
