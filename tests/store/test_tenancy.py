@@ -131,6 +131,22 @@ REFUSED: dict[str, tuple[Executable, Any]] = {
     "moving a row": (update(USAGE).values(tenant_id="b"), None),
     "moving a row by parameter": (update(USAGE), {"tenant_id": "b"}),
     "text": (text("SELECT * FROM promotion_usage"), None),
+    "made-up tenant of a copy": (
+        insert(USAGE).from_select(
+            ["tenant_id", "promotion_id", "customer_id", "count"],
+            select(literal("b").label("tenant_id"), literal("p"), literal(""), literal(1)),
+        ),
+        None,
+    ),
+    "insert inside a with": (
+        select(insert(USAGE).values(tenant_id="b", promotion_id="p").returning(USAGE.c.promotion_id).cte("made")),
+        None,
+    ),
+    "update inside a with": (
+        select(update(USAGE).values(count=7).returning(USAGE.c.promotion_id).cte("changed")),
+        None,
+    ),
+    "delete inside a with": (select(delete(USAGE).returning(USAGE.c.promotion_id).cte("gone")), None),
 }
 
 

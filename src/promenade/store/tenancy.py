@@ -17,12 +17,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import Delete, Executable, Insert, Select, String, Update, bindparam
 from sqlalchemy.engine import Dialect
 from sqlalchemy.sql import CompoundSelect
 from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.expression import ColumnClause
 from sqlalchemy.sql.selectable import TableClause
 
 __all__ = ["NOBODY", "SYSTEM", "Params", "Scope", "TenantBreach", "acting", "admit", "guard_dialect"]
@@ -84,6 +85,24 @@ class _GatedCompiler(SQLCompiler):
             return share
         return f"{share} AS {text}"
 
+    def visit_insert(self, insert_stmt: Any, **kw: Any) -> str:  # type: ignore[override]
+        _refuse_inside(kw.get("visiting_cte"))
+        return cast("str", super().visit_insert(insert_stmt, **kw))  # type: ignore[no-untyped-call]
+
+    def visit_update(self, update_stmt: Any, **kw: Any) -> str:  # type: ignore[override]
+        _refuse_inside(kw.get("visiting_cte"))
+        return super().visit_update(update_stmt, **kw)
+
+    def visit_delete(self, delete_stmt: Any, **kw: Any) -> str:  # type: ignore[override]
+        _refuse_inside(kw.get("visiting_cte"))
+        return cast("str", super().visit_delete(delete_stmt, **kw))  # type: ignore[no-untyped-call]
+
+
+def _refuse_inside(visiting_cte: object) -> None:
+    """A write inside a WITH would go past `admit`, which sees the outer statement alone."""
+    if visiting_cte is not None and not _acting.get().system:
+        raise TenantBreach("only a system session may write inside a WITH")
+
 
 def guard_dialect(dialect: Dialect) -> None:
     """Make ``dialect`` compile through the gate; its engine must not be shared with anything else."""
@@ -124,9 +143,9 @@ def _stamped(statement: Insert, params: Params | Sequence[Params] | None, scope:
     if scope.tenant is None:
         raise TenantBreach(f"a session without a tenant cannot insert into {statement.table}")
     if statement.select is not None:
-        # The select itself is gated, so the tenant_id it reads can only be the session's.
-        if "tenant_id" not in (statement._select_names or ()):
-            raise TenantBreach(f"an insert from a select into {statement.table} must carry tenant_id")
+        # The select itself is gated, so a tenant_id that it reads can only be the session's.
+        if not _reads_tenant(statement):
+            raise TenantBreach(f"an insert from a select into {statement.table} must carry the tenant_id it reads")
         return statement, params
     if statement._multi_values:
         raise TenantBreach("give many rows as parameters, not as values: the gate stamps parameters")
@@ -135,6 +154,16 @@ def _stamped(statement: Insert, params: Params | Sequence[Params] | None, scope:
     if isinstance(params, Mapping):
         return statement, _stamp(params, scope.tenant)
     return statement, [_stamp(one, scope.tenant) for one in params]
+
+
+def _reads_tenant(statement: Insert) -> bool:
+    """Whether the column for tenant_id is one that the select reads, not a value that it makes up."""
+    names = list(statement._select_names or ())
+    columns = list(getattr(statement.select, "selected_columns", ()))
+    if "tenant_id" not in names or len(columns) != len(names):
+        return False
+    column = columns[names.index("tenant_id")]
+    return isinstance(column, ColumnClause) and column.table is not None and column.name == "tenant_id"
 
 
 def _stamp(row: Params, tenant: str) -> dict[str, Any]:
