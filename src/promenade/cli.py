@@ -53,8 +53,8 @@ def cli() -> None:
 def serve(**options: Any) -> None:
     """Serve HTTP. SQLite is brought to the current schema by itself, PostgreSQL by `promenade db upgrade`."""
     settings = Settings(**options)
-    _prepare_database(settings)
-    _serve(settings)
+    with _serving(settings):
+        _serve(settings)
 
 
 @cli.command()
@@ -77,9 +77,9 @@ def demo(host: str, port: int, seed: int) -> None:
 def worker(**options: Any) -> None:
     """Do background work in a process of its own, beside `serve --workers N`."""
     settings = Settings(**options)
-    _prepare_database(settings)
-    configure_log()
-    _run(_work(settings))
+    with _serving(settings):
+        configure_log()
+        _run(_work(settings))
 
 
 @cli.group()
@@ -293,6 +293,17 @@ def _database_errors() -> Iterator[None]:
     except (OSError, PostgresError, SQLAlchemyError) as error:
         cause = str(getattr(error, "orig", None) or error).partition("\n")[0]
         raise Unavailable("DATABASE_UNAVAILABLE", f"The database cannot be used: {cause}") from error
+
+
+@contextlib.contextmanager
+def _serving(settings: Settings) -> Iterator[None]:
+    """A database that is ready, and on SQLite this process's alone to serve."""
+    from promenade.store.sole import sole_process
+
+    _make_data_dir(settings)
+    with sole_process(settings.database_url):
+        _prepare_database(settings)
+        yield
 
 
 def _with_database(settings: Settings, work: Callable[[Database], Coroutine[Any, Any, T]]) -> T:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import StartService
 from tests.kit.databases import Databases
 from tests.kit.service import COMMAND, promenade
 
@@ -121,3 +122,16 @@ def test_a_database_that_does_not_answer_is_one_line() -> None:
     done = attempt("tenant", "list", "--database-url", "postgresql://nobody@127.0.0.1:1/none")
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
+
+
+def test_one_process_serves_a_sqlite_file_and_commands_work_beside_it(server: StartService, tmp_path: Path) -> None:
+    running = server("--data-dir", str(tmp_path))
+    for command in ("serve", "worker"):
+        done = attempt(command, "--data-dir", str(tmp_path))
+        assert done.returncode == 1
+        assert "Another promenade serves" in done.stderr
+        assert done.stderr.count("\n") == 1
+    promenade("tenant", "create", "acme", "--data-dir", str(tmp_path))
+    running.kill()  # the lock ends with its process, however that ends
+    running.start()
+    assert json.loads(promenade("tenant", "list", "--json", "--data-dir", str(tmp_path)))[0]["tenantId"] == "acme"
