@@ -36,12 +36,14 @@ class PerUnit:
         left = ledger.totals[position] - taken
         if left <= 0:
             return 0
-        if self.kind != "PERCENTAGE":
-            units = ledger.units[position]
-            share, odd = divmod(taken, units)
-            return self._amount(ledger, position, [(0, odd, share + 1), (odd, units - odd, share)], left)
+        units = ledger.units[position]
         scale = ledger.scale
-        worth = ledger.unit_worths[position] * ledger.units[position]
+        worth = ledger.unit_worths[position]
+        share, odd = divmod(taken, units)
+        is_cut = taken and self.additive and worth * self.value > (worth - (share + 1) * scale) * 10_000
+        if is_cut or self.kind != "PERCENTAGE":
+            return self._amount(ledger, position, [(0, odd, share + 1), (odd, units - odd, share)], left)
+        worth *= units
         if not self.additive:
             worth -= taken * scale
         if self.precision is None and self.rounding == "ROUND_HALF_UP":
@@ -135,17 +137,17 @@ def pieces_of(amount: int, segments: Sequence[Segment], weights: Sequence[int], 
 
     A unit with a weight is discounted also where no whole minor unit falls on it, just as when a whole line is taken.
     """
-    if len(segments) == 1:
+    runs = _alike(segments, weights, caps)
+    if len(runs) == 1:
         parts = [amount]
     else:
-        counts = [segment[1] for segment in segments]
         parts = split_proportional(
             amount,
-            [count * weight for count, weight in zip(counts, weights, strict=True)],
-            [count * cap for count, cap in zip(counts, caps, strict=True)],
+            [count * weight for _, count, weight, _ in runs],
+            [count * cap for _, count, _, cap in runs],
         )
     pieces: Pieces = []
-    for (start, count, _), weight, part in zip(segments, weights, parts, strict=True):
+    for (start, count, weight, _), part in zip(runs, parts, strict=True):
         if part == 0 and weight <= 0:
             continue
         share, odd = divmod(part, count)
@@ -153,3 +155,17 @@ def pieces_of(amount: int, segments: Sequence[Segment], weights: Sequence[int], 
             pieces.append((start, odd, share + 1))
         pieces.append((start + odd, count - odd, share))
     return pieces
+
+
+def _alike(segments: Sequence[Segment], weights: Sequence[int], caps: Sequence[int]) -> list[tuple[int, int, int, int]]:
+    """(first unit, count, weight, cap): neighbours that are alike as one, whatever told them apart before."""
+    runs: list[tuple[int, int, int, int]] = []
+    for (start, count, _), weight, cap in zip(segments, weights, caps, strict=True):
+        if runs:
+            first, length, last_weight, last_cap = runs[-1]
+            if first + length == start and last_weight == weight and last_cap == cap:
+                runs[-1] = (first, length + count, weight, cap)
+                continue
+        if count:
+            runs.append((start, count, weight, cap))
+    return runs
