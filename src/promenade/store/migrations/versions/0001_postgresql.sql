@@ -274,8 +274,7 @@ CREATE TABLE iterations (
 	header_reference VARCHAR(100) COLLATE "C",
 	evaluated_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	data_age TIMESTAMP WITH TIME ZONE,
-	input BYTEA NOT NULL,
-	outcome BYTEA NOT NULL,
+	record BYTEA NOT NULL,
 	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	CONSTRAINT pk_iterations__key PRIMARY KEY (tenant_id, origin, transaction_id, transaction_counter)
 );

@@ -274,8 +274,7 @@ CREATE TABLE iterations (
 	header_reference VARCHAR(100),
 	evaluated_at BIGINT NOT NULL,
 	data_age BIGINT,
-	input BLOB NOT NULL,
-	outcome BLOB NOT NULL,
+	record BLOB NOT NULL,
 	created_at BIGINT NOT NULL,
 	CONSTRAINT pk_iterations__key PRIMARY KEY (tenant_id, origin, transaction_id, transaction_counter)
 );
