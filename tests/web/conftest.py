@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -13,6 +15,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from sqlalchemy.engine import make_url
 
 from promenade.store.catalogue import record_change
 from promenade.store.rows import insert_rows
@@ -50,6 +53,14 @@ class Shop:
     @property
     def url(self) -> str:
         return self.service.url
+
+    def copied_database(self, directory: Path) -> str:
+        """The URL of a copy of the database, for a second service: one process serves a file."""
+        self.token()  # so that the copy holds the key that signs the shop's tokens
+        path = directory / "copy.sqlite3"
+        with contextlib.closing(sqlite3.connect(make_url(self.database_url).database or "")) as original:
+            original.execute("VACUUM INTO ?", (str(path),))
+        return f"sqlite:///{path}"
 
     def token(self, client: str = "till") -> str:
         """A token of a client, asked for once."""

@@ -73,10 +73,11 @@ class External:
 
 
 @pytest.fixture(scope="module")
-def external(shop: Shop, logs: Path) -> Iterator[External]:
+def external(shop: Shop, logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[External]:
     keys = KeyServer()
     options = ("--jwks-url", keys.url, "--issuer", ISSUER, "--audience", AUDIENCE)
-    service = Service(logs / "external.log", "--database-url", shop.database_url, *options)
+    database_url = shop.copied_database(tmp_path_factory.mktemp("external"))
+    service = Service(logs / "external.log", "--database-url", database_url, *options)
     made = External(service, keys)
     service.start()
     yield made

@@ -9,6 +9,7 @@ import signal
 import socket
 from collections.abc import Callable
 from datetime import datetime
+from pathlib import Path
 
 import httpx2
 
@@ -56,8 +57,17 @@ def eventually(holds: Callable[[], bool]) -> None:
         pass
 
 
-def test_tills_go_on_when_the_cache_is_gone(shop: Shop, server: StartService, valkey_server: ValkeyServer) -> None:
-    options = ("--database-url", shop.database_url, "--public-url", shop.url, "--redis-url", valkey_server.url)
+def test_tills_go_on_when_the_cache_is_gone(
+    shop: Shop, server: StartService, valkey_server: ValkeyServer, tmp_path: Path
+) -> None:
+    options = (
+        "--database-url",
+        shop.copied_database(tmp_path),
+        "--public-url",
+        shop.url,
+        "--redis-url",
+        valkey_server.url,
+    )
     service = server(*options)
     assert httpx2.get(f"{service.url}/health").json()["status"] == "UP"
     valkey_server.stop()
@@ -106,8 +116,8 @@ def test_hits_and_misses_of_the_caches_are_counted(shop: Shop) -> None:
     assert counted() == (hits + 3, misses + 1)
 
 
-def test_metrics_are_open_to_loopback_alone_or_by_their_token(shop: Shop, server: StartService) -> None:
-    service = server("--database-url", shop.database_url, "--metrics-token", "open-sesame")
+def test_metrics_are_open_to_loopback_alone_or_by_their_token(server: StartService, tmp_path: Path) -> None:
+    service = server("--data-dir", str(tmp_path), "--metrics-token", "open-sesame")
     from_elsewhere = {"x-forwarded-for": "203.0.113.9"}  # as a proxy on loopback says
 
     def status(**headers: str) -> int:
@@ -142,8 +152,10 @@ def test_several_processes_add_up_their_metrics(databases: Databases, server: St
     assert service.stop() == 0
 
 
-def test_a_request_under_way_is_finished_before_the_service_ends(shop: Shop, server: StartService) -> None:
-    service = server("--database-url", shop.database_url, "--public-url", shop.url)
+def test_a_request_under_way_is_finished_before_the_service_ends(
+    shop: Shop, server: StartService, tmp_path: Path
+) -> None:
+    service = server("--database-url", shop.copied_database(tmp_path), "--public-url", shop.url)
     body = json.dumps(basket()).encode()
     with socket.create_connection(("127.0.0.1", service.port), timeout=30) as line:
         line.sendall(
