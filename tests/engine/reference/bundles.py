@@ -52,6 +52,8 @@ def run_bundles(turn: Turn, action: ActionRow, used: set[Piece], most: int | Non
     everything = [piece for bundle in bundles for piece in bundle.everything]
     bearing = sorted(weights, key=lambda each: (each.line, each.number))
     takings = distribute(turn, action, bearing, exact, weights, action.discount_type or "")
+    for taking in takings:  # within a line by what its pieces are worth
+        taking.shares = {piece: turn.base(piece) for piece in taking.shares}
     if any(taking.amount for taking in takings):
         used.update(everything)
     return takings, len(bundles)

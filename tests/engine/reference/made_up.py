@@ -157,6 +157,12 @@ class Maker:
         limited = not self.crowded or self.odds(4)
         rest = self.circumstances() if limited and self.odds(3) else {}
         levels = ("NONE", "NONE", "NONE", "PROMOTION", "PROMOTION", "GROUP", "GLOBAL")
+        conditions = self.conditions()
+        actions = tuple(self.action(n) for n in range(self.one(0, 1, 1, 1, 1, 2)))
+        mode = self.one("ADDITIVE", "MULTIPLICATIVE")
+        kinds = {row.condition_type for row in conditions} | {action.action_type for action in actions}
+        if kinds >= {"RECEIPT_AMOUNT", "FREE_ITEM"}:
+            mode = "ADDITIVE"  # a gift by what is left of the receipt is not compared
         return PromotionDefinition(
             id=identity(number),
             name=f"P{number}",
@@ -167,15 +173,15 @@ class Maker:
             exclusion_group=ExclusionGroupRow(exclusion, "HIGHEST_DISCOUNT" if exclusion == "x1" else "LOWEST_DISCOUNT")
             if exclusion
             else None,
-            calculation_mode=self.one("ADDITIVE", "MULTIPLICATIVE"),
+            calculation_mode=mode,
             rounding=self.one("ROUND_HALF_UP", "ROUND_HALF_UP", "ROUND_DOWN", "ROUND_UP", "NONE"),
             precision=self.one(None, None, None, 1, 0),
             max_applications_per_transaction=self.one(None, None, None, 1, 2),
             max_applications_total=self.one(None, None, None, 3) if limited else None,
             max_applications_per_customer=self.one(None, None, None, None, 1) if limited else None,
             budget_ids=self.one((), (), (), ("b1",), ("b1", "b2")) if limited else (),
-            conditions=self.conditions(),
-            actions=tuple(self.action(n) for n in range(self.one(0, 1, 1, 1, 1, 2))),
+            conditions=conditions,
+            actions=actions,
             loyalty_actions=tuple(self.loyalty(n) for n in range(self.one(0, 0, 0, 1, 2))),
             **rest,
         )
