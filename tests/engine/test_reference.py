@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from promenade.engine.definition import PromotionDefinition
+from tests.engine.reference.case import Case
 from tests.engine.reference.compare import engine, of_engine, of_reference
-from tests.engine.reference.made_up import ARTICLE_GROUPS, Case, Maker
+from tests.engine.reference.made_up import ARTICLE_GROUPS, Maker
 from tests.engine.reference.pricing import Result, price
 
 THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"

@@ -7,7 +7,8 @@ from typing import Any
 from promenade.engine.catalogue import Catalogue
 from promenade.engine.evaluation import evaluate
 from promenade.engine.outcome import Outcome
-from tests.engine.reference.made_up import ARTICLE_GROUPS, Case
+from tests.engine.reference.case import Case
+from tests.engine.reference.made_up import ARTICLE_GROUPS
 from tests.engine.reference.pricing import Result
 
 

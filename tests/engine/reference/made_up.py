@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from random import Random
 from typing import Any
@@ -33,6 +32,7 @@ from promenade.engine.definition import (
     PromotionDefinition,
     TierRow,
 )
+from tests.engine.reference.case import Case
 
 NOW = datetime(2026, 3, 14, 12, tzinfo=UTC)  # a Saturday
 DAY = timedelta(days=1)
@@ -49,16 +49,6 @@ KINDS = (
     *("ARTICLE", "ARTICLE_GROUP", "ARTICLE_LIST", "RECEIPT", "SCALED_RECEIPT", "QUANTITY_TIER"),
     *("BUNDLE", "BUNDLE", "FREE_ITEM", "FREE_ITEM", "POST_PURCHASE_COUPON"),
 )
-
-
-@dataclass(frozen=True)
-class Case:
-    """One sale to price, and the promotions of its day."""
-
-    definitions: tuple[PromotionDefinition, ...]
-    basket: Basket
-    facts: Facts
-    settings: Settings
 
 
 def identity(number: int) -> str:

@@ -1,0 +1,18 @@
+"""One sale to price, as both sides are given it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from promenade.engine.basket import Basket, Facts, Settings
+from promenade.engine.definition import PromotionDefinition
+
+
+@dataclass(frozen=True)
+class Case:
+    """One sale to price, and the promotions of its day."""
+
+    definitions: tuple[PromotionDefinition, ...]
+    basket: Basket
+    facts: Facts
+    settings: Settings
