@@ -279,8 +279,6 @@ CREATE TABLE iterations (
 	CONSTRAINT pk_iterations__key PRIMARY KEY (tenant_id, origin, transaction_id, transaction_counter)
 );
 
-CREATE INDEX ix_iterations__created_at ON iterations (tenant_id, created_at);
-
 CREATE TABLE loyalty_balances (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	customer_id VARCHAR(50) COLLATE "C" NOT NULL,

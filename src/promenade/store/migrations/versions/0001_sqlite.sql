@@ -262,7 +262,8 @@ CREATE TABLE iteration_counters (
 	transaction_id VARCHAR(50) NOT NULL,
 	last_counter INTEGER NOT NULL,
 	CONSTRAINT pk_iteration_counters__key PRIMARY KEY (tenant_id, origin, transaction_id)
-);
+)
+ WITHOUT ROWID;
 
 CREATE TABLE iterations (
 	tenant_id VARCHAR(36) NOT NULL,
@@ -278,8 +279,6 @@ CREATE TABLE iterations (
 	created_at BIGINT NOT NULL,
 	CONSTRAINT pk_iterations__key PRIMARY KEY (tenant_id, origin, transaction_id, transaction_counter)
 );
-
-CREATE INDEX ix_iterations__created_at ON iterations (tenant_id, created_at);
 
 CREATE TABLE loyalty_balances (
 	tenant_id VARCHAR(36) NOT NULL,
