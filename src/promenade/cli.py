@@ -67,6 +67,7 @@ def demo(host: str, port: int, seed: int) -> None:
     with tempfile.TemporaryDirectory(prefix="promenade-demo-") as directory:
         settings = Settings(host=host, port=port, data_dir=Path(directory))
         _prepare_database(settings)
+        click.echo("Seeding a retailer and a week of its sales; this takes a few seconds.", err=True)
         click.echo(_run(_seed_demo(settings, seed)))
         _serve(settings)
 
