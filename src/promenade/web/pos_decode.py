@@ -30,6 +30,7 @@ from promenade.web.validation import (
     Rule,
     amount_thousandths,
     explain,
+    has_plain_numbers,
     price_hundredths,
     quantity_thousandths,
     require_bounded,
@@ -48,7 +49,7 @@ _YEAR_MIN, _YEAR_MAX = 1970, 9000  # keeps every arithmetic with days and time z
 _EVALUATE = msgspec.json.Decoder(Envelope[EvaluateRequest])
 _CONFIRM = msgspec.json.Decoder(Envelope[ConfirmRequest])
 
-T = TypeVar("T")
+T = TypeVar("T", bound=msgspec.Struct)
 
 
 class _Refused(Exception):
@@ -83,8 +84,8 @@ def _decode(body: bytes, decoder: msgspec.json.Decoder[Envelope[T]]) -> T | None
         envelope = decoder.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
-    require_sound(body)
-    return envelope.request
+    request = envelope.request
+    return request if has_plain_numbers(require_sound(body)["request"], type(request)) else None
 
 
 # ---- evaluate -------------------------------------------------------------------------------------------------------

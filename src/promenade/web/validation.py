@@ -30,6 +30,7 @@ __all__ = [
     "Rule",
     "amount_thousandths",
     "explain",
+    "has_plain_numbers",
     "price_hundredths",
     "quantity_thousandths",
     "require_bounded",
@@ -44,8 +45,7 @@ _DETAILS_MAX = 50
 
 # Multiplying in here either is exact or raises: no digit is ever lost on the way in.
 _EXACT = Context(prec=60, traps=[Inexact, InvalidOperation, Overflow])
-_HUNDRED = Decimal(100)
-_THOUSAND = Decimal(1000)
+_REMEMBERED_MAX, _REMEMBERED_LENGTH = 20_000, 20  # numbers, characters
 _QUANTITY_LIMIT = Decimal(10) ** 12  # Decimal(15,3): twelve digits before the point
 _PRICE_LIMIT = Decimal(10) ** 13  # Decimal(15,2): thirteen
 
@@ -59,6 +59,29 @@ class BadNumber(ValueError):
         super().__init__(message)
         self.code = code
         self.message = message
+
+
+class _Scale:
+    """Numbers of one kind as whole numbers of their last decimal; most repeat, so they are remembered for a while."""
+
+    __slots__ = ("_decimals", "_factor", "_known", "_limit")
+
+    def __init__(self, limit: Decimal, decimals: int) -> None:
+        self._limit = limit
+        self._decimals = decimals
+        self._factor = Decimal(10) ** decimals
+        self._known: dict[str, int] = {}
+
+    def __call__(self, value: Decimal) -> int:
+        text = str(value)  # a Decimal takes six times as long to hash
+        scaled = self._known.get(text)
+        if scaled is None:
+            scaled = _scaled(value, self._factor, self._limit, self._decimals)
+            if len(self._known) >= _REMEMBERED_MAX:
+                self._known.clear()
+            if len(text) <= _REMEMBERED_LENGTH:
+                self._known[text] = scaled
+        return scaled
 
 
 def _scaled(value: Decimal, factor: Decimal, limit: Decimal, decimals: int) -> int:
@@ -76,9 +99,14 @@ def _scaled(value: Decimal, factor: Decimal, limit: Decimal, decimals: int) -> i
     return scaled
 
 
+_QUANTITIES = _Scale(_QUANTITY_LIMIT, 3)
+_PRICES = _Scale(_PRICE_LIMIT, 2)
+_AMOUNTS = _Scale(_PRICE_LIMIT, 3)
+
+
 def quantity_thousandths(value: Decimal) -> int:
     """A Decimal(15,3) quantity in thousandths; zero is refused: it is neither a sale nor a return."""
-    scaled = _scaled(value, _THOUSAND, _QUANTITY_LIMIT, 3)
+    scaled = _QUANTITIES(value)
     if scaled == 0:
         raise BadNumber("QUANTITY_ZERO", "The quantity must not be 0: above for a sale, below for a return.")
     return scaled
@@ -86,7 +114,7 @@ def quantity_thousandths(value: Decimal) -> int:
 
 def price_hundredths(value: Decimal) -> int:
     """A Decimal(15,2) price in hundredths, not below zero: what goes back has its sign on the quantity."""
-    scaled = _scaled(value, _HUNDRED, _PRICE_LIMIT, 2)
+    scaled = _PRICES(value)
     if scaled < 0:
         raise BadNumber("NEGATIVE", "The price must not be below 0: give what goes back a quantity below 0.")
     return scaled
@@ -94,7 +122,7 @@ def price_hundredths(value: Decimal) -> int:
 
 def amount_thousandths(value: Decimal) -> int:
     """A computed amount in thousandths, not below zero: currencies have up to three decimals."""
-    scaled = _scaled(value, _THOUSAND, _PRICE_LIMIT, 3)
+    scaled = _AMOUNTS(value)
     if scaled < 0:
         raise BadNumber("NEGATIVE", "The amount must not be below 0.")
     return scaled
@@ -134,8 +162,10 @@ def require_bounded(body: bytes) -> None:
         raise Invalid("TOO_MANY_VALUES", f"The body holds more than {VALUES_MAX} values.")
 
 
-def require_sound(body: bytes) -> None:
+def require_sound(body: bytes) -> Any:
     """Refuse JSON that decodes and yet is not sound: not UTF-8, too deep, a member twice in one object, a NUL.
+
+    The answer is the document as it is, of no declared type.
 
     Quick for good bodies: members seen in the text are counted against members that survive decoding. A string that
     looks like a member makes the first number greater, never smaller, so a repeated member cannot hide; when the
@@ -145,12 +175,47 @@ def require_sound(body: bytes) -> None:
         if not body.isascii():
             body.decode("utf-8")
         if b"\\u0000" not in body:
-            members = _member_count(_PLAIN.decode(body))
-            if members == body.translate(None, _JSON_SPACE).count(b'":'):
-                return
+            document = _PLAIN.decode(body)
+            if _member_count(document) == body.translate(None, _JSON_SPACE).count(b'":'):
+                return document
     except (UnicodeDecodeError, msgspec.MsgspecError, RecursionError):
         pass
-    _parse(body)
+    return _parse(body)
+
+
+def has_plain_numbers(value: Mapping[str, Any], struct: type[Struct]) -> bool:
+    """Whether all numbers that are sent as strings are written as JSON writes numbers.
+
+    The decoder's Decimal takes more: "1_000", " 2 ", digits of other scripts. ``value`` is what became a ``struct``.
+    """
+    for name, below in _checked_fields(struct):
+        entry = value.get(name)
+        if below is None:
+            if type(entry) is str and not _NUMBER.fullmatch(entry):
+                return False
+        elif type(entry) is list:
+            for one in entry:
+                if not has_plain_numbers(one, below):
+                    return False
+        elif entry is not None and not has_plain_numbers(entry, below):
+            return False
+    return True
+
+
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+
+
+@cache
+def _checked_fields(struct: type[Struct]) -> tuple[tuple[str, type[Struct] | None], ...]:
+    """The fields of ``struct`` with numbers in or below them, and the struct that an object or a list there holds."""
+    found: list[tuple[str, type[Struct] | None]] = []
+    for field in _fields(struct):
+        kind, _ = _unwrap(field.type)
+        if get_origin(kind) is list:
+            kind, _ = _unwrap(get_args(kind)[0])
+        if _has_checks(field.type):
+            found.append((field.encode_name, None if kind is Decimal else kind))
+    return tuple(found)
 
 
 _PLAIN = msgspec.json.Decoder()
@@ -247,7 +312,10 @@ def _value_faults(value: Any, annotation: Any, target: str) -> Iterator[Detail]:
     elif whole is not None:
         yield whole
     else:
-        yield from _check_faults(converted, metas, target)
+        faults = list(_check_faults(converted, metas, target))
+        if not faults and kind is Decimal and isinstance(value, str) and not _NUMBER.fullmatch(value):
+            faults = [Detail("NOT_A_NUMBER", f"`{target}` must be a number.", target)]
+        yield from faults
 
 
 def _list_faults(value: list[Any], kind: Any, metas: tuple[Meta, ...], target: str) -> Iterator[Detail]:
