@@ -259,16 +259,19 @@ def plain_promotions(draw: st.DrawFn) -> list[PromotionDefinition]:
 
 @st.composite
 def contenders(draw: st.DrawFn, number: int) -> PromotionDefinition:
-    """A promotion that gets into the way of others: few articles, much exclusivity, no conditions."""
+    """A promotion that gets into the way of others: few articles, much exclusivity or coarse steps, no conditions."""
+    kind = draw(st.sampled_from(("ARTICLE", "ARTICLE", "RECEIPT")))
     discount = st.one_of(
         st.tuples(st.just("PERCENTAGE"), st.integers(1, 9).map(lambda tens: tens * 1000)),
         st.tuples(st.just("ABSOLUTE"), st.integers(50, 900)),
     )
+    if kind == "ARTICLE":
+        discount = st.one_of(discount, st.tuples(st.just("UNIT_PRICE"), st.integers(0, 1_500)))
     discount_type, value = draw(discount)
     row = ActionRow(
         "a",
         1,
-        draw(st.sampled_from(("ARTICLE", "ARTICLE", "RECEIPT"))),
+        kind,
         discount_type,
         value,
         target_article_number=draw(st.sampled_from((None, "A", "B"))),
@@ -285,6 +288,8 @@ def contenders(draw: st.DrawFn, number: int) -> PromotionDefinition:
         if draw(st.integers(0, 3)) == 0
         else None,
         calculation_mode=draw(st.sampled_from(("ADDITIVE", "MULTIPLICATIVE"))),
+        rounding=draw(st.sampled_from(("ROUND_HALF_UP", "ROUND_HALF_UP", "ROUND_DOWN", "ROUND_UP", "NONE"))),
+        precision=draw(st.sampled_from((None, None, 1, 0))),
         budget_ids=("b1",) if draw(st.integers(0, 3)) == 0 else (),
         actions=(row,),
     )

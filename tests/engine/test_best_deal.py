@@ -8,7 +8,7 @@ from typing import Any
 from promenade.engine import best_deal
 from promenade.engine.basket import Basket, BudgetFact, Facts, Settings
 from promenade.engine.catalogue import Catalogue
-from promenade.engine.definition import PromotionDefinition
+from promenade.engine.definition import ActionRow, PromotionDefinition
 from promenade.engine.evaluation import evaluate
 from promenade.engine.outcome import Outcome
 from tests.engine.given import NOW, basket, line
@@ -84,6 +84,19 @@ def test_plain_stacking_needs_one_look() -> None:
     outcome = priced(TEN, *[off(n, 1, calculation_mode="MULTIPLICATIVE") for n in range(1, 60)])
     assert outcome.best_deal is not None
     assert (outcome.best_deal.optimal, outcome.best_deal.nodes) == (True, 1)
+
+
+def test_rounding_to_whole_units_can_make_the_smaller_discount_a_hindrance() -> None:
+    """In dinars: at 4.500 whole ones up to a price of 2.00 are 3.000; at 4.400 they are 2.000, 2.100 with the 0.100."""
+    bought = basket(line("C", "1", "4.50"), currency="KWD")
+    tenth = ActionRow("a", 1, "ARTICLE", "ABSOLUTE", 10)
+    price = ActionRow("a", 1, "ARTICLE", "UNIT_PRICE", 200)
+    small = replace(off(1, 0, priority=1), actions=(tenth,))
+    coarse = replace(off(2, 0, priority=2, precision=0), actions=(price,))
+    outcome = priced(bought, small, coarse)
+    assert (names(outcome), outcome.discount_minor) == (["P2"], 3000)
+    assert outcome.best_deal is not None
+    assert (outcome.best_deal.optimal, outcome.best_deal.bound_minor) == (True, 3000)
 
 
 def test_the_search_ends_after_its_nodes_and_says_so() -> None:

@@ -12,6 +12,7 @@ from promenade.engine.benefits.article import ArticleDiscount
 from promenade.engine.benefits.receipt import ReceiptDiscount
 from promenade.engine.benefits.registry import REWARDS_ONLY
 from promenade.engine.ledger import Ledger
+from promenade.engine.money import rounding_step
 from promenade.engine.outcome import BestDeal
 from promenade.engine.promotion import Unmet
 from promenade.engine.stacking import Candidate, Pass, World
@@ -102,18 +103,30 @@ def _contenders(world: World) -> list[_Contender]:
 
 
 def _is_monotone(candidate: Candidate) -> bool:
-    """Whether other promotions can only lower what it gives: one plain discount on everything it targets."""
+    """Whether other promotions can only lower what it gives: one plain discount on everything it targets.
+
+    Rounding does not change that, however coarse: less to reckon on never rounds to more.
+    """
     discounts = [benefit for benefit in candidate.promotion.benefits if benefit.stage != REWARDS_ONLY]
     return len(discounts) <= 1 and all(
         isinstance(benefit, ArticleDiscount | ReceiptDiscount) and benefit.choice.is_all for benefit in discounts
     )
 
 
-def _is_harmless(members: list[_Contender]) -> bool:
+def _is_coarse(candidate: Candidate, exponent: int) -> bool:
+    """Whether it rounds to steps of more than a minor unit."""
+    definition = candidate.promotion.definition
+    return definition.rounding != "NONE" and rounding_step(definition.precision, exponent) > 1
+
+
+def _is_harmless(members: list[_Contender], exponent: int) -> bool:
     """Whether leaving one out can never help, so that applying all is best.
 
     So it is when none excludes or competes with another and each takes a plain discount off whole lines: what then
-    remains of a line never grows with what it was before. Only one receipt discount, and that last, keeps it so.
+    remains of a line never shrinks when more of it was left before. Only one receipt discount, and that last, keeps
+    it so; and so does rounding to the minor unit. A coarser step (calculationConfig.precision) does not: for a price
+    of 2.00 in steps of 1.00, 4.50 loses 3.00 and 4.40 only 2.00. It is harmless in the first, which finds nothing
+    taken.
     """
     for member in members:
         candidate = member.candidate
@@ -121,6 +134,8 @@ def _is_harmless(members: list[_Contender]) -> bool:
         if definition.exclusivity != "NONE" or candidate.exclusion_id is not None or definition.budget_ids:
             return False
         if candidate.is_dynamic or not _is_monotone(candidate):
+            return False
+        if member is not members[0] and _is_coarse(candidate, exponent):
             return False
         for benefit in candidate.promotion.benefits:
             if isinstance(benefit, ArticleDiscount):
@@ -195,7 +210,7 @@ class _Search:
         """Search; afterwards ``best``, ``best_out``, ``bound`` and ``complete`` tell what was found."""
         self.bound = self._ceiling(frozenset())
         self.best = self._price(frozenset())
-        if _is_harmless(self._members):
+        if _is_harmless(self._members, self._world.view.exponent):
             self.bound = self.best
             return
         stack: list[tuple[frozenset[int], int]] = [(frozenset(), 0)]

@@ -92,9 +92,9 @@ class Ledger:
         self.states = snapshot[0].copy()
         self.taken_minor = snapshot[1]
 
-    def runs(self, position: int) -> Sequence[Run]:
-        """The line's units as runs, whichever way the state is kept."""
-        taken, mark, runs = self.states[position]
+    def runs(self, position: int, state: State | None = None) -> Sequence[Run]:
+        """The line's units as runs, whichever way the state is kept; in ``state`` instead of now if one is given."""
+        taken, mark, runs = self.states[position] if state is None else state
         if runs is not None:
             return runs
         count = self.units[position]

@@ -18,6 +18,7 @@ class Trigger:
     is_quantity: bool
     threshold: int  # thousandths of pieces, or minor units
     reached: int
+    is_remaining: bool = False  # an amount that counts what earlier promotions left, not what the lines cost
 
 
 @value(frozen=True, slots=True)

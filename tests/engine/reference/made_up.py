@@ -149,10 +149,6 @@ class Maker:
         levels = ("NONE", "NONE", "NONE", "PROMOTION", "PROMOTION", "GROUP", "GLOBAL")
         conditions = self.conditions()
         actions = tuple(self.action(n) for n in range(self.one(0, 1, 1, 1, 1, 2)))
-        mode = self.one("ADDITIVE", "MULTIPLICATIVE")
-        kinds = {row.condition_type for row in conditions} | {action.action_type for action in actions}
-        if kinds >= {"RECEIPT_AMOUNT", "FREE_ITEM"}:
-            mode = "ADDITIVE"  # a gift by what is left of the receipt is not compared
         return PromotionDefinition(
             id=identity(number),
             name=f"P{number}",
@@ -163,7 +159,7 @@ class Maker:
             exclusion_group=ExclusionGroupRow(exclusion, "HIGHEST_DISCOUNT" if exclusion == "x1" else "LOWEST_DISCOUNT")
             if exclusion
             else None,
-            calculation_mode=mode,
+            calculation_mode=self.one("ADDITIVE", "MULTIPLICATIVE"),
             rounding=self.one("ROUND_HALF_UP", "ROUND_HALF_UP", "ROUND_DOWN", "ROUND_UP", "NONE"),
             precision=self.one(None, None, None, 1, 0),
             max_applications_per_transaction=self.one(None, None, None, 1, 2),

@@ -8,7 +8,7 @@ from promenade.engine.benefits.fields import FULL_PERCENTAGE
 from promenade.engine.benefits.per_unit import unit_caps
 from promenade.engine.benefits.registry import ARTICLE_LEVEL, IndexKey, Terms, benefit
 from promenade.engine.definition import ActionRow, DefinitionError
-from promenade.engine.ledger import Pieces
+from promenade.engine.ledger import Pieces, Segment
 from promenade.engine.money import divide, minor_from_hundredths, split_proportional
 from promenade.engine.turn import Grant, Shown, Turn
 from promenade.engine.verdict import Missed, Trigger
@@ -18,8 +18,8 @@ __all__ = ["FreeItem"]
 
 _SHOWN: Shown = ("PERCENTAGE", FULL_PERCENTAGE)
 
-_FreeRun = tuple[int, int, int]
-"""(position, first unit, count): units of a line, alike"""
+_FreeRun = tuple[int, int, int, int, list[int]]
+"""(position, first unit, count, taken from each, what each adds to every trigger): units of a line, alike"""
 
 
 @benefit("FREE_ITEM")
@@ -89,25 +89,23 @@ class FreeItem:
         """Units of the article that could be free: first those that trigger least, then the dearest."""
         ledger = turn.ledger
         scale = ledger.scale
-
-        def place(position: int) -> tuple[list[int], int, int]:
-            weights = [_weight(turn, trigger, position) for trigger in triggers]
-            return weights, -ledger.unit_worths[position], position
-
         runs: list[_FreeRun] = []
-        for position in sorted(self.targets(turn), key=place):
+        for position in self.targets(turn):
             if ledger.totals[position] <= ledger.states[position][0]:
                 continue
-            for start, count, taken in ledger.open_segments(position, turn.ordinal, turn.exclusive):
+            worth = ledger.unit_worths[position]
+            for start, count, taken, taken_before in _open_runs(turn, triggers, position):
                 # Something that rounds to nothing cannot be given away.
-                if 2 * (ledger.unit_worths[position] - taken * scale) >= scale:
-                    runs.append((position, start, count))
+                if 2 * (worth - taken * scale) >= scale:
+                    weights = [_weight(turn, trigger, position, taken_before) for trigger in triggers]
+                    runs.append((position, start, count, taken, weights))
+        runs.sort(key=lambda run: (run[4], -ledger.unit_worths[run[0]], run[0], run[1]))
         return runs
 
     def _most_free(self, turn: Turn, triggers: tuple[Trigger, ...], runs: list[_FreeRun]) -> int:
         """The most units that can be free while the others still trigger them; more free never triggers more."""
         # Never more than could be given away even if none of the units had to trigger.
-        low, high = 0, min(sum([count for _, _, count in runs]), self._entitled(self._times(turn, triggers, [])))
+        low, high = 0, min(sum([run[2] for run in runs]), self._entitled(self._times(turn, triggers, [])))
         while low < high:
             middle = (low + high + 1) // 2
             if self._entitled(self._times(turn, triggers, _first(runs, middle))) >= middle:
@@ -119,10 +117,8 @@ class FreeItem:
     def _times(self, turn: Turn, triggers: tuple[Trigger, ...], free: list[_FreeRun]) -> int:
         """How often the conditions are met by the units that are not free."""
         times: int | None = None
-        for trigger in triggers:
-            reached = trigger.reached
-            if free:
-                reached -= sum([count * _weight(turn, trigger, position) for position, _, count in free])
+        for number, trigger in enumerate(triggers):
+            reached = trigger.reached - sum([count * weights[number] for _, _, count, _, weights in free])
             if trigger.threshold > 0:
                 met = max(0, reached) // trigger.threshold
                 times = met if times is None else min(times, met)
@@ -168,23 +164,46 @@ def _unit_quantity(turn: Turn, position: int) -> int:
     return line.quantity_thousandths if line.weighed else 1000
 
 
-def _weight(turn: Turn, trigger: Trigger, position: int) -> int:
+def _weight(turn: Turn, trigger: Trigger, position: int, taken_before: int) -> int:
     """What one unit of a line adds to a trigger: thousandths of pieces, or minor units."""
     if position not in trigger.lines:
         return 0
     if trigger.is_quantity:
         return _unit_quantity(turn, position)
-    return -(-turn.ledger.unit_worths[position] // turn.ledger.scale)
+    ledger = turn.ledger
+    taken = taken_before if trigger.is_remaining else 0
+    return max(0, -((taken * ledger.scale - ledger.unit_worths[position]) // ledger.scale))
+
+
+def _open_runs(turn: Turn, triggers: tuple[Trigger, ...], position: int) -> list[tuple[int, int, int, int]]:
+    """(first unit, count, taken from each, what of it earlier promotions took): the open units of a line.
+
+    What remained when the conditions were checked is before this promotion's own earlier actions.
+    """
+    ledger = turn.ledger
+    segments = ledger.open_segments(position, turn.ordinal, turn.exclusive)
+    before = next((take[4] for take in turn.takes if take[0] == position), None)
+    if before is None or not any(trigger.is_remaining for trigger in triggers):
+        return [(start, count, taken, taken) for start, count, taken in segments]
+    found: list[tuple[int, int, int, int]] = []
+    first = 0
+    for length, taken_before, _ in ledger.runs(position, before):
+        for start, count, taken in segments:
+            low, high = max(first, start), min(first + length, start + count)
+            if low < high:
+                found.append((low, high - low, taken, taken_before))
+        first += length
+    return found
 
 
 def _first(runs: list[_FreeRun], units: int) -> list[_FreeRun]:
     """The first so many units of the runs."""
     found: list[_FreeRun] = []
-    for position, start, count in runs:
+    for position, start, count, taken, weights in runs:
         if units == 0:
             break
         here = min(count, units)
-        found.append((position, start, here))
+        found.append((position, start, here, taken, weights))
         units -= here
     return found
 
@@ -193,12 +212,11 @@ def _make_free(turn: Turn, runs: list[_FreeRun]) -> None:
     """Take everything that is left of these units; rounded once per line, as all that is reckoned by the piece."""
     ledger = turn.ledger
     scale = ledger.scale
-    wanted: dict[int, dict[int, int]] = {}  # position -> first unit of a segment -> count
-    for position, start, count in runs:
-        wanted.setdefault(position, {})[start] = count
-    for position, counts in wanted.items():
-        open_segments = ledger.open_segments(position, turn.ordinal, turn.exclusive)
-        segments = [(start, counts[start], taken) for start, _, taken in open_segments if start in counts]
+    wanted: dict[int, list[Segment]] = {}
+    for position, start, count, taken, _ in runs:
+        wanted.setdefault(position, []).append((start, count, taken))
+    for position, segments in wanted.items():
+        segments.sort()
         worth = ledger.unit_worths[position]
         exact = [count * (worth - taken * scale) for _, count, taken in segments]
         left = ledger.totals[position] - ledger.states[position][0]

@@ -237,12 +237,19 @@ def _operand(target: str, text: str) -> int:
 
 
 def measure(
-    ranges: tuple[Bounds, ...], units: int, lines: tuple[int, ...], matched: tuple[int, ...] | None, what: Measure
+    ranges: tuple[Bounds, ...],
+    units: int,
+    lines: tuple[int, ...],
+    matched: tuple[int, ...] | None,
+    what: Measure,
+    is_remaining: bool = False,
 ) -> Verdict:
     """The verdict on a measured number: ``lines`` are those that counted, ``matched`` those the condition names."""
     met = reached(ranges, units)
     if met is not None:
-        return Met(None, (Trigger(lines, what.is_quantity, met.threshold, units),) if met.threshold > 0 else ())
+        if met.threshold <= 0:
+            return Met()
+        return Met(None, (Trigger(lines, what.is_quantity, met.threshold, units, is_remaining),))
     above = [one.low for one in ranges if one.low is not None and units < one.low]
     if not above:
         return what.too_high

@@ -34,7 +34,8 @@ class ReceiptAmount(Condition):
         return cls(test, tuple([test.ranges(exponent) for exponent in _EXPONENTS]))
 
     def check(self, view: BasketView, sale_minor: int) -> Verdict:
-        return measure(self.ranges[view.exponent], sale_minor, view.sale, None, AMOUNT)
+        is_remaining = sale_minor != view.sale_total_minor
+        return measure(self.ranges[view.exponent], sale_minor, view.sale, None, AMOUNT, is_remaining)
 
     def needs(self) -> str:
         return f"a purchase of {self.test.phrase()}"
