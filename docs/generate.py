@@ -22,8 +22,9 @@ from promenade.engine.definition import DefinitionError
 from promenade.errors import Detail
 from promenade.model import EntityType, code_lists, entities
 from promenade.model.declare import Field, Kind, Link, Service
+from promenade.web.numbers import BadNumber
 from promenade.web.problems import STATUS
-from promenade.web.validation import _WORDS, BadNumber
+from promenade.web.validation import _WORDS
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = Path(__file__).parent / "reference"

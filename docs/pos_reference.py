@@ -17,10 +17,10 @@ from promenade.web import pos
 from promenade.web.endpoint import Endpoint
 from promenade.web.issuer import Issuer, OAuthError, TokenResponse
 from promenade.web.monitoring import Health, Heartbeat, Monitoring
+from promenade.web.numbers import amount_thousandths, price_hundredths, quantity_thousandths
 from promenade.web.pos import Pos
 from promenade.web.pos_messages import ConfirmRequest, EvaluateRequest
 from promenade.web.pos_responses import EvaluateResponseV2, SideEffectsResult
-from promenade.web.validation import amount_thousandths, price_hundredths, quantity_thousandths
 from promenade.workflows.confirm import MESSAGE
 
 __all__ = ["services", "shapes"]

@@ -13,6 +13,7 @@ import msgspec
 
 from promenade.engine.basket import BasketLine, Customer, Payment
 from promenade.errors import Detail
+from promenade.web.numbers import BadNumber, amount_thousandths, price_hundredths, quantity_thousandths
 from promenade.web.pos_messages import (
     BasketItem,
     ConfirmBasketItem,
@@ -25,17 +26,7 @@ from promenade.web.pos_messages import (
     MoneyInput,
     PaymentInfo,
 )
-from promenade.web.validation import (
-    BadNumber,
-    Rule,
-    amount_thousandths,
-    explain,
-    has_plain_numbers,
-    price_hundredths,
-    quantity_thousandths,
-    require_bounded,
-    require_sound,
-)
+from promenade.web.validation import Rule, explain, has_plain_numbers, require_bounded, require_sound
 from promenade.workflows.confirm import ConfirmCommand, ConfirmedItem, ConfirmedPromotion
 from promenade.workflows.evaluate import PricingRequest
 

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from msgspec import Meta, Struct
 
-from promenade.web.validation import Amount, Price, Quantity
+from promenade.web.numbers import Amount, Price, Quantity
 
 __all__ = [
     "ITEMS_MAX",

@@ -103,7 +103,6 @@ class _Reward:
         turn.rewards = turn.rewards or []
         turn.rewards.append(PointsReward(kind, value, self.limit))
 
-
     def _changes(self, kind: str, value: int) -> bool:
         """Whether it can change any points: what has no effect uses no coupon up."""
         if kind == "MULTIPLY":
