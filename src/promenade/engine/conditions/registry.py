@@ -7,6 +7,7 @@ unknown or missing data in a basket never raises: it is `Missed` (pricing semant
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import ClassVar, Self, TypeVar
 
@@ -25,8 +26,11 @@ IndexKey = tuple[str, str]
 Params = tuple[tuple[str, str], ...]
 
 
-class Condition:
-    """One condition of a promotion. Subclasses are frozen dataclasses and say what they are in ``code``."""
+class Condition(ABC):
+    """One condition of a promotion. Subclasses are frozen dataclasses and say what they are in ``code``.
+
+    One that leaves out what is abstract here cannot be made, so it fails when its promotion is compiled, not at a till.
+    """
 
     __slots__ = ()
 
@@ -35,17 +39,17 @@ class Condition:
     """Whether it is article-like: it names articles, groups or manufacturers, and restricts ITEM_QUANTITY."""
 
     @classmethod
+    @abstractmethod
     def parse(cls, row: ConditionRow) -> Self:
         """Read the row; raises DefinitionError whose target is the wire field, relative to the condition."""
-        raise NotImplementedError
 
+    @abstractmethod
     def check(self, view: BasketView, sale_minor: int) -> Verdict:
         """Whether it holds, and the sale lines it matched. ``sale_minor``: the sale amount that counts (section 3)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def needs(self) -> str:
         """What a basket must bring, as a noun phrase that a shopper understands."""
-        raise NotImplementedError
 
     def keys(self) -> tuple[IndexKey, ...] | None:
         """The keys of which a basket must hold one for this condition to hold; None = any basket may."""
