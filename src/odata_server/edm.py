@@ -1,0 +1,389 @@
+"""The entity data model of a service, as frozen values (OData CSDL 4.01).
+
+::
+
+    AUTHORS = EntityType(name="Author", key=("ID",), properties=(
+        Property(name="ID", type=Primitive.GUID, nullable=False),
+        Property(name="name", type=Primitive.STRING, nullable=False, max_length=100),
+    ))
+    EDM = Edm(Schema(namespace="Bookshop", entity_types=(AUTHORS, BOOKS), container=Container(entity_sets=(...))))
+
+Values of properties are, in Python: str for String and Guid (lower case), bool, int, Decimal, float for Double and
+Single, `datetime.date`, `datetime.time`, aware `datetime.datetime` in UTC for DateTimeOffset, `timedelta` for Duration,
+bytes for Binary, list for collections, dict for complex values, str for members of an enumeration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from odata_server.annotations import Annotation
+
+__all__ = [
+    "Action",
+    "ActionImport",
+    "ComplexType",
+    "Container",
+    "Edm",
+    "EntitySet",
+    "EntityType",
+    "EnumMember",
+    "EnumType",
+    "Function",
+    "FunctionImport",
+    "NavigationProperty",
+    "Operation",
+    "Parameter",
+    "Primitive",
+    "Property",
+    "Reference",
+    "ReturnType",
+    "Schema",
+    "Singleton",
+    "StructuredType",
+    "Type",
+]
+
+
+class Primitive(StrEnum):
+    """The primitive types a property can have; the value is the qualified name."""
+
+    BINARY = "Edm.Binary"
+    BOOLEAN = "Edm.Boolean"
+    BYTE = "Edm.Byte"
+    DATE = "Edm.Date"
+    DATE_TIME_OFFSET = "Edm.DateTimeOffset"
+    DECIMAL = "Edm.Decimal"
+    DOUBLE = "Edm.Double"
+    DURATION = "Edm.Duration"
+    GUID = "Edm.Guid"
+    INT16 = "Edm.Int16"
+    INT32 = "Edm.Int32"
+    INT64 = "Edm.Int64"
+    SBYTE = "Edm.SByte"
+    SINGLE = "Edm.Single"
+    STRING = "Edm.String"
+    TIME_OF_DAY = "Edm.TimeOfDay"
+
+
+# ---- types --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnumMember:
+    """One member of an enumeration."""
+
+    name: str
+    value: int
+    annotations: tuple[Annotation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnumType:
+    """An enumeration; values on the wire are member names."""
+
+    name: str
+    members: tuple[EnumMember, ...]
+    is_flags: bool = False
+    annotations: tuple[Annotation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Property:
+    """A structural property.
+
+    ``computed``: set by the service; a client's value is ignored. ``immutable``: accepted on create only.
+    ``write_only``: accepted, never returned, filtered or ordered by. ``default`` is what a create without it stores.
+    """
+
+    name: str
+    type: Type
+    collection: bool = False
+    nullable: bool = True
+    max_length: int | None = None
+    precision: int | None = None
+    scale: int | None = None
+    default: Any = None
+    computed: bool = False
+    immutable: bool = False
+    write_only: bool = False
+    searchable: bool = False
+    annotations: tuple[Annotation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NavigationProperty:
+    """A way to other entities.
+
+    ``on`` pairs own properties with the target's: rows belong together when each pair is equal. ``composition``: the
+    target is written through this entity and deleted with it. ``writable``: may be bound, linked and deep-inserted.
+    """
+
+    name: str
+    target: str  # name of the entity type, in this schema
+    collection: bool = False
+    nullable: bool = True
+    on: tuple[tuple[str, str], ...] = ()
+    partner: str | None = None
+    composition: bool = False
+    writable: bool = True
+    annotations: tuple[Annotation, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class StructuredType:
+    """What entity types and complex types have in common."""
+
+    name: str
+    properties: tuple[Property, ...]
+    navigations: tuple[NavigationProperty, ...] = ()
+    annotations: tuple[Annotation, ...] = ()
+
+    @cached_property
+    def property_by_name(self) -> Mapping[str, Property]:
+        return {one.name: one for one in self.properties}
+
+    @cached_property
+    def navigation_by_name(self) -> Mapping[str, NavigationProperty]:
+        return {one.name: one for one in self.navigations}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComplexType(StructuredType):
+    """A value with properties and no identity."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntityType(StructuredType):
+    """A thing with identity. ``key`` names properties; ``etag`` says whether its entities carry one."""
+
+    key: tuple[str, ...]
+    etag: bool = False
+
+    @cached_property
+    def key_properties(self) -> tuple[Property, ...]:
+        return tuple(self.property_by_name[name] for name in self.key)
+
+
+Type = Primitive | EnumType | ComplexType
+
+
+# ---- operations ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """A parameter of an operation; ``entity_type`` instead of ``type`` for one that takes an entity."""
+
+    name: str
+    type: Type | None = None
+    entity_type: str | None = None
+    collection: bool = False
+    nullable: bool = True
+    max_length: int | None = None
+    precision: int | None = None
+    scale: int | None = None
+    annotations: tuple[Annotation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReturnType:
+    """What an operation returns: a value of ``type`` or an entity (or entities) of ``entity_type``.
+
+    ``media_type``: a client that accepts it gets the bare text instead of JSON.
+    """
+
+    type: Type | None = None
+    entity_type: str | None = None
+    collection: bool = False
+    nullable: bool = True
+    max_length: int | None = None
+    precision: int | None = None
+    scale: int | None = None
+    media_type: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """An action or function. ``binding`` names the entity type it is bound to; None: unbound."""
+
+    name: str
+    binding: str | None = None
+    binding_collection: bool = False
+    parameters: tuple[Parameter, ...] = ()
+    returns: ReturnType | None = None
+    annotations: tuple[Annotation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action(Operation):
+    """An operation that may change things: POST."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Function(Operation):
+    """An operation that changes nothing: GET."""
+
+    composable: bool = False
+
+
+# ---- container ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntitySet:
+    """An addressable collection; ``bindings`` says in which set a navigation's targets live, where it is not the one
+    set of their type."""
+
+    name: str
+    entity_type: str
+    insertable: bool = True
+    updatable: bool = True
+    deletable: bool = True
+    readable: bool = True
+    bindings: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    in_service_document: bool = True
+    annotations: tuple[Annotation, ...] = ()
+
+    @property
+    def read_only(self) -> bool:
+        return not (self.insertable or self.updatable or self.deletable)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Singleton:
+    """A single addressable entity."""
+
+    name: str
+    entity_type: str
+    annotations: tuple[Annotation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionImport:
+    """An unbound action at the service root."""
+
+    name: str
+    action: str
+    entity_set: str | None = None
+    annotations: tuple[Annotation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionImport:
+    """An unbound function at the service root."""
+
+    name: str
+    function: str
+    entity_set: str | None = None
+    annotations: tuple[Annotation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Container:
+    """What can be addressed at the service root."""
+
+    name: str = "EntityContainer"
+    entity_sets: tuple[EntitySet, ...] = ()
+    singletons: tuple[Singleton, ...] = ()
+    action_imports: tuple[ActionImport, ...] = ()
+    function_imports: tuple[FunctionImport, ...] = ()
+    annotations: tuple[Annotation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """A vocabulary that annotations use."""
+
+    uri: str
+    namespace: str
+    alias: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schema:
+    """One namespace with everything in it."""
+
+    namespace: str
+    entity_types: tuple[EntityType, ...]
+    container: Container
+    complex_types: tuple[ComplexType, ...] = ()
+    enum_types: tuple[EnumType, ...] = ()
+    operations: tuple[Operation, ...] = ()
+    references: tuple[Reference, ...] = ()
+    annotations: tuple[Annotation, ...] = ()
+
+
+class Edm:
+    """A schema with its names looked up once. Raises ValueError for a name that leads nowhere or is taken twice."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.namespace = schema.namespace
+        container = schema.container
+        self.entity_types = _by_name("entity type", schema.entity_types)
+        self.complex_types = _by_name("complex type", schema.complex_types)
+        self.enum_types = _by_name("enumeration", schema.enum_types)
+        self.entity_sets = _by_name("entity set", container.entity_sets)
+        self.singletons = _by_name("singleton", container.singletons)
+        self.action_imports = _by_name("action import", container.action_imports)
+        self.function_imports = _by_name("function import", container.function_imports)
+        self.operations: dict[str, tuple[Operation, ...]] = {}
+        for operation in schema.operations:
+            self.operations[operation.name] = (*self.operations.get(operation.name, ()), operation)
+        self._sets_of: dict[str, list[EntitySet]] = {}
+        for entity_set in container.entity_sets:
+            if entity_set.entity_type not in self.entity_types:
+                raise ValueError(f"entity set {entity_set.name} is of unknown type {entity_set.entity_type}")
+            self._sets_of.setdefault(entity_set.entity_type, []).append(entity_set)
+        self._check()
+
+    def _check(self) -> None:
+        for owner in (*self.entity_types.values(), *self.complex_types.values()):
+            names = [one.name for one in (*owner.properties, *owner.navigations)]
+            if len(names) != len(set(names)):
+                raise ValueError(f"{owner.name} has a member twice")
+            for navigation in owner.navigations:
+                target = self.entity_types.get(navigation.target)
+                if target is None:
+                    raise ValueError(f"{owner.name}/{navigation.name} leads to unknown type {navigation.target}")
+                for own, other in navigation.on:
+                    if own not in owner.property_by_name or other not in target.property_by_name:
+                        raise ValueError(f"{owner.name}/{navigation.name} joins unknown properties {own}, {other}")
+        for entity_type in self.entity_types.values():
+            for name in entity_type.key:
+                if name not in entity_type.property_by_name:
+                    raise ValueError(f"{entity_type.name} has no key property {name}")
+
+    def qualified(self, name: str) -> str:
+        """``Promotions`` -> ``PublicAPI.Promotions``."""
+        return f"{self.namespace}.{name}"
+
+    def set_of(self, entity_type: str, *, source: EntitySet | None = None, path: str = "") -> EntitySet | None:
+        """The set in which entities of a type live; ``source`` and ``path`` name the navigation that leads there."""
+        if source is not None and path in source.bindings:
+            bound: EntitySet = self.entity_sets[source.bindings[path]]
+            return bound
+        sets = self._sets_of.get(entity_type, ())
+        return sets[0] if sets else None
+
+    def bound_operation(self, name: str, entity_type: str, *, collection: bool) -> Operation | None:
+        """The operation of this name that is bound to an entity (or a collection) of this type."""
+        for operation in self.operations.get(name, ()):
+            if operation.binding == entity_type and operation.binding_collection == collection:
+                return operation
+        return None
+
+
+def _by_name(kind: str, values: tuple[Any, ...]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for value in values:
+        if value.name in found:
+            raise ValueError(f"{kind} {value.name} is declared twice")
+        found[value.name] = value
+    return found
