@@ -48,6 +48,7 @@ class Budgets(
     importable=True,
     natural_key=("code",),
     indexes=(("status", "valid_to"),),
+    windows=(("valid_from", "valid_to"),),
     invariants={
         "covered": "consumed_amount >= 0 AND reserved_amount >= 0 AND consumed_amount + reserved_amount <= total_amount"
     },

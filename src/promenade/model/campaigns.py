@@ -20,7 +20,14 @@ from promenade.model.declare import (
 __all__ = ["CampaignPosGroups", "Campaigns"]
 
 
-class Campaigns(Entity, public=RW, admin=DRAFT, natural_key=("code",), indexes=(("status", "end_at"),)):
+class Campaigns(
+    Entity,
+    public=RW,
+    admin=DRAFT,
+    natural_key=("code",),
+    indexes=(("status", "end_at"),),
+    windows=(("start_at", "end_at"),),
+):
     """A marketing campaign: a window of time, the places it runs in, and the promotions that belong to it."""
 
     code = text(50, "Short unique code of the campaign.", required=True, searchable=True)

@@ -36,7 +36,15 @@ __all__ = [
 _EVERYWHERE = frozenset({PUBLIC, ADMIN, REPORTING})
 
 
-class CouponTypes(Entity, public=RW, admin=DRAFT, importable=True, natural_key=("code",), unique=(("generic_code",),)):
+class CouponTypes(
+    Entity,
+    public=RW,
+    admin=DRAFT,
+    importable=True,
+    natural_key=("code",),
+    unique=(("generic_code",),),
+    windows=(("valid_from", "valid_to"),),
+):
     """A kind of coupon: how long its codes are good and how often they may be spent.
 
     A promotion linked to coupon types applies only when a code of one of them is presented.
@@ -110,6 +118,7 @@ class CouponCodes(
     importable=True,
     natural_key=("code",),
     patchable=("status",),
+    windows=(("valid_from", "valid_until"),),
     # One code is issued per basket, promotion and type; rows without an issuing transaction are not concerned.
     unique=(("issuing_transaction_id", "issuing_promotion_id", "coupon_type_id"),),
     indexes=(

@@ -123,6 +123,7 @@ def text(
     write_only: bool = False,
     hidden_from: Service | frozenset[Service] = frozenset(),
     importable: bool = False,
+    refers_to: str | None = None,
     wire: str = "",
     label: str = "",
 ) -> Field:
@@ -131,7 +132,7 @@ def text(
     return Field(
         kind=Kind.TEXT, doc=doc, length=length, required=required, default=default, searchable=searchable,
         read_only=read_only or virtual, virtual=virtual, write_only=write_only, hidden_from=hidden,
-        importable=importable, wire=wire, label=label,
+        importable=importable, refers_to=refers_to, wire=wire, label=label,
     )  # fmt: skip
 
 
@@ -362,6 +363,7 @@ class Entity(Fields):
         indexes: tuple[tuple[str, ...], ...] = (),
         invariants: Mapping[str, str] = MappingProxyType({}),
         patchable: tuple[str, ...] = (),
+        windows: tuple[tuple[str, str], ...] = (),
         tenant_owned: bool = True,
         shows_tenant: bool = True,
         managed: bool = True,
@@ -391,6 +393,6 @@ class Entity(Fields):
             collections=tuple(_named(name, member) for name, member in own if isinstance(member, Collection)),
             key=key, public=public, admin=admin, reporting=reporting, importable=importable,
             import_upserts=import_upserts, natural_key=natural_key, unique=unique, indexes=indexes,
-            invariants=invariants, patchable=patchable, tenant_owned=tenant_owned,
+            invariants=invariants, patchable=patchable, windows=windows, tenant_owned=tenant_owned,
             shows_tenant=tenant_owned and shows_tenant, managed=managed, stored=stored, deprecated=deprecated,
         )  # fmt: skip

@@ -19,7 +19,13 @@ from promenade.model.declare import (
 __all__ = ["ControlPosGroups", "PilotPosGroups", "PromotionPilotConfigs"]
 
 
-class PromotionPilotConfigs(Entity, public=RW, admin=DRAFT, natural_key=("promotion_id",)):
+class PromotionPilotConfigs(
+    Entity,
+    public=RW,
+    admin=DRAFT,
+    natural_key=("promotion_id",),
+    windows=(("pilot_start_at", "pilot_end_at"),),
+):
     """How a promotion is tried out: where, for how long, and against which control; one per promotion."""
 
     promotion = to_one("Promotions", "The promotion that is tried out.", required=True)

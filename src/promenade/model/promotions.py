@@ -41,6 +41,7 @@ class Promotions(
     importable=True,
     natural_key=("code",),
     indexes=(("status", "valid_to"), ("modified_at",)),
+    windows=(("valid_from", "valid_to"),),
 ):
     """A promotion: when and where it runs, and what it tolerates beside itself.
 
@@ -63,8 +64,8 @@ class Promotions(
     max_applications_total = integer("In how many sales it may apply altogether.", minimum=0)
     applications_count = integer("In how many confirmed sales it has applied.", default=0, read_only=True)
     is_experiment = boolean("Compares a group of POS that gets it with one that does not.")
-    control_group_id = text(36, "Of an experiment: the POS group that does not get it.")
-    experiment_group_id = text(36, "Of an experiment: the only POS group that gets it.")
+    control_group_id = text(36, "Of an experiment: the POS group that does not get it.", refers_to="PosGroups")
+    experiment_group_id = text(36, "Of an experiment: the only POS group that gets it.", refers_to="PosGroups")
     external_reference = text(100, "The retailer's own reference, such as a number in another system.")
     mutual_exclusion_group = to_one("MutualExclusionGroups", "Of the promotions of this group only one applies.")
     campaign = to_one("Campaigns", "The campaign it belongs to; it runs only within the campaign's window.")

@@ -117,6 +117,7 @@ class Field:
     maximum: Decimal | None = None
     code_list: str | None = None  # the field has a navigation `<wire>Text` to this code list
     choices: tuple[str, ...] = ()  # closed set of values without a code list of its own
+    refers_to: str | None = None  # the text is an ID of this entity set, without a foreign key
     searchable: bool = False
     read_only: bool = False  # set by the service; a client's value is refused
     virtual: bool = False  # computed on reading, never stored, never writable
@@ -208,6 +209,7 @@ class EntityType:
     indexes: tuple[tuple[str, ...], ...]
     invariants: Mapping[str, str]
     patchable: tuple[str, ...]
+    windows: tuple[tuple[str, str], ...]  # pairs of timestamps, the first before the second where both are there
     tenant_owned: bool
     shows_tenant: bool
     managed: bool
