@@ -1,0 +1,119 @@
+"""PromotionsCalendar: an entity without a table of its own, read from promotions, their campaigns and their places."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
+
+from promenade.store.schema import table
+from promenade.store.types import Json
+
+__all__ = ["promotions_calendar"]
+
+
+@cache
+def promotions_calendar() -> sa.FromClause:
+    """One row per promotion of PromotionsCalendar, with its Python names as columns; ``id`` is the promotion's.
+
+    ``starts_at`` and ``ends_at`` are the promotion's validity within its campaign's window, null where neither says
+    one; a window that the validity misses leaves them the wrong way round. ``pos_groups`` are the codes that decide
+    where it runs (pricing semantics, section 2.3), in their order, without the groups below them; of no group:
+    everywhere. It reads plain tables, so the tenant gate meets it as it meets them.
+    """
+    promotions, campaigns = table("Promotions"), table("Campaigns")
+    with_campaigns = promotions.outerjoin(campaigns, _refers(promotions.c.campaign_id, promotions, campaigns))
+    return (
+        sa.select(
+            promotions.c.id.label("id"),
+            promotions.c.id.label("promotion_id"),
+            promotions.c.name.label("promotion_name"),
+            promotions.c.status.label("status"),
+            promotions.c.type.label("type"),
+            _later(promotions.c.valid_from, campaigns.c.start_at).label("starts_at"),
+            _earlier(promotions.c.valid_to, campaigns.c.end_at).label("ends_at"),
+            promotions.c.campaign_id.label("campaign_id"),
+            campaigns.c.code.label("campaign_code"),
+            _pos_groups(promotions, campaigns).label("pos_groups"),
+            promotions.c.tenant_id.label("tenant_id"),
+        )
+        .select_from(with_campaigns)
+        .subquery("promotions_calendar")
+    )
+
+
+def _refers(column: sa.ColumnElement[Any], source: sa.FromClause, target: sa.FromClause) -> sa.ColumnElement[bool]:
+    """``column`` of ``source`` names the row of ``target``; with the tenant, which the keys begin with."""
+    return (target.c.tenant_id == source.c.tenant_id) & (target.c.id == column)
+
+
+def _later(one: sa.ColumnElement[Any], other: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
+    """The later of two moments, of which null is none: the databases' own functions do not agree about nulls."""
+    return sa.case((other.is_(None) | (one >= other), one), else_=other)
+
+
+def _earlier(one: sa.ColumnElement[Any], other: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
+    return sa.case((other.is_(None) | (one <= other), one), else_=other)
+
+
+def _pos_groups(promotions: sa.Table, campaigns: sa.Table) -> sa.ColumnElement[Any]:
+    """The codes of the places of one promotion, as a JSON list."""
+    own, campaigns_own, groups = table("PromotionPosGroups"), table("CampaignPosGroups"), table("PosGroups")
+    any_of_campaign = table("CampaignPosGroups").alias("any_of_campaign")
+    campaign_decides = (
+        sa.select(sa.literal_column("1"))
+        .select_from(any_of_campaign)
+        .where(
+            any_of_campaign.c.tenant_id == campaigns.c.tenant_id,
+            any_of_campaign.c.campaign_id == campaigns.c.id,
+            campaigns.c.merge_promotion_pos_groups.is_(sa.false()),
+        )
+        .correlate(campaigns)
+        .exists()
+    )
+    of_promotion = (
+        sa.select(own.c.tenant_id, own.c.pos_group_id)
+        .where(own.c.tenant_id == promotions.c.tenant_id, own.c.promotion_id == promotions.c.id, ~campaign_decides)
+        .correlate(promotions, campaigns)
+    )
+    of_campaign = (
+        sa.select(campaigns_own.c.tenant_id, campaigns_own.c.pos_group_id)
+        .where(campaigns_own.c.tenant_id == campaigns.c.tenant_id, campaigns_own.c.campaign_id == campaigns.c.id)
+        .correlate(promotions, campaigns)
+    )
+    places = sa.union(of_promotion, of_campaign).subquery("places")
+    # Looked up one by one, by their key: given the choice, either database may go through all POS groups per promotion.
+    code = (
+        sa.select(groups.c.code)
+        .where(_refers(places.c.pos_group_id, places, groups))
+        .correlate(places)
+        .scalar_subquery()
+        .label("code")
+    )
+    in_order = sa.select(code).select_from(places).order_by(code).subquery("in_order")
+    return sa.type_coerce(sa.select(_JsonList(in_order.c.code)).scalar_subquery(), Json())
+
+
+class _JsonList(FunctionElement[Any]):
+    """The values of a group as a JSON list, in ascending order; of none the empty list.
+
+    SQLite before 3.44 cannot order inside an aggregate: there the values must come in order.
+    """
+
+    inherit_cache = True
+    type = Json()
+
+
+@compiles(_JsonList)
+def _in_order_of_reading(element: _JsonList, compiler: SQLCompiler, **kw: Any) -> str:
+    return f"json_group_array({compiler.process(element.clauses, **kw)})"
+
+
+@compiles(_JsonList, "postgresql")
+def _ordered(element: _JsonList, compiler: SQLCompiler, **kw: Any) -> str:
+    values = compiler.process(element.clauses, **kw)
+    return f"coalesce(json_agg({values} ORDER BY {values})::text, '[]')"
