@@ -1,0 +1,332 @@
+"""The model as an OData service sees it: declarations -> `odata_server.edm`.
+
+Each entity of the service is one entity type and one entity set of the same name, each code list a read-only set with
+the key ``code``. A link ``campaign`` becomes the property ``campaign_ID`` and the navigation ``campaign``, a field
+``status`` with a code list has the navigation ``statusText``.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from odata_server.annotations import Annotation, AnnotationPath, EnumMemberValue, Record
+from odata_server.edm import (
+    ActionImport,
+    Container,
+    Edm,
+    EntitySet,
+    NavigationProperty,
+    Primitive,
+    Property,
+    Reference,
+    Schema,
+)
+from odata_server.edm import EntityType as OdataType
+from promenade import model
+from promenade.model.codelists import CodeList
+from promenade.model.declare import (
+    ADMIN,
+    NONE,
+    PUBLIC,
+    REPORTING,
+    RO,
+    RW_RESTRICTED,
+    Collection,
+    EntityType,
+    Field,
+    Kind,
+    Link,
+    Service,
+)
+from promenade.model.operations import operations_of
+
+__all__ = ["MINOR_VERSION", "edm_for", "served_entities"]
+
+MINOR_VERSION = 13
+"""The minor version of the public API, in every body that it answers (Versioning)."""
+
+_NAMESPACES = {PUBLIC: "PublicAPI", ADMIN: "AdminService", REPORTING: "ReportingService"}
+_REFERENCES = (
+    Reference(
+        uri="https://oasis-tcs.github.io/odata-vocabularies/vocabularies/Org.OData.Core.V1.xml",
+        namespace="Org.OData.Core.V1",
+        alias="Core",
+    ),
+    Reference(
+        uri="https://oasis-tcs.github.io/odata-vocabularies/vocabularies/Org.OData.Capabilities.V1.xml",
+        namespace="Org.OData.Capabilities.V1",
+        alias="Capabilities",
+    ),
+    Reference(
+        uri="https://oasis-tcs.github.io/odata-vocabularies/vocabularies/Org.OData.Validation.V1.xml",
+        namespace="Org.OData.Validation.V1",
+        alias="Validation",
+    ),
+    Reference(
+        uri="https://sap.github.io/odata-vocabularies/vocabularies/Common.xml",
+        namespace="com.sap.vocabularies.Common.v1",
+        alias="Common",
+    ),
+)
+_PRIMITIVES = {
+    Kind.UUID: Primitive.GUID,
+    Kind.TEXT: Primitive.STRING,
+    Kind.INTEGER: Primitive.INT32,
+    Kind.LONG: Primitive.INT64,
+    Kind.DECIMAL: Primitive.DECIMAL,
+    Kind.BOOLEAN: Primitive.BOOLEAN,
+    Kind.TIMESTAMP: Primitive.DATE_TIME_OFFSET,
+    Kind.DATE: Primitive.DATE,
+    Kind.TIME: Primitive.TIME_OF_DAY,
+    Kind.TEXTS: Primitive.STRING,
+    Kind.BLOB: Primitive.BINARY,
+}
+_MICROSECONDS = 6  # decimals of a second that are kept
+# Of the sets that are written in part, those whose rows may be deleted: finished jobs.
+_DELETABLE = frozenset({"ImportJobs"})
+
+
+def served_entities(service: Service) -> tuple[EntityType, ...]:
+    """The entities that are part of a service, in the order of their modules."""
+    return tuple(entity for entity in model.entities() if entity.mode(service) is not NONE)
+
+
+@cache
+def edm_for(service: Service) -> Edm:
+    """The entity data model of a service, made once."""
+    entities = served_entities(service)
+    lists = tuple(model.code_lists().values())
+    operations = operations_of(service)
+    imports = tuple(
+        ActionImport(name=operation.name, action=operation.name) for operation in operations if not operation.binding
+    )
+    return Edm(
+        Schema(
+            namespace=_NAMESPACES[service],
+            entity_types=(
+                *(_Projection(service, entity).entity_type() for entity in entities),
+                *(_code_list_type(one) for one in lists),
+            ),
+            operations=operations,
+            container=Container(
+                entity_sets=(
+                    *(_entity_set(service, entity) for entity in entities),
+                    *(_read_only_set(one.set_name, _described(one.doc)) for one in lists),
+                ),
+                action_imports=imports,
+            ),
+            references=_REFERENCES,
+        )
+    )
+
+
+class _Projection:
+    """One entity as one service shows it."""
+
+    def __init__(self, service: Service, entity: EntityType) -> None:
+        self._service = service
+        self._entity = entity
+        self._served = {one.set_name: one for one in served_entities(service)}
+
+    def entity_type(self) -> OdataType:
+        entity = self._entity
+        fields = [field for field in entity.fields if self._service not in field.hidden_from]
+        links = [link for link in entity.links if self._service not in link.hidden_from]
+        return OdataType(
+            name=entity.set_name,
+            key=tuple(entity.field(name).wire for name in entity.key),
+            etag=entity.stored,
+            properties=(*(_property(field) for field in fields), *map(_foreign_key, links), *self._version_property()),
+            navigations=(
+                *(self._to_one(link) for link in links if link.target in self._served),
+                *(_text_navigation(field, field.code_list) for field in fields if field.code_list),
+                *(self._to_many(one) for one in entity.collections if one.target in self._served),
+            ),
+            annotations=_described(entity.doc),
+        )
+
+    def _version_property(self) -> tuple[Property, ...]:
+        if self._service is not PUBLIC:
+            return ()
+        doc = "Minor version of the interface: the same in every row."
+        annotations = _annotated(doc, "Minor version")
+        return (Property(name="minorVersion", type=Primitive.INT32, computed=True, annotations=annotations),)
+
+    def _to_one(self, link: Link) -> NavigationProperty:
+        partner = next(
+            (
+                one.wire
+                for one in self._served[link.target].collections
+                if one.target == self._entity.set_name and one.by == link.name
+            ),
+            None,
+        )
+        return NavigationProperty(
+            name=link.wire,
+            target=link.target,
+            nullable=link.nullable,
+            on=((link.property_wire, "ID"),),
+            partner=partner,
+            writable=not link.read_only,
+            annotations=_annotated(link.doc, link.label),
+        )
+
+    def _to_many(self, collection: Collection) -> NavigationProperty:
+        link = self._served[collection.target].link(collection.by)
+        return NavigationProperty(
+            name=collection.wire,
+            target=collection.target,
+            collection=collection.many,
+            on=(("ID", link.property_wire),),
+            partner=link.wire,
+            composition=collection.composition,
+            writable=collection.composition,
+            annotations=_annotated(collection.doc, collection.label),
+        )
+
+
+# ---- members ------------------------------------------------------------------------------------------------------
+
+
+def _property(field: Field) -> Property:
+    is_texts = field.kind is Kind.TEXTS
+    is_text = field.kind is Kind.TEXT
+    return Property(
+        name=field.wire,
+        type=_PRIMITIVES[field.kind],
+        collection=is_texts,
+        nullable=field.nullable and not is_texts,  # of a collection this speaks of its items
+        max_length=field.length if is_text else None,
+        precision=_MICROSECONDS if field.kind is Kind.TIMESTAMP else field.precision,
+        scale=field.scale,
+        default=field.default,
+        computed=field.read_only,
+        immutable=field.name == "id",
+        write_only=field.write_only,
+        searchable=field.searchable,
+        annotations=(*_annotated(field.doc, field.label), *_bounds(field)),
+    )
+
+
+def _foreign_key(link: Link) -> Property:
+    return Property(
+        name=link.property_wire,
+        type=Primitive.GUID,
+        nullable=link.nullable,
+        computed=link.read_only,
+        annotations=_annotated(link.doc, link.label),
+    )
+
+
+def _text_navigation(field: Field, code_list: str) -> NavigationProperty:
+    return NavigationProperty(
+        name=f"{field.wire}Text",
+        target=code_list,
+        nullable=field.nullable,
+        on=((field.wire, "code"),),
+        writable=False,
+        annotations=_annotated(f"What `{field.wire}` means.", field.label),
+    )
+
+
+def _bounds(field: Field) -> tuple[Annotation, ...]:
+    """What a value must be beyond its type, and where it may come from."""
+    found: list[Annotation] = []
+    if field.name == "id":
+        # A client may choose the key of what it creates; otherwise the service does.
+        found.append(Annotation("Core.ComputedDefaultValue"))
+    if field.code_list:
+        found.append(Annotation("Common.Text", AnnotationPath(f"{field.wire}Text/name")))
+    if field.choices:
+        allowed = tuple(Record({"Value": choice}) for choice in field.choices)
+        found.append(Annotation("Validation.AllowedValues", allowed))
+    for term, bound in (("Validation.Minimum", field.minimum), ("Validation.Maximum", field.maximum)):
+        if bound is not None:
+            found.append(Annotation(term, bound if field.kind is Kind.DECIMAL else int(bound)))
+    return tuple(found)
+
+
+# ---- sets and code lists ------------------------------------------------------------------------------------------
+
+
+def _entity_set(service: Service, entity: EntityType) -> EntitySet:
+    annotations = (*_described(entity.doc), *_deprecation(entity))
+    mode = entity.mode(service)
+    if mode is RO:
+        return _read_only_set(entity.set_name, annotations)
+    whole = mode is not RW_RESTRICTED
+    return EntitySet(
+        name=entity.set_name,
+        entity_type=entity.set_name,
+        insertable=whole,
+        deletable=whole or entity.set_name in _DELETABLE,
+        annotations=annotations,
+    )
+
+
+def _read_only_set(name: str, annotations: tuple[Annotation, ...]) -> EntitySet:
+    return EntitySet(
+        name=name, entity_type=name, insertable=False, updatable=False, deletable=False, annotations=annotations
+    )
+
+
+def _code_list_type(code_list: CodeList) -> OdataType:
+    return OdataType(
+        name=code_list.set_name,
+        key=("code",),
+        properties=(
+            Property(
+                name="code",
+                type=Primitive.STRING,
+                nullable=False,
+                max_length=30,
+                searchable=True,
+                annotations=(*_annotated("The value.", "Code"), Annotation("Common.Text", AnnotationPath("name"))),
+            ),
+            Property(
+                name="name",
+                type=Primitive.STRING,
+                max_length=255,
+                searchable=True,
+                annotations=_annotated("What it is called.", "Name"),
+            ),
+            Property(
+                name="description",
+                type=Primitive.STRING,
+                max_length=1000,
+                searchable=True,
+                annotations=_annotated("What it means.", "Description"),
+            ),
+            Property(
+                name="sequence",
+                type=Primitive.INT32,
+                annotations=_annotated("Its place in the list.", "Sequence"),
+            ),
+        ),
+        annotations=_described(code_list.doc),
+    )
+
+
+def _deprecation(entity: EntityType) -> tuple[Annotation, ...]:
+    if not entity.deprecated:
+        return ()
+    _, _, instead = entity.doc.partition("Deprecated: ")
+    revision = Record({"Kind": EnumMemberValue(("Core.RevisionKind/Deprecated",)), "Description": instead})
+    return (Annotation("Core.Revisions", (revision,)),)
+
+
+def _described(doc: str) -> tuple[Annotation, ...]:
+    """The first paragraph of a docstring, on one line; what follows as the long description."""
+    first, _, rest = doc.partition("\n\n")
+    found = [Annotation("Core.Description", _one_line(first))]
+    if rest:
+        found.append(Annotation("Core.LongDescription", _one_line(rest)))
+    return tuple(found)
+
+
+def _annotated(doc: str, label: str) -> tuple[Annotation, ...]:
+    return (Annotation("Core.Description", _one_line(doc)), Annotation("Common.Label", label))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
