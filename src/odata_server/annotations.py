@@ -28,7 +28,10 @@ class EnumMemberValue:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A record of a vocabulary: property -> value; ``type`` only where it is not the term's own."""
+    """A record of a vocabulary: property -> value; ``type`` only where it is not the term's own.
+
+    A name that begins with ``@`` is a term applied to the record, e.g. ``@UI.Importance``.
+    """
 
     values: Mapping[str, AnnotationValue] = field(default_factory=lambda: MappingProxyType({}))
     type: str | None = None
@@ -39,8 +42,12 @@ AnnotationValue = str | bool | int | Decimal | None | AnnotationPath | EnumMembe
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """A term applied to a model element; ``term`` with the alias of its vocabulary, e.g. ``Core.Description``."""
+    """A term applied to a model element; ``term`` with the alias of its vocabulary, e.g. ``Core.Description``.
+
+    ``annotations`` apply to this annotation itself, e.g. ``UI.TextArrangement`` to a ``Common.Text``.
+    """
 
     term: str
     value: AnnotationValue = True
     qualifier: str | None = None
+    annotations: tuple[Annotation, ...] = ()
