@@ -1,0 +1,107 @@
+"""A bookshop: the model, tables, rows and operations that every test of the library uses.
+
+`EDM` is the model, `sql_model()` the model on its tables, `ROWS` what is in them. The functions `author`, `book`, ...
+give the IDs of the rows. Fixtures (see conftest), both an `EngineDatabase` on SQLite, then on PostgreSQL: `bookshop`
+has these rows afresh for each test, `library` is only read and cheaper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import Engine, Executable, event
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from tests.odata_server.bookshop_edm import EDM
+from tests.odata_server.bookshop_rows import ROWS, author, book, chapter, order, review, section
+from tests.odata_server.bookshop_tables import METADATA
+
+__all__ = [
+    "EDM",
+    "METADATA",
+    "ROWS",
+    "author",
+    "book",
+    "chapter",
+    "check_foreign_keys",
+    "columns",
+    "fill",
+    "order",
+    "review",
+    "section",
+    "sql_model",
+]
+
+_TABLES = {
+    "Author": "authors",
+    "Blurb": "blurbs",
+    "Book": "books",
+    "Chapter": "chapters",
+    "Country": "countries",
+    "Genre": "genres",
+    "Order": "orders",
+    "OrderItem": "order_items",
+    "Profile": "profiles",
+    "Review": "reviews",
+    "Section": "sections",
+    "Shop": "shops",
+    "Translation": "translations",
+}
+
+
+def columns(entity_type: str) -> dict[str, str]:
+    """Property -> column: ``postedAt`` is ``posted_at``, ``author_ID`` is ``author_id``."""
+    return {name: _snake(name) for name in EDM.entity_types[entity_type].property_by_name}
+
+
+def _snake(name: str) -> str:
+    if name.endswith("ID"):
+        return name.lower()
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+
+
+def sql_model() -> Any:
+    """The model on its tables, as the library's SQL part takes it."""
+    from odata_server.sql import EntityMap, SqlModel  # type: ignore[import-untyped,unused-ignore]
+
+    return SqlModel(
+        EDM,
+        {
+            name: EntityMap(
+                METADATA.tables[table],
+                columns(name),
+                etag="version" if EDM.entity_types[name].etag else None,
+            )
+            for name, table in _TABLES.items()
+        },
+    )
+
+
+def _statements() -> Iterable[tuple[Executable, list[dict[str, Any]]]]:
+    for table in reversed(METADATA.sorted_tables):
+        yield table.delete(), []
+    for table in METADATA.sorted_tables:
+        yield table.insert(), [dict(row) for row in ROWS[table]]
+
+
+async def fill(engine: Engine | AsyncEngine) -> None:
+    """Empty the tables, making them where there are none, and put the rows in."""
+    if isinstance(engine, AsyncEngine):
+        async with engine.begin() as waiting:
+            await waiting.run_sync(METADATA.create_all)
+            for statement, rows in _statements():
+                await waiting.execute(statement, rows or None)
+        return
+    with engine.begin() as connection:
+        METADATA.create_all(connection)
+        for statement, rows in _statements():
+            connection.execute(statement, rows or None)
+
+
+def check_foreign_keys(engine: Engine) -> None:
+    """Let SQLite refuse rows that refer to nothing."""
+
+    @event.listens_for(engine, "connect")
+    def connect(connection: Any, _record: Any) -> None:
+        connection.execute("PRAGMA foreign_keys = ON")
