@@ -1,0 +1,351 @@
+"""One body on its way to a payload: each member by the plan of its type, faults collected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from odata_server.edm import (
+    ComplexType,
+    Edm,
+    EntityType,
+    NavigationProperty,
+    Parameter,
+    Property,
+    StructuredType,
+)
+from odata_server.errors import Fault, ODataError, bad_request
+from odata_server.source import Key, Nested, Payload
+from odata_server.values import Read, Wrong, reader
+
+__all__ = ["Decoding", "Member", "ResolveReference", "key_from_body"]
+
+ResolveReference = Callable[[str, NavigationProperty], Key]
+"""The address of an entity in a body -> its key; raises ODataError when it is not one of the navigation's target."""
+
+_NESTING_MAX = 16
+_FAULTS_MAX = 100  # A body of a million faults needs no answer of a million lines.
+
+
+# ---- the plan of a type -------------------------------------------------------------------------------------------
+
+
+class Member:
+    """How the values of a property or parameter are read, worked out once."""
+
+    __slots__ = ("collection", "complex", "name", "nullable", "prop", "read")
+
+    def __init__(self, prop: Property | Parameter) -> None:
+        self.name = prop.name
+        self.prop = prop
+        self.collection = prop.collection
+        self.nullable = prop.nullable
+        self.complex = prop.type if isinstance(prop.type, ComplexType) else None
+        self.read: Read = _unread if self.complex is not None or prop.type is None else reader(prop.type, prop)
+
+
+def _unread(value: Any) -> Any:
+    raise Wrong("TYPE_MISMATCH", "It cannot be given here.")
+
+
+_PLANS: WeakKeyDictionary[Edm, dict[str, dict[str, Member]]] = WeakKeyDictionary()
+
+
+def _plan(edm: Edm, owner: StructuredType) -> dict[str, Member]:
+    plans = _PLANS.setdefault(edm, {})
+    plan = plans.get(owner.name)
+    if plan is None:
+        plan = plans[owner.name] = {prop.name: Member(prop) for prop in owner.properties}
+    return plan
+
+
+def key_from_body(edm: Edm, entity_type: EntityType, item: Mapping[str, Any]) -> Key | None:
+    """The key that an object holds among its properties; None unless all of it is there and right."""
+    plan = _plan(edm, entity_type)
+    key: dict[str, Any] = {}
+    for prop in entity_type.key_properties:
+        member = plan[prop.name]
+        value = item.get(prop.name)
+        if value is None:
+            if prop.default is None:
+                return None
+            value = prop.default
+        try:
+            key[prop.name] = member.read(value)
+        except Wrong:
+            return None
+    return MappingProxyType(key)
+
+
+class _Found:
+    """What the members of one object came to."""
+
+    __slots__ = ("links", "nested", "owner", "values")
+
+    def __init__(self, owner: EntityType) -> None:
+        self.owner = owner
+        self.values: dict[str, Any] = {}
+        self.nested: dict[str, Nested] = {}
+        self.links: dict[str, tuple[Key, ...]] = {}
+
+
+# ---- decoding -----------------------------------------------------------------------------------------------------
+
+
+class Decoding:
+    """One body on its way to a payload; faults are collected, and raised together by `finish`."""
+
+    def __init__(self, edm: Edm, resolve_reference: ResolveReference, for_create: bool) -> None:
+        self._edm = edm
+        self._resolve = resolve_reference
+        self._for_create = for_create
+        self._faults: list[Fault] = []
+
+    def fault(self, code: str, message: str, target: str | None) -> None:
+        self._faults.append(Fault(code, message, target))
+        if len(self._faults) >= _FAULTS_MAX:
+            self.finish()
+
+    def finish(self) -> None:
+        """Raise what was wrong, if anything was."""
+        if not self._faults:
+            return
+        first = self._faults[0]
+        if len(self._faults) == 1:
+            raise bad_request(first.code, first.message, first.target)
+        raise bad_request("MULTIPLE_ERRORS", f"{len(self._faults)} values are wrong.", details=tuple(self._faults))
+
+    def entity(self, entity_type: EntityType, body: object, path: str, *, nested: bool, depth: int = 0) -> Payload:
+        """The payload of one object; ``nested``: it may be known already, so its key counts."""
+        found = _Found(entity_type)
+        if not isinstance(body, dict):
+            self.fault("MALFORMED_BODY", f"{path or 'The body'} must be a JSON object.", path or None)
+            return Payload({})
+        if depth > _NESTING_MAX:
+            raise bad_request("MALFORMED_BODY", f"The body nests deeper than {_NESTING_MAX} entities.", path)
+        plan = _plan(self._edm, entity_type)
+        navigations = entity_type.navigation_by_name
+        for name, given in body.items():
+            member = plan.get(name)
+            if member is not None:
+                if self._counts(entity_type, member.prop, nested):
+                    found.values[name] = self.value(member, given, f"{path}{name}")
+                continue
+            base, at, annotation = name.partition("@")
+            navigation = navigations.get(base)
+            if navigation is None:
+                if not at:
+                    self._unknown(entity_type, name, path)
+                continue
+            self._navigation(navigation, _plain(annotation), given, f"{path}{base}", depth, found)
+        return Payload(found.values, found.nested, found.links)
+
+    def _counts(self, entity_type: EntityType, prop: Property | Parameter, nested: bool) -> bool:
+        if not isinstance(prop, Property):
+            return True
+        if prop.name in entity_type.key:
+            return nested or (self._for_create and not prop.computed)
+        return not prop.computed and not (prop.immutable and not self._for_create and not nested)
+
+    def _unknown(self, owner: StructuredType, name: str, path: str) -> None:
+        name = name[:80].encode(errors="replace").decode()
+        self.fault("UNKNOWN_PROPERTY", f"{owner.name} has no property {name}.", f"{path}{name}")
+
+    # ---- values ----
+
+    def value(self, member: Member, given: object, path: str) -> Any:
+        """One value, or a list of them; None when it is wrong, which is noted."""
+        if member.collection:
+            if not isinstance(given, list):
+                code = "NOT_NULLABLE" if given is None else "TYPE_MISMATCH"
+                self.fault(code, f"{path} must be a list.", path)
+                return None
+            return [self._single(member, one, f"{path}/{position}") for position, one in enumerate(given)]
+        return self._single(member, given, path)
+
+    def _single(self, member: Member, given: object, path: str) -> Any:
+        if given is None:
+            if not member.nullable:
+                self.fault("NOT_NULLABLE", f"{path} must not be null.", path)
+            return None
+        if member.complex is not None:
+            return self._complex(member.complex, given, path)
+        try:
+            return member.read(given)
+        except Wrong as wrong:
+            self.fault(wrong.code, f"{path}: {wrong.message}", path)
+            return None
+
+    def _complex(self, type_: ComplexType, given: object, path: str) -> dict[str, Any] | None:
+        if not isinstance(given, dict):
+            self.fault("TYPE_MISMATCH", f"{path} must be a JSON object.", path)
+            return None
+        if path.count("/") > 2 * _NESTING_MAX:
+            raise bad_request("MALFORMED_BODY", "The body nests too deep.", path)
+        plan = _plan(self._edm, type_)
+        found: dict[str, Any] = {}
+        for name, value in given.items():
+            member = plan.get(name)
+            if member is not None:
+                if not (isinstance(member.prop, Property) and member.prop.computed):
+                    found[name] = self.value(member, value, f"{path}/{name}")
+            elif "@" not in name:
+                self._unknown(type_, name, f"{path}/")
+        return found
+
+    def parameter(self, parameter: Parameter, given: object) -> Any:
+        """The value of a parameter: like a property's, or a payload where it takes an entity."""
+        if parameter.entity_type is None:
+            return self.value(Member(parameter), given, parameter.name)
+        entity_type = self._edm.entity_types[parameter.entity_type]
+        if parameter.collection:
+            if not isinstance(given, list):
+                self.fault("TYPE_MISMATCH", f"{parameter.name} must be a list.", parameter.name)
+                return None
+            return [
+                self.entity(entity_type, item, f"{parameter.name}/{position}/", nested=True)
+                for position, item in enumerate(given)
+            ]
+        if given is None and parameter.nullable:
+            return None
+        return self.entity(entity_type, given, f"{parameter.name}/", nested=True)
+
+    # ---- navigation properties ----
+
+    def _navigation(
+        self,
+        navigation: NavigationProperty,
+        annotation: str,
+        given: object,
+        path: str,
+        depth: int,
+        into: _Found,
+    ) -> None:
+        if annotation not in {"", "bind", "delta"}:
+            return  # counts and links of an answer that is sent back
+        if not navigation.writable:
+            self.fault("READ_ONLY", f"{path} cannot be written here.", path)
+        elif annotation == "bind":
+            self._bind(navigation, given, path, into)
+        elif not navigation.collection and annotation == "":
+            self._one(navigation, given, path, depth, into)
+        elif navigation.collection and isinstance(given, list):
+            items, keys, removed = self._many(navigation, given, path, depth, delta=annotation == "delta")
+            if keys:
+                into.links[navigation.name] = tuple(keys)
+            if items or removed or not keys:
+                into.nested[navigation.name] = Nested(tuple(items), tuple(removed), annotation == "delta")
+        else:
+            self.fault("TYPE_MISMATCH", f"{path} must be a list.", path)
+
+    def _one(
+        self,
+        navigation: NavigationProperty,
+        given: object,
+        path: str,
+        depth: int,
+        into: _Found,
+    ) -> None:
+        reference = self._reference(navigation, given)
+        if reference is not None or (given is None and not navigation.composition):
+            self._bind(navigation, reference, path, into)
+        elif given is None:
+            into.nested[navigation.name] = Nested(())
+        else:
+            target = self._edm.entity_types[navigation.target]
+            item = self.entity(target, given, f"{path}/", nested=True, depth=depth + 1)
+            into.nested[navigation.name] = Nested((item,))
+
+    def _many(
+        self, navigation: NavigationProperty, given: list[Any], path: str, depth: int, *, delta: bool
+    ) -> tuple[list[Payload], list[Key], list[Key]]:
+        items: list[Payload] = []
+        keys: list[Key] = []
+        removed: list[Key] = []
+        target = self._edm.entity_types[navigation.target]
+        for position, item in enumerate(given):
+            where = f"{path}/{position}"
+            if delta and isinstance(item, dict) and ("@removed" in item or "@odata.removed" in item):
+                key = self._removed(navigation, target, item, where)
+                removed.extend([] if key is None else [key])
+                continue
+            reference = self._reference(navigation, item)
+            if reference is None:
+                items.append(self.entity(target, item, f"{where}/", nested=True, depth=depth + 1))
+            elif (key := self._key(navigation, reference, where)) is not None:
+                keys.append(key)
+        return items, keys, removed
+
+    def _removed(
+        self, navigation: NavigationProperty, target: EntityType, item: dict[str, Any], where: str
+    ) -> Key | None:
+        reference = item.get("@id", item.get("@odata.id"))
+        if reference is not None:
+            return self._key(navigation, reference, where)
+        key = key_from_body(self._edm, target, item)
+        if key is None:
+            self.fault("REQUIRED", f"{where} must say by @id or by its key what is removed.", where)
+        return key
+
+    def _reference(self, navigation: NavigationProperty, given: object) -> object:
+        """What ``given`` refers to when it is a reference and nothing more: an address, or a whole key.
+
+        An object with only the key in it is a link for a navigation whose targets live on their own.
+        """
+        if not isinstance(given, dict):
+            return None
+        address = given.get("@id", given.get("@odata.id"))
+        own = [name for name in given if not name.startswith("@")]
+        if address is not None and not own:
+            return address
+        target = self._edm.entity_types[navigation.target]
+        if not navigation.composition and own and all(name in target.key for name in own):
+            return key_from_body(self._edm, target, given)
+        return None
+
+    def _bind(
+        self,
+        navigation: NavigationProperty,
+        given: object,
+        path: str,
+        into: _Found,
+    ) -> None:
+        if navigation.collection:
+            if not isinstance(given, list):
+                self.fault("TYPE_MISMATCH", f"{path} must be a list.", path)
+                return
+            found = [self._key(navigation, one, f"{path}/{position}") for position, one in enumerate(given)]
+            into.links[navigation.name] = tuple(key for key in found if key is not None)
+            return
+        if given is None:
+            if not navigation.nullable:
+                self.fault("NOT_NULLABLE", f"{path} must not be null.", path)
+            into.values.update({own: None for own, _ in navigation.on})
+            return
+        key = self._key(navigation, given, path)
+        if key is None:
+            return
+        if navigation.on and all(other in key and own not in into.owner.key for own, other in navigation.on):
+            into.values.update({own: key[other] for own, other in navigation.on})
+        else:
+            into.links[navigation.name] = (key,)
+
+    def _key(self, navigation: NavigationProperty, given: object, path: str) -> Key | None:
+        if isinstance(given, MappingProxyType):
+            return given  # that of `key_from_body`: JSON has no such values
+        if isinstance(given, dict):
+            given = given.get("@id", given.get("@odata.id"))
+        if not isinstance(given, str):
+            self.fault("TYPE_MISMATCH", f"{path} must be the address of an entity.", path)
+            return None
+        try:
+            return self._resolve(given, navigation)
+        except ODataError as error:
+            self.fault(error.code, f"{path}: {error.message}", path)
+            return None
+
+
+def _plain(annotation: str) -> str:
+    return annotation.removeprefix("odata.")
