@@ -118,6 +118,7 @@ class CouponCodes(
     importable=True,
     natural_key=("code",),
     patchable=("status",),
+    deletable=False,
     windows=(("valid_from", "valid_until"),),
     # One code is issued per basket, promotion and type; rows without an issuing transaction are not concerned.
     unique=(("issuing_transaction_id", "issuing_promotion_id", "coupon_type_id"),),

@@ -363,6 +363,7 @@ class Entity(Fields):
         indexes: tuple[tuple[str, ...], ...] = (),
         invariants: Mapping[str, str] = MappingProxyType({}),
         patchable: tuple[str, ...] = (),
+        deletable: bool = True,
         windows: tuple[tuple[str, str], ...] = (),
         tenant_owned: bool = True,
         shows_tenant: bool = True,
@@ -393,6 +394,6 @@ class Entity(Fields):
             collections=tuple(_named(name, member) for name, member in own if isinstance(member, Collection)),
             key=key, public=public, admin=admin, reporting=reporting, importable=importable,
             import_upserts=import_upserts, natural_key=natural_key, unique=unique, indexes=indexes,
-            invariants=invariants, patchable=patchable, windows=windows, tenant_owned=tenant_owned,
+            invariants=invariants, patchable=patchable, deletable=deletable, windows=windows, tenant_owned=tenant_owned,
             shows_tenant=tenant_owned and shows_tenant, managed=managed, stored=stored, deprecated=deprecated,
         )  # fmt: skip

@@ -209,6 +209,7 @@ class EntityType:
     indexes: tuple[tuple[str, ...], ...]
     invariants: Mapping[str, str]
     patchable: tuple[str, ...]
+    deletable: bool
     windows: tuple[tuple[str, str], ...]  # pairs of timestamps, the first before the second where both are there
     tenant_owned: bool
     shows_tenant: bool

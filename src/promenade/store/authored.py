@@ -1,0 +1,156 @@
+"""The statements that write authored rows of any entity, set-wise: their number does not grow with that of the rows."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from sqlalchemy import ColumnElement, Select, bindparam, delete, func, insert, select, tuple_, update
+
+from promenade.store.hot import hot_statement
+from promenade.store.schema import table
+from promenade.store.unit import Session
+
+__all__ = [
+    "Columns",
+    "delete_rows",
+    "find_keys",
+    "has_pilot_config_anywhere",
+    "hold",
+    "insert_rows",
+    "read_ancestors",
+    "read_ids",
+    "read_referred",
+    "read_rows",
+    "update_rows",
+]
+
+Columns = dict[str, Any]
+"""A row by its columns."""
+
+Lock = Literal["update", "share"] | None
+
+IDS_MAX = 10_000  # values in one statement; both databases take 32 766
+
+
+def _parts(values: Collection[Any]) -> Iterable[list[Any]]:
+    listed = list(values)
+    return (listed[start : start + IDS_MAX] for start in range(0, len(listed), IDS_MAX))
+
+
+def _locked(session: Session, statement: Select[Any], lock: Lock) -> Select[Any]:
+    """SQLite has one writer at a time; there is nothing to lock."""
+    if lock is None or session.dialect == "sqlite":
+        return statement
+    return statement.with_for_update(read=lock == "share")
+
+
+async def read_rows(
+    session: Session, set_name: str, column: str, values: Collection[str], *, lock: Lock = None
+) -> list[Columns]:
+    """Whole rows whose ``column`` is among ``values``, by ID; ``lock`` holds them until the unit ends."""
+    rows = table(set_name)
+    found: list[Columns] = []
+    for part in _parts(sorted(values)):
+        statement = select(rows).where(rows.c[column].in_(part)).order_by(rows.c.id)
+        found += [dict(row._mapping) for row in await session.execute(_locked(session, statement, lock))]
+    return found
+
+
+async def read_ids(session: Session, set_name: str, ids: Collection[str]) -> set[str]:
+    """Those of ``ids`` that the tenant has a row of."""
+    rows = table(set_name)
+    found: set[str] = set()
+    for part in _parts(sorted(ids)):
+        found.update([row.id for row in await session.execute(select(rows.c.id).where(rows.c.id.in_(part)))])
+    return found
+
+
+async def find_keys(
+    session: Session, set_name: str, columns: Sequence[str], values: Collection[tuple[Any, ...]]
+) -> list[tuple[str, tuple[Any, ...]]]:
+    """(ID, values) of the rows that hold one of these values in ``columns``."""
+    rows = table(set_name)
+    wanted = [rows.c[name] for name in columns]
+    found: list[tuple[str, tuple[Any, ...]]] = []
+    for part in _parts(values):
+        among: ColumnElement[bool] = (
+            wanted[0].in_([one for (one,) in part]) if len(wanted) == 1 else tuple_(*wanted).in_(part)
+        )
+        there = await session.execute(select(rows.c.id, *wanted).where(among))
+        found += [(row[0], tuple(row[1:])) for row in there]
+    return found
+
+
+async def insert_rows(session: Session, set_name: str, rows: Sequence[Columns]) -> None:
+    """Add rows that all have the same columns."""
+    await session.execute_many(insert(table(set_name)), rows)
+
+
+async def update_rows(session: Session, set_name: str, changes: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+    """Change rows by their IDs and count the write in each one's ``version``; one statement per set of columns."""
+    rows = table(set_name)
+    shapes: dict[tuple[str, ...], list[Columns]] = {}
+    for row_id, values in changes:
+        shape = tuple(sorted(values))
+        shapes.setdefault(shape, []).append({"key": row_id, **{f"new_{name}": values[name] for name in shape}})
+    for shape, params in shapes.items():
+        named: dict[str, Any] = {name: bindparam(f"new_{name}", type_=rows.c[name].type) for name in shape}
+        statement = update(rows).where(rows.c.id == bindparam("key")).values(**named, version=rows.c.version + 1)
+        await session.execute_many(statement, params)
+
+
+async def delete_rows(session: Session, set_name: str, ids: Collection[str]) -> None:
+    """Delete rows, and with them what they own."""
+    rows = table(set_name)
+    for part in _parts(sorted(ids)):
+        await session.rowcount(delete(rows).where(rows.c.id.in_(part)))
+
+
+async def read_referred(session: Session, set_name: str, column: str, ids: Collection[str]) -> set[str]:
+    """Those of ``ids`` that some row of ``set_name`` names in ``column``."""
+    rows = table(set_name)
+    found: set[str] = set()
+    for part in _parts(sorted(ids)):
+        statement = select(rows.c[column]).where(rows.c[column].in_(part)).distinct()
+        found.update([row[0] for row in await session.execute(statement)])
+    return found
+
+
+async def read_ancestors(session: Session, set_name: str, ids: Collection[str]) -> dict[str, str | None]:
+    """``parent_id`` by ID of the rows in ``ids`` and of all above them."""
+    rows = table(set_name)
+    found: dict[str, str | None] = {}
+    for part in _parts(sorted(ids)):
+        above = select(rows.c.id, rows.c.parent_id).where(rows.c.id.in_(part)).cte("above", recursive=True)
+        # UNION, not UNION ALL: it ends even where the rows form a circle.
+        above = above.union(select(rows.c.id, rows.c.parent_id).where(rows.c.id == above.c.parent_id))
+        found |= {row.id: row.parent_id for row in await session.execute(select(above.c.id, above.c.parent_id))}
+    return found
+
+
+async def hold(session: Session, matter: str) -> None:
+    """Wait until no other unit of the tenant holds ``matter``, and hold it until this one ends.
+
+    For rules over rows that cannot be locked one by one, such as a tree without circles.
+    """
+    if session.dialect == "postgresql":
+        key = func.hashtextextended(f"{session.tenant}/{matter}", 0)
+        await session.execute(select(func.pg_advisory_xact_lock(key)))
+
+
+@hot_statement(
+    "pilot config anywhere",
+    postgresql="SELECT 1 FROM promotion_pilot_configs WHERE promotion_id = $1::varchar LIMIT 1",
+)
+def _pilot_config_anywhere(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+    return connection.execute("SELECT 1 FROM promotion_pilot_configs WHERE promotion_id = ? LIMIT 1", params).fetchall()
+
+
+async def has_pilot_config_anywhere(session: Session, promotion_id: str) -> bool:
+    """Whether a promotion of any tenant has a pilot config: the one look past the tenant that the specification wants.
+
+    It tells nothing but yes or no, and of an ID that the caller knows already.
+    """
+    return bool(await session.hot("pilot config anywhere", (promotion_id,)))

@@ -1,0 +1,259 @@
+"""Everything that writes authored rows goes through here: the public API, administration, imports, templates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from promenade.errors import Conflict, Invalid, NotFound
+from promenade.model.declare import Service
+from promenade.store.authored import delete_rows, insert_rows, read_rows, update_rows
+from promenade.store.authored_faults import BrokenConstraint, Constraint, guarded
+from promenade.store.unit import Session
+from promenade.workflows.authoring.checks import check_keys, check_references, check_values
+from promenade.workflows.authoring.locks import check_locks
+from promenade.workflows.authoring.machines import MACHINES, invalid_initial, invalid_transition
+from promenade.workflows.authoring.modes import admit_create, admit_remove, admit_update
+from promenade.workflows.authoring.owners import Owners
+from promenade.workflows.authoring.planning import Plan
+from promenade.workflows.authoring.records import write_audit, write_changes
+from promenade.workflows.authoring.removal import check_unused
+from promenade.workflows.authoring.rules import Rules, registered
+from promenade.workflows.authoring.shapes import Shape, shape_of
+from promenade.workflows.authoring.unit import Act, Row, Unit, Write
+
+__all__ = ["Authoring"]
+
+
+class Authoring:
+    """One per unit of work; `finish` comes last and once.
+
+    ``importing`` admits what bulk import may create although nobody may directly; ``http_hosts`` are the hosts
+    (``host``, ``host:port``, addresses or networks) that callback URLs may name by plain http.
+    All methods raise Invalid, Conflict, NotFound, NotAllowed or Forbidden; then nothing of the call was stored.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        *,
+        user: str,
+        at: datetime,
+        new_id: Callable[[], str],
+        service: Service = Service.PUBLIC,
+        importing: bool = False,
+        http_hosts: Collection[str] = (),
+    ) -> None:
+        self._unit = Unit(session, user[:255], at, new_id, service, importing, frozenset(http_hosts))
+
+    @property
+    def shown_once(self) -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
+        """What the server made up and shows in this answer only: by entity set and ID, properties by wire name."""
+        return self._unit.shown_once
+
+    async def create(self, set_name: str, row: Row) -> str:
+        """Create a row with all that it owns; the answer is its ID."""
+        return (await self._create(set_name, [row], [""]))[0]
+
+    async def create_many(self, set_name: str, rows: Sequence[Row]) -> list[str]:
+        """Create many rows in a number of statements that does not depend on how many; targets start with the index.
+
+        Either all are created or none.
+        """
+        return await self._create(set_name, rows, [f"{index}/" for index in range(len(rows))])
+
+    async def update(self, set_name: str, entity_id: str, changes: Row, *, replace: bool = False) -> None:
+        """Change a row; ``replace`` puts what ``changes`` leaves out to its default."""
+        shape = shape_of(set_name)
+        changes = admit_update(self._unit, shape, changes)
+        plan = Plan(self._unit)
+        before = await self._held(shape, entity_id)
+        row = plan.replace(shape, changes) if replace and not shape.entity.patchable else changes
+        plan.update(shape, before, row, "").is_named = True
+        await self._carry_out(plan)
+
+    async def remove(self, set_name: str, entity_id: str) -> None:
+        """Delete a row with all that it owns. Raises Conflict (IN_USE) while others refer to it."""
+        shape = shape_of(set_name)
+        admit_remove(self._unit, shape)
+        plan = Plan(self._unit)
+        plan.delete(shape, await self._held(shape, entity_id), "").is_named = True
+        await self._carry_out(plan)
+
+    async def transition(self, set_name: str, entity_id: str, verb: str) -> None:
+        """Move a row by a verb of its state machine: ``activate``, ``lock``, ``startPilot`` ...
+
+        The service's mode does not matter: verbs are actions of their own. Raises Conflict (INVALID_TRANSITION).
+        """
+        shape = shape_of(set_name)
+        moves = MACHINES[set_name].by_verb(verb)
+        plan = Plan(self._unit)
+        before = await self._held(shape, entity_id)
+        move = next((one for one in moves if one.starts_at(before[one.column])), None)
+        if move is None:
+            raise invalid_transition(set_name, before["status"], moves[0].target, None)
+        write = plan.update(shape, before, {}, "")
+        write.after[move.column] = move.target
+        write.is_named, write.verb = True, verb
+        await self._carry_out(plan)
+
+    async def hold(self, set_name: str, entity_id: str) -> int:
+        """The version of a row, which stays as it is until the unit ends: for If-Match. Raises NotFound."""
+        return int((await self._held(shape_of(set_name), entity_id))["version"])
+
+    async def finish(self) -> None:
+        """Check what only the whole unit can tell, then write audit rows, events and word of what changed."""
+        unit = self._unit
+        for rule in _distinct(registered().values()):
+            await rule.finish(unit)
+        unit.faults.raise_any()
+        await write_audit(unit)
+        await write_changes(unit)
+
+    async def _held(self, shape: Shape, entity_id: str) -> dict[str, Any]:
+        rows = await read_rows(self._unit.session, shape.set_name, "id", (entity_id,), lock="update")
+        if not rows:
+            raise NotFound("NOT_FOUND", f"There is no row of {shape.set_name} with this ID.")
+        return rows[0]
+
+    async def _create(self, set_name: str, rows: Sequence[Row], paths: Sequence[str]) -> list[str]:
+        shape = shape_of(set_name)
+        plan = Plan(self._unit)
+        named: list[Write] = []
+        for row, path in zip(rows, paths, strict=True):
+            admit_create(self._unit, shape, row)
+            write = plan.create(shape, row, path)
+            write.is_named = True
+            named.append(write)
+        await self._carry_out(plan)
+        return [write.id for write in named]
+
+    async def _carry_out(self, plan: Plan) -> None:
+        try:
+            await self._write(plan)
+        except BaseException:
+            self._unit.faults.forget()  # whoever goes on after a savepoint starts anew
+            raise
+
+    async def _write(self, plan: Plan) -> None:
+        unit = self._unit
+        await plan.expand()
+        for rule, writes in _by_rule(plan.writes):
+            await rule.complete(unit, writes)
+        for write in plan.writes:
+            if write.act is not Act.DELETE:
+                check_values(unit, write)
+        unit.faults.raise_unsafe()
+        owners = Owners(unit, plan.writes)
+        touched = await owners.climb()
+        writes = [write for write in (*plan.writes, *touched) if write.is_effective]
+        await check_references(unit, writes, owners)
+        for write in writes:
+            _check_move(unit, write)
+        for rule, each in _by_rule(writes):
+            writes += await rule.check(unit, each)
+        await check_keys(unit, writes)
+        await check_locks(unit, writes, owners)
+        await check_unused(unit, writes)
+        unit.faults.raise_any()
+        await self._store(writes, owners)
+        unit.written += writes
+        for write in writes:
+            for subject in owners.subjects(write):
+                unit.subjects.setdefault(subject, []).append(write)
+
+    async def _store(self, writes: Sequence[Write], owners: Owners) -> None:
+        unit = self._unit
+        try:
+            async with guarded(unit.session):
+                await _flush(unit, writes)
+                for rule, each in _by_rule(writes):
+                    await rule.store(unit, each)
+        except BrokenConstraint as broken:
+            await self._explain(broken, writes, owners)
+
+    async def _explain(self, broken: BrokenConstraint, writes: Sequence[Write], owners: Owners) -> None:
+        """Another unit was quicker: check again, now that its rows can be seen, and say what is wrong."""
+        unit = self._unit
+        await check_keys(unit, writes)
+        await check_references(unit, writes, owners)
+        await check_unused(unit, writes)
+        unit.faults.raise_any()
+        if broken.kind is Constraint.UNIQUE:
+            wires = [shape_of(broken.set_name).wires[one] for one in broken.columns] if broken.set_name else []
+            message = f"Another row has this {' and '.join(wires) or 'key'}."
+            raise Conflict("ALREADY_EXISTS", message, wires[-1] if wires else None) from broken
+        if broken.kind is Constraint.REFERENCE:
+            if any(write.act is Act.DELETE for write in writes):
+                raise Conflict("IN_USE", "Other rows refer to this one; it cannot be deleted.") from broken
+            raise Invalid("UNKNOWN_REFERENCE", "A row that the request refers to does not exist.") from broken
+        raise Conflict("CHANGED_MEANWHILE", "The state of things does not admit this any more.") from broken
+
+
+def _check_move(unit: Unit, write: Write) -> None:
+    """A status that a client writes obeys the machine of its entity set."""
+    machine = MACHINES.get(write.set_name)
+    if machine is None or write.act is Act.DELETE or write.verb is not None:
+        return
+    wanted = write.after["status"]
+    if write.before is None:
+        if wanted not in machine.initial and wanted is not None:
+            unit.faults.add(invalid_initial(machine, wanted, write.target("status")))
+    elif wanted != write.before["status"]:
+        move = machine.patched(write.before["status"], wanted)
+        if move is None:
+            unit.faults.add(invalid_transition(write.set_name, write.before["status"], wanted, write.target("status")))
+        else:
+            write.verb = move.verb
+
+
+def _by_rule(writes: Sequence[Write]) -> list[tuple[Rules, list[Write]]]:
+    """The writes of each entity set that has rules of its own."""
+    found: dict[str, list[Write]] = {}
+    for write in writes:
+        if write.set_name in registered():
+            found.setdefault(write.set_name, []).append(write)
+    return [(registered()[set_name], each) for set_name, each in found.items()]
+
+
+def _distinct(rules: Collection[Rules]) -> list[Rules]:
+    return list(dict.fromkeys(rules))
+
+
+async def _flush(unit: Unit, writes: Sequence[Write]) -> None:
+    """Deleted rows first, so that their keys are free; owners before what they own."""
+    sets = dict.fromkeys(write.set_name for write in writes)
+    for set_name in reversed(sets):
+        gone = [write.id for write in writes if write.set_name == set_name and write.act is Act.DELETE]
+        if gone:
+            await delete_rows(unit.session, set_name, gone)
+    for set_name in sets:
+        changed = [write for write in writes if write.set_name == set_name and write.act is Act.UPDATE]
+        if changed:
+            await update_rows(unit.session, set_name, [(write.id, _new_values(unit, write)) for write in changed])
+    for set_name in sets:
+        new = [write for write in writes if write.set_name == set_name and write.act is Act.CREATE]
+        if new:
+            await insert_rows(unit.session, set_name, [write.after for write in _referred_first(new)])
+
+
+def _new_values(unit: Unit, write: Write) -> dict[str, Any]:
+    return {name: write.after[name] for name in write.changed} | unit.stamps(write.shape)
+
+
+def _referred_first(writes: Sequence[Write]) -> list[Write]:
+    """New rows of one set, each after those of them that it refers to: a group after the group above it."""
+    columns = [one.column for one in writes[0].shape.entity.links if one.target == writes[0].set_name]
+    if not columns:
+        return list(writes)
+    rest = {write.id: write for write in writes}
+    ordered: list[Write] = []
+    for write in writes:
+        chain: list[Write] = []
+        one: Write | None = write
+        while one is not None and rest.pop(one.id, None) is not None:
+            chain.append(one)
+            one = next((rest[key] for key in (one.after[column] for column in columns) if key in rest), None)
+        ordered += reversed(chain)
+    return ordered

@@ -1,0 +1,139 @@
+"""Budgets never owe more than they hold: totals, contributions, shares, and the status that follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+from promenade.errors import Conflict, Detail
+from promenade.store.authored import Columns, read_referred, read_rows
+from promenade.workflows.authoring.rules import Rules, rules
+from promenade.workflows.authoring.shapes import shape_of
+from promenade.workflows.authoring.unit import Act, Unit, Write
+
+__all__: list[str] = []
+
+_ZERO = Decimal(0)
+_SHARES_MAX = Decimal(100)
+
+
+@rules("Budgets")
+class _Budgets(Rules):
+    async def complete(self, unit: Unit, writes: Sequence[Write]) -> None:
+        for write in writes:
+            if write.act is not Act.DELETE:
+                _follow_clock(unit, write)
+
+    async def check(self, unit: Unit, writes: Sequence[Write]) -> list[Write]:
+        changed = [write for write in writes if write.act is Act.UPDATE]
+        for write in changed:
+            _check_total(unit, write)
+        await self._check_currency(unit, [write for write in changed if write.differs("currency")])
+        return []
+
+    async def _check_currency(self, unit: Unit, writes: Sequence[Write]) -> None:
+        if not writes:
+            return
+        paid = await read_referred(unit.session, "RechargeContributions", "budget_id", {one.id for one in writes})
+        for write in writes:
+            if write.id in paid or write.after["consumed_amount"] or write.after["reserved_amount"]:
+                message = "The currency of a budget that was paid into or spent from cannot be changed."
+                unit.faults.add(Conflict("CURRENCY_IN_USE", message, write.target("currency")))
+
+
+def _follow_clock(unit: Unit, write: Write) -> None:
+    """Activating a budget that begins later makes it SCHEDULED; more money wakes up an exhausted one."""
+    row = write.after
+    before = write.before
+    starts = row["valid_from"]
+    is_new_status = before is None or before["status"] == "DRAFT"
+    if row["status"] == "ACTIVE" and is_new_status and starts is not None and starts > unit.at:
+        row["status"] = "SCHEDULED"
+    elif row["status"] == "SCHEDULED" and is_new_status and (starts is None or starts <= unit.at):
+        row["status"] = "ACTIVE"
+    if before is not None and before["status"] == row["status"] == "EXHAUSTED" and _left(row) > 0:
+        row["status"], write.verb = "ACTIVE", "recharge"
+
+
+def _left(row: Columns) -> Decimal:
+    left: Decimal = (row["total_amount"] or _ZERO) - row["consumed_amount"] - row["reserved_amount"]
+    return left
+
+
+def _check_total(unit: Unit, write: Write) -> None:
+    if write.differs("total_amount") and write.after["total_amount"] is not None and _left(write.after) < 0:
+        target = write.target("total_amount")
+        message = "The total cannot be less than what was spent from the budget or granted to stores."
+        unit.faults.add(Conflict("TOTAL_BELOW_CONSUMED", message, target))
+
+
+@rules("BudgetStakeholders")
+class _Shares(Rules):
+    async def check(self, unit: Unit, writes: Sequence[Write]) -> list[Write]:
+        changed = {write.id: write for write in writes}
+        budgets = {one.after["budget_id"] for one in writes if one.after.get("budget_id")}
+        raised = [one for one in writes if one.act is not Act.DELETE and one.differs("budget_id", "share_percentage")]
+        if not raised:
+            return []
+        # Whoever adds a share to a budget holds it, so that two cannot both find room for theirs.
+        await read_rows(unit.session, "Budgets", "id", budgets, lock="update")
+        rows = await read_rows(unit.session, "BudgetStakeholders", "budget_id", budgets)
+        sums: dict[str, Decimal] = dict.fromkeys(budgets, _ZERO)
+        for row in [row for row in rows if row["id"] not in changed] + [one.after for one in writes if one.after]:
+            sums[row["budget_id"] or ""] = sums.get(row["budget_id"] or "", _ZERO) + (row["share_percentage"] or _ZERO)
+        for write in raised:
+            if sums.get(write.after["budget_id"] or "", _ZERO) > _SHARES_MAX:
+                target = write.target("share_percentage")
+                message = "The shares of all stakeholders of a budget must not exceed 100 percent."
+                unit.faults.add(Detail("SHARES_EXCEED_100", message, target))
+        return []
+
+
+@rules("RechargeContributions")
+class _Contributions(Rules):
+    async def complete(self, unit: Unit, writes: Sequence[Write]) -> None:
+        new = [write for write in writes if write.act is Act.CREATE]
+        for write in new:
+            if write.after["contributed_at"] is None:
+                write.after["contributed_at"] = unit.at
+
+    async def check(self, unit: Unit, writes: Sequence[Write]) -> list[Write]:
+        rows = [row for write in writes for row in (write.before, write.after) if row and row["budget_id"]]
+        found = await read_rows(unit.session, "Budgets", "id", {row["budget_id"] for row in rows}, lock="update")
+        budgets = {row["id"]: row for row in found}
+        for write in writes:
+            if write.act is not Act.DELETE:
+                _check_currency(unit, write, budgets)
+        return [_recharged(unit, budget, writes) for budget in budgets.values() if _change(budget, writes)]
+
+
+def _check_currency(unit: Unit, write: Write, budgets: Mapping[str, Columns]) -> None:
+    budget = budgets.get(write.after["budget_id"] or "")
+    if budget is None:
+        return
+    if write.after["currency"] is None:
+        write.after["currency"] = budget["currency"]
+    elif write.after["currency"] != budget["currency"]:
+        target = write.target("currency")
+        message = f"{target} must be the budget's currency."
+        unit.faults.add(Detail("CURRENCY_MISMATCH", message, target))
+
+
+def _change(budget: Columns, writes: Sequence[Write]) -> Decimal:
+    """By how much the writes raise a budget's total."""
+    change = _ZERO
+    for write in writes:
+        for row, sign in ((write.before, -1), (write.after, 1)):
+            if row and row["budget_id"] == budget["id"]:
+                change += sign * (row["amount"] or _ZERO)
+    return change
+
+
+def _recharged(unit: Unit, budget: Columns, writes: Sequence[Write]) -> Write:
+    after = budget | {"total_amount": budget["total_amount"] + _change(budget, writes)}
+    write = Write(shape_of("Budgets"), Act.UPDATE, budget["id"], "", budget, after, is_named=True)
+    _follow_clock(unit, write)
+    if _left(after) < 0:
+        message = "The budget would hold less than what was spent from it or granted to stores."
+        unit.faults.add(Conflict("TOTAL_BELOW_CONSUMED", message, "amount"))
+    return write

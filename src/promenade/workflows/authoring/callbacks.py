@@ -1,0 +1,51 @@
+"""Addresses that the service is asked to call: https, or plain http to hosts that the operator names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from ipaddress import ip_address, ip_network
+from urllib.parse import urlsplit
+
+from promenade.errors import Detail
+from promenade.workflows.authoring.unit import Unit, Write
+
+__all__ = ["check_callback"]
+
+
+def check_callback(unit: Unit, write: Write, column: str) -> None:
+    """Add INVALID_URL or HTTPS_REQUIRED if the row's address cannot be called.
+
+    Whether it leads to a public address is judged when it is called, which is when that counts.
+    """
+    url = write.after[column]
+    if not url or not write.differs(column):
+        return
+    target = write.target(column)
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port, parts = None, None, urlsplit("")
+    plain = not any(character <= " " or character == "\x7f" for character in url)
+    if not host or not plain or parts.scheme not in ("http", "https") or parts.username or parts.password:
+        message = f"{target} must be an https address without a user name."
+        unit.faults.add(Detail("INVALID_URL", message, target))
+    elif parts.scheme == "http" and not _is_named(host, port or 80, unit.http_hosts):
+        message = f"{target} must be an https address; plain http is for hosts that the operator allows."
+        unit.faults.add(Detail("HTTPS_REQUIRED", message, target))
+
+
+def _is_named(host: str, port: int, allowed: Collection[str]) -> bool:
+    if host in allowed or f"{host}:{port}" in allowed or f"[{host}]:{port}" in allowed:
+        return True
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return False
+    for one in allowed:
+        try:
+            if address in ip_network(one, strict=False):
+                return True
+        except ValueError:
+            continue  # a host name
+    return False

@@ -1,0 +1,48 @@
+"""Campaigns: nobody locks them by writing `locked`; subscribers hear of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from promenade.errors import NotAllowed
+from promenade.events import CampaignCreated, CampaignEnded, CampaignLocked, CampaignStarted, CampaignUnlocked
+from promenade.store.authored import read_rows
+from promenade.store.outbox import emit
+from promenade.workflows.authoring.rules import Rules, rules
+from promenade.workflows.authoring.unit import Act, Row, Unit
+
+__all__: list[str] = []
+
+_Told = (
+    type[CampaignCreated] | type[CampaignStarted] | type[CampaignEnded] | type[CampaignLocked] | type[CampaignUnlocked]
+)
+_EVENTS: Mapping[str, _Told] = {
+    "start": CampaignStarted,
+    "end": CampaignEnded,
+    "lock": CampaignLocked,
+    "unlock": CampaignUnlocked,
+}
+
+
+@rules("Campaigns")
+class _Campaigns(Rules):
+    def admit(self, unit: Unit, row: Row, *, is_new: bool) -> None:
+        # Of a new campaign it is ignored like every read-only property.
+        if "locked" in row and not is_new:
+            message = "locked is changed by the administration's actions lock and unlock alone."
+            raise NotAllowed("LOCKED_IS_READ_ONLY", message, ("GET", "PATCH", "DELETE"), "locked")
+
+    async def finish(self, unit: Unit) -> None:
+        told = [
+            (write.id, CampaignCreated if write.act is Act.CREATE else _EVENTS[write.verb or ""])
+            for write in unit.written
+            if write.set_name == "Campaigns" and (write.act is Act.CREATE or write.verb in _EVENTS)
+        ]
+        if not told:
+            return
+        rows = {row["id"]: row for row in await read_rows(unit.session, "Campaigns", "id", {key for key, _ in told})}
+        for key, kind in told:
+            row = rows.get(key)
+            if row is not None:
+                event = kind(key, row["code"], row["name"], row["start_at"], row["end_at"], unit.user)
+                await emit(unit.session, event, event_id=unit.new_id(), at=unit.at)

@@ -1,0 +1,172 @@
+"""What every row must obey by its declaration: required, ranges, codes, windows, references, unique keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Any
+
+from promenade.errors import Conflict, Detail
+from promenade.model.declare import Field, Kind
+from promenade.store.authored import find_keys, read_ids
+from promenade.workflows.authoring.owners import Owners
+from promenade.workflows.authoring.shapes import MANAGED, Shape, codes, shape_of
+from promenade.workflows.authoring.unit import Act, Unit, Write
+
+__all__ = ["already_exists", "check_keys", "check_references", "check_values", "unknown_reference"]
+
+
+def check_values(unit: Unit, write: Write) -> None:
+    """What can be said of a row by looking at it alone."""
+    for field in write.shape.fields.values():
+        if field.name not in MANAGED and field.name != "id" and _is_open(write, field.name, field.read_only):
+            fault = _value_fault(field, write.after[field.name], write.target(field.name))
+            if fault is not None:
+                unit.faults.add(fault)
+    for link in write.shape.entity.links:
+        if link.required and write.after[link.column] is None and _is_open(write, link.column, link.read_only):
+            unit.faults.add(_required(write.target(link.column)))
+    for start, end in write.shape.entity.windows:
+        first, last = write.after[start], write.after[end]
+        if first is not None and last is not None and first >= last and write.differs(start, end):
+            message = f"{write.target(end)} must be after {write.shape.wires[start]}."
+            unit.faults.add(Detail("WINDOW_EMPTY", message, write.target(end)))
+
+
+def _is_open(write: Write, column: str, read_only: bool) -> bool:
+    return column in write.given or (write.act is Act.CREATE and not read_only)
+
+
+def _required(target: str) -> Detail:
+    return Detail("REQUIRED", f"{target} is required.", target)
+
+
+def _value_fault(field: Field, value: Any, target: str) -> Detail | None:
+    if value is None:
+        return None if field.nullable else _required(target)
+    if isinstance(value, str):
+        return _text_fault(field, value, target)
+    if field.kind is Kind.TEXTS:
+        if field.required and not value:
+            return _required(target)
+        if not all(_is_plain(one) for one in value):
+            return _bad_character(target)
+    elif isinstance(value, int | Decimal) and not isinstance(value, bool):
+        return _range_fault(field, value, target)
+    return None
+
+
+def _text_fault(field: Field, value: str, target: str) -> Detail | None:
+    if field.required and not value.strip():
+        return _required(target)
+    if not _is_plain(value):
+        return _bad_character(target)
+    if field.length is not None and len(value) > field.length:
+        return Detail("TOO_LONG", f"{target} must have at most {field.length} characters.", target)
+    allowed: Iterable[str] = field.choices or (codes(field.code_list) if field.code_list else ())
+    if allowed and value not in allowed:
+        where = f"the code list {field.code_list}" if field.code_list else ", ".join(field.choices)
+        return Detail("UNKNOWN_CODE", f"{target} must be a value of {where}.", target)
+    return None
+
+
+def _bad_character(target: str) -> Detail:
+    return Detail("INVALID_CHARACTER", f"{target} holds a character that cannot be stored.", target)
+
+
+def _is_plain(value: str) -> bool:
+    """Whether both databases can store the text: no NUL, no half of a character."""
+    return "\0" not in value and not any("\ud800" <= character <= "\udfff" for character in value)
+
+
+def _range_fault(field: Field, value: int | Decimal, target: str) -> Detail | None:
+    low, high = field.minimum, field.maximum
+    if (low is None or value >= low) and (high is None or value <= high):
+        return None
+    if low is not None and high is not None:
+        return Detail("OUT_OF_RANGE", f"{target} must be from {low} to {high}.", target)
+    bound = f"at least {low}" if low is not None else f"at most {high}"
+    return Detail("OUT_OF_RANGE", f"{target} must be {bound}.", target)
+
+
+async def check_references(unit: Unit, writes: Sequence[Write], owners: Owners) -> None:
+    """Every reference that a request gives must name a row of the tenant; one statement per entity set named."""
+    named: dict[str, dict[str, list[str]]] = {}
+    made = {(write.set_name, write.id) for write in writes if write.act is Act.CREATE}
+    for write in writes:
+        for set_name, column in _references(write.shape):
+            value = write.after.get(column) if column in write.given else None
+            if value and (set_name, value) not in made and not owners.knows(set_name, value):
+                named.setdefault(set_name, {}).setdefault(value, []).append(write.target(column))
+    for set_name, targets in sorted(named.items()):
+        unknown = targets.keys() - await read_ids(unit.session, set_name, targets)
+        # An owner that does not exist was found out on the way up, and told there.
+        for target in sorted({target for key in unknown for target in targets[key]}):
+            unit.faults.add(unknown_reference(target))
+
+
+def _references(shape: Shape) -> Iterable[tuple[str, str]]:
+    owner = shape.owner
+    for link in shape.entity.links:
+        if link is not owner:
+            yield link.target, link.column
+    for field in shape.fields.values():
+        if field.refers_to is not None:
+            yield field.refers_to, field.name
+
+
+def unknown_reference(target: str) -> Detail:
+    """The fault of an ID that names nothing here; another tenant's is not told apart."""
+    return Detail("UNKNOWN_REFERENCE", f"{target} names a row that does not exist.", target)
+
+
+async def check_keys(unit: Unit, writes: Sequence[Write]) -> None:
+    """No other row may hold a unique key, nor an ID that a client chose; one statement per key."""
+    by_set: dict[str, list[Write]] = {}
+    for write in writes:
+        by_set.setdefault(write.set_name, []).append(write)
+    for set_name, each in by_set.items():
+        shape = shape_of(set_name)
+        await _check_ids(unit, set_name, [write for write in each if write.act is Act.CREATE])
+        for columns in shape.keys:
+            await _check_key(unit, set_name, columns, each)
+
+
+async def _check_ids(unit: Unit, set_name: str, created: Sequence[Write]) -> None:
+    taken = await read_ids(unit.session, set_name, {write.id for write in created}) if created else set()
+    seen: set[str] = set()
+    for write in created:
+        if write.id in taken or write.id in seen:
+            unit.faults.add(already_exists(write, ("id",)))
+        seen.add(write.id)
+
+
+async def _check_key(unit: Unit, set_name: str, columns: tuple[str, ...], writes: Sequence[Write]) -> None:
+    wanted: list[tuple[tuple[Any, ...], Write]] = []
+    for write in writes:
+        if write.act is Act.DELETE or not write.differs(*columns):
+            continue
+        key = tuple([write.after[column] for column in columns])
+        if None not in key:
+            wanted.append((key, write))
+    if not wanted:
+        return
+    # What this call deletes or changes gives its old key free.
+    moved = {write.id for write in writes if write.before is not None and write.differs(*columns)}
+    found = await find_keys(unit.session, set_name, columns, {key for key, _ in wanted})
+    holders = {key: row_id for row_id, key in found if row_id not in moved}
+    for key, write in wanted:
+        if holders.setdefault(key, write.id) != write.id:
+            unit.faults.add(already_exists(write, columns))
+
+
+def already_exists(write: Write, columns: Sequence[str]) -> Conflict:
+    """The fault of a key that another row holds; it never repeats the key, which may be a secret."""
+    target = write.target(_naming(columns, write))
+    names = " and ".join(write.shape.wires[column] for column in columns)
+    return Conflict("ALREADY_EXISTS", f"Another row of {write.set_name} has this {names}.", target)
+
+
+def _naming(columns: Sequence[str], write: Write) -> str:
+    """The property to name: one that the request gives."""
+    return next((column for column in reversed(columns) if column in write.given), columns[-1])

@@ -1,0 +1,109 @@
+"""Coupon types, what their codes look like, and the one thing that a client may do to a code: cancel it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from promenade.errors import Conflict, Detail
+from promenade.store.authored import find_keys, insert_rows
+from promenade.workflows.authoring.rules import Rules, rules
+from promenade.workflows.authoring.unit import Act, Unit, Write
+
+__all__: list[str] = []
+
+_CODES_MIN = 2**40  # 40 bits
+_CODE_LENGTH_MAX = 64
+
+
+async def _refuse_taken(unit: Unit, writes: Sequence[Write], column: str, elsewhere: tuple[str, str]) -> None:
+    """A till that is given a code must not have two meanings to choose from: a type's own, and a single code."""
+    given = [write for write in writes if write.act is not Act.DELETE and write.after[column] and write.differs(column)]
+    if not given:
+        return
+    codes = {(write.after[column],) for write in given}
+    taken = {key for _, key in await find_keys(unit.session, elsewhere[0], (elsewhere[1],), codes)}
+    for write in given:
+        if (write.after[column],) in taken:
+            message = f"{write.target(column)} is in use already, in {elsewhere[0]}."
+            unit.faults.add(Conflict("ALREADY_EXISTS", message, write.target(column)))
+
+
+@rules("CouponTypes")
+class _CouponTypes(Rules):
+    async def check(self, unit: Unit, writes: Sequence[Write]) -> list[Write]:
+        for write in writes:
+            row = write.after
+            shared = row.get("generic_code")
+            if shared is None or not write.differs("generic_code", "code_type"):
+                continue
+            target = write.target("generic_code")
+            if row["code_type"] != "GENERIC":
+                message = f"{target} is for types whose codeType is GENERIC."
+                unit.faults.add(Detail("GENERIC_ONLY", message, target))
+            elif not shared.strip():
+                unit.faults.add(Detail("REQUIRED", f"{target} must not be empty.", target))
+        await _refuse_taken(unit, writes, "generic_code", ("CouponCodes", "code"))
+        return []
+
+
+@rules("CouponCodes")
+class _CouponCodes(Rules):
+    async def complete(self, unit: Unit, writes: Sequence[Write]) -> None:
+        for write in writes:
+            if write.act is Act.CREATE and unit.importing:
+                write.after |= {"source": "EXTERNAL", "issuance_channel": "EXTERNAL"}
+
+    async def check(self, unit: Unit, writes: Sequence[Write]) -> list[Write]:
+        await _refuse_taken(unit, writes, "code", ("CouponTypes", "generic_code"))
+        return []
+
+    async def store(self, unit: Unit, writes: Sequence[Write]) -> None:
+        logs = [
+            {
+                "id": unit.new_id(),
+                "coupon_code_id": write.id,
+                "coupon_type_id": write.after["coupon_type_id"],
+                "promotion_id": write.after["issuing_promotion_id"],
+                "action": "CANCELLED",
+                "transaction_id": None,
+                "customer_id": write.after["customer_id"],
+                "occurred_at": unit.at,
+                "created_at": unit.at,
+                "created_by": unit.user,
+                "modified_at": unit.at,
+                "modified_by": unit.user,
+            }
+            for write in writes
+            if write.verb == "cancel"
+        ]
+        await insert_rows(unit.session, "RedemptionLogs", logs)
+
+
+@rules("CouponCodeConfigurations")
+class _Configurations(Rules):
+    async def check(self, unit: Unit, writes: Sequence[Write]) -> list[Write]:
+        for write in writes:
+            if write.act is not Act.DELETE and write.differs(
+                "prefix", "suffix", "length", "alphabet", "check_character"
+            ):
+                _check_form(unit, write)
+        return []
+
+
+def _check_form(unit: Unit, write: Write) -> None:
+    row = write.after
+    alphabet, length = row["alphabet"] or "", row["length"] or 0
+    target = write.target("alphabet")
+    if len(set(alphabet)) < max(len(alphabet), 2) or not all(33 <= ord(character) <= 126 for character in alphabet):
+        message = f"{target} must hold at least two different printable characters, each of them once."
+        unit.faults.add(Detail("INVALID_ALPHABET", message, target))
+        return
+    if len(alphabet) ** min(length, 64) < _CODES_MIN:
+        name = write.target("length" if "length" in write.given or "alphabet" not in write.given else "alphabet")
+        message = f"{name} gives too few codes: they could be guessed. At least 40 bits are needed."
+        unit.faults.add(Detail("TOO_FEW_CODES", message, name))
+    whole = len(row["prefix"] or "") + length + bool(row["check_character"]) + len(row["suffix"] or "")
+    if whole > _CODE_LENGTH_MAX:
+        target = write.target("length")
+        message = f"{target} makes codes of {whole} characters, prefix and suffix included; at most 64 fit."
+        unit.faults.add(Detail("CODES_TOO_LONG", message, target))

@@ -1,0 +1,26 @@
+"""Import jobs are the worker's; a client may say who is told, and delete what has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from promenade.errors import Conflict
+from promenade.workflows.authoring.callbacks import check_callback
+from promenade.workflows.authoring.rules import Rules, rules
+from promenade.workflows.authoring.unit import Act, Unit, Write
+
+__all__: list[str] = []
+
+_ENDED = frozenset({"SUCCEEDED", "FAILED"})
+
+
+@rules("ImportJobs")
+class _ImportJobs(Rules):
+    async def check(self, unit: Unit, writes: Sequence[Write]) -> list[Write]:
+        for write in writes:
+            if write.act is Act.DELETE and write.before is not None and write.before["status"] not in _ENDED:
+                message = "A job can be deleted when it has ended, SUCCEEDED or FAILED."
+                unit.faults.add(Conflict("JOB_NOT_FINISHED", message))
+            elif write.act is Act.UPDATE:
+                check_callback(unit, write, "callback_url")
+        return []

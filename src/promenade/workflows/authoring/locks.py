@@ -1,0 +1,57 @@
+"""A locked campaign freezes itself, its promotions and all that belongs to them (specification, Campaigns)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from promenade.errors import Conflict
+from promenade.store.authored import read_rows
+from promenade.workflows.authoring.owners import Owners
+from promenade.workflows.authoring.unit import Unit, Write
+
+__all__ = ["LOCKING", "check_locks"]
+
+LOCKING = frozenset({"lock", "unlock"})
+"""The verbs that a locked campaign does not refuse."""
+
+
+async def check_locks(unit: Unit, writes: Sequence[Write], owners: Owners) -> None:
+    """Add LOCKED for every write that changes a locked campaign, or a promotion that is, was or becomes part of one.
+
+    Two statements whatever the number of writes; the campaigns are held until the unit ends, so that none is locked
+    meanwhile.
+    """
+    subjects = {write: owners.subjects(write) for write in writes if write.verb not in LOCKING}
+    campaign_of = await _campaigns(unit, writes, owners, {one for each in subjects.values() for one in each})
+    named: dict[str, list[Write]] = {}
+    for write, each in subjects.items():
+        for set_name, key in each:
+            for campaign_id in {key} if set_name == "Campaigns" else campaign_of.get(key, ()):
+                named.setdefault(campaign_id, []).append(write)
+    if not named:
+        return
+    for campaign in await read_rows(unit.session, "Campaigns", "id", named, lock="share"):
+        if campaign["locked"]:
+            message = f"The campaign {campaign['code']} is locked; it and its promotions cannot be changed."
+            for write in named[campaign["id"]]:
+                target = write.target("campaign_id") if "campaign_id" in write.given else None
+                unit.faults.add(Conflict("LOCKED", message, target))
+                break  # one lock is one fault, however many rows it keeps from being changed
+
+
+async def _campaigns(
+    unit: Unit, writes: Sequence[Write], owners: Owners, subjects: set[tuple[str, str]]
+) -> dict[str, set[str]]:
+    """The campaigns of promotions, as they were and as they will be."""
+    found: dict[str, set[str]] = {}
+    promotions = {key for set_name, key in subjects if set_name == "Promotions"}
+    for write in writes:
+        if write.set_name == "Promotions" and write.id in promotions:
+            rows = [row for row in (write.before, write.after) if row]
+            found[write.id] = {row["campaign_id"] for row in rows if row["campaign_id"]}
+    rest = promotions - found.keys()
+    known = [row for row in (owners.row("Promotions", key) for key in rest) if row is not None]
+    rest -= {row["id"] for row in known}
+    if rest:
+        known += await read_rows(unit.session, "Promotions", "id", rest, lock="share")
+    return found | {row["id"]: {row["campaign_id"]} for row in known if row["campaign_id"]}

@@ -1,0 +1,128 @@
+"""State machines as tables (data model, "State machines"): who may move what from where to where, by which verb."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from promenade.errors import Conflict, Detail
+
+__all__ = ["MACHINES", "Machine", "Move"]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """``sources`` None: from anywhere. ``by_patch``: a client may make it by writing the status.
+
+    ``never_patched_from``: states that only an action leaves.
+    """
+
+    verb: str
+    sources: frozenset[str] | None
+    target: Any
+    by_patch: bool = True
+    column: str = "status"
+    never_patched_from: frozenset[str] = frozenset()
+
+    def starts_at(self, state: Any) -> bool:
+        return self.sources is None or state in self.sources
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """``initial``: the states that a new row may be given."""
+
+    initial: frozenset[str]
+    moves: tuple[Move, ...]
+
+    def patched(self, state: str, wanted: str) -> Move | None:
+        """The move that a client makes by writing ``wanted`` where ``state`` stands; None: there is none."""
+        for move in self.moves:
+            if move.column == "status" and move.by_patch and move.target == wanted and move.starts_at(state):
+                return None if state in move.never_patched_from else move
+        return None
+
+    def by_verb(self, verb: str) -> tuple[Move, ...]:
+        """The moves of this name. Raises KeyError when there is none."""
+        moves = tuple([move for move in self.moves if move.verb == verb])
+        if not moves:
+            raise KeyError(verb)
+        return moves
+
+
+def invalid_transition(set_name: str, state: Any, wanted: Any, target: str | None) -> Conflict:
+    """The fault of a move that the machine does not know."""
+    message = f"One of {set_name} that is {state} cannot become {wanted} this way."
+    return Conflict("INVALID_TRANSITION", message, target)
+
+
+def invalid_initial(machine: Machine, wanted: Any, target: str) -> Detail:
+    """The fault of a new row in a state that rows come to later."""
+    message = f"{target} of a new row must be {' or '.join(sorted(machine.initial))}, not {wanted}."
+    return Detail("INVALID_INITIAL_STATUS", message, target)
+
+
+def _move(verb: str, sources: str | None, target: str, *, by_patch: bool = True, but_from: str = "") -> Move:
+    before = None if sources is None else frozenset(sources.split())
+    return Move(verb, before, target, by_patch, never_patched_from=frozenset(but_from.split()))
+
+
+def _states(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+MACHINES: Mapping[str, Machine] = MappingProxyType(
+    {
+        "Promotions": Machine(
+            _states("DRAFT INACTIVE ACTIVE"),
+            (
+                _move("submit", "DRAFT REJECTED", "PENDING_APPROVAL"),
+                _move("approve", "PENDING_APPROVAL", "APPROVED"),
+                _move("reject", "PENDING_APPROVAL", "REJECTED"),
+                _move("activate", None, "ACTIVE", but_from="PILOT"),
+                _move("deactivate", None, "INACTIVE", but_from="PILOT"),
+                _move("startPilot", "DRAFT APPROVED INACTIVE", "PILOT", by_patch=False),
+                _move("promoteToActive", "PILOT", "ACTIVE", by_patch=False),
+                _move("endPilot", "PILOT", "INACTIVE", by_patch=False),
+                _move("expire", "ACTIVE PILOT", "EXPIRED", by_patch=False),
+                _move("archive", "DRAFT REJECTED INACTIVE EXPIRED", "ARCHIVED"),
+            ),
+        ),
+        "Campaigns": Machine(
+            _states("DRAFT SCHEDULED ACTIVE"),
+            (
+                _move("schedule", "DRAFT CANCELLED", "SCHEDULED"),
+                _move("cancel", "DRAFT SCHEDULED ACTIVE", "CANCELLED"),
+                _move("start", "SCHEDULED", "ACTIVE", by_patch=False),
+                _move("end", "ACTIVE", "COMPLETED", by_patch=False),
+                Move("lock", None, True, by_patch=False, column="locked"),
+                Move("unlock", None, False, by_patch=False, column="locked"),
+            ),
+        ),
+        "Budgets": Machine(
+            _states("DRAFT SCHEDULED ACTIVE"),
+            (
+                _move("activate", "DRAFT", "ACTIVE"),
+                _move("activate", "DRAFT", "SCHEDULED"),
+                _move("start", "SCHEDULED", "ACTIVE", by_patch=False),
+                _move("exhaust", "ACTIVE", "EXHAUSTED", by_patch=False),
+                _move("recharge", "EXHAUSTED", "ACTIVE", by_patch=False),
+                _move("expire", "SCHEDULED ACTIVE EXHAUSTED", "EXPIRED", by_patch=False),
+            ),
+        ),
+        "CouponTypes": Machine(
+            _states("INACTIVE ACTIVE"),
+            (_move("activate", None, "ACTIVE"), _move("deactivate", None, "INACTIVE")),
+        ),
+        "CouponCodes": Machine(
+            _states("CREATED ACTIVE"),
+            (
+                _move("cancel", "CREATED ACTIVE", "CANCELLED"),
+                _move("activate", "CREATED", "ACTIVE", by_patch=False),
+                _move("expire", "CREATED ACTIVE RESERVED", "EXPIRED", by_patch=False),
+            ),
+        ),
+    }
+)

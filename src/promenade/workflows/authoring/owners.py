@@ -1,0 +1,114 @@
+"""Whom a row belongs to: the rows above it, and the promotions and campaigns that a change of it is a change of.
+
+Everything follows from the declarations: a row's owner is what its owning link names, up to a row without one. Of
+that topmost row, a link to Promotions makes a change of it a change of the promotion (a pilot config, a link to a
+budget).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from promenade.errors import Detail
+from promenade.store.authored import Columns, read_rows
+from promenade.store.changes import KINDS
+from promenade.workflows.authoring.shapes import Shape, shape_of
+from promenade.workflows.authoring.unit import Act, Unit, Write
+
+__all__ = ["Owners", "Subject"]
+
+Subject = tuple[str, str]
+"""Entity set and ID of what decides prices, see `store.changes.KINDS`."""
+
+
+class Owners:
+    """The rows above the writes of one call, held until the unit ends, so that changes of one owner wait in line."""
+
+    def __init__(self, unit: Unit, writes: Sequence[Write]) -> None:
+        self._unit = unit
+        self._writes = writes
+        self._by_key = {(write.set_name, write.id): write for write in writes}
+        self._read: dict[tuple[str, str], Columns] = {}
+
+    async def climb(self) -> list[Write]:
+        """Read all rows above and touch them; the answer is the writes of those that the call did not name itself.
+
+        A write whose owner does not exist is a fault: UNKNOWN_REFERENCE.
+        """
+        frontier = [write for write in self._writes if write.is_effective]
+        touched: list[Write] = []
+        while frontier:
+            wanted = self._wanted(frontier)
+            for set_name, ids in sorted(wanted.items()):
+                for row in await read_rows(self._unit.session, set_name, "id", ids, lock="update"):
+                    self._read[set_name, row["id"]] = row
+            frontier = self._touch(frontier, touched)
+        return touched
+
+    def _wanted(self, writes: Iterable[Write]) -> dict[str, set[str]]:
+        wanted: dict[str, set[str]] = {}
+        for write in writes:
+            for set_name, key in self._owner_keys(write):
+                if (set_name, key) not in self._by_key and (set_name, key) not in self._read:
+                    wanted.setdefault(set_name, set()).add(key)
+        return wanted
+
+    def _owner_keys(self, write: Write) -> list[tuple[str, str]]:
+        owner = write.shape.owner
+        if owner is None:
+            return []
+        keys = [row[owner.column] for row in (write.before, write.after) if row and row[owner.column]]
+        return [(owner.target, key) for key in dict.fromkeys(keys)]
+
+    def _touch(self, writes: Iterable[Write], touched: list[Write]) -> list[Write]:
+        """The owners of ``writes``, as writes that were not touched before."""
+        above: list[Write] = []
+        for write in writes:
+            for key in self._owner_keys(write):
+                owner = self._by_key.get(key)
+                row = self._read.get(key)
+                if owner is None and row is not None:
+                    owner = Write(shape_of(key[0]), Act.UPDATE, key[1], "", row, dict(row))
+                    self._by_key[key] = owner
+                    touched.append(owner)
+                if owner is None:
+                    self._miss(write)
+                elif owner.act is Act.UPDATE and not owner.is_touched:
+                    owner.is_touched = True
+                    above.append(owner)
+        return above
+
+    def _miss(self, write: Write) -> None:
+        owner = write.shape.owner
+        if owner is not None and write.act is not Act.DELETE:
+            message = f"{write.target(owner.column)} names a row that does not exist."
+            self._unit.faults.add(Detail("UNKNOWN_REFERENCE", message, write.target(owner.column)))
+
+    def row(self, set_name: str, key: str) -> Columns | None:
+        """A row above, as it was read; None: it was not."""
+        return self._read.get((set_name, key))
+
+    def knows(self, set_name: str, key: str) -> bool:
+        """Whether this row was found on the way up."""
+        return (set_name, key) in self._read or (set_name, key) in self._by_key
+
+    def subjects(self, write: Write) -> list[Subject]:
+        """What a write changes, as it was and as it will be."""
+        found: dict[Subject, None] = {}
+        for row in (write.before, write.after):
+            if row:
+                found |= dict.fromkeys(self._subjects_of(write.shape, row))
+        return list(found)
+
+    def _subjects_of(self, shape: Shape, row: Columns) -> list[Subject]:
+        while shape.owner is not None:
+            key = (shape.owner.target, row[shape.owner.column] or "")
+            above = self._by_key.get(key)
+            found = self._read.get(key) if above is None else above.after or above.before
+            if not found:
+                return []
+            shape, row = shape_of(shape.owner.target), found
+        if shape.set_name in KINDS:
+            return [(shape.set_name, row["id"])]
+        links = [link for link in shape.entity.links if link.target == "Promotions" and not link.soft]
+        return [("Promotions", row[link.column]) for link in links if row[link.column]]

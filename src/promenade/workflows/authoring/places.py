@@ -1,0 +1,75 @@
+"""POS groups, articles and article groups: trees without circles, clocks that exist, sources that fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from zoneinfo import available_timezones
+
+from promenade.errors import Detail
+from promenade.store.authored import hold, read_ancestors
+from promenade.workflows.authoring.rules import Rules, rules
+from promenade.workflows.authoring.unit import Act, Unit, Write
+
+__all__: list[str] = []
+
+
+async def _check_tree(unit: Unit, writes: Sequence[Write]) -> None:
+    """Add CYCLE where following ``parent`` from a row would come back to it, all writes of the call considered."""
+    moved = [one for one in writes if one.act is not Act.DELETE and one.after["parent_id"] and one.differs("parent_id")]
+    if not moved:
+        return
+    if any(write.act is Act.UPDATE for write in moved):
+        # Two units that each see half of a circle must not both pass.
+        await hold(unit.session, f"tree of {moved[0].set_name}")
+    above = await read_ancestors(unit.session, moved[0].set_name, {write.after["parent_id"] for write in moved})
+    above |= {write.id: write.after["parent_id"] for write in writes if write.act is not Act.DELETE}
+    for write in moved:
+        seen: set[str] = set()
+        one: str | None = write.after["parent_id"]
+        while one is not None and one != write.id and one not in seen:
+            seen.add(one)
+            one = above.get(one)
+        if one == write.id:
+            message = f"{write.target('parent_id')} would put the group below itself."
+            unit.faults.add(Detail("CYCLE", message, write.target("parent_id")))
+
+
+def _check_source(unit: Unit, write: Write) -> None:
+    if write.act is not Act.DELETE and write.after["source"] == "EXTERNAL" and write.differs("source"):
+        message = f"{write.target('source')} must be MANUAL or IMPORTED; EXTERNAL is for coupon codes."
+        unit.faults.add(Detail("UNKNOWN_CODE", message, write.target("source")))
+
+
+@cache
+def _time_zones() -> frozenset[str]:
+    return frozenset(available_timezones())
+
+
+@rules("PosGroups")
+class _PosGroups(Rules):
+    async def check(self, unit: Unit, writes: Sequence[Write]) -> list[Write]:
+        for write in writes:
+            zone = write.after.get("time_zone")
+            if zone is not None and write.differs("time_zone") and zone not in _time_zones():
+                message = f"{write.target('time_zone')} must be an IANA time zone such as Europe/Berlin."
+                unit.faults.add(Detail("UNKNOWN_TIME_ZONE", message, write.target("time_zone")))
+        await _check_tree(unit, writes)
+        return []
+
+
+@rules("ArticleGroups")
+class _ArticleGroups(Rules):
+    async def check(self, unit: Unit, writes: Sequence[Write]) -> list[Write]:
+        for write in writes:
+            _check_source(unit, write)
+        await _check_tree(unit, writes)
+        return []
+
+
+@rules("Articles")
+class _Articles(Rules):
+    async def check(self, unit: Unit, writes: Sequence[Write]) -> list[Write]:
+        for write in writes:
+            _check_source(unit, write)
+        return []

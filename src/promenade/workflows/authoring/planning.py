@@ -1,0 +1,168 @@
+"""From rows of a request to the writes that carry them out: new, changed and deleted rows to any depth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from promenade.errors import Detail, Forbidden
+from promenade.model.declare import Collection, Field
+from promenade.store.authored import Columns, read_rows
+from promenade.workflows.authoring.shapes import MANAGED, Shape, shape_of
+from promenade.workflows.authoring.unit import Act, Delta, Row, Unit, Write
+
+__all__ = ["Plan"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A composition of a row, as the request gives it."""
+
+    parent: Write
+    collection: Collection
+    value: Any
+
+
+class Plan:
+    """Collects the writes of one call, parents before their children."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+        self.writes: list[Write] = []
+        self._parts: list[_Part] = []
+
+    def create(self, shape: Shape, row: Row, path: str, owner: tuple[str, str] | None = None) -> Write:
+        """A new row; ``owner`` is the column and the ID of the row that it belongs to."""
+        given = row.get("ID")
+        write = Write(shape, Act.CREATE, str(given).lower() if given else self._unit.new_id(), path, None, {})
+        write.after = self._unit.row_of(shape, write.id)
+        self._fill(write, row, owner)
+        if owner is not None:
+            write.after[owner[0]] = owner[1]
+        self.writes.append(write)
+        return write
+
+    def update(self, shape: Shape, before: Columns, row: Row, path: str, owner: tuple[str, str] | None = None) -> Write:
+        """A row as it will be."""
+        write = Write(shape, Act.UPDATE, before["id"], path, before, dict(before))
+        self._fill(write, row, owner)
+        self.writes.append(write)
+        return write
+
+    def delete(self, shape: Shape, before: Columns, path: str) -> Write:
+        """A row that goes, and what it owns with it."""
+        write = Write(shape, Act.DELETE, before["id"], path, before, {})
+        self.writes.append(write)
+        return write
+
+    def replace(self, shape: Shape, row: Row) -> Row:
+        """``row`` with every writable property that it leaves out at its default."""
+        owner = shape.owner
+        rest: dict[str, Any] = {
+            wire: field.default for wire, field in shape.fields.items() if field.name != "id" and _is_writable(field)
+        }
+        # A secret that a client never sees cannot be part of what it sends back.
+        rest = {wire: default for wire, default in rest.items() if not shape.fields[wire].write_only}
+        rest |= {wire: None for wire, link in shape.links.items() if not link.read_only and link is not owner}
+        return {**rest, **row}
+
+    def _fill(self, write: Write, row: Row, owner: tuple[str, str] | None) -> None:
+        shape, unit = write.shape, self._unit
+        given: set[str] = set()
+        for wire, value in row.items():
+            target = f"{write.path}{wire}"
+            if wire in shape.compositions:
+                self._parts.append(_Part(write, shape.compositions[wire], value))
+            elif wire in shape.links:
+                link = shape.links[wire]
+                if owner is not None and link.column == owner[0]:
+                    if value is not None and value != owner[1]:
+                        message = f"{wire} names another row than the one that this is part of."
+                        unit.faults.add(Detail("OTHER_PARENT", message, target))
+                elif not link.read_only:
+                    write.after[link.column] = value
+                    given.add(link.column)
+            elif wire in shape.fields:
+                self._give(write, shape.fields[wire], value, given)
+            elif wire not in shape.ignored and "@" not in wire:
+                unit.faults.add(Detail("UNKNOWN_PROPERTY", f"{shape.set_name} has no property {wire}.", target))
+        write.given = frozenset(given)
+
+    def _give(self, write: Write, field: Field, value: Any, given: set[str]) -> None:
+        if field.name == "tenant_id":
+            if value is not None and value != self._unit.tenant:
+                message = "tenantId is taken from the token; a row of another tenant cannot be written."
+                raise Forbidden("FOREIGN_TENANT", message, f"{write.path}tenantId")
+        elif _is_writable(field) and field.name != "id":
+            write.after[field.name] = list(value) if isinstance(value, tuple) else value
+            given.add(field.name)
+
+    async def expand(self) -> None:
+        """Plan what the rows own, level by level: one statement reads all rows of a composition that are there."""
+        while self._parts:
+            parts, self._parts = self._parts, []
+            wanted: dict[Collection, list[_Part]] = {}
+            for part in parts:
+                wanted.setdefault(part.collection, []).append(part)
+            for collection, each in wanted.items():
+                await self._expand(collection, each)
+
+    async def _expand(self, collection: Collection, parts: Sequence[_Part]) -> None:
+        shape = shape_of(collection.target)
+        column = shape.entity.link(collection.by).column
+        old = [part.parent.id for part in parts if part.parent.act is Act.UPDATE]
+        rows = await read_rows(self._unit.session, shape.set_name, column, set(old), lock="update") if old else []
+        for part in parts:
+            there = {row["id"]: row for row in rows if row[column] == part.parent.id}
+            self._merge(part, shape, column, there)
+
+    def _merge(self, part: _Part, shape: Shape, column: str, there: dict[str, Columns]) -> None:
+        """Update what the part names and has, create what it has not, delete what it does not name or removes."""
+        path, value = f"{part.parent.path}{part.collection.wire}", part.value
+        upserts, removed = _wanted(value, part.collection.many, set(there))
+        if upserts is None:
+            self._unit.faults.add(Detail("INVALID_VALUE", f"{path} must be {_form(part.collection)}.", path))
+            return
+        owner = (column, part.parent.id)
+        seen: set[str] = set()
+        for place, row in enumerate(upserts):
+            below = f"{path}/{place}/" if part.collection.many else f"{path}/"
+            key = str(row.get("ID") or "").lower()
+            if not part.collection.many and not key:
+                key = next(iter(there), "")
+            if key and key in seen:
+                self._unit.faults.add(Detail("REPEATED_ID", f"{below}ID stands here twice.", f"{below}ID"))
+                continue
+            seen.add(key)
+            if key in there:
+                removed.discard(key)
+                self.update(shape, there[key], row, below, owner)
+            else:
+                self.create(shape, row, below, owner)
+        for key in sorted(removed):
+            if key in there:
+                self.delete(shape, there[key], f"{path}/")
+
+
+def _is_writable(field: Field) -> bool:
+    return not field.read_only and not field.virtual and field.name not in MANAGED
+
+
+def _form(collection: Collection) -> str:
+    return "a list of objects" if collection.many else "an object or null"
+
+
+def _wanted(value: Any, many: bool, there: set[str]) -> tuple[Sequence[Row] | None, set[str]]:
+    """The rows that are to be there, and the IDs that are to go unless they are among them; None: not a composition."""
+    if isinstance(value, Delta) and many:
+        return (value.upserts if _are_rows(value.upserts) else None), {one.lower() for one in value.removed}
+    if many:
+        return (value if isinstance(value, list | tuple) and _are_rows(value) else None), set(there)
+    if value is None:
+        return (), set(there)
+    return ((value,) if _are_rows((value,)) else None), set(there)
+
+
+def _are_rows(rows: Iterable[Any]) -> bool:
+    return all(hasattr(row, "items") for row in rows)

@@ -1,0 +1,161 @@
+"""Promotions: what is live must be able to run, and subscribers hear what became of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from promenade.engine.catalogue import compile_promotion
+from promenade.engine.definition import DefinitionError, PromotionDefinition
+from promenade.errors import Conflict, Detail
+from promenade.events import (
+    PromotionActivated,
+    PromotionApproved,
+    PromotionArchived,
+    PromotionDeactivated,
+    PromotionExpired,
+    PromotionRejected,
+    PromotionSubmitted,
+    PromotionUpdated,
+)
+from promenade.store.authored import Columns, has_pilot_config_anywhere, read_ids, read_rows
+from promenade.store.definitions import read_promotions
+from promenade.store.outbox import emit
+from promenade.store.surroundings import load_surroundings
+from promenade.workflows.authoring.checks import already_exists
+from promenade.workflows.authoring.rules import Rules, rules
+from promenade.workflows.authoring.unit import Act, Unit, Write
+
+__all__: list[str] = []
+
+_LIVE = frozenset({"ACTIVE", "PILOT"})
+_EVENTS = {
+    "PENDING_APPROVAL": PromotionSubmitted,
+    "APPROVED": PromotionApproved,
+    "REJECTED": PromotionRejected,
+    "ACTIVE": PromotionActivated,
+    "INACTIVE": PromotionDeactivated,
+    "EXPIRED": PromotionExpired,
+    "ARCHIVED": PromotionArchived,
+}
+_PART = re.compile(r"(Conditions|DiscountActions|LoyaltyActions)\((\d+)\)/?(.*)")
+
+
+@rules("PromotionPilotConfigs")
+class _PilotConfigs(Rules):
+    async def complete(self, unit: Unit, writes: Sequence[Write]) -> None:
+        """The specification wants a second config refused with 409 before anybody asks whose promotion it is."""
+        given = [write for write in writes if "promotion_id" in write.given and write.after["promotion_id"]]
+        own = await read_ids(unit.session, "Promotions", {write.after["promotion_id"] for write in given})
+        for write in given:
+            key = write.after["promotion_id"]
+            if key not in own and await has_pilot_config_anywhere(unit.session, key):
+                raise already_exists(write, ("promotion_id",))
+
+
+@rules("Promotions")
+class _Promotions(Rules):
+    async def finish(self, unit: Unit) -> None:
+        ids = unit.ids_of("Promotions")
+        if not ids:
+            return
+        rows = {row["id"]: row for row in await read_rows(unit.session, "Promotions", "id", ids)}
+        _check_conditions(unit, rows)
+        live = [key for key, row in rows.items() if row["status"] in _LIVE]
+        if live:
+            await _check_live(unit, live)
+        unit.faults.raise_any()
+        for key, row in rows.items():
+            await _tell(unit, row, unit.subjects["Promotions", key])
+
+
+def _check_conditions(unit: Unit, rows: Mapping[str, Columns]) -> None:
+    """A live promotion must not lose a condition, which could give everything to everybody, unless another comes."""
+    lost: dict[str, Write] = {}
+    gained: set[str] = set()
+    for write in unit.written:
+        if write.set_name == "Conditions":
+            before = write.before["promotion_id"] if write.before else None
+            after = write.after["promotion_id"] if write.after else None
+            if before is not None and before != after:
+                lost[before] = write
+            if after is not None and before != after:
+                gained.add(after)
+    for key, write in lost.items():
+        if key not in gained and key in rows and rows[key]["status"] == "ACTIVE":
+            message = "A condition of an ACTIVE promotion cannot be taken away unless the same change set adds another."
+            target = write.target("promotion_id") if write.act is Act.UPDATE else None
+            unit.faults.add(Conflict("PROMOTION_ACTIVE", message, target))
+
+
+async def _check_live(unit: Unit, ids: Sequence[str]) -> None:
+    """Every live promotion that the unit touched must compile; one that has just become live must be able to run."""
+    read = await read_promotions(unit.session, ids)
+    definitions = read.definitions((await load_surroundings(unit.session)).places)
+    budgets = {key for one in definitions.values() for key in one.budget_ids}
+    currencies = {row["id"]: row["currency"] for row in await read_rows(unit.session, "Budgets", "id", budgets)}
+    for key, definition in definitions.items():
+        writes = unit.subjects["Promotions", key]
+        _check_runs(unit, definition, writes)
+        foreign = {currencies[one] for one in definition.budget_ids} - {definition.currency}
+        if definition.currency is not None and foreign:
+            target = _path(definition, writes) + "currency"
+            message = "The promotion has another currency than a budget that it is charged to."
+            unit.faults.add(Detail("BUDGET_CURRENCY", message, target))
+        try:
+            compile_promotion(definition)
+        except DefinitionError as error:
+            unit.faults.add(Detail(error.code, error.message, _target(definition, error.target, writes)))
+
+
+def _check_runs(unit: Unit, definition: PromotionDefinition, writes: Sequence[Write]) -> None:
+    """What is missing for a promotion that becomes live; one made ACTIVE may get its actions later."""
+    moves = [one for one in writes if one.set_name == "Promotions" and one.act is Act.UPDATE and one.differs("status")]
+    if not moves:
+        return
+    path = moves[-1].path
+    if not definition.actions and not definition.loyalty_actions:
+        message = "The promotion gives nothing: it needs a discount action or a loyalty action."
+        unit.faults.add(Detail("ACTION_MISSING", message, f"{path}DiscountActions"))
+    if definition.valid_to is not None and definition.valid_to <= unit.at:
+        unit.faults.add(Detail("VALIDITY_OVER", "The promotion's validity is over.", f"{path}validTo"))
+    if definition.status == "PILOT" and definition.pilot is None:
+        message = "A pilot needs a pilot configuration."
+        unit.faults.add(Detail("PILOT_CONFIG_MISSING", message, f"{path}PromotionPilotConfigs"))
+
+
+def _path(definition: PromotionDefinition, writes: Sequence[Write]) -> str:
+    return next((one.path for one in reversed(writes) if one.id == definition.id), "")
+
+
+def _target(definition: PromotionDefinition, target: str, writes: Sequence[Write]) -> str:
+    """The engine counts conditions and actions; where the request wrote the one at fault, its path in the request."""
+    found = _PART.fullmatch(target)
+    if found is None:
+        return _path(definition, writes) + target
+    parts = {
+        "Conditions": [one.id for one in definition.conditions],
+        "DiscountActions": [one.id for one in definition.actions],
+        "LoyaltyActions": [one.id for one in definition.loyalty_actions],
+    }[found[1]]
+    place = int(found[2]) - 1
+    for write in writes:
+        if write.set_name == found[1] and write.id == parts[place] and write.is_named:
+            return write.path + found[3]
+    return target
+
+
+async def _tell(unit: Unit, row: Columns, writes: Sequence[Write]) -> None:
+    """Emit what became of a promotion: its new status, and PROMOTION_UPDATED once for everything else."""
+    own = [write for write in writes if write.set_name == "Promotions" and write.id == row["id"]]
+    is_new = any(write.act is Act.CREATE for write in own)
+    facts = (row["id"], row["name"], row["code"], row["status"], unit.user)
+    has_moved = any(write.act is Act.UPDATE and write.differs("status") for write in own)
+    kind = _EVENTS.get(row["status"])
+    if kind is not None and (has_moved or (is_new and row["status"] == "ACTIVE")):
+        await emit(unit.session, kind(*facts), event_id=unit.new_id(), at=unit.at)
+    changed = {write.shape.wires[name] for write in own for name in write.changed} - ({"status"} if kind else set())
+    changed |= {write.set_name for write in writes if write not in own}
+    if changed and not is_new:
+        event = PromotionUpdated(*facts, tuple(sorted(changed)))
+        await emit(unit.session, event, event_id=unit.new_id(), at=unit.at)

@@ -1,0 +1,82 @@
+"""The model as one who writes needs it: members by their wire names, who owns whom, who refers to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from promenade import model
+from promenade.model.declare import Collection, EntityType, Field, Link
+
+__all__ = ["MANAGED", "Referrer", "Shape", "codes", "referrers", "shape_of"]
+
+MANAGED = frozenset({"created_at", "created_by", "modified_at", "modified_by", "tenant_id", "version"})
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """An entity; ``fields`` are the stored ones, links go by their property (``campaign_ID``)."""
+
+    entity: EntityType
+    fields: Mapping[str, Field]
+    links: Mapping[str, Link]
+    compositions: Mapping[str, Collection]
+    ignored: frozenset[str]  # wire names that a body may carry and that are left alone: virtual ones, minorVersion
+    wires: Mapping[str, str]  # column -> wire name
+
+    @property
+    def set_name(self) -> str:
+        return self.entity.set_name
+
+    @property
+    def owner(self) -> Link | None:
+        return self.entity.owner
+
+    @property
+    def keys(self) -> tuple[tuple[str, ...], ...]:
+        """Columns of the natural key, then of every other unique key."""
+        natural = (self.entity.natural_key,) if self.entity.natural_key else ()
+        return (*natural, *self.entity.unique)
+
+
+@dataclass(frozen=True, slots=True)
+class Referrer:
+    """Rows of ``set_name`` that name a row of another set in ``column`` and keep it from being deleted."""
+
+    set_name: str
+    column: str
+
+
+@cache
+def shape_of(set_name: str) -> Shape:
+    """The shape of an entity set. Raises KeyError."""
+    entity = model.entity(set_name)
+    stored = [field for field in entity.fields if not field.virtual]
+    return Shape(
+        entity=entity,
+        fields={field.wire: field for field in stored},
+        links={link.property_wire: link for link in entity.links},
+        compositions={one.wire: one for one in entity.collections if one.composition},
+        ignored=frozenset({"minorVersion"} | {field.wire for field in entity.fields if field.virtual}),
+        wires={field.name: field.wire for field in stored} | {link.column: link.property_wire for link in entity.links},
+    )
+
+
+@cache
+def referrers(set_name: str) -> tuple[Referrer, ...]:
+    """Who keeps rows of ``set_name`` from being deleted, by declaration."""
+    found: list[Referrer] = []
+    for entity in model.entities():
+        if not entity.stored:
+            continue
+        links = [one for one in entity.links if one.target == set_name and not one.owner and not one.soft]
+        found += [Referrer(entity.set_name, link.column) for link in links]
+        found += [Referrer(entity.set_name, field.name) for field in entity.fields if field.refers_to == set_name]
+    return tuple(found)
+
+
+@cache
+def codes(code_list: str) -> frozenset[str]:
+    """The codes of a code list."""
+    return frozenset(model.code_list(code_list).codes)

@@ -1,0 +1,174 @@
+"""What one unit of authoring knows: for whom and when it acts, what is wrong so far, and what it has written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from promenade.errors import Conflict, Detail, Invalid
+from promenade.model.declare import Service
+from promenade.store.authored import Columns
+from promenade.store.unit import Session
+from promenade.workflows.authoring.shapes import MANAGED, Shape
+
+__all__ = ["Act", "Delta", "Faults", "Row", "Unit", "Write"]
+
+Row = Mapping[str, Any]
+"""A row by its wire names: typed values, compositions as lists of rows or `Delta`, a to-one composition as a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A change of a composition that leaves alone what it does not name: rows by their ID, and IDs to remove."""
+
+    upserts: tuple[Row, ...] = ()
+    removed: tuple[str, ...] = ()
+
+
+class Act(StrEnum):
+    """What happens to a row."""
+
+    CREATE = "CREATE"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+
+
+@dataclass(slots=True, eq=False)
+class Write:
+    """One row that is made, changed or deleted.
+
+    ``before`` is None of a new row, ``after`` empty of a deleted one. ``path`` leads to the row in the request
+    (``posGroups/0/``), ``given`` are the columns that the request names. ``is_named``: the caller asked for this row
+    itself; others come with it. ``is_touched``: something that it owns changes.
+    """
+
+    shape: Shape
+    act: Act
+    id: str
+    path: str
+    before: Columns | None
+    after: Columns
+    given: frozenset[str] = frozenset()
+    is_named: bool = False
+    is_touched: bool = False
+    verb: str | None = None  # of the move that it makes in its state machine
+
+    @property
+    def set_name(self) -> str:
+        return self.shape.set_name
+
+    def target(self, column: str) -> str:
+        """The path to a property in the request."""
+        return f"{self.path}{self.shape.wires.get(column, column)}"
+
+    def differs(self, *columns: str) -> bool:
+        """Whether any of ``columns`` is not what it was; of a new row, whether it holds anything."""
+        if self.before is None:
+            return any(self.after.get(column) is not None for column in columns)
+        if self.act is Act.DELETE:
+            return True
+        return any(self.before[column] != self.after[column] for column in columns)
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """The columns of an updated row that are not what they were, its stamps apart."""
+        before = self.before
+        if before is None or self.act is Act.DELETE:
+            return ()
+        return tuple([name for name, value in self.after.items() if name not in MANAGED and before[name] != value])
+
+    @property
+    def verb_code(self) -> str:
+        """The verb of the audit trail: ``startPilot`` is START_PILOT, without a move it is the act."""
+        if self.verb is None:
+            return self.act.value
+        return "".join(f"_{letter}" if letter.isupper() else letter for letter in self.verb).upper()
+
+    @property
+    def is_effective(self) -> bool:
+        """Whether there is anything to write."""
+        return self.act is not Act.UPDATE or self.is_touched or bool(self.changed)
+
+
+class Faults:
+    """Everything that is wrong with one request, told at once: what is invalid before what conflicts."""
+
+    _MAX = 50
+
+    def __init__(self) -> None:
+        self._invalid: list[Detail] = []
+        self._conflicts: list[Conflict] = []
+
+    def add(self, fault: Detail | Conflict) -> None:
+        """A detail makes the request invalid (400); a conflict is 409 if nothing is invalid."""
+        if isinstance(fault, Detail):
+            self._invalid.append(fault)
+        else:
+            self._conflicts.append(fault)
+
+    def forget(self) -> None:
+        """Start anew."""
+        self._invalid, self._conflicts = [], []
+
+    def raise_unsafe(self) -> None:
+        """Raise at once when a value was found that the database must not even be asked about."""
+        if any(one.code in ("INVALID_CHARACTER", "TOO_LONG") for one in self._invalid):
+            self.raise_any()
+
+    def __bool__(self) -> bool:
+        return bool(self._invalid or self._conflicts)
+
+    def raise_any(self) -> None:
+        """Raises Invalid or Conflict when something was added, and starts anew."""
+        invalid, conflicts = self._invalid, self._conflicts
+        self._invalid, self._conflicts = [], []
+        if invalid:
+            first = invalid[0]
+            raise Invalid(first.code, first.message, first.target, invalid[: self._MAX] if len(invalid) > 1 else ())
+        if conflicts:
+            one = conflicts[0]
+            details = [Detail(each.code, each.message, each.target) for each in conflicts[: self._MAX]]
+            raise Conflict(one.code, one.message, one.target, details if len(details) > 1 else ())
+
+
+@dataclass(slots=True)
+class Unit:
+    """One unit of work. ``http_hosts`` may be called by plain http; ``written`` is what has reached the database."""
+
+    session: Session
+    user: str
+    at: datetime
+    new_id: Callable[[], str]
+    service: Service
+    importing: bool = False
+    http_hosts: frozenset[str] = frozenset()
+    faults: Faults = field(default_factory=Faults)
+    written: list[Write] = field(default_factory=list)
+    subjects: dict[tuple[str, str], list[Write]] = field(default_factory=dict)  # what decides prices, and its writes
+    shown_once: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
+
+    @property
+    def tenant(self) -> str:
+        if self.session.tenant is None:
+            raise ValueError("authoring needs a session with a tenant")
+        return self.session.tenant
+
+    def ids_of(self, kind: str) -> list[str]:
+        """The rows of a kind of `store.changes` that this unit has changed, or something that belongs to them."""
+        return sorted(key for one, key in self.subjects if one == kind)
+
+    def row_of(self, shape: Shape, row_id: str) -> Columns:
+        """An empty new row: its defaults and its stamps."""
+        row: Columns = {one.name: one.default for one in shape.fields.values() if one.name not in MANAGED}
+        row |= {link.column: None for link in shape.entity.links}
+        row["id"] = row_id
+        if shape.entity.managed:
+            row |= {"created_at": self.at, "created_by": self.user, "modified_at": self.at, "modified_by": self.user}
+        return row
+
+    def stamps(self, shape: Shape) -> Columns:
+        """The columns that every change of a row sets."""
+        return {"modified_at": self.at, "modified_by": self.user} if shape.entity.managed else {}

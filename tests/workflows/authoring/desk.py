@@ -1,0 +1,168 @@
+"""A desk to author at: one call is one unit of work; rows are read back by their wire names."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+from sqlalchemy import insert, select
+
+from promenade import model
+from promenade.model.declare import EntityType, Field, Kind, Service
+from promenade.store.schema import table
+from promenade.store.unit import Database, Session
+from promenade.workflows.authoring import Authoring
+from promenade.workflows.authoring.shapes import shape_of
+
+__all__ = ["NOON", "OTHER", "TENANT", "Desk", "sample_row", "writable_sets"]
+
+TENANT, OTHER = "tenant-a", "tenant-b"
+NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+Row = dict[str, Any]
+
+
+class Desk:
+    """One tenant's author. `now` is the time of the next unit."""
+
+    def __init__(self, database: Database, tenant: str = TENANT, *, service: Service = Service.PUBLIC) -> None:
+        self.database = database
+        self.tenant = tenant
+        self.service = service
+        self.now = NOON
+        self.options: dict[str, Any] = {}
+        self.shown: Mapping[str, Any] = {}
+
+    async def unit(self, work: Callable[[Authoring], Awaitable[Any]], **options: Any) -> Any:
+        """Carry out one unit of work, to its end."""
+
+        async def run(session: Session) -> Any:
+            authoring = Authoring(
+                session,
+                user="ann",
+                at=self.now,
+                new_id=lambda: str(uuid.uuid4()),
+                service=self.service,
+                **(self.options | options),
+            )
+            answer = await work(authoring)
+            await authoring.finish()
+            self.shown = authoring.shown_once
+            return answer
+
+        return await self.database.write(run, tenant=self.tenant)
+
+    async def create(self, set_name: str, /, **row: Any) -> str:
+        return str(await self.unit(lambda authoring: authoring.create(set_name, row)))
+
+    async def create_row(self, set_name: str, row: Mapping[str, Any]) -> str:
+        return str(await self.unit(lambda authoring: authoring.create(set_name, row)))
+
+    async def create_many(self, set_name: str, rows: Sequence[Row]) -> list[str]:
+        return list(await self.unit(lambda authoring: authoring.create_many(set_name, rows)))
+
+    async def update(self, set_name: str, row_id: str, /, **changes: Any) -> None:
+        await self.unit(lambda authoring: authoring.update(set_name, row_id, changes))
+
+    async def remove(self, set_name: str, row_id: str) -> None:
+        await self.unit(lambda authoring: authoring.remove(set_name, row_id))
+
+    async def transition(self, set_name: str, row_id: str, verb: str) -> None:
+        await self.unit(lambda authoring: authoring.transition(set_name, row_id, verb))
+
+    async def rows(self, set_name: str, **where: Any) -> list[Row]:
+        """Rows of an entity set by wire name, those that hold ``where``, by ID; ``version`` among them."""
+        wires = shape_of(set_name).wires | {"version": "version"}
+        rows = table(set_name)
+
+        async def work(session: Session) -> list[Row]:
+            found = await session.execute(select(rows).order_by(rows.c.id))
+            return [{wires.get(name, name): value for name, value in row._mapping.items()} for row in found]
+
+        every = await self.database.read(work, tenant=self.tenant)
+        return [row for row in every if all(row[name] == value for name, value in where.items())]
+
+    async def row(self, set_name: str, row_id: str) -> Row:
+        (row,) = await self.rows(set_name, ID=row_id)
+        return row
+
+    async def system_rows(self, name: str) -> list[Row]:
+        """Rows of a system table by column."""
+
+        async def work(session: Session) -> list[Row]:
+            return [dict(row._mapping) for row in await session.execute(select(table(name)))]
+
+        return await self.database.read(work, tenant=self.tenant)
+
+    async def put(self, set_name: str, **columns: Any) -> str:
+        """A row by its columns, past all rules: what tills and workers write."""
+        row = {"id": str(uuid.uuid4()), "created_at": NOON, "modified_at": NOON, **columns}
+        known = table(set_name).c
+        await self.database.write(
+            lambda session: session.rowcount(
+                insert(table(set_name)), {key: value for key, value in row.items() if key in known}
+            ),
+            tenant=self.tenant,
+        )
+        return str(row["id"])
+
+    async def given(self, set_name: str, **row: Any) -> str:
+        """A row with whatever it needs, made through authoring."""
+        return await self.create_row(set_name, await self.sample(set_name) | row)
+
+    async def sample(self, set_name: str, *, full: bool = False) -> Row:
+        """A row that can be created, its links made first; ``full``: with every property that a client may write."""
+        entity = model.entity(set_name)
+        row = sample_row(entity, full=full)
+        for link in entity.links:
+            if link.required or (full and not link.read_only and link.target != set_name):
+                row[link.property_wire] = await self.given(link.target)
+        for field in entity.fields:
+            if field.refers_to and full:
+                row[field.wire] = await self.given(field.refers_to)
+        return row
+
+
+def writable_sets() -> list[str]:
+    """The entity sets that the public API lets create."""
+    return [entity.set_name for entity in model.entities() if entity.public.value == "RW"]
+
+
+_RANDOM = Random(7)  # names that differ; what they are does not matter
+
+
+def sample_row(entity: EntityType, *, full: bool = False) -> Row:
+    """Values for the properties that must be there, or for all that may be; links apart."""
+    row: Row = {}
+    ends = {end for _, end in entity.windows}
+    for field in entity.fields:
+        is_open = not (field.read_only or field.virtual or field.name in ("id", "tenant_id"))
+        if is_open and (field.required or full) and field.refers_to is None:
+            row[field.wire] = _value(entity, field)
+            if field.name in ends:
+                row[field.wire] += timedelta(days=1)
+    if entity.set_name == "CouponTypes" and full:
+        row["codeType"] = "GENERIC"
+    return row
+
+
+def _value(entity: EntityType, field: Field) -> Any:
+    special = {
+        "currency": "EUR", "time_zone": "Europe/Berlin", "callback_url": "https://shop.example/hook",
+        "event_types": ["*"], "secret": "s" * 24, "weekdays": "MON,TUE", "alphabet": "0123456789ABCDEF", "length": 12,
+        "status": None, "source": "MANUAL", "prefix": "P", "suffix": "S", "country": "DE",
+    }  # fmt: skip
+    if field.name in special and special[field.name] is not None:
+        return special[field.name]
+    if field.code_list:
+        return field.default or model.code_list(field.code_list).codes[0]
+    if field.choices:
+        return field.choices[0]
+    plain: dict[Kind, Any] = {
+        Kind.INTEGER: max(1, int(field.minimum or 0)), Kind.LONG: 1, Kind.DECIMAL: Decimal(1), Kind.BOOLEAN: True,
+        Kind.TIMESTAMP: NOON, Kind.DATE: date(2026, 3, 2), Kind.TIME: time(8), Kind.TEXTS: ["*"],
+    }  # fmt: skip
+    return plain.get(field.kind, f"{field.name[:6]}-{_RANDOM.getrandbits(40):x}"[: field.length])
