@@ -1,0 +1,274 @@
+"""A model as CSDL XML (OData CSDL XML Representation 4.01), the form of ``$metadata`` that every client reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
+from xml.etree import ElementTree as ET
+
+from odata_server import csdl_annotations, csdl_model
+from odata_server.annotations import Annotation, AnnotationPath, AnnotationValue, EnumMemberValue, Record
+from odata_server.edm import (
+    Action,
+    Edm,
+    EntityType,
+    EnumType,
+    Function,
+    NavigationProperty,
+    Operation,
+    Parameter,
+    Property,
+    ReturnType,
+    Singleton,
+    StructuredType,
+)
+
+__all__ = ["render_xml"]
+
+_EDMX = "http://docs.oasis-open.org/odata/ns/edmx"
+_EDM = "http://docs.oasis-open.org/odata/ns/edm"
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_PATHS = ("Path", "PropertyPath", "NavigationPropertyPath", "AnnotationPath", "ModelElementPath")
+
+
+def render_xml(edm: Edm, version: str = "4.01") -> bytes:
+    """The metadata document, UTF-8, the same bytes for the same model.
+
+    ``version`` is "4.0" or "4.01"; 4.01 only adds to 4.0 what this library does not use, so only the version differs.
+    Raises ValueError for another version and for a model that cannot be said (see `csdl_model`).
+    """
+    if version not in ("4.0", "4.01"):
+        raise ValueError(f"there is no CSDL XML {version}")
+    root = ET.Element("edmx:Edmx", {"xmlns:edmx": _EDMX, "Version": version})
+    for reference in csdl_annotations.references(edm):
+        element = ET.SubElement(root, "edmx:Reference", {"Uri": reference.uri})
+        ET.SubElement(element, "edmx:Include", {"Namespace": reference.namespace, "Alias": reference.alias})
+    services = ET.SubElement(root, "edmx:DataServices")
+    schema = ET.SubElement(services, "Schema", {"xmlns": _EDM, "Namespace": edm.namespace})
+    _Writer(edm).write_schema(schema)
+    ET.indent(root)
+    body: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=False)
+    return b'<?xml version="1.0" encoding="utf-8"?>\n' + body + b"\n"
+
+
+class _Writer:
+    """Writes the elements of one model."""
+
+    def __init__(self, edm: Edm) -> None:
+        self._edm = edm
+
+    def write_schema(self, parent: ET.Element) -> None:
+        schema = self._edm.schema
+        for entity_type in schema.entity_types:
+            self._structured(parent, "EntityType", entity_type)
+        for complex_type in schema.complex_types:
+            self._structured(parent, "ComplexType", complex_type)
+        for enum_type in schema.enum_types:
+            self._enum_type(parent, enum_type)
+        for operation in schema.operations:
+            self._operation(parent, operation)
+        self._container(parent)
+        _annotate(parent, schema.annotations)
+
+    def _structured(self, parent: ET.Element, tag: str, structured: StructuredType) -> None:
+        element = ET.SubElement(parent, tag, {"Name": structured.name})
+        if isinstance(structured, EntityType):
+            key = ET.SubElement(element, "Key")
+            for name in structured.key:
+                ET.SubElement(key, "PropertyRef", {"Name": name})
+        for prop in structured.properties:
+            self._property(element, prop)
+        for navigation in structured.navigations:
+            self._navigation(element, structured, navigation)
+        _annotate(element, structured.annotations)
+
+    def _property(self, parent: ET.Element, prop: Property) -> None:
+        attributes = {"Name": prop.name, **self._typed(prop)}
+        default = csdl_model.default_text(prop)
+        if default is not None:
+            attributes["DefaultValue"] = _clean(default)
+        _annotate(ET.SubElement(parent, "Property", attributes), csdl_annotations.of_property(prop))
+
+    def _typed(self, typed: Property | Parameter | ReturnType) -> dict[str, str]:
+        kind = typed.type if typed.type is not None else typed.entity_type
+        if kind is None:
+            raise ValueError(f"{typed!r} has no type")
+        name = csdl_model.type_name(self._edm, kind)
+        attributes = {"Type": f"Collection({name})" if typed.collection else name}
+        # a collection without the facet could hold nulls or not; a single value without it could be null
+        if not typed.nullable or typed.collection:
+            attributes["Nullable"] = "true" if typed.nullable else "false"
+        return attributes | {facet: str(value) for facet, value in csdl_model.facets(typed).items()}
+
+    def _navigation(self, parent: ET.Element, owner: StructuredType, navigation: NavigationProperty) -> None:
+        edm = self._edm
+        target = edm.qualified(navigation.target)
+        attributes = {
+            "Name": navigation.name,
+            "Type": f"Collection({target})" if navigation.collection else target,
+        }
+        if not navigation.collection and not csdl_model.is_nullable(edm, owner, navigation):
+            attributes["Nullable"] = "false"
+        partner = csdl_model.partner(edm, owner, navigation)
+        if partner is not None:
+            attributes["Partner"] = partner
+        if csdl_model.is_contained(edm, navigation):
+            attributes["ContainsTarget"] = "true"
+        element = ET.SubElement(parent, "NavigationProperty", attributes)
+        for own, other in csdl_model.constraints(edm, owner, navigation).items():
+            ET.SubElement(element, "ReferentialConstraint", {"Property": own, "ReferencedProperty": other})
+        if navigation.composition:
+            ET.SubElement(element, "OnDelete", {"Action": "Cascade"})
+        _annotate(element, navigation.annotations)
+
+    def _enum_type(self, parent: ET.Element, enum_type: EnumType) -> None:
+        attributes = {"Name": enum_type.name}
+        if csdl_model.underlying_type(enum_type) != "Edm.Int32":
+            attributes["UnderlyingType"] = csdl_model.underlying_type(enum_type)
+        if enum_type.is_flags:
+            attributes["IsFlags"] = "true"
+        element = ET.SubElement(parent, "EnumType", attributes)
+        for member in enum_type.members:
+            _annotate(
+                ET.SubElement(element, "Member", {"Name": member.name, "Value": str(member.value)}), member.annotations
+            )
+        _annotate(element, enum_type.annotations)
+
+    def _operation(self, parent: ET.Element, operation: Operation) -> None:
+        attributes = {"Name": operation.name}
+        if operation.binding is not None:
+            attributes["IsBound"] = "true"
+        path = csdl_model.entity_set_path(operation)
+        if path is not None:
+            attributes["EntitySetPath"] = path
+        if isinstance(operation, Function) and operation.composable:
+            attributes["IsComposable"] = "true"
+        element = ET.SubElement(parent, "Action" if isinstance(operation, Action) else "Function", attributes)
+        if operation.binding is not None:
+            bound = Parameter(
+                name=csdl_model.BINDING_PARAMETER,
+                entity_type=operation.binding,
+                collection=operation.binding_collection,
+                nullable=False,
+            )
+            ET.SubElement(element, "Parameter", {"Name": bound.name, **self._typed(bound)})
+        for parameter in operation.parameters:
+            attributes = {"Name": parameter.name, **self._typed(parameter)}
+            _annotate(ET.SubElement(element, "Parameter", attributes), parameter.annotations)
+        if operation.returns is not None:
+            ET.SubElement(element, "ReturnType", self._typed(operation.returns))
+        elif isinstance(operation, Function):
+            raise ValueError(f"function {operation.name} returns nothing")
+        _annotate(element, operation.annotations)
+
+    def _container(self, parent: ET.Element) -> None:
+        edm = self._edm
+        container = edm.schema.container
+        element = ET.SubElement(parent, "EntityContainer", {"Name": container.name})
+        for entity_set in container.entity_sets:
+            attributes = {"Name": entity_set.name, "EntityType": edm.qualified(entity_set.entity_type)}
+            if not entity_set.in_service_document:
+                attributes["IncludeInServiceDocument"] = "false"
+            inner = ET.SubElement(element, "EntitySet", attributes)
+            _bind(inner, csdl_model.bindings(edm, entity_set))
+            _annotate(inner, csdl_annotations.of_set(edm, entity_set))
+        for singleton in container.singletons:
+            self._singleton(element, singleton)
+        for action in container.action_imports:
+            self._import(element, "ActionImport", action.name, {"Action": action.action}, action.entity_set)
+            _annotate(element[-1], action.annotations)
+        for function in container.function_imports:
+            self._import(element, "FunctionImport", function.name, {"Function": function.function}, function.entity_set)
+            _annotate(element[-1], function.annotations)
+        _annotate(element, csdl_annotations.of_container(edm))
+
+    def _singleton(self, parent: ET.Element, singleton: Singleton) -> None:
+        attributes = {"Name": singleton.name, "Type": self._edm.qualified(singleton.entity_type)}
+        element = ET.SubElement(parent, "Singleton", attributes)
+        _bind(element, csdl_model.bindings(self._edm, singleton))
+        _annotate(element, singleton.annotations)
+
+    def _import(self, parent: ET.Element, tag: str, name: str, target: dict[str, str], entity_set: str | None) -> None:
+        attributes = {"Name": name, **{kind: self._edm.qualified(operation) for kind, operation in target.items()}}
+        if entity_set is not None:
+            attributes["EntitySet"] = entity_set
+        ET.SubElement(parent, tag, attributes)
+
+
+def _bind(parent: ET.Element, bindings: Mapping[str, str]) -> None:
+    for path, target in bindings.items():
+        ET.SubElement(parent, "NavigationPropertyBinding", {"Path": path, "Target": target})
+
+
+# ---- annotations --------------------------------------------------------------------------------------------------
+
+
+def _annotate(parent: ET.Element, annotations: Iterable[Annotation]) -> None:
+    for annotation in annotations:
+        attributes = {"Term": annotation.term}
+        if annotation.qualifier is not None:
+            attributes["Qualifier"] = annotation.qualifier
+        element = ET.SubElement(parent, "Annotation", attributes)
+        _write_value(element, annotation.value)
+        _annotate(element, annotation.annotations)
+
+
+def _write_value(element: ET.Element, value: AnnotationValue) -> None:
+    """Put an expression on an Annotation or PropertyValue: constants and paths as attribute, others as child."""
+    constant = _constant(value)
+    if constant is None:
+        _write_element(element, value)
+    else:
+        element.set(*constant)
+
+
+def _write_element(parent: ET.Element, value: AnnotationValue) -> None:
+    """Add an expression as an element of its own."""
+    constant = _constant(value)
+    if constant is not None:
+        ET.SubElement(parent, constant[0]).text = constant[1]
+    elif value is None:
+        ET.SubElement(parent, "Null")
+    elif isinstance(value, tuple):
+        collection = ET.SubElement(parent, "Collection")
+        for item in value:
+            _write_element(collection, item)
+    elif isinstance(value, Record):
+        _write_record(parent, value)
+    else:
+        raise TypeError(f"no annotation value: {value!r}")
+
+
+def _write_record(parent: ET.Element, record: Record) -> None:
+    element = ET.SubElement(parent, "Record", {} if record.type is None else {"Type": record.type})
+    for name, value in record.values.items():
+        if not name.startswith("@"):
+            _write_value(ET.SubElement(element, "PropertyValue", {"Property": name}), value)
+    for name, value in record.values.items():
+        if name.startswith("@"):
+            term, _, qualifier = name[1:].partition("#")
+            _annotate(element, [Annotation(term, value, qualifier or None)])
+
+
+def _constant(value: AnnotationValue) -> tuple[str, str] | None:
+    """The element or attribute name of a constant or path, and its text."""
+    if isinstance(value, AnnotationPath) and value.kind not in _PATHS:
+        raise ValueError(f"no path of an annotation: {value!r}")
+    forms: tuple[tuple[type, Callable[..., tuple[str, str]]], ...] = (
+        (bool, lambda it: ("Bool", "true" if it else "false")),
+        (int, lambda it: ("Int", str(it))),
+        (Decimal, lambda it: ("Decimal", format(it, "f"))),
+        (str, lambda it: ("String", _clean(it))),
+        (AnnotationPath, lambda it: (it.kind, _clean(it.path))),
+        (EnumMemberValue, lambda it: ("EnumMember", " ".join(it.members))),
+    )
+    for kind, form in forms:
+        if isinstance(value, kind):
+            return form(value)
+    return None
+
+
+def _clean(text: str) -> str:
+    """Text that XML can carry: what it cannot is replaced, as a decoder would."""
+    return _NOT_XML.sub("�", text)
