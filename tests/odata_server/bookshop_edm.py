@@ -28,7 +28,7 @@ from odata_server.edm import (
     Singleton,
 )
 
-__all__ = ["EDM", "FORMAT", "STATUS", "STOCK_LINE"]
+__all__ = ["ADDRESS", "EDM", "FORMAT", "STATUS", "STOCK_LINE"]
 
 FORMAT = EnumType(
     name="Format",
@@ -48,6 +48,14 @@ STOCK_LINE = ComplexType(
         Property(name="title", type=Primitive.STRING, nullable=False),
         Property(name="stock", type=Primitive.INT32, nullable=False),
         Property(name="value", type=Primitive.DECIMAL, precision=12, scale=2),
+    ),
+)
+
+ADDRESS = ComplexType(
+    name="Address",
+    properties=(
+        Property(name="street", type=Primitive.STRING, max_length=100),
+        Property(name="city", type=Primitive.STRING, nullable=False, max_length=60),
     ),
 )
 
@@ -207,6 +215,7 @@ SHOP = EntityType(
         Property(name="openingTime", type=Primitive.TIME_OF_DAY, precision=6),
         Property(name="closingTime", type=Primitive.TIME_OF_DAY, precision=6),
         _text("country_code", 2),
+        Property(name="address", type=ADDRESS, nullable=False),
     ),
     navigations=(_to_one("country", "Country", "country_code", "code"),),
 )
@@ -228,6 +237,7 @@ ORDER = EntityType(
         _moment("placedAt"),
         Property(name="status", type=STATUS, nullable=False, default="Open"),
         _text("note", 500),
+        Property(name="shipTo", type=ADDRESS),
     ),
     navigations=(_to_many("items", "OrderItem", "order_ID", partner="order", composition=True),),
 )
@@ -305,7 +315,7 @@ EDM = Edm(
             *(COUNTRY, AUTHOR, GENRE, BOOK, CHAPTER, SECTION, TRANSLATION, BLURB, REVIEW, SHOP, PROFILE, ORDER),
             ORDER_ITEM,
         ),
-        complex_types=(STOCK_LINE,),
+        complex_types=(ADDRESS, STOCK_LINE),
         enum_types=(FORMAT, STATUS),
         operations=OPERATIONS,
         container=Container(

@@ -174,16 +174,19 @@ ROWS: Mapping[Table, Sequence[Mapping[str, Any]]] = {
         ],
     ),
     tables.SHOPS: _rows(
-        ("id", "name", "opening_time", "closing_time", "country_code"),
-        [(1, "Old Town", time(9, 30), time(18, 0), "DE"), (2, "Station", time(6, 0), time(22, 15, 30), "GB")],
+        ("id", "name", "opening_time", "closing_time", "country_code", "street", "city"),
+        [
+            (1, "Old Town", time(9, 30), time(18, 0), "DE", "Gasse 1", "Ulm"),
+            (2, "Station", time(6, 0), time(22, 15, 30), "GB", None, "York"),
+        ],
     ),
     tables.PROFILES: [{"id": 1, "motto": "More books than days", "currency": "EUR"}],
     tables.ORDERS: _rows(
-        ("id", "number", "customer", "placed_at", "status", "note", "version"),
+        ("id", "number", "customer", "placed_at", "status", "note", "ship_to", "version"),
         [
-            (order(1), 1001, "Dora", _at(2024, 6, 1, 9), "Paid", "gift", 3),
-            (order(2), 1002, "Emil", _at(2024, 6, 2, 17, 45), "Open", None, 1),
-            (order(3), 9_000_000_000, "Dora", None, "Open", None, 1),
+            (order(1), 1001, "Dora", _at(2024, 6, 1, 9), "Paid", "gift", {"street": "Allee 7", "city": "Köln"}, 3),
+            (order(2), 1002, "Emil", _at(2024, 6, 2, 17, 45), "Open", None, None, 1),
+            (order(3), 9_000_000_000, "Dora", None, "Open", None, None, 1),
         ],
     ),
     tables.ORDER_ITEMS: _rows(

@@ -34,6 +34,8 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
+from odata_server.sql.storage import EPOCH_MICROSECONDS, NATIVE, ScaledInteger, Storage
+
 __all__ = [
     "AUTHORS",
     "BLURBS",
@@ -50,8 +52,8 @@ __all__ = [
     "SHOPS",
     "TRANSLATIONS",
     "Amount",
+    "Json",
     "Moment",
-    "Strings",
 ]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -78,8 +80,7 @@ class Moment(TypeDecorator[datetime]):
             return None
         return value.astimezone(UTC) if isinstance(value, datetime) else _EPOCH + timedelta(microseconds=value)
 
-    def odata_storage(self, dialect: str) -> Any:
-        from odata_server.sql.storage import EPOCH_MICROSECONDS, NATIVE  # type: ignore[import-untyped,unused-ignore]
+    def odata_storage(self, dialect: str) -> Storage:
 
         return EPOCH_MICROSECONDS if dialect == "sqlite" else NATIVE
 
@@ -112,14 +113,13 @@ class Amount(TypeDecorator[Decimal]):
             return None
         return Decimal(value).scaleb(-self.scale) if isinstance(value, int) else value
 
-    def odata_storage(self, dialect: str) -> Any:
-        from odata_server.sql.storage import NATIVE, ScaledInteger  # type: ignore[import-untyped,unused-ignore]
+    def odata_storage(self, dialect: str) -> Storage:
 
         return ScaledInteger(self.scale) if dialect == "sqlite" else NATIVE
 
 
-class Strings(TypeDecorator[list[str]]):
-    """A list of strings, kept as JSON text."""
+class Json(TypeDecorator[Any]):
+    """A list or an object, kept as JSON text."""
 
     impl = Text
     cache_ok = True
@@ -178,7 +178,7 @@ BOOKS = Table(
     Column("language", _string(2), nullable=False),
     Column("format", _string(20), nullable=False),
     Column("available", Boolean, nullable=False),
-    Column("tags", Strings, nullable=False),
+    Column("tags", Json, nullable=False),
     Column("thumbnail", LargeBinary),
     Column("author_id", ForeignKey(AUTHORS.c.id)),
     Column("genre_id", ForeignKey(GENRES.c.id)),
@@ -234,6 +234,8 @@ SHOPS = Table(
     Column("opening_time", Time),
     Column("closing_time", Time),
     Column("country_code", ForeignKey(COUNTRIES.c.code)),
+    Column("street", _string(100)),
+    Column("city", _string(60), nullable=False),
 )
 PROFILES = Table(
     "profiles",
@@ -251,6 +253,7 @@ ORDERS = Table(
     Column("placed_at", Moment),
     Column("status", _string(20), nullable=False),
     Column("note", _string(500)),
+    Column("ship_to", Json),
     Column("version", Integer, nullable=False),
 )
 ORDER_ITEMS = Table(
