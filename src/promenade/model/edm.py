@@ -18,7 +18,6 @@ from odata_server.edm import (
     NavigationProperty,
     Primitive,
     Property,
-    Reference,
     Schema,
 )
 from odata_server.edm import EntityType as OdataType
@@ -46,28 +45,6 @@ MINOR_VERSION = 13
 """The minor version of the public API, in every body that it answers (Versioning)."""
 
 _NAMESPACES = {PUBLIC: "PublicAPI", ADMIN: "AdminService", REPORTING: "ReportingService"}
-_REFERENCES = (
-    Reference(
-        uri="https://oasis-tcs.github.io/odata-vocabularies/vocabularies/Org.OData.Core.V1.xml",
-        namespace="Org.OData.Core.V1",
-        alias="Core",
-    ),
-    Reference(
-        uri="https://oasis-tcs.github.io/odata-vocabularies/vocabularies/Org.OData.Capabilities.V1.xml",
-        namespace="Org.OData.Capabilities.V1",
-        alias="Capabilities",
-    ),
-    Reference(
-        uri="https://oasis-tcs.github.io/odata-vocabularies/vocabularies/Org.OData.Validation.V1.xml",
-        namespace="Org.OData.Validation.V1",
-        alias="Validation",
-    ),
-    Reference(
-        uri="https://sap.github.io/odata-vocabularies/vocabularies/Common.xml",
-        namespace="com.sap.vocabularies.Common.v1",
-        alias="Common",
-    ),
-)
 _PRIMITIVES = {
     Kind.UUID: Primitive.GUID,
     Kind.TEXT: Primitive.STRING,
@@ -81,9 +58,8 @@ _PRIMITIVES = {
     Kind.TEXTS: Primitive.STRING,
     Kind.BLOB: Primitive.BINARY,
 }
+_OF_EVERY_ROW = frozenset({"created_at", "created_by", "modified_at", "modified_by", "tenant_id"})
 _MICROSECONDS = 6  # decimals of a second that are kept
-# Of the sets that are written in part, those whose rows may be deleted: finished jobs.
-_DELETABLE = frozenset({"ImportJobs"})
 
 
 def served_entities(service: Service) -> tuple[EntityType, ...]:
@@ -115,7 +91,6 @@ def edm_for(service: Service) -> Edm:
                 ),
                 action_imports=imports,
             ),
-            references=_REFERENCES,
         )
     )
 
@@ -136,7 +111,12 @@ class _Projection:
             name=entity.set_name,
             key=tuple(entity.field(name).wire for name in entity.key),
             etag=entity.stored,
-            properties=(*(_property(field) for field in fields), *map(_foreign_key, links), *self._version_property()),
+            properties=(
+                *(_property(field) for field in fields if field.name not in _OF_EVERY_ROW),
+                *map(_foreign_key, links),
+                *(_property(field) for field in fields if field.name in _OF_EVERY_ROW),
+                *self._version_property(),
+            ),
             navigations=(
                 *(self._to_one(link) for link in links if link.target in self._served),
                 *(_text_navigation(field, field.code_list) for field in fields if field.code_list),
@@ -254,12 +234,11 @@ def _entity_set(service: Service, entity: EntityType) -> EntitySet:
     mode = entity.mode(service)
     if mode is RO:
         return _read_only_set(entity.set_name, annotations)
-    whole = mode is not RW_RESTRICTED
     return EntitySet(
         name=entity.set_name,
         entity_type=entity.set_name,
-        insertable=whole,
-        deletable=whole or entity.set_name in _DELETABLE,
+        insertable=mode is not RW_RESTRICTED,
+        deletable=entity.deletable,
         annotations=annotations,
     )
 
@@ -311,7 +290,9 @@ def _deprecation(entity: EntityType) -> tuple[Annotation, ...]:
     if not entity.deprecated:
         return ()
     _, _, instead = entity.doc.partition("Deprecated: ")
-    revision = Record({"Kind": EnumMemberValue(("Core.RevisionKind/Deprecated",)), "Description": instead})
+    revision = Record(
+        {"Kind": EnumMemberValue(("Core.RevisionKind/Deprecated",)), "Description": instead[:1].upper() + instead[1:]}
+    )
     return (Annotation("Core.Revisions", (revision,)),)
 
 
