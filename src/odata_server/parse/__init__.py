@@ -1,0 +1,46 @@
+"""From the text of a URL to frozen values: `odata_server.expressions` and `odata_server.syntax`.
+
+The grammar is that of OData 4.01 (ABNF Construction Rules, and those of the aggregation extension), no name resolved::
+
+    parse_path("Books(17)/chapters/$count")               # path below the service root, percent-encoded
+    parse_options("$filter=price gt 9.99&$top=50")         # query string, percent-encoded
+    parse_filter("price gt 9.99")                          # one option, decoded
+
+Malformed text raises ODataError 400 (URI_SYNTAX for paths, QUERY_SYNTAX for options) with the position in the message
+and the option's name as target; text that is well-formed and means what no service of this library offers raises 501.
+"""
+
+from __future__ import annotations
+
+from odata_server.parse.path import parse_entity_id, parse_path
+from odata_server.parse.query import parse_options
+from odata_server.parse.single import (
+    parse_apply,
+    parse_compute,
+    parse_expand,
+    parse_expand_options,
+    parse_expression,
+    parse_filter,
+    parse_literal,
+    parse_orderby,
+    parse_search,
+    parse_select,
+)
+from odata_server.parse.values import parse_value
+
+__all__ = [
+    "parse_apply",
+    "parse_compute",
+    "parse_entity_id",
+    "parse_expand",
+    "parse_expand_options",
+    "parse_expression",
+    "parse_filter",
+    "parse_literal",
+    "parse_options",
+    "parse_orderby",
+    "parse_path",
+    "parse_search",
+    "parse_select",
+    "parse_value",
+]

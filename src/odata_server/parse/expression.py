@@ -1,0 +1,237 @@
+"""Expressions of ``$filter``, ``$orderby`` and ``$compute``: precedence climbing over the tokens of a `Cursor`.
+
+From the tightest: paths, ``has`` and ``in``; ``-`` and ``not``; ``mul div divby mod``; ``add sub``; ``gt ge lt le``;
+``eq ne``; ``and``; ``or`` (URL Conventions 5.1.1.16). Operators and the names of built-in functions are accepted in any
+case, as 4.01 asks; names of the model are taken as written. Names are not resolved here.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from odata_server.edm import Primitive
+from odata_server.expressions import (
+    Binary,
+    Call,
+    Case,
+    Cast,
+    Expression,
+    In,
+    IsOf,
+    ListExpression,
+    Literal,
+    Member,
+    TypeCast,
+    Unary,
+)
+from odata_server.parse.literals import LITERALS, is_literal, literal, quoted
+from odata_server.parse.paths import PathParser
+
+__all__ = ["ExpressionParser"]
+
+_POWERS = MappingProxyType(
+    {
+        "or": 1,
+        "and": 2,
+        **dict.fromkeys(("eq", "ne"), 3),
+        **dict.fromkeys(("lt", "le", "gt", "ge"), 4),
+        **dict.fromkeys(("add", "sub"), 5),
+        **dict.fromkeys(("mul", "div", "divby", "mod"), 6),
+        **dict.fromkeys(("has", "in"), 8),
+    }
+)
+_UNARY_POWER = 7
+
+# How many arguments each built-in function takes.
+_FUNCTIONS = MappingProxyType(
+    {
+        **dict.fromkeys(("concat", "contains", "endswith", "indexof", "matchespattern", "startswith"), (2, 2)),
+        **dict.fromkeys(("hassubset", "hassubsequence", "geo.distance", "geo.intersects"), (2, 2)),
+        "substring": (2, 3),
+        **dict.fromkeys(("length", "tolower", "toupper", "trim", "geo.length", "isdefined"), (1, 1)),
+        **dict.fromkeys(("year", "month", "day", "hour", "minute", "second", "fractionalseconds"), (1, 1)),
+        **dict.fromkeys(("totalseconds", "date", "time", "totaloffsetminutes", "round", "floor", "ceiling"), (1, 1)),
+        **dict.fromkeys(("mindatetime", "maxdatetime", "now"), (0, 0)),
+    }
+)
+
+
+class ExpressionParser(PathParser):
+    """The expression rules, over the paths and literals of the modules beside this one."""
+
+    __slots__ = ()
+
+    def expression(self, power: int = 0) -> Expression:
+        """``commonExpr``: operators that bind at least as tight as ``power``."""
+        left = self._unary()
+        while self.kind == "name":
+            operator = self.value
+            binding = _POWERS.get(operator)
+            if binding is None:
+                operator = operator.lower()
+                binding = _POWERS.get(operator)
+            if binding is None or binding < power:
+                break
+            if not self.spaced():
+                self.fail("spaces around an operator")
+            self.advance()
+            self.count()
+            left = self._operation(operator, left, binding)
+        return left
+
+    def _operation(self, operator: str, left: Expression, binding: int) -> Expression:
+        if operator == "in":
+            return In(left, self._candidates())
+        if operator == "has":
+            right = self._unary()
+            return Binary("has", left, right)
+        return Binary(operator, left, self.expression(binding + 1))
+
+    def _unary(self) -> Expression:
+        kind = self.kind
+        if kind == "name":
+            if self.value.lower() == "not" and self.text[self.stop : self.stop + 1] in {" ", "\t", "("}:
+                return self._negated("not")
+            return self._named()
+        if kind in LITERALS:
+            return literal(self)
+        if kind == "-":
+            return self._negated("-")
+        if kind == "(":
+            return self._parentheses()
+        return self.other_operand()
+
+    def _negated(self, operator: str) -> Expression:
+        self.advance()
+        self.count()
+        self.enter()
+        operand = self.expression(_UNARY_POWER)
+        self.leave()
+        return Unary(operator, operand)
+
+    def _parentheses(self) -> Expression:
+        self.advance()
+        self.enter()
+        inner = self.expression()
+        self.leave()
+        self.take(")", "an operator or ')'")
+        return inner
+
+    # ---- names ----------------------------------------------------------------------------------------------------
+
+    def _named(self) -> Expression:
+        """What starts with a name: a keyword, a literal with a prefix, a call, or a path."""
+        name = self.value
+        if self.followed_by("("):
+            return self._call(name)
+        if self.followed_by("'"):
+            return quoted(self, name)
+        if not self.followed_by("/"):
+            lower = name.lower()
+            if lower in {"true", "false"}:
+                self.advance()
+                return Literal(lower == "true", Primitive.BOOLEAN)
+            if name in {"null", "INF", "NaN"}:
+                return literal(self)
+            if "." in name:
+                self.fail("'/' or '(' behind a qualified name", self.stop)
+        self.count()
+        self.check_name()
+        self.advance()
+        first: Expression = TypeCast(name) if "." in name else Member(name)
+        return self.path(first) if self.kind == "/" else first
+
+    def _call(self, name: str) -> Expression:
+        lower = name.lower()
+        self.count()
+        self.enter()
+        if lower in _FUNCTIONS:
+            found: Expression = self._built_in(lower)
+        elif lower in {"cast", "isof"}:
+            found = self._typed(lower)
+        elif lower == "case":
+            found = self._case()
+        elif lower in {"any", "all"}:
+            self.fail("a path before any or all")
+        elif lower == "aggregate":
+            self.fail("a path before aggregate")
+        else:
+            found = self.called(None)
+        self.leave()
+        return self.path(found) if self.kind == "/" else found
+
+    def _built_in(self, name: str) -> Expression:
+        least, most = _FUNCTIONS[name]
+        self.advance()
+        self.advance()
+        arguments: list[Expression] = []
+        if self.kind != ")":
+            arguments.append(self.expression())
+            while self.skip(","):
+                arguments.append(self.expression())
+        if not least <= len(arguments) <= most:
+            self.fail(f"{name} with {least if least == most else f'{least} to {most}'} arguments")
+        self.take(")", "',' or ')'")
+        return Call(name, tuple(arguments))
+
+    def _typed(self, name: str) -> Expression:
+        """``cast(source,type)`` and ``isof(source,type)``; the source may be left out."""
+        self.advance()
+        self.advance()
+        source: Expression | None = None
+        if not self._type_is_last():
+            source = self.expression()
+            self.take(",")
+        type_name = self._type_name()
+        self.take(")")
+        return Cast(type_name, source) if name == "cast" else IsOf(type_name, source)
+
+    def _type_is_last(self) -> bool:
+        return self.kind == "name" and (self.value == "Collection" or self.text[self.stop :].lstrip(" \t")[:1] == ")")
+
+    def _type_name(self) -> str:
+        name = self.take("name", "the name of a type")
+        if name == "Collection" and self.skip("("):
+            name = f"Collection({self.take('name', 'the name of a type')})"
+            self.take(")")
+        return name
+
+    def _case(self) -> Expression:
+        self.advance()
+        self.advance()
+        branches = [self._branch()]
+        while self.skip(","):
+            branches.append(self._branch())
+        self.take(")", "',' or ')'")
+        return Case(tuple(branches))
+
+    def _branch(self) -> tuple[Expression, Expression]:
+        self.count()
+        condition = self.expression()
+        self.take(":")
+        return condition, self.expression()
+
+    # ---- lists ----------------------------------------------------------------------------------------------------
+
+    def _candidates(self) -> Expression:
+        """What stands to the right of ``in``: a list of literals, or one expression, in parentheses or not."""
+        if self.kind != "(":
+            return self._unary()
+        opened = self.start
+        self.advance()
+        if self.skip(")"):
+            return ListExpression(())
+        self.enter()
+        first = self.expression()
+        self.leave()
+        if self.kind == ")" and not is_literal(first):
+            self.advance()
+            return first
+        items = [first]
+        while self.skip(","):
+            self.count_item()
+            items.append(self._unary())
+        if not all(is_literal(item) for item in items):
+            self.fail("literals only, or one expression, in a list", opened)
+        self.take(")", "',' or ')'")
+        return ListExpression(tuple(items))

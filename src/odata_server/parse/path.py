@@ -1,0 +1,164 @@
+"""Resource paths: split at the slashes of the wire, each segment decoded and read for itself.
+
+A segment without parentheses may be anything, because keys may be written as segments (``Orders/A17``); the first one
+is a name. What each segment means, the model decides.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from odata_server.errors import ODataError, bad_request
+from odata_server.expressions import ResourcePath, Segment
+from odata_server.parse.cursor import identifier
+from odata_server.parse.encoding import decode
+from odata_server.parse.options import OptionParser
+
+__all__ = ["URI_SYNTAX", "parse_entity_id", "parse_path"]
+
+URI_SYNTAX = "URI_SYNTAX"
+
+_PATH = "The path"
+_SEGMENTS_MAX = 30
+_ROOTS = frozenset({"$metadata", "$batch", "$entity", "$all"})
+_LAST = frozenset({"$count", "$value", "$ref", "$query", "$metadata", "$batch"})
+_DOLLAR = _LAST | {"$each"}
+_MARK = re.compile("'|%27|\\(|%28|\\)|%29")
+_PLAIN = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*", re.ASCII)
+_OPEN_FILTER = re.compile(r"\$filter(?:\(|%28)")
+_HOST = re.compile(r"https?://[^/?#]+", re.IGNORECASE)
+
+
+@lru_cache(maxsize=512)
+def parse_path(text: str) -> ResourcePath:
+    """The path of a URL below the service root, percent-encoded and without a slash at its start.
+
+    A slash at the end is ignored. Raises ODataError 400 URI_SYNTAX, 501.
+    """
+    segments: list[Segment] = []
+    offset = 0
+    for raw in _split(text):
+        if segments and segments[-1].name in _LAST:
+            raise _error(offset, f"nothing behind {segments[-1].name}")
+        segments.append(_segment(raw, offset, first=not segments))
+        if len(segments) > _SEGMENTS_MAX:
+            raise _error(offset, f"at most {_SEGMENTS_MAX} segments")
+        offset += len(raw) + 1
+    return ResourcePath(tuple(segments))
+
+
+def _error(position: int, expected: str) -> ODataError:
+    return bad_request(URI_SYNTAX, f"{_PATH} cannot be read at position {position}: expected {expected}.")
+
+
+def _split(text: str) -> list[str]:
+    """The segments; the expression of ``$filter(...)`` keeps its slashes."""
+    if not text or text == "/":
+        return []
+    pieces = text.removesuffix("/").split("/")
+    if "$filter" not in text:
+        return pieces
+    found: list[str] = []
+    at = 0
+    while at < len(pieces):
+        piece = pieces[at]
+        at += 1
+        if _OPEN_FILTER.match(piece):
+            rest = "/".join([piece, *pieces[at:]])
+            end = _closing(rest)
+            piece = rest[:end]
+            at += piece.count("/")
+            if "/" not in rest[end : end + 1] and end < len(rest):
+                raise _error(text.index(piece) + end, "'/' behind $filter(...)")
+        found.append(piece)
+    return found
+
+
+def _closing(text: str) -> int:
+    """Where the first parenthesis of a text is closed; its length, if nowhere."""
+    depth, quoted = 0, False
+    for mark in _MARK.finditer(text):
+        what = mark[0]
+        if what in {"'", "%27"}:
+            quoted = not quoted
+        elif not quoted:
+            depth += 1 if what in {"(", "%28"} else -1
+            if depth == 0:
+                return mark.end()
+    return len(text)
+
+
+def _segment(raw: str, offset: int, *, first: bool) -> Segment:
+    if _PLAIN.fullmatch(raw) and len(raw) <= 128:
+        if first and "." in raw:
+            raise _error(offset, "the name of an entity set, singleton or import")
+        return Segment(raw)
+    text = decode(raw, _PATH, URI_SYNTAX)
+    if not text:
+        raise _error(offset, "a segment")
+    if "(" in text:
+        return _with_parentheses(text, offset, first=first)
+    if text in _ROOTS if first else text in _DOLLAR:
+        return Segment(text)
+    if text.startswith("$"):
+        raise _error(offset, "a segment that this protocol has")
+    if first and not identifier(text):
+        raise _error(offset, "the name of an entity set, singleton or import")
+    return Segment(text)
+
+
+def _with_parentheses(text: str, offset: int, *, first: bool) -> Segment:
+    parser = OptionParser(text, _PATH, URI_SYNTAX)
+    name = parser.value
+    try:
+        if parser.kind == "dollar":
+            found = _dollar(parser, name, first=first)
+        elif parser.kind == "name" and parser.start == 0 and not (first and "." in name):
+            parser.check_name()
+            parser.advance()
+            found = Segment(name, parser.predicates(parser.key_value))
+        else:
+            parser.fail("a name")
+        parser.finish()
+    except ODataError as error:
+        error.target = None
+        if offset:
+            error.message = f"{error.message} (The segment starts at position {offset}.)"
+        raise
+    return found
+
+
+def _dollar(parser: OptionParser, name: str, *, first: bool) -> Segment:
+    parser.advance()
+    if name == "$filter" and not first:
+        parser.take("(")
+        expression = parser.expression()
+        parser.take(")", "an operator or ')'")
+        return Segment(name, expression=expression)
+    if name == "$crossjoin" and first:
+        parser.take("(")
+        sets = [parser.take_identifier("the name of an entity set")]
+        while parser.skip(","):
+            sets.append(parser.take_identifier("the name of an entity set"))
+        parser.take(")", "',' or ')'")
+        return Segment(name, sets=tuple(sets))
+    raise parser.error("a segment with parentheses that this protocol has", 0)
+
+
+def parse_entity_id(text: str, root: str = "") -> ResourcePath:
+    """The entity that an ID names, as in ``@id``, ``nav@odata.bind`` and ``$id``: relative to the service root
+    (``Orders(1)``), absolute on this host (``/api/v1/Orders(1)``) or a whole URL. ``root``: the service root's path.
+
+    Raises ODataError 400 URI_SYNTAX, also for an address outside of this service.
+    """
+    host = _HOST.match(text)
+    below = text[host.end() :] if host else text
+    if host or below.startswith("/"):
+        base = root.rstrip("/") + "/"
+        if not below.startswith(base):
+            raise bad_request(URI_SYNTAX, f"{text[:200]} is no address in this service.")
+        below = below[len(base) :]
+    if "?" in below or "#" in below or not below:
+        raise bad_request(URI_SYNTAX, f"{text[:200]} does not name an entity.")
+    return parse_path(below)

@@ -1,0 +1,102 @@
+"""One option or expression at a time, from text without percent-encoding: for bodies, annotations and tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from odata_server.errors import bad_request
+from odata_server.expressions import Expression, SearchExpression
+from odata_server.parse.options import OptionParser
+from odata_server.parse.query import parse_options
+from odata_server.syntax import Apply, ComputeItem, ExpandItem, OrderBy, QueryOptions, SelectItem
+
+__all__ = [
+    "parse_apply",
+    "parse_compute",
+    "parse_expand",
+    "parse_expand_options",
+    "parse_expression",
+    "parse_filter",
+    "parse_literal",
+    "parse_orderby",
+    "parse_search",
+    "parse_select",
+]
+
+
+def _value(name: str, text: str) -> Any:
+    option = f"${name}"
+    parser = _parser(text, option)
+    found = parser.value_of(name)
+    parser.finish()
+    return found
+
+
+def _parser(text: str, option: str) -> OptionParser:
+    if "\0" in text:
+        raise bad_request("QUERY_SYNTAX", f"{option} has a NUL at position {text.index(chr(0))}.", option)
+    return OptionParser(text, option)
+
+
+def parse_filter(text: str) -> Expression:
+    """The value of ``$filter``."""
+    return parse_expression(text)
+
+
+def parse_expression(text: str, option: str = "$filter") -> Expression:
+    """Any expression; ``option`` is what errors name."""
+    parser = _parser(text, option)
+    found = parser.expression()
+    parser.finish()
+    return found
+
+
+def parse_literal(text: str, option: str = "The literal") -> Expression:
+    """A primitive literal as URLs write it, e.g. ``'Milk'``, ``42`` or ``duration'P1D'``."""
+    parser = _parser(text, option)
+    if parser.kind == "at":
+        parser.fail("a literal")
+    found = parser.key_value()
+    parser.finish()
+    return found
+
+
+def parse_orderby(text: str) -> OrderBy:
+    """The value of ``$orderby``."""
+    found: OrderBy = _value("orderby", text)
+    return found
+
+
+def parse_select(text: str) -> tuple[SelectItem, ...]:
+    """The value of ``$select``."""
+    found: tuple[SelectItem, ...] = _value("select", text)
+    return found
+
+
+def parse_expand(text: str) -> tuple[ExpandItem, ...]:
+    """The value of ``$expand``."""
+    found: tuple[ExpandItem, ...] = _value("expand", text)
+    return found
+
+
+def parse_expand_options(text: str) -> QueryOptions:
+    """What stands in the parentheses of an expand."""
+    return parse_options(text, in_expand=True)
+
+
+def parse_compute(text: str) -> tuple[ComputeItem, ...]:
+    """The value of ``$compute``."""
+    found: tuple[ComputeItem, ...] = _value("compute", text)
+    return found
+
+
+def parse_search(text: str) -> SearchExpression:
+    """The value of ``$search``."""
+    found: SearchExpression = _value("search", text)
+    return found
+
+
+def parse_apply(text: str) -> Apply:
+    """The value of ``$apply``."""
+    found: Apply = _value("apply", text)
+    return found
