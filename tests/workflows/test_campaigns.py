@@ -1,176 +1,240 @@
-"""Campaigns: promotions linked and unlinked all at once, and the campaign as an entry of a calendar."""
+"""Campaigns: promotions are linked and unlinked all at once or not at all."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+import json
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
-import icalendar
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
-from promenade.errors import NotFound
-from promenade.store.campaigns import CampaignSheet
-from promenade.store.session import Database
-from promenade.workflows.campaigns import calendar_file, export_ics
+from promenade.errors import Conflict, Invalid, NotFound, PromenadeError
+from promenade.model.declare import Service
+from promenade.store.catalogue import Catalogues
+from promenade.store.session import Database, Session
+from promenade.workflows.authoring import Authoring
+from promenade.workflows.campaigns import add_promotions, remove_promotion
 from tests.store.authoring import NOW, TENANT, Rows, author, promotions, uuid
+from tests.workflows.authoring.desk import Desk
+from tests.workflows.counting import count_statements
 
 CAMPAIGN = uuid(2)
 LATER = NOW + timedelta(days=14)
-SHEET = CampaignSheet(
-    id=CAMPAIGN,
-    name="Spring",
-    description="Tea, coffee; and more.",
-    status="SCHEDULED",
-    start_at=NOW,
-    end_at=LATER,
-    created_at=NOW - timedelta(days=30),
-    modified_at=NOW - timedelta(days=2),
-    version=4,
-    promotion_names=("Three for two", "Tea week"),
-    promotion_count=2,
-)
 
 
 def campaign(**fields: Any) -> Rows:
     return {"Campaigns": [{"ID": CAMPAIGN, "code": "SPRING", "name": "Spring"} | fields]}
 
 
-# --- calendar entries -------------------------------------------------------------------------------------------------
+Verb = Callable[..., Awaitable[Any]]
 
 
-def event(text: str) -> Any:
-    """The one entry of the one calendar, as a calendar program reads it."""
-    (calendar,) = icalendar.Calendar.from_ical(text, multiple=True)
-    (entry,) = calendar.walk("VEVENT")
-    return entry
+async def carry_out(
+    database: Database, verb: Verb, *arguments: Any, finished: bool = True, tenant: str = TENANT
+) -> Any:
+    """One unit of work of a user of the tenant."""
+
+    async def unit(session: Session) -> Any:
+        authoring = Authoring(session, user="ann", at=LATER, new_id=lambda: str(uuid4()))
+        answer = await verb(authoring, session, *arguments)
+        if finished:
+            await authoring.finish()
+        return answer
+
+    return await database.write(unit, tenant=tenant)
 
 
-def raw(text: str) -> dict[str, str]:
-    """Name to value of every line of the entry: unfolded, split and unescaped by the letter of RFC 5545."""
-    assert text.endswith("\r\n")
-    lines = text.removesuffix("\r\n").split("\r\n")
-    assert all("\n" not in line and "\r" not in line for line in lines)
-    assert all(len(line.encode()) <= 75 for line in lines)
-    unfolded = "\r\n".join(lines).replace("\r\n ", "").split("\r\n")
-    found = [re.split(r"[;:]", line, maxsplit=1)[0] for line in unfolded]
-    assert [found.count(name) for name in ("UID", "DTSTAMP", "DTSTART", "SUMMARY", "DESCRIPTION")] == [1] * 5
-    values = [line.split(":", 1) for line in unfolded]
-    return {
-        name: re.sub(r"\\(.)", lambda escape: {"n": "\n"}.get(escape[1], escape[1]), value) for name, value in values
-    }
+async def lock(database: Database, campaign_id: str) -> None:
+    async def unit(session: Session) -> None:
+        authoring = Authoring(session, user="bob", at=LATER, new_id=lambda: str(uuid4()), service=Service.ADMIN)
+        await authoring.transition("Campaigns", campaign_id, "lock")
+        await authoring.finish()
+
+    await database.write(unit, tenant=TENANT)
 
 
-def test_an_entry_tells_a_calendar_program_all_it_wants() -> None:
-    assert calendar_file(SHEET, NOW - timedelta(hours=1)).split("\r\n") == [
-        "BEGIN:VCALENDAR",
-        "VERSION:2.0",
-        "PRODID:-//Promenade//Campaigns//EN",
-        "BEGIN:VEVENT",
-        "SUMMARY:Spring",
-        "DTSTART:20260504T120000Z",
-        "DTEND:20260518T120000Z",
-        "DTSTAMP:20260504T110000Z",
-        f"UID:{CAMPAIGN}",
-        "SEQUENCE:3",
-        "CREATED:20260404T120000Z",
-        "DESCRIPTION:Tea\\, coffee\\; and more.\\n\\nPromotions:\\n- Three for two\\n- Te",
-        " a week",
-        "LAST-MODIFIED:20260502T120000Z",
-        "STATUS:CONFIRMED",
-        "TRANSP:TRANSPARENT",
-        "END:VEVENT",
-        "END:VCALENDAR",
-        "",
+async def linked(database: Database, campaign_id: str = CAMPAIGN) -> list[str]:
+    """The promotions of a campaign, by ID."""
+    rows = await Desk(database, TENANT).rows("Promotions", campaign_ID=campaign_id)
+    return [row["ID"] for row in rows]
+
+
+async def trail(database: Database) -> list[tuple[str, str, str]]:
+    """What the audit trail tells."""
+    rows = await Desk(database, TENANT).rows("AuditLogs")
+    return sorted((row["entityType"], row["action"], row["entityId"]) for row in rows)
+
+
+async def events(database: Database) -> list[str]:
+    rows = await Desk(database, TENANT).system_rows("outbox_events")
+    return sorted(
+        json.loads(row["payload"])["data"]["promotionId"] for row in rows if row["kind"] == "PROMOTION_UPDATED"
+    )
+
+
+async def a_campaign_and_three_promotions(database: Database) -> None:
+    await author(database, "Promotions", campaign(startAt=NOW) | promotions(1, 2, 3))
+
+
+async def test_promotions_are_linked_to_a_campaign(database: Database) -> None:
+    await a_campaign_and_three_promotions(database)
+    await carry_out(database, add_promotions, CAMPAIGN, [uuid(3, 3), uuid(3, 1).upper(), uuid(3, 3)])
+    assert await linked(database) == [uuid(3, 1), uuid(3, 3)]
+    first, second, _ = await Desk(database, TENANT).rows("Promotions")
+    assert (first["version"], first["modifiedBy"], first["modifiedAt"]) == (2, "ann", LATER)
+    assert (second["version"], second["modifiedBy"], second["campaign_ID"]) == (1, "author", None)
+    assert await trail(database) == [
+        ("Campaigns", "ADD_PROMOTIONS", CAMPAIGN),
+        ("Promotions", "UPDATE", uuid(3, 1)),
+        ("Promotions", "UPDATE", uuid(3, 3)),
     ]
+    assert await events(database) == [uuid(3, 1), uuid(3, 3)]
+    (row,) = await Desk(database, TENANT).rows("Campaigns")
+    assert row["version"] == 1
+
+
+async def test_what_is_linked_already_stays_as_it_is(database: Database) -> None:
+    await a_campaign_and_three_promotions(database)
+    await carry_out(database, add_promotions, CAMPAIGN, [uuid(3, 1)])
+    await carry_out(database, add_promotions, CAMPAIGN, [uuid(3, 1)])
+    assert len(await trail(database)) == 2
+    await carry_out(database, add_promotions, CAMPAIGN, [uuid(3, 1), uuid(3, 2)])
+    rows = await Desk(database, TENANT).rows("Promotions")
+    assert [row["version"] for row in rows] == [2, 2, 1]
+    assert await events(database) == [uuid(3, 1), uuid(3, 2)]
+
+
+async def test_a_promotion_moves_from_one_campaign_to_another(database: Database) -> None:
+    autumn = {"ID": uuid(2, 2), "code": "AUTUMN", "name": "Autumn"}
+    await author(database, "Promotions", {"Campaigns": [*campaign()["Campaigns"], autumn]} | promotions(1))
+    await carry_out(database, add_promotions, CAMPAIGN, [uuid(3, 1)])
+    await carry_out(database, add_promotions, uuid(2, 2), [uuid(3, 1)])
+    assert (await linked(database), await linked(database, uuid(2, 2))) == ([], [uuid(3, 1)])
+
+
+async def test_a_linked_promotion_is_priced_within_the_campaigns_window(database: Database) -> None:
+    await a_campaign_and_three_promotions(database)
+    catalogues = Catalogues(database)
+    assert (await catalogues.current(TENANT)).definitions[uuid(3, 1)].campaign_window is None
+    await carry_out(database, add_promotions, CAMPAIGN, [uuid(3, 1)])
+    assert (await catalogues.current(TENANT)).definitions[uuid(3, 1)].campaign_window == (NOW, None)
+    await carry_out(database, remove_promotion, CAMPAIGN, uuid(3, 1))
+    assert (await catalogues.current(TENANT)).definitions[uuid(3, 1)].campaign_window is None
+
+
+async def refused(database: Database, verb: Verb, *arguments: Any, tenant: str = TENANT) -> PromenadeError:
+    """The error of a verb that must leave everything as it was."""
+    before = await Desk(database, TENANT).rows("Promotions"), await trail(database)
+    with pytest.raises(PromenadeError) as caught:
+        await carry_out(database, verb, *arguments, tenant=tenant)
+    assert (await Desk(database, TENANT).rows("Promotions"), await trail(database)) == before
+    return caught.value
 
 
 @pytest.mark.parametrize(
-    ("status", "shown"),
+    ("ids", "code", "target"),
     [
-        ("DRAFT", "TENTATIVE"),
-        ("SCHEDULED", "CONFIRMED"),
-        ("ACTIVE", "CONFIRMED"),
-        ("COMPLETED", "CONFIRMED"),
-        ("CANCELLED", "CANCELLED"),
+        (None, "REQUIRED", "promotionIds"),
+        ([], "EMPTY", "promotionIds"),
+        ([uuid(3, 1)] * 1001, "TOO_MANY_IDS", "promotionIds"),
+        ([uuid(3, 1), uuid(3, 77)], "UNKNOWN_REFERENCE", "promotionIds/1"),
+        ([uuid(3, 1), uuid(4, 1)], "UNKNOWN_REFERENCE", "promotionIds/1"),  # another tenant's
+        (["three for two"], "UNKNOWN_REFERENCE", "promotionIds/0"),
+        (["\0"], "UNKNOWN_REFERENCE", "promotionIds/0"),
+        ([None], "UNKNOWN_REFERENCE", "promotionIds/0"),
     ],
 )
-def test_a_status_is_one_that_calendars_know(status: str, shown: str) -> None:
-    assert str(event(calendar_file(replace(SHEET, status=status), NOW))["STATUS"]) == shown
+async def test_nothing_is_linked_when_one_id_is_wrong(database: Database, ids: Any, code: str, target: str) -> None:
+    await a_campaign_and_three_promotions(database)
+    theirs = await Desk(database, "other").create("Promotions", ID=uuid(4, 1), name="Theirs")
+    assert theirs == uuid(4, 1)
+    error = await refused(database, add_promotions, CAMPAIGN, ids)
+    assert (type(error), error.code, error.target, error.details) == (Invalid, code, target, ())
 
 
-MADE = datetime(2026, 4, 1, 9, 30, 15, 250, tzinfo=UTC)
-MICROSECOND = timedelta(microseconds=1)
+async def test_every_wrong_id_is_named(database: Database) -> None:
+    await a_campaign_and_three_promotions(database)
+    ids = [uuid(3, 90), uuid(3, 1), uuid(3, 91), uuid(3, 90)]
+    error = await refused(database, add_promotions, CAMPAIGN, ids)
+    assert [one.target for one in error.details] == ["promotionIds/0", "promotionIds/2"]
+    many = await refused(database, add_promotions, CAMPAIGN, [uuid(3, n) for n in range(4, 1004)])
+    assert len(many.details) == 50
+
+
+@pytest.mark.parametrize("verb", [add_promotions, remove_promotion])
+@pytest.mark.parametrize("campaign_id", [uuid(2, 99), "spring", "\0"])
+async def test_a_campaign_that_is_not_there_comes_first(database: Database, verb: Verb, campaign_id: str) -> None:
+    await a_campaign_and_three_promotions(database)
+    error = await refused(database, verb, campaign_id, None)
+    assert (type(error), error.code) == (NotFound, "NOT_FOUND")
+    foreign = await refused(database, verb, CAMPAIGN, None, tenant="other")
+    assert (foreign.code, foreign.message) == (error.code, error.message)
+
+
+async def test_a_locked_campaign_takes_nothing_in_and_gives_nothing_away(database: Database) -> None:
+    other = {"ID": uuid(2, 2), "code": "AUTUMN", "name": "Autumn"}
+    rows = {"Campaigns": [*campaign()["Campaigns"], other]} | promotions(1, 2, 3)
+    await author(database, "Promotions", rows)
+    await carry_out(database, add_promotions, CAMPAIGN, [uuid(3, 1)])
+    await lock(database, CAMPAIGN)
+    for verb, argument in (
+        (add_promotions, [uuid(3, 2)]),
+        (add_promotions, [uuid(3, 1)]),  # nothing to do, but what is locked is locked
+        (remove_promotion, uuid(3, 1)),
+        (remove_promotion, uuid(3, 2)),
+    ):
+        error = await refused(database, verb, CAMPAIGN, argument)
+        assert (type(error), error.code, error.target) == (Conflict, "LOCKED", None)
+        assert "SPRING" in error.message
+    taken = await refused(database, add_promotions, uuid(2, 2), [uuid(3, 2), uuid(3, 1)])
+    assert (type(taken), taken.code, taken.target) == (Conflict, "LOCKED", "promotionIds/1")
+    # What is wrong with the request is said before what is wrong with the state of things.
+    both = await refused(database, add_promotions, CAMPAIGN, [uuid(3, 88)])
+    assert both.code == "UNKNOWN_REFERENCE"
+
+
+async def test_a_promotion_is_taken_out_of_a_campaign(database: Database) -> None:
+    await a_campaign_and_three_promotions(database)
+    await carry_out(database, add_promotions, CAMPAIGN, [uuid(3, 1), uuid(3, 2)])
+    await carry_out(database, remove_promotion, CAMPAIGN, uuid(3, 1).upper())
+    assert await linked(database) == [uuid(3, 2)]
+    assert ("Campaigns", "REMOVE_PROMOTION", CAMPAIGN) in await trail(database)
+    assert await events(database) == [uuid(3, 1), uuid(3, 1), uuid(3, 2)]
+
+
+async def test_a_promotion_that_is_not_in_the_campaign_stays_as_it_is(database: Database) -> None:
+    other = {"ID": uuid(2, 2), "code": "AUTUMN", "name": "Autumn"}
+    await author(database, "Promotions", {"Campaigns": [*campaign()["Campaigns"], other]} | promotions(1, 2))
+    await carry_out(database, add_promotions, uuid(2, 2), [uuid(3, 1)])
+    before = await trail(database)
+    for promotion_id in (uuid(3, 1), uuid(3, 2)):
+        await carry_out(database, remove_promotion, CAMPAIGN, promotion_id)
+    assert await trail(database) == before
+    assert await linked(database, uuid(2, 2)) == [uuid(3, 1)]
 
 
 @pytest.mark.parametrize(
-    ("start", "end", "begins", "ends", "says"),
-    [
-        (NOW, LATER, NOW, LATER, None),
-        (NOW + MICROSECOND, LATER + MICROSECOND, NOW, LATER, None),
-        (NOW, NOW + MICROSECOND, NOW, None, None),  # shorter than a calendar can say
-        (NOW, None, NOW, None, "It has no end."),
-        (None, LATER, MADE.replace(microsecond=0), LATER, "It has no beginning: it is open already."),
-        (None, MADE - timedelta(days=1), MADE.replace(microsecond=250) - timedelta(days=1), None, "no beginning"),
-        (None, None, date(2026, 4, 1), None, "It has no end."),
-    ],
+    ("promotion_id", "code"),
+    [(None, "REQUIRED"), ("", "REQUIRED"), (uuid(3, 77), "UNKNOWN_REFERENCE"), (uuid(4, 1), "UNKNOWN_REFERENCE")],
 )
-def test_an_open_window_is_an_entry_too(
-    start: datetime | None, end: datetime | None, begins: date, ends: datetime | None, says: str | None
+async def test_a_promotion_that_is_not_there_cannot_be_taken_out(
+    database: Database, promotion_id: str | None, code: str
 ) -> None:
-    entry = event(calendar_file(replace(SHEET, start_at=start, end_at=end, created_at=MADE), NOW))
-    if isinstance(begins, datetime):
-        begins = begins.replace(microsecond=0)
-    assert (entry["DTSTART"].dt, entry["DTEND"].dt if "DTEND" in entry else None) == (begins, ends)
-    assert says is None or says in str(entry["DESCRIPTION"])
+    await a_campaign_and_three_promotions(database)
+    await Desk(database, "other").create("Promotions", ID=uuid(4, 1), name="Theirs")
+    error = await refused(database, remove_promotion, CAMPAIGN, promotion_id)
+    assert (type(error), error.code, error.target) == (Invalid, code, "promotionId")
 
 
-def test_a_campaign_of_nothing_has_an_entry() -> None:
-    empty = replace(SHEET, description=None, promotion_names=(), promotion_count=0)
-    assert raw(calendar_file(empty, NOW))["DESCRIPTION"] == "It has no promotions."
-
-
-ANY_TEXT = st.text(st.characters(codec="utf-8"), max_size=200)
-PRINTED = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Zl", "Zp"]) | st.sampled_from('\\,;:"nN'))
-
-
-@example(name="C:\\News\\", description="\\n;\\,", promotion=" 2\\N")
-@given(name=PRINTED.filter(bool), description=PRINTED.filter(bool), promotion=PRINTED)
-def test_any_printed_text_comes_back_as_it_was(name: str, description: str, promotion: str) -> None:
-    sheet = replace(SHEET, name=name, description=description, promotion_names=(promotion,), promotion_count=1)
-    text = calendar_file(sheet, NOW)
-    expected = (name, f"{description}\n\nPromotions:\n- {promotion}")
-    assert (raw(text)["SUMMARY"], raw(text)["DESCRIPTION"]) == expected
-    entry = event(text)
-    assert (str(entry["SUMMARY"]), str(entry["DESCRIPTION"])) == expected
-
-
-@given(name=ANY_TEXT, description=ANY_TEXT, promotion=ANY_TEXT)
-def test_no_text_breaks_out_of_its_line(name: str, description: str, promotion: str) -> None:
-    sheet = replace(SHEET, name=name, description=description, promotion_names=(promotion,), promotion_count=1)
-    text = calendar_file(sheet, NOW)
-    assert len(raw(text)) == len(raw(calendar_file(SHEET, NOW)))
-    assert raw(text)["UID"] == str(event(text)["UID"]) == CAMPAIGN
-    assert not re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", text)
-
-
-async def test_a_campaign_is_exported_with_the_names_of_its_promotions(database: Database) -> None:
-    rows = campaign(status="ACTIVE", startAt=NOW, endAt=LATER) | promotions(*range(1, 103), campaign_ID=CAMPAIGN)
-    await author(database, "Promotions", rows | {"DiscountActions": []})
-    text = await database.read(lambda session: export_ics(session, CAMPAIGN, NOW), tenant=TENANT)
-    lines = raw(text)["DESCRIPTION"].split("\n")
-    assert lines[:3] == ["Promotions:", "- P1", "- P10"]
-    assert (len(lines), lines[-1]) == (102, "and 2 more")
-    assert raw(text)["STATUS"] == "CONFIRMED"
-
-
-@pytest.mark.parametrize("campaign_id", [uuid(2, 99), "spring", "", "\0"])
-async def test_what_is_not_there_is_not_exported(database: Database, campaign_id: str) -> None:
-    await author(database, "Campaigns", campaign())
-    with pytest.raises(NotFound):
-        await database.read(lambda session: export_ics(session, campaign_id, NOW), tenant=TENANT)
-    with pytest.raises(NotFound):
-        await database.read(lambda session: export_ics(session, CAMPAIGN, NOW), tenant="other")
+async def test_a_thousand_promotions_cost_as_many_statements_as_two(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await author(database, "Promotions", campaign() | promotions(*range(1, 1003)) | {"DiscountActions": []})
+    counted = count_statements(monkeypatch)
+    await carry_out(database, add_promotions, CAMPAIGN, [uuid(3, n) for n in (1, 2)], finished=False)
+    two = counted()
+    await carry_out(database, add_promotions, CAMPAIGN, [uuid(3, n) for n in range(3, 1003)], finished=False)
+    assert counted() - two == two
+    assert len(await linked(database)) == 1002

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import date, datetime
 
 from icalendar import Calendar, Event
 from icalendar.prop import vText
 
-from promenade.errors import NotFound
+from promenade.errors import Conflict, Detail, Invalid, NotFound
+from promenade.store.authored import Columns, read_rows
 from promenade.store.campaigns import CampaignSheet, read_campaign_sheet
 from promenade.store.unit import Session
+from promenade.workflows.authoring import Authoring
+from promenade.workflows.authoring.planning import Plan
+from promenade.workflows.authoring.shapes import shape_of
+from promenade.workflows.authoring.unit import Act, Write
 
-__all__ = ["calendar_file", "export_ics"]
+__all__ = ["add_promotions", "calendar_file", "export_ics", "remove_promotion"]
 
+PROMOTIONS_MAX = 1000  # in one call
+DETAILS_MAX = 50  # faults that one answer lists
 NAMES_MAX = 100  # promotions that a calendar entry names; of the rest it says how many
 
 # A campaign that is being written is tentative; one that waits, runs or has run is certain.
@@ -21,6 +29,111 @@ _STATUSES = {"SCHEDULED": "CONFIRMED", "ACTIVE": "CONFIRMED", "COMPLETED": "CONF
 
 _LINE_BREAKS = re.compile(r"\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1b\x1f\x7f]")  # RFC 5545 has no place for them in a text
+
+
+# --- promotions of a campaign -----------------------------------------------------------------------------------------
+
+
+async def add_promotions(
+    authoring: Authoring, session: Session, campaign_id: str, promotion_ids: Sequence[str] | None
+) -> None:
+    """Link promotions to a campaign, all of them or none; one that is linked already is left as it is.
+
+    A number of statements that does not depend on how many. Raises, in this order: NotFound of the campaign; Invalid
+    (REQUIRED, EMPTY, TOO_MANY_IDS with target ``promotionIds``, UNKNOWN_REFERENCE with ``promotionIds/<n>`` for an
+    unknown or another tenant's promotion); Conflict (LOCKED) of the campaign, or of another one that has one of them.
+    Specification, Public API actions, rule 1.
+    """
+    await _campaign(session, campaign_id)
+    places = _places(promotion_ids)
+    known = {key for key in places if _is_id(key)}
+    promotions = {row["id"]: row for row in await read_rows(session, "Promotions", "id", known, lock="update")}
+    unknown = [_unknown(f"promotionIds/{place}") for key, place in places.items() if key not in promotions]
+    if unknown:
+        first = unknown[0]
+        details = unknown[:DETAILS_MAX] if len(unknown) > 1 else ()
+        raise Invalid(first.code, first.message, first.target, details)
+    wanted = {key: row for key, row in promotions.items() if row["campaign_id"] != campaign_id}
+    campaigns = await _unlocked(session, campaign_id, wanted, places)
+    await _link(authoring, "addPromotions", campaigns, campaign_id, wanted)
+
+
+async def remove_promotion(authoring: Authoring, session: Session, campaign_id: str, promotion_id: str | None) -> None:
+    """Take a promotion out of a campaign; one that is not in it is left as it is.
+
+    Raises NotFound of the campaign, Invalid (REQUIRED, UNKNOWN_REFERENCE with target ``promotionId``) and Conflict
+    (LOCKED). Specification, Public API actions, rule 2.
+    """
+    await _campaign(session, campaign_id)
+    if not promotion_id:
+        raise Invalid("REQUIRED", "promotionId is required.", "promotionId")
+    key = str(promotion_id).lower()
+    rows = await read_rows(session, "Promotions", "id", (key,), lock="update") if _is_id(key) else []
+    if not rows:
+        unknown = _unknown("promotionId")
+        raise Invalid(unknown.code, unknown.message, unknown.target)
+    wanted = {row["id"]: row for row in rows if row["campaign_id"] == campaign_id}
+    campaign = await _unlocked(session, campaign_id, {}, {})
+    await _link(authoring, "removePromotion", campaign, None, wanted)
+
+
+async def _campaign(session: Session, campaign_id: str) -> None:
+    if not (_is_id(campaign_id) and await read_rows(session, "Campaigns", "id", (campaign_id,))):
+        raise _no_campaign()
+
+
+def _places(promotion_ids: Sequence[str] | None) -> dict[str, int]:
+    """The IDs, each once, with its first place in the list."""
+    if promotion_ids is None:
+        raise Invalid("REQUIRED", "promotionIds is required.", "promotionIds")
+    if not promotion_ids:
+        raise Invalid("EMPTY", "promotionIds must name at least one promotion.", "promotionIds")
+    if len(promotion_ids) > PROMOTIONS_MAX:
+        message = f"promotionIds may name at most {PROMOTIONS_MAX} promotions at once."
+        raise Invalid("TOO_MANY_IDS", message, "promotionIds")
+    places: dict[str, int] = {}
+    for place, key in enumerate(promotion_ids):
+        places.setdefault(str(key).lower(), place)
+    return places
+
+
+async def _unlocked(
+    session: Session, campaign_id: str, promotions: dict[str, Columns], places: dict[str, int]
+) -> Columns:
+    """The campaign, which is held unlocked until the unit ends, as are those that have the promotions now.
+
+    The promotions are held already: like everybody who changes them, one waits for them first, for campaigns second.
+    """
+    has_now = {key: row["campaign_id"] for key, row in promotions.items() if row["campaign_id"] is not None}
+    rows = await read_rows(session, "Campaigns", "id", {campaign_id, *has_now.values()}, lock="share")
+    campaigns = {row["id"]: row for row in rows}
+    if campaign_id not in campaigns:
+        raise _no_campaign()
+    faults = [_locked(campaigns[campaign_id], None)] if campaigns[campaign_id]["locked"] else []
+    for key, place in places.items():
+        other = campaigns.get(has_now.get(key, ""))
+        if other is not None and other["locked"]:
+            faults.append(_locked(other, f"promotionIds/{place}"))
+    if faults:
+        first = faults[0]
+        raise Conflict(first.code, first.message, first.target, faults[:DETAILS_MAX] if len(faults) > 1 else ())
+    return campaigns[campaign_id]
+
+
+async def _link(
+    authoring: Authoring, verb: str, campaign: Columns, campaign_id: str | None, promotions: dict[str, Columns]
+) -> None:
+    """Let promotions name ``campaign_id``, as one change of the campaign in the audit trail."""
+    if not promotions:
+        return
+    unit = authoring._unit
+    plan = Plan(unit)
+    for row in promotions.values():
+        plan.update(shape_of("Promotions"), row, {"campaign_ID": campaign_id}, "").is_named = True
+    await authoring._carry_out(plan)
+    # The campaign's own row stays as it was: its promotions are read through theirs.
+    told = Write(shape_of("Campaigns"), Act.UPDATE, campaign["id"], "", campaign, campaign, is_named=True, verb=verb)
+    unit.written.append(told)
 
 
 # --- calendar entries -------------------------------------------------------------------------------------------------
@@ -121,6 +234,15 @@ _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
 def _is_id(value: object) -> bool:
     return isinstance(value, str) and _ID.fullmatch(value) is not None
+
+
+def _unknown(target: str) -> Detail:
+    return Detail("UNKNOWN_REFERENCE", f"{target} names a promotion that does not exist.", target)
+
+
+def _locked(campaign: Columns, target: str | None) -> Detail:
+    message = f"The campaign {campaign['code']} is locked; it and its promotions cannot be changed."
+    return Detail("LOCKED", message, target)
 
 
 def _no_campaign() -> NotFound:
