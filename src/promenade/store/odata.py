@@ -1,0 +1,35 @@
+"""The tables as an OData service reads them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from odata_server.sql.model import EntityMap, SqlModel
+from odata_server.sql.reader import SqlReader
+from promenade import model
+from promenade.model.declare import Service
+from promenade.model.edm import edm_for, served_entities
+from promenade.store.odata_maps import code_list_columns, code_list_rows, columns_of, rows_of
+
+__all__ = ["reader_for", "sql_model_for"]
+
+
+@cache
+def sql_model_for(service: Service) -> SqlModel:
+    """What `odata_server.sql` reads a service from, made once. Tenants are kept apart below it, by `store.tenancy`."""
+    maps = {
+        entity.set_name: EntityMap(
+            rows_of(entity), columns_of(entity, service), etag="version" if entity.stored else None
+        )
+        for entity in served_entities(service)
+    }
+    columns = code_list_columns()
+    for set_name in model.code_lists():
+        maps[set_name] = EntityMap(code_list_rows(set_name), columns, etag=None)
+    return SqlModel(edm_for(service), maps)
+
+
+@cache
+def reader_for(service: Service) -> SqlReader:
+    """What reads a service's rows in a session."""
+    return SqlReader(sql_model_for(service))
