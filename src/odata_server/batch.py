@@ -1,0 +1,224 @@
+"""``$batch``: many requests in one, some of them as one (Protocol 4.01, 11.7).
+
+Requests are carried out in order. Those of a change set share one unit: the first that fails undoes them all, and the
+set is answered by that failure. In the multipart format the batch ends at the first failure unless the client prefers
+``continue-on-error``; in the JSON format it goes on unless the client prefers not to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+from urllib.parse import parse_qsl
+
+from odata_server.batch_condition import holds
+from odata_server.batch_items import Answer, ChangeSet, Item, Outcome, Part, SetAnswer
+from odata_server.batch_json import parse_json_batch, render_json_batch
+from odata_server.batch_references import Earlier, as_request, failed_dependency
+from odata_server.errors import ODataError
+from odata_server.hooks import Hooks
+from odata_server.http import Request, Response
+from odata_server.multipart import media_type, parse_multipart, render_multipart
+from odata_server.negotiation import accepts, preferences, version_of
+from odata_server.source import Source, Unit
+
+__all__ = ["BatchService", "run_batch"]
+
+_MULTIPART, _JSON = "multipart/mixed", "application/json"
+
+
+class BatchService(Protocol):
+    """What a batch needs of `odata_server.service.Service`."""
+
+    @property
+    def hooks(self) -> Hooks: ...
+
+    @property
+    def source(self) -> Source: ...
+
+    @property
+    def root(self) -> str: ...
+
+    async def handle(self, request: Request, caller: Any) -> Response:
+        """One request in a transaction of its own."""
+        ...
+
+    async def handle_in(self, unit: Unit, request: Request, caller: Any) -> Response:
+        """One request inside a given unit; one that failed must undo the unit."""
+        ...
+
+    def failure(self, request: Request, error: Exception) -> Response:
+        """The answer to a request that ended in an error, foreseen or not."""
+        ...
+
+
+async def run_batch(service: BatchService, request: Request, caller: Any) -> Response:
+    """Carry out a batch. One that is malformed is answered as a whole, with nothing done."""
+    try:
+        version = version_of(request, service.hooks.default_version)
+        json_format = _answers_json(request)
+        parts = _parse(request, service.hooks.batch_parts_max)
+    except ODataError as error:
+        return service.failure(request, error)
+    wish = preferences(request).continue_on_error
+    goes_on = _is_json(request) if wish is None else wish
+    outcomes = await _Run(service, request, caller).carry_out(parts, goes_on)
+    content_type, body = render_json_batch(outcomes) if json_format else render_multipart(outcomes)
+    headers = {"Content-Type": content_type, "OData-Version": version}
+    if wish is not None:
+        headers["Preference-Applied"] = f"{_prefix(version)}continue-on-error={str(wish).lower()}"
+    return Response(200, headers, body)
+
+
+def _prefix(version: str) -> str:
+    return "odata." if version == "4.0" else ""
+
+
+def _is_json(request: Request) -> bool:
+    return media_type(request.headers.get("content-type", ""))[0] == _JSON
+
+
+def _parse(request: Request, parts_max: int) -> Sequence[Part]:
+    content_type = request.headers.get("content-type", "")
+    kind, parameters = media_type(content_type)
+    if request.headers.get("isolation", request.headers.get("odata-isolation")) is not None:
+        raise ODataError(412, "PRECONDITION_FAILED", "Isolation of a batch is not offered.", "Isolation")
+    if kind == _JSON:
+        if parameters.get("charset", "utf-8").lower() not in {"utf-8", "utf8"}:
+            raise ODataError(415, "UNSUPPORTED_MEDIA_TYPE", "JSON is UTF-8.", "Content-Type")
+        return parse_json_batch(request.body, parts_max)
+    if kind == _MULTIPART:
+        return parse_multipart(request.body, content_type, parts_max)
+    raise ODataError(
+        415,
+        "UNSUPPORTED_MEDIA_TYPE",
+        f"A batch is {_MULTIPART} or {_JSON}.",
+        "Content-Type",
+        headers={"Accept": _MULTIPART},
+    )
+
+
+def _answers_json(request: Request) -> bool:
+    """Whether the answer is to be JSON: as ``$format`` and Accept say, and like the request where both would do."""
+    own = _is_json(request)
+    options = {name.lower().removeprefix("$"): value for name, value in parse_qsl(request.query)}
+    if "format" in options:
+        kind = media_type(options["format"])[0]
+        if kind in {"json", _JSON, _MULTIPART}:
+            return kind != _MULTIPART
+    elif accepts(request, _JSON if own else _MULTIPART):
+        return own
+    elif accepts(request, _MULTIPART if own else _JSON):
+        return not own
+    raise ODataError(406, "NOT_ACCEPTABLE", f"A batch is answered as {_MULTIPART} or {_JSON}.")
+
+
+class _Failed(Exception):
+    """A request of a change set failed; raised out of the unit so that it is undone."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(answer.response.status)
+        self.answer = answer
+
+
+class _Run:
+    """One batch while it is carried out; ``_done`` is what came of requests and groups so far."""
+
+    def __init__(self, service: BatchService, outer: Request, caller: Any) -> None:
+        self._service = service
+        self._outer = outer
+        self._caller = caller
+        self._done: dict[str, Earlier] = {}
+
+    async def carry_out(self, parts: Sequence[Part], goes_on: bool) -> list[Outcome]:
+        outcomes: list[Outcome] = []
+        for part in parts:
+            if isinstance(part, ChangeSet):
+                of_set = await self._set(part)
+                failed = of_set.failed is not None
+                outcomes.append(of_set)
+            else:
+                answer = await self._single(part)
+                failed = answer.response.status >= 400
+                outcomes.append(answer)
+            if failed and not goes_on:
+                break
+        return outcomes
+
+    async def _single(self, item: Item) -> Answer:
+        try:
+            request = self._prepared(item, self._done)
+        except ODataError as error:
+            return self._refused(item, error, self._done)
+        response = await self._service.handle(request, self._caller)
+        self._note(self._done, item, request, response)
+        return Answer(item, response)
+
+    async def _set(self, part: ChangeSet) -> SetAnswer:
+        async def work(unit: Unit) -> tuple[list[Answer], dict[str, Earlier]]:
+            known = dict(self._done)  # of this run: a unit may be run again
+            return [await self._member(unit, item, known) for item in part.items], known
+
+        try:
+            answers, known = await self._service.source.transact(self._caller, work, writes=True)
+        except _Failed as failure:
+            return self._undone(part, failure.answer)
+        except Exception as error:  # of the commit: a rule about everything that the set did
+            last = part.items[-1] if part.items else Item(method="POST", url="", headers={})
+            return self._undone(part, Answer(last, self._service.failure(self._plain(last), error)))
+        self._done = known
+        if part.name is not None:
+            self._done[part.name] = Earlier(succeeded=True)
+        return SetAnswer(part, tuple(answers))
+
+    async def _member(self, unit: Unit, item: Item, known: dict[str, Earlier]) -> Answer:
+        try:
+            request = self._prepared(item, known)
+        except ODataError as error:
+            raise _Failed(self._refused(item, error, known)) from None
+        response = await self._service.handle_in(unit, request, self._caller)
+        answer = Answer(item, response)
+        if response.status >= 400:
+            raise _Failed(answer)
+        self._note(known, item, request, response)
+        return answer
+
+    def _undone(self, part: ChangeSet, failed: Answer) -> SetAnswer:
+        """The answers of a set that failed: none of its requests is reported as done."""
+        answers = []
+        for item in part.items:
+            if item is failed.item:
+                answers.append(failed)
+                continue
+            error = failed_dependency("Another request of the same set failed; nothing of the set was done.")
+            answers.append(self._refused(item, error, self._done))
+        for item in part.items:
+            if item.id is not None:
+                self._done[item.id] = Earlier(succeeded=False)
+        if part.name is not None:
+            self._done[part.name] = Earlier(succeeded=False)
+        return SetAnswer(part, tuple(answers), failed)
+
+    def _prepared(self, item: Item, known: Mapping[str, Earlier]) -> Request:
+        """Raises `ODataError` for a request that is not to be carried out."""
+        if item.condition is None:
+            for name in item.depends_on:
+                if name in known and not known[name].succeeded:
+                    raise failed_dependency(f"It depends on {name}, which failed.")
+        elif not holds(item.condition, known):
+            raise failed_dependency(f"The condition {item.condition[:200]!r} does not hold.")
+        return as_request(item, self._outer, known, self._service.root)
+
+    def _plain(self, item: Item) -> Request:
+        """For an error of a request that could not be made sense of."""
+        return Request(item.method, item.url, "", {**self._outer.headers, **item.headers}, item.body, in_batch=True)
+
+    def _refused(self, item: Item, error: ODataError, known: dict[str, Earlier]) -> Answer:
+        response = self._service.failure(self._plain(item), error)
+        if item.id is not None:
+            known[item.id] = Earlier(succeeded=False, response=response)
+        return Answer(item, response)
+
+    def _note(self, known: dict[str, Earlier], item: Item, request: Request, response: Response) -> None:
+        if item.id is not None:
+            known[item.id] = Earlier.of(request, response, self._service.root)

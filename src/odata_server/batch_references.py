@@ -1,0 +1,204 @@
+"""References from one request of a batch to earlier ones (Protocol 4.01, 11.7.4 to 11.7.6; JSON Format 4.01, 19.1).
+
+``$1`` stands for the entity that request 1 made, or answered: as the first segment of an address, where a body binds or
+links an entity, and in If-Match for its ETag. A condition of a JSON batch may ask what came of earlier requests.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+import msgspec
+
+from odata_server.batch_items import Item
+from odata_server.errors import ODataError, bad_request
+from odata_server.http import Request, Response
+
+__all__ = ["Earlier", "as_request", "failed_dependency"]
+
+_SYSTEM = frozenset({"$all", "$batch", "$count", "$crossjoin", "$entity", "$id", "$metadata", "$root"})
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*")
+_FIRST = re.compile(r"(?:\$|%24)([^/?(#]*)")
+_LINKS = frozenset({"@id", "@odata.id"})
+_ETAGS = ("if-match", "if-none-match")
+
+# Headers of the whole batch that say something about itself, its sender or its transport, and nothing about its parts.
+_OUTER_ONLY = frozenset(
+    {"accept", "accept-encoding", "authorization", "connection", "content-encoding", "content-id", "content-language"}
+    | {"content-length", "content-type", "cookie", "expect", "host", "if-match", "if-none-match", "isolation", "prefer"}
+    | {"keep-alive", "odata-isolation", "origin", "proxy-authorization", "range", "te", "trailer", "transfer-encoding"}
+    | {"referer", "upgrade", "x-csrf-token", "x-http-method", "x-http-method-override"}
+)
+# What a part says about these does not count: who asks is settled for the batch.
+_NOT_FOR_PARTS = frozenset({"authorization", "proxy-authorization", "cookie", "expect", "range", "te"})
+_INHERITED_PREFERENCES = frozenset({"allow-entityreferences", "include-annotations", "omit-values"})
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What came of a request (or, without a response, of a whole atomicity group) and the address of its entity."""
+
+    succeeded: bool
+    response: Response | None = None
+    address: str | None = None  # relative to the service root
+
+    @classmethod
+    def of(cls, request: Request, response: Response, root: str) -> Earlier:
+        """From a request that has been carried out; an answer with a Location says where its entity is."""
+        succeeded = response.status < 400
+        address = None
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        located = headers.get("location", headers.get("odata-entityid"))
+        if located is not None:
+            address = _within(located, root)
+        elif succeeded and request.method != "POST":
+            address = request.path
+        return cls(succeeded, response, address)
+
+
+def failed_dependency(message: str) -> ODataError:
+    """A request is not carried out because another one failed (424)."""
+    return ODataError(424, "FAILED_DEPENDENCY", message)
+
+
+def as_request(item: Item, outer: Request, known: Mapping[str, Earlier], root: str) -> Request:
+    """The request with its references resolved and what it inherits from the batch.
+
+    Raises `ODataError` for a reference to nothing, or to a request that failed, and for an address elsewhere.
+    """
+    path, query = _address(item, known, root)
+    if path == "$batch":
+        raise bad_request("MALFORMED_BATCH", "A batch is inside a batch.")
+    body = item.body
+    if b'"$' in body and known:
+        body = _with_links(body, known, root)
+    return Request(item.method, path, query, _headers(item, outer, known), body, in_batch=True)
+
+
+# ---- addresses ----------------------------------------------------------------------------------------------------
+
+
+def _address(item: Item, known: Mapping[str, Earlier], root: str) -> tuple[str, str]:
+    text = _within(item.url.partition("#")[0], root)
+    if text is None:
+        raise bad_request("URI_SYNTAX", f"{item.url[:200]!r} is not below {root}/.")
+    path, _, query = text.partition("?")
+    found = _FIRST.match(path)
+    if found is not None and f"${unquote(found[1])}" not in _SYSTEM:
+        path = f"{_entity(unquote(found[1]), known)}{path[found.end() :]}"
+    return path, query
+
+
+def _within(url: str, root: str) -> str | None:
+    """The part of an address below the service root; its host does not count. None: it is not below."""
+    absolute = _ABSOLUTE.match(url)
+    if absolute is not None:
+        url = url[absolute.end() :] or "/"
+    if not url.startswith("/"):
+        return url.removeprefix("./")
+    if url.startswith(f"{root}/"):
+        return url[len(root) + 1 :]
+    rest = url.removeprefix(root)
+    return rest if url.startswith(root) and rest[:1] in {"", "?"} else None
+
+
+def _entity(name: str, known: Mapping[str, Earlier]) -> str:
+    earlier = known.get(name)
+    if earlier is None:
+        raise bad_request("UNKNOWN_REFERENCE", f"There is no request {name[:50]!r} before this one.")
+    if not earlier.succeeded:
+        raise failed_dependency(f"Request {name} failed.")
+    if earlier.address is None:
+        raise bad_request("UNKNOWN_REFERENCE", f"Request {name} answered no entity.")
+    return earlier.address
+
+
+# ---- headers ------------------------------------------------------------------------------------------------------
+
+
+def _headers(item: Item, outer: Request, known: Mapping[str, Earlier]) -> dict[str, str]:
+    headers = {name: value for name, value in outer.headers.items() if name not in _OUTER_ONLY}
+    headers.update((name, value) for name, value in item.headers.items() if name not in _NOT_FOR_PARTS)
+    if "accept" not in headers:
+        formats = [one.strip() for one in outer.headers.get("accept", "").split(",")]
+        inner = [one for one in formats if one and not one.lower().startswith("multipart/")]
+        if inner:  # of the envelope: a request that answers something else than JSON is not refused for it
+            headers["accept"] = ", ".join([*inner, "*/*;q=0.1"])
+    inherited = _preferences(outer.headers.get("prefer", ""))
+    if inherited:
+        headers["prefer"] = ", ".join(filter(None, [headers.get("prefer"), *inherited]))
+    for name in _ETAGS:
+        if headers.get(name, "").startswith("$"):
+            headers[name] = _etag(headers[name][1:], known)
+    return headers
+
+
+def _preferences(text: str) -> list[str]:
+    """Those that a request inherits; where it has one of its own, that comes first and counts."""
+    every = [one.strip() for one in text.split(",")]
+    names = [re.split(r"[=;\s]", one, maxsplit=1)[0].lower().removeprefix("odata.") for one in every]
+    return [one for one, name in zip(every, names, strict=True) if name in _INHERITED_PREFERENCES]
+
+
+def _etag(name: str, known: Mapping[str, Earlier]) -> str:
+    earlier = known.get(name)
+    if earlier is None:
+        raise bad_request("UNKNOWN_REFERENCE", f"There is no request {name[:50]!r} before this one.", "If-Match")
+    if not earlier.succeeded:
+        raise failed_dependency(f"Request {name} failed.")
+    headers = {} if earlier.response is None else earlier.response.headers
+    found = next((value for header, value in headers.items() if header.lower() == "etag"), None)
+    if found is None:
+        raise bad_request("UNKNOWN_REFERENCE", f"Request {name} answered no ETag.", "If-Match")
+    return found
+
+
+# ---- bodies -------------------------------------------------------------------------------------------------------
+
+
+def _number(text: str) -> msgspec.Raw:
+    return msgspec.Raw(text.encode())  # to the digit, as it was written
+
+
+def _with_links(body: bytes, known: Mapping[str, Earlier], root: str) -> bytes:
+    """A body in which links to entities of earlier requests are their addresses."""
+    try:
+        tree = json.loads(body, parse_float=_number, parse_int=_number, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return body  # not JSON: the service says so
+    changed = False
+    rest: list[Any] = [tree]
+    while rest:
+        node = rest.pop()
+        if isinstance(node, list):
+            rest += node
+        elif isinstance(node, dict):
+            for name, value in node.items():
+                if name in _LINKS or name.endswith(("@odata.bind", "@bind")):
+                    node[name] = _linked(value, known, root)
+                    changed = changed or node[name] != value
+                else:
+                    rest.append(value)
+    return msgspec.json.encode(tree) if changed else body
+
+
+def _refuse(text: str) -> Any:
+    raise ValueError(text)
+
+
+def _linked(value: Any, known: Mapping[str, Earlier], root: str) -> Any:
+    if isinstance(value, list):
+        return [_linked(one, known, root) for one in value]
+    if isinstance(value, dict):
+        return {name: _linked(one, known, root) if name in _LINKS else one for name, one in value.items()}
+    if not isinstance(value, str):
+        return value
+    found = _FIRST.match(value)
+    if found is None or f"${found[1]}" in _SYSTEM:
+        return value
+    return f"{root}/{_entity(found[1], known)}{value[found.end() :]}"
