@@ -12,7 +12,7 @@ and the option's name as target; text that is well-formed and means what no serv
 
 from __future__ import annotations
 
-from odata_server.parse.path import parse_entity_id, parse_path
+from odata_server.parse.path import parse_path
 from odata_server.parse.query import parse_options
 from odata_server.parse.single import (
     parse_apply,
@@ -26,9 +26,11 @@ from odata_server.parse.single import (
     parse_search,
     parse_select,
 )
+from odata_server.parse.uri import below_root, parse_entity_id, parse_relative_uri
 from odata_server.parse.values import parse_value
 
 __all__ = [
+    "below_root",
     "parse_apply",
     "parse_compute",
     "parse_entity_id",
@@ -40,6 +42,7 @@ __all__ = [
     "parse_options",
     "parse_orderby",
     "parse_path",
+    "parse_relative_uri",
     "parse_search",
     "parse_select",
     "parse_value",

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from odata_server.errors import ODataError, bad_request, not_implemented
+from odata_server.parse.encoding import check_characters
 
 __all__ = ["DEPTH_MAX", "IDENTIFIER", "NODES_MAX", "Cursor", "identifier"]
 
@@ -81,6 +82,7 @@ class Cursor:
         self.expands = 0
         self.why: str | None = None
         self.stop = 0
+        check_characters(text, option, code)
         self.advance()
 
     def advance(self) -> None:

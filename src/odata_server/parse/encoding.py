@@ -16,8 +16,11 @@ from urllib.parse import unquote_to_bytes
 
 from odata_server.errors import bad_request
 
-__all__ = ["decode", "decode_form"]
+__all__ = ["cacheable", "check_characters", "decode", "decode_form"]
 
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+_CACHED_MAX = 2048
+_JSON = re.compile(r"[\[{]|%5B|%7B", re.IGNORECASE)
 _BROKEN = re.compile("%(?![0-9A-Fa-f]{2})")
 _SIGN = re.compile("(T[0-9]{2}(?::|%3A)[0-9]{2}(?:(?::|%3A)[0-9]{2}(?:[.][0-9]+)?)?|[0-9]e)[+](?=[0-9])", re.IGNORECASE)
 
@@ -32,11 +35,21 @@ def decode(text: str, what: str, code: str) -> str:
             text = unquote_to_bytes(text).decode()
         except (UnicodeDecodeError, UnicodeEncodeError):
             raise bad_request(code, f"{what} is not UTF-8.", what) from None
-    if not text.isprintable():  # most texts are, and then there is nothing to look for
-        for position, character in enumerate(text):
-            if character == "\0" or "\ud800" <= character <= "\udfff":
-                raise bad_request(code, f"{what} has a character at position {position} that no text has.", what)
+    check_characters(text, what, code)
     return text
+
+
+def cacheable(text: str) -> bool:
+    """Whether what is made of a text may be kept: not if it is long, nor if it has JSON, whose values are mutable."""
+    return len(text) <= _CACHED_MAX and _JSON.search(text) is None
+
+
+def check_characters(text: str, what: str, code: str) -> None:
+    """Refuse what no text has: NUL, and halves of surrogate pairs."""
+    if not text.isprintable():  # most texts are, and then there is nothing to look for
+        found = _NO_TEXT.search(text)
+        if found is not None:
+            raise bad_request(code, f"{what} has a character at position {found.start()} that no text has.", what)
 
 
 def decode_form(text: str, what: str, code: str) -> str:

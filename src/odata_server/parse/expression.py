@@ -7,6 +7,7 @@ case, as 4.01 asks; names of the model are taken as written. Names are not resol
 
 from __future__ import annotations
 
+import re
 from types import MappingProxyType
 
 from odata_server.edm import Primitive
@@ -41,6 +42,7 @@ _POWERS = MappingProxyType(
     }
 )
 _UNARY_POWER = 7
+_CLOCK = re.compile("[ \t(,][0-9]{2}:[0-9]{2}")
 
 # How many arguments each built-in function takes.
 _FUNCTIONS = MappingProxyType(
@@ -187,7 +189,11 @@ class ExpressionParser(PathParser):
         return Cast(type_name, source) if name == "cast" else IsOf(type_name, source)
 
     def _type_is_last(self) -> bool:
-        return self.kind == "name" and (self.value == "Collection" or self.text[self.stop :].lstrip(" \t")[:1] == ")")
+        if self.kind != "name":
+            return False
+        if self.value == "Collection" and self.followed_by("("):
+            return True
+        return self.text[self.stop :].lstrip(" \t")[:1] == ")"
 
     def _type_name(self) -> str:
         name = self.take("name", "the name of a type")
@@ -206,8 +212,16 @@ class ExpressionParser(PathParser):
         return Case(tuple(branches))
 
     def _branch(self) -> tuple[Expression, Expression]:
+        """``condition:value``. In ``gt 10:15`` the number 10 ends the condition, unless a colon follows 10:15."""
         self.count()
+        start = self.start
         condition = self.expression()
+        if self.kind != ":":
+            end = len(self.text[: self.start].rstrip(" \t"))
+            if _CLOCK.fullmatch(self.text, max(end - 6, 0), end):
+                self.text = f"{self.text[: end - 3]} {self.text[end - 3 :]}"
+                self.move(start)
+                condition = self.expression()
         self.take(":")
         return condition, self.expression()
 

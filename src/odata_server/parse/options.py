@@ -138,7 +138,7 @@ class OptionParser(ApplyParser):
         return tuple(found)
 
     def _select_item(self) -> SelectItem:
-        self.count()
+        self.count_item()
         if self.skip("*"):
             return SelectItem(("*",))
         if self.kind == "name" and self.text.startswith(".*", self.stop):

@@ -12,10 +12,10 @@ from functools import lru_cache
 from odata_server.errors import ODataError, bad_request
 from odata_server.expressions import ResourcePath, Segment
 from odata_server.parse.cursor import identifier
-from odata_server.parse.encoding import decode
+from odata_server.parse.encoding import cacheable, decode
 from odata_server.parse.options import OptionParser
 
-__all__ = ["URI_SYNTAX", "parse_entity_id", "parse_path"]
+__all__ = ["URI_SYNTAX", "parse_path"]
 
 URI_SYNTAX = "URI_SYNTAX"
 
@@ -27,15 +27,22 @@ _DOLLAR = _LAST | {"$each"}
 _MARK = re.compile("'|%27|\\(|%28|\\)|%29")
 _PLAIN = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*", re.ASCII)
 _OPEN_FILTER = re.compile(r"\$filter(?:\(|%28)")
-_HOST = re.compile(r"https?://[^/?#]+", re.IGNORECASE)
 
 
-@lru_cache(maxsize=512)
 def parse_path(text: str) -> ResourcePath:
     """The path of a URL below the service root, percent-encoded and without a slash at its start.
 
     A slash at the end is ignored. Raises ODataError 400 URI_SYNTAX, 501.
     """
+    return _cached(text) if cacheable(text) else _read(text)
+
+
+@lru_cache(maxsize=512)
+def _cached(text: str) -> ResourcePath:
+    return _read(text)
+
+
+def _read(text: str) -> ResourcePath:
     segments: list[Segment] = []
     offset = 0
     for raw in _split(text):
@@ -144,21 +151,3 @@ def _dollar(parser: OptionParser, name: str, *, first: bool) -> Segment:
         parser.take(")", "',' or ')'")
         return Segment(name, sets=tuple(sets))
     raise parser.error("a segment with parentheses that this protocol has", 0)
-
-
-def parse_entity_id(text: str, root: str = "") -> ResourcePath:
-    """The entity that an ID names, as in ``@id``, ``nav@odata.bind`` and ``$id``: relative to the service root
-    (``Orders(1)``), absolute on this host (``/api/v1/Orders(1)``) or a whole URL. ``root``: the service root's path.
-
-    Raises ODataError 400 URI_SYNTAX, also for an address outside of this service.
-    """
-    host = _HOST.match(text)
-    below = text[host.end() :] if host else text
-    if host or below.startswith("/"):
-        base = root.rstrip("/") + "/"
-        if not below.startswith(base):
-            raise bad_request(URI_SYNTAX, f"{text[:200]} is no address in this service.")
-        below = below[len(base) :]
-    if "?" in below or "#" in below or not below:
-        raise bad_request(URI_SYNTAX, f"{text[:200]} does not name an entity.")
-    return parse_path(below)

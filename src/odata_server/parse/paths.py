@@ -188,10 +188,13 @@ class PathParser(Cursor):
         condition = self.expression()
         self.leave()
         self.take(")", "an operator or ')'")
-        if self.kind == "/" and self.followed_by("$count"):
+        if self.kind == "/":
+            slash = self.start
             self.advance()
-            self.advance()
-            return self._count(source, condition)
+            if self.kind == "dollar" and self.value == "$count":
+                self.advance()
+                return self._count(source, condition)
+            self.move(slash)
         self.offers_not("A $filter(...) inside a path that no $count follows")
         self._keys()
         return source

@@ -10,7 +10,7 @@ from typing import Any
 from odata_server.errors import bad_request
 from odata_server.expressions import Expression
 from odata_server.parse.cursor import identifier
-from odata_server.parse.encoding import decode, decode_form
+from odata_server.parse.encoding import cacheable, decode, decode_form
 from odata_server.parse.options import OptionParser, unknown_option
 from odata_server.syntax import QueryOptions
 
@@ -24,7 +24,6 @@ _TEXTS = frozenset({"format", "id", "schemaversion", "skiptoken", "deltatoken"})
 _PARSED = frozenset({"apply", "compute", "count", "expand", "filter", "index", "orderby", "search", "select"})
 _KNOWN = _PARSED | _TEXTS | {"skip", "top"}
 _ONLY_WITH_DOLLAR = frozenset({"skiptoken", "deltatoken"})
-_CACHED_MAX = 2048  # characters; longer texts and those with JSON, whose values are mutable, are read each time
 
 
 def parse_options(text: str, *, in_expand: bool = False) -> QueryOptions:
@@ -38,9 +37,7 @@ def parse_options(text: str, *, in_expand: bool = False) -> QueryOptions:
         found = parser.nested()
         parser.finish()
         return found
-    if len(text) > _CACHED_MAX or "{" in text or "[" in text or "%7" in text or "%5" in text:
-        return _read(text)
-    return _cached(text)
+    return _cached(text) if cacheable(text) else _read(text)
 
 
 @lru_cache(maxsize=512)

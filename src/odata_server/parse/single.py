@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from odata_server.errors import bad_request
 from odata_server.expressions import Expression, SearchExpression
 from odata_server.parse.options import OptionParser
 from odata_server.parse.query import parse_options
@@ -26,16 +25,10 @@ __all__ = [
 
 def _value(name: str, text: str) -> Any:
     option = f"${name}"
-    parser = _parser(text, option)
+    parser = OptionParser(text, option)
     found = parser.value_of(name)
     parser.finish()
     return found
-
-
-def _parser(text: str, option: str) -> OptionParser:
-    if "\0" in text:
-        raise bad_request("QUERY_SYNTAX", f"{option} has a NUL at position {text.index(chr(0))}.", option)
-    return OptionParser(text, option)
 
 
 def parse_filter(text: str) -> Expression:
@@ -45,7 +38,7 @@ def parse_filter(text: str) -> Expression:
 
 def parse_expression(text: str, option: str = "$filter") -> Expression:
     """Any expression; ``option`` is what errors name."""
-    parser = _parser(text, option)
+    parser = OptionParser(text, option)
     found = parser.expression()
     parser.finish()
     return found
@@ -53,7 +46,7 @@ def parse_expression(text: str, option: str = "$filter") -> Expression:
 
 def parse_literal(text: str, option: str = "The literal") -> Expression:
     """A primitive literal as URLs write it, e.g. ``'Milk'``, ``42`` or ``duration'P1D'``."""
-    parser = _parser(text, option)
+    parser = OptionParser(text, option)
     if parser.kind == "at":
         parser.fail("a literal")
     found = parser.key_value()

@@ -20,7 +20,16 @@ from odata_server.errors import not_implemented
 from odata_server.expressions import EnumLiteral, Expression, Literal
 from odata_server.parse.geo import geo_shape
 
-__all__ = ["parse_value", "prefixed_literal", "to_date", "to_date_time", "to_duration", "to_number", "to_time"]
+__all__ = [
+    "enum_members",
+    "parse_value",
+    "prefixed_literal",
+    "to_date",
+    "to_date_time",
+    "to_duration",
+    "to_number",
+    "to_time",
+]
 
 _DIGITS_MAX = 100
 _DATE = re.compile(r"(-?)([0-9]{4,})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])")
@@ -106,9 +115,9 @@ def to_duration(text: str) -> timedelta | None:
             seconds=int(seconds or 0),
             microseconds=int((fraction or "0").ljust(6, "0")[:6]),
         )
+        return -span if sign else span
     except OverflowError:
         return None
-    return -span if sign else span
 
 
 def to_number(text: str) -> Literal | None:
@@ -145,7 +154,7 @@ def prefixed_literal(prefix: str, content: str) -> Expression | None:
     if lower in {"geography", "geometry"}:
         shape = geo_shape(content)
         return None if shape is None else Literal(content, f"Edm.{lower.capitalize()}{shape}")
-    members = _enum_members(content)
+    members = enum_members(content)
     return EnumLiteral(prefix, members) if "." in prefix and members is not None else None
 
 
@@ -160,7 +169,8 @@ def to_bytes(text: str) -> bytes | None:
         return None
 
 
-def _enum_members(text: str) -> tuple[str, ...] | None:
+def enum_members(text: str) -> tuple[str, ...] | None:
+    """``Red,Blue``: names or numbers of members."""
     members = tuple(text.split(","))
     return members if all(_ENUM_MEMBER.fullmatch(one) for one in members) else None
 
