@@ -1,0 +1,194 @@
+"""Arithmetic on typed terms: exact for integers and decimals on both databases.
+
+SQLite holds decimals as whole numbers with a scale: addition aligns scales, multiplication adds them, division has
+`DIVISION_SCALE` decimals, cut off. On PostgreSQL integers are reckoned as NUMERIC, which does not overflow. A division
+by zero is null.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import ColumnElement, Double, Numeric, cast, func, literal, type_coerce
+from sqlalchemy import Interval as IntervalType
+from sqlalchemy.types import BigInteger
+
+from odata_server.edm import Primitive
+from odata_server.sql.storage import EPOCH_MICROSECONDS, NATIVE, ScaledInteger
+from odata_server.sql.terms import (
+    FLOATS,
+    INTEGERS,
+    NULL,
+    NUMBERS,
+    Context,
+    Term,
+    materialised,
+    mismatch,
+    type_name,
+    whole,
+)
+
+__all__ = ["DIVISION_SCALE", "aligned", "as_double", "calculate", "negated", "scale_of"]
+
+DIVISION_SCALE = 6
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
+
+
+def scale_of(term: Term) -> int | None:
+    """The scale of the whole number that holds a number on SQLite; None: it is a floating-point number."""
+    if isinstance(term.storage, ScaledInteger):
+        return term.storage.scale
+    return 0 if term.type in INTEGERS else None
+
+
+def _rescaled(term: Term, scale: int) -> ColumnElement[Any]:
+    own = scale_of(term) or 0
+    return term.element if own == scale else term.element * whole(10 ** (scale - own))
+
+
+def as_double(term: Term, context: Context) -> ColumnElement[Any]:
+    """A number as a floating-point one."""
+    scale = scale_of(term) if context.sqlite else None
+    if scale is not None:
+        return cast(term.element, Double()) / literal(float(10**scale), Double())
+    return term.element if term.type in FLOATS else cast(term.element, Double())
+
+
+def aligned(left: Term, right: Term, context: Context) -> tuple[ColumnElement[Any], ColumnElement[Any]]:
+    """Two numbers in one form, to be compared or added."""
+    left, right = materialised(left, context), materialised(right, context)
+    if not context.sqlite:
+        return left.element, right.element
+    scales = scale_of(left), scale_of(right)
+    if scales[0] is None or scales[1] is None:
+        return as_double(left, context), as_double(right, context)
+    scale = max(scales[0], scales[1])
+    return _rescaled(left, scale), _rescaled(right, scale)
+
+
+def calculate(name: str, left: Term, right: Term, context: Context) -> Term:
+    """``left name right`` where ``name`` is add, sub, mul, div, divby or mod. Raises 400 TYPE_MISMATCH."""
+    if left.is_null or right.is_null:
+        return NULL
+    if left.type in NUMBERS and right.type in NUMBERS and not left.collection and not right.collection:
+        left, right = materialised(left, context), materialised(right, context)
+        if left.type in FLOATS or right.type in FLOATS or (context.sqlite and _inexact(left, right)):
+            return _floating(name, left, right, context)
+        return _on_sqlite(name, left, right, context) if context.sqlite else _on_postgresql(name, left, right)
+    moved = _in_time(name, left, right, context)
+    if moved is None:
+        raise mismatch(f"{type_name(left)} {name} {type_name(right)} has no meaning.", left, right)
+    return moved
+
+
+def _inexact(left: Term, right: Term) -> bool:
+    return scale_of(left) is None or scale_of(right) is None
+
+
+def _floating(name: str, left: Term, right: Term, context: Context) -> Term:
+    one, other = as_double(left, context), as_double(right, context)
+    divisor = func.nullif(other, literal(0.0, Double()))
+    if name == "mod":
+        result: Any = None
+        if context.sqlite:
+            result = one - other * cast(cast(one / divisor, BigInteger()), Double())
+        else:
+            result = cast(func.mod(cast(one, Numeric()), cast(divisor, Numeric())), Double())
+    else:
+        result = one / divisor if name.startswith("div") else _OPERATORS[name](one, other)
+    return Term(Primitive.DOUBLE, type_coerce(result, Double()))
+
+
+def _divisor(value: ColumnElement[Any]) -> ColumnElement[Any]:
+    return type_coerce(func.nullif(value, whole(0)), BigInteger())
+
+
+def _both_whole(left: Term, right: Term) -> bool:
+    return left.type in INTEGERS and right.type in INTEGERS
+
+
+def _on_sqlite(name: str, left: Term, right: Term, context: Context) -> Term:
+    nullable = left.nullable or right.nullable or name in {"div", "divby", "mod"}
+    if name == "mul":
+        scale = (scale_of(left) or 0) + (scale_of(right) or 0)
+        result = left.element * right.element
+    elif name in {"div", "divby"}:
+        one, other = aligned(left, right, context)
+        scale = 0 if name == "div" and _both_whole(left, right) else DIVISION_SCALE
+        result = (one * whole(10**scale) if scale else one) // _divisor(other)
+    else:
+        one, other = aligned(left, right, context)
+        scale = max(scale_of(left) or 0, scale_of(right) or 0)
+        result = one % _divisor(other) if name == "mod" else _OPERATORS[name](one, other)
+    result = type_coerce(result, BigInteger())
+    if _both_whole(left, right) and name != "divby":
+        return Term(Primitive.INT64, result, NATIVE, nullable)
+    return Term(Primitive.DECIMAL, result, ScaledInteger(scale), nullable)
+
+
+def _on_postgresql(name: str, left: Term, right: Term) -> Term:
+    one, other = (cast(term.element, Numeric()) if term.type in INTEGERS else term.element for term in (left, right))
+    divisor = func.nullif(other, literal(Decimal(0), Numeric()))
+    nullable = left.nullable or right.nullable or name in {"div", "divby", "mod"}
+    both_whole = _both_whole(left, right)
+    if name == "div" and both_whole:
+        result: Any = func.div(one, divisor)
+    elif name in {"div", "divby"}:
+        result = func.trunc(one / divisor, DIVISION_SCALE)
+    elif name == "mod":
+        result = func.mod(one, divisor)
+    else:
+        result = _OPERATORS[name](one, other)
+    result = type_coerce(result, Numeric())
+    return Term(Primitive.INT64 if both_whole and name != "divby" else Primitive.DECIMAL, result, NATIVE, nullable)
+
+
+def negated(term: Term, context: Context) -> Term:
+    """``-term``. Raises 400 TYPE_MISMATCH."""
+    if term.is_null:
+        return NULL
+    if term.collection or (term.type not in NUMBERS and term.type is not Primitive.DURATION):
+        raise mismatch(f"{term.name or 'A value'} ({type_name(term)}) has no negative.", term)
+    if term.is_literal:
+        return Term(term.type, value=-term.value, nullable=False)
+    sql = term.element
+    if not context.sqlite and term.type in INTEGERS:
+        sql = cast(sql, Numeric())
+    return Term(term.type, -sql, term.storage, term.nullable, name=term.name)
+
+
+def _in_time(name: str, left: Term, right: Term, context: Context) -> Term | None:
+    """Moments and durations: add, sub."""
+    kinds = (left.type, right.type)
+    moment, duration = Primitive.DATE_TIME_OFFSET, Primitive.DURATION
+    if left.collection or right.collection or name not in {"add", "sub"}:
+        return None
+    if kinds == (moment, moment) and name == "sub":
+        result = duration
+    elif kinds == (moment, duration):
+        result = moment
+    elif kinds == (duration, duration):
+        result = duration
+    else:
+        return None
+    if left.is_literal and right.is_literal:
+        return _literals_in_time(name, left, right, result)
+    left, right = materialised(left, context), materialised(right, context)
+    if context.sqlite and (left.storage is not EPOCH_MICROSECONDS or right.storage is not EPOCH_MICROSECONDS):
+        return None
+    sql = left.element + right.element if name == "add" else left.element - right.element
+    if context.sqlite:
+        return Term(result, type_coerce(sql, BigInteger()), EPOCH_MICROSECONDS, left.nullable or right.nullable)
+    column_type = IntervalType() if result is duration else left.element.type
+    return Term(result, type_coerce(sql, column_type), NATIVE, left.nullable or right.nullable)
+
+
+def _literals_in_time(name: str, left: Term, right: Term, result: Primitive) -> Term:
+    try:
+        value = left.value + right.value if name == "add" else left.value - right.value
+    except OverflowError:
+        raise mismatch("A point in time lies outside of the years 1 to 9999.") from None
+    return Term(result, value=value, nullable=False)

@@ -1,0 +1,66 @@
+"""``$orderby``: by what rows are sorted. Null sorts lowest on both databases; keys make every order total."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement
+
+from odata_server.edm import ComplexType, Primitive
+from odata_server.errors import bad_request
+from odata_server.expressions import Expression, Member
+from odata_server.sql.limits import ORDER_MAX
+from odata_server.sql.terms import FLOATS, Context, Term, materialised, mismatch, type_name
+from odata_server.sql.translate import Translator
+from odata_server.syntax import OrderItem
+
+__all__ = ["Ordered", "order_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """A term to sort by; ``resumable``: its value in the last row of a page says where the next page begins."""
+
+    term: Term
+    descending: bool
+    resumable: bool
+
+    def clause(self, context: Context) -> ColumnElement[Any]:
+        """For ORDER BY."""
+        element = self.term.element
+        clause = element.desc() if self.descending else element.asc()
+        if context.sqlite or not self.term.nullable:
+            return clause
+        return clause.nulls_last() if self.descending else clause.nulls_first()
+
+
+def order_of(items: Sequence[OrderItem], translator: Translator) -> list[Ordered]:
+    """The items, and the key after them. Raises 400 for what has no order."""
+    if len(items) > ORDER_MAX:
+        raise bad_request("EXPRESSION_TOO_LARGE", f"$orderby takes {ORDER_MAX} items at most.", "$orderby")
+    found = []
+    named = set()
+    for item in items:
+        term = translator.term(item.expression)
+        if term.is_literal:  # the same for all rows
+            continue
+        if term.collection or isinstance(term.type, ComplexType) or term.type is Primitive.BINARY:
+            raise mismatch(f"{term.name or 'An expression'} ({type_name(term)}) has no order.", term)
+        is_path = _is_path(item.expression) and bool(term.name)
+        if is_path and term.name in named:
+            continue
+        named.add(term.name)
+        found.append(Ordered(term, item.descending, is_path and term.type not in FLOATS))
+    entity = translator.scope.entity
+    for name in entity.entity_type.key:
+        if name not in named:
+            key = entity.member(name)
+            if isinstance(key, Term):
+                found.append(Ordered(materialised(key, translator.context), False, key.type not in FLOATS))
+    return found
+
+
+def _is_path(expression: Expression) -> bool:
+    return isinstance(expression, Member)

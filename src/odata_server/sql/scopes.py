@@ -1,0 +1,143 @@
+"""Where names lead: entities in the FROM of a statement, the entities joined to them, and collections."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, FromClause, and_
+
+from odata_server.edm import ComplexType, EntityType, NavigationProperty
+from odata_server.errors import ODataError, bad_request
+from odata_server.sql.model import Place, SqlModel
+from odata_server.sql.terms import Context, Term, column_term
+
+__all__ = ["Entity", "Many", "Scope", "Structure", "Uses", "joined"]
+
+
+class Uses:
+    """The tables that one statement has used so far: each use gets an alias of its own."""
+
+    def __init__(self, model: SqlModel, context: Context) -> None:
+        self.model = model
+        self.context = context
+        self._numbers: dict[str, int] = {}
+
+    def place(self, type_name: str) -> Place:
+        """A further use of an entity type's table."""
+        number = self._numbers.get(type_name, 0)
+        self._numbers[type_name] = number + 1
+        return self.model.place(self.model.edm.entity_types[type_name], number)
+
+
+class Scope:
+    """One SELECT: entities of a type, and what is joined to them on the way of to-one navigations.
+
+    A to-one navigation is expected to lead to one row at most.
+    """
+
+    def __init__(self, uses: Uses, place: Place) -> None:
+        self.uses = uses
+        self.place = place
+        self.joins: dict[tuple[str, ...], tuple[Place, ColumnElement[bool]]] = {}
+
+    @property
+    def entity(self) -> Entity:
+        return Entity(self, self.place)
+
+    @property
+    def source(self) -> FromClause:
+        """The FROM, with what has been joined so far."""
+        found = self.place.table
+        for place, condition in self.joins.values():
+            found = found.outerjoin(place.table, condition)
+        return found
+
+    @property
+    def tables(self) -> list[FromClause]:
+        """What this SELECT reads itself; all else in it belongs to a SELECT around it."""
+        return [self.place.table, *(place.table for place, _ in self.joins.values())]
+
+
+def joined(navigation: NavigationProperty, own: Place, other: Place) -> ColumnElement[bool]:
+    """The condition under which rows of both belong together."""
+    return and_(*(other.column(there) == own.column(here) for here, there in navigation.on))
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """An entity of a scope: its own, or one that ``path`` of to-one navigations leads to (it may be missing)."""
+
+    scope: Scope
+    place: Place
+    path: tuple[str, ...] = ()
+
+    @property
+    def entity_type(self) -> EntityType:
+        return self.place.entity_type
+
+    def member(self, name: str) -> Term | Entity | Many | Structure:
+        """What a name means here. Raises 400 UNKNOWN_PROPERTY."""
+        found = self.place.readable(name)
+        if found is not None:
+            if isinstance(found.type, ComplexType) and not found.collection:
+                return Structure(self, name, found.type)
+            dialect = self.scope.uses.context.dialect
+            nullable = bool(self.path) or (found.nullable and name not in self.entity_type.key)
+            shown = "/".join((*self.path, name))
+            return column_term(self.place.column(name), found, shown, dialect, nullable=nullable)
+        navigation = self.entity_type.navigation_by_name.get(name)
+        if navigation is None:
+            shown = "/".join((*self.path, name))
+            raise bad_request("UNKNOWN_PROPERTY", f"{self.entity_type.name} has no property {name}.", shown)
+        return Many(self, navigation) if navigation.collection else self._one(navigation)
+
+    def _one(self, navigation: NavigationProperty) -> Entity:
+        path = (*self.path, navigation.name)
+        known = self.scope.joins.get(path)
+        if known is None:
+            place = self.scope.uses.place(navigation.target)
+            known = self.scope.joins[path] = place, joined(navigation, self.place, place)
+        return Entity(self.scope, known[0], path)
+
+    def is_missing(self) -> ColumnElement[bool]:
+        """Whether the navigation leads nowhere."""
+        return self.place.column(self.entity_type.key[0]).is_(None)
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """A complex value; its parts are columns of their own."""
+
+    entity: Entity
+    name: str
+    complex_type: ComplexType
+
+    def member(self, name: str) -> Term:
+        """A part. Raises 400 UNKNOWN_PROPERTY, 501 for parts that are kept together."""
+        found = self.complex_type.property_by_name.get(name)
+        shown = "/".join((*self.entity.path, self.name, name))
+        if found is None:
+            raise bad_request("UNKNOWN_PROPERTY", f"{self.complex_type.name} has no property {name}.", shown)
+        path = f"{self.name}/{name}"
+        if path not in self.entity.place.mapped.columns:
+            raise ODataError(501, "NOT_IMPLEMENTED", f"This service does not look into {self.name}.")
+        column = self.entity.place.column(path)
+        return column_term(column, found, shown, self.entity.scope.uses.context.dialect, nullable=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Many:
+    """The entities that a to-many navigation of an entity leads to."""
+
+    entity: Entity
+    navigation: NavigationProperty
+
+    @property
+    def name(self) -> str:
+        return "/".join((*self.entity.path, self.navigation.name))
+
+    def inside(self) -> tuple[Scope, ColumnElement[bool]]:
+        """A scope of their own for a nested SELECT, and what joins them to their entity."""
+        uses = self.entity.scope.uses
+        scope = Scope(uses, uses.place(self.navigation.target))
+        return scope, joined(self.navigation, self.entity.place, scope.place)

@@ -1,0 +1,51 @@
+"""``$search``: words and phrases anywhere in the texts that the model marks, whatever their case."""
+
+from __future__ import annotations
+
+from sqlalchemy import ColumnElement, String, and_, false, func, literal, not_, or_
+
+from odata_server.errors import ODataError, bad_request
+from odata_server.expressions import SearchAnd, SearchExpression, SearchNot, SearchOr, SearchTerm
+from odata_server.sql.limits import SEARCH_TERMS_MAX
+from odata_server.sql.model import Place
+from odata_server.sql.terms import Context, check_text, whole
+from odata_server.sql.text_functions import lowered
+
+__all__ = ["search_condition"]
+
+
+def search_condition(expression: SearchExpression, place: Place, context: Context) -> ColumnElement[bool]:
+    """Whether an entity matches; true or false, never null. Raises 501 where the model marks nothing."""
+    names = [one.name for one in place.entity_type.properties if one.searchable and not one.write_only]
+    if not names:
+        raise ODataError(501, "NOT_IMPLEMENTED", f"{place.entity_type.name} cannot be searched.")
+    texts: list[ColumnElement[str]] = [
+        func.coalesce(lowered(place.column(name), context), literal("", String())) for name in names
+    ]
+    return _Search(texts, context).condition(expression)
+
+
+class _Search:
+    def __init__(self, texts: list[ColumnElement[str]], context: Context) -> None:
+        self._texts = texts
+        self._position = func.instr if context.sqlite else func.strpos
+        self._terms = 0
+
+    def condition(self, expression: SearchExpression) -> ColumnElement[bool]:
+        match expression:
+            case SearchTerm():
+                return self._term(expression.text)
+            case SearchNot():
+                return not_(self.condition(expression.operand))
+            case SearchAnd():
+                return and_(self.condition(expression.left), self.condition(expression.right))
+            case SearchOr():
+                return or_(self.condition(expression.left), self.condition(expression.right))
+
+    def _term(self, text: str) -> ColumnElement[bool]:
+        self._terms += 1
+        if self._terms > SEARCH_TERMS_MAX:
+            raise bad_request("EXPRESSION_TOO_LARGE", f"$search takes {SEARCH_TERMS_MAX} terms at most.", "$search")
+        check_text(text)
+        found = literal(text.lower(), String())
+        return or_(false(), *(self._position(one, found) > whole(0) for one in self._texts))

@@ -1,0 +1,147 @@
+"""Functions of text. Case counts, on both databases; positions count from 0."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Integer, String, and_, case, cast, func, literal, type_coerce
+
+from odata_server.edm import Primitive
+from odata_server.sql.functions import TEXT, WHOLE, function, sql
+from odata_server.sql.terms import Context, Term, whole
+
+__all__ = ["contains", "ends_with", "lowered", "starts_with", "upper_bound"]
+
+_BLANKS = " \t\n\r\f\v\u0085\u00a0"
+_POSITION_MAX = 1_000_000_000
+_LAST = "\U0010ffff"
+
+
+def _truth(result: ColumnElement[Any], *arguments: Term) -> Term:
+    return Term(Primitive.BOOLEAN, result, nullable=any(one.nullable for one in arguments))
+
+
+def _text(result: Any, *arguments: Term) -> Term:
+    nullable = any(one.nullable for one in arguments)
+    return Term(Primitive.STRING, type_coerce(result, String()), nullable=nullable, by_bytes=False)
+
+
+def _number(result: Any, *arguments: Term) -> Term:
+    return Term(Primitive.INT32, type_coerce(result, Integer()), nullable=any(one.nullable for one in arguments))
+
+
+def _position(text: Any, part: Any, context: Context) -> Any:
+    return func.instr(text, part) if context.sqlite else func.strpos(text, part)
+
+
+@function("contains", TEXT, TEXT)
+def contains(context: Context, text: Term, part: Term) -> Term:
+    """Whether ``part`` is in ``text``."""
+    return _truth(_position(sql(text, context), sql(part, context), context) > whole(0), text, part)
+
+
+@function("startswith", TEXT, TEXT)
+def starts_with(context: Context, text: Term, part: Term) -> Term:
+    """Whether ``text`` begins with ``part``; for a literal a range, which an index serves."""
+    one = sql(text, context)
+    if part.is_literal and text.by_bytes and not text.is_literal:
+        if not part.value:
+            return _truth(one.is_not(None), text)
+        above = upper_bound(part.value)
+        ranged = one >= literal(part.value, String())
+        return _truth(ranged if above is None else and_(ranged, one < literal(above, String())), text)
+    other = sql(part, context)
+    return _truth(func.substr(one, 1, func.length(other)) == other, text, part)
+
+
+def upper_bound(prefix: str) -> str | None:
+    """The first text after all those that begin with ``prefix``, by code point; None: nothing is after them."""
+    kept = prefix.rstrip(_LAST)
+    if not kept:
+        return None
+    following = ord(kept[-1]) + 1
+    return kept[:-1] + chr(0xE000 if following == 0xD800 else following)
+
+
+@function("endswith", TEXT, TEXT)
+def ends_with(context: Context, text: Term, part: Term) -> Term:
+    """Whether ``text`` ends with ``part``."""
+    one, other = sql(text, context), sql(part, context)
+    # A part longer than the text begins before it: what is there is shorter than the part, never equal.
+    return _truth(func.substr(one, func.length(one) - func.length(other) + 1) == other, text, part)
+
+
+@function("length", TEXT)
+def length(context: Context, text: Term) -> Term:
+    """Characters of ``text``."""
+    return _number(func.length(sql(text, context)), text)
+
+
+@function("indexof", TEXT, TEXT)
+def index_of(context: Context, text: Term, part: Term) -> Term:
+    """Where ``part`` is in ``text``; -1: nowhere."""
+    return _number(_position(sql(text, context), sql(part, context), context) - 1, text, part)
+
+
+def _bounded(term: Term, context: Context) -> ColumnElement[Any]:
+    """A position that every database takes: below 0 is 0, and nothing is longer than the largest."""
+    if term.is_literal:
+        return literal(max(0, min(_POSITION_MAX, int(term.value))), Integer())
+    value = sql(term, context)
+    return cast(case((value < 0, 0), (value > _POSITION_MAX, _POSITION_MAX), else_=value), Integer())
+
+
+@function("substring", TEXT, WHOLE)
+def substring_from(context: Context, text: Term, start: Term) -> Term:
+    """``text`` from ``start`` on."""
+    return _text(func.substr(sql(text, context), _bounded(start, context) + 1), text, start)
+
+
+@function("substring", TEXT, WHOLE, WHOLE)
+def substring(context: Context, text: Term, start: Term, count: Term) -> Term:
+    """``count`` characters of ``text`` from ``start`` on."""
+    cut = func.substr(sql(text, context), _bounded(start, context) + 1, _bounded(count, context))
+    return _text(cut, text, start, count)
+
+
+@function("tolower", TEXT)
+def to_lower(context: Context, text: Term) -> Term:
+    """``text`` in lower case."""
+    if text.is_literal:
+        return Term(Primitive.STRING, value=text.value.lower(), nullable=False)
+    return _text(lowered(sql(text, context), context), text)
+
+
+def lowered(text: ColumnElement[Any], context: Context) -> ColumnElement[Any]:
+    """Lower case of every script; on SQLite without functions of its own, that of ASCII."""
+    if context.sqlite:
+        return func.odata_lower(text) if context.sqlite_functions else func.lower(text)
+    return func.lower(_with_cases(text, context))
+
+
+def _with_cases(text: ColumnElement[Any], context: Context) -> ColumnElement[Any]:
+    return text if context.collation is None else text.collate(context.collation)
+
+
+@function("toupper", TEXT)
+def to_upper(context: Context, text: Term) -> Term:
+    """``text`` in upper case."""
+    if text.is_literal:
+        return Term(Primitive.STRING, value=text.value.upper(), nullable=False)
+    value = sql(text, context)
+    if context.sqlite:
+        return _text(func.odata_upper(value) if context.sqlite_functions else func.upper(value), text)
+    return _text(func.upper(_with_cases(value, context)), text)
+
+
+@function("trim", TEXT)
+def trim(context: Context, text: Term) -> Term:
+    """``text`` without blanks at its ends."""
+    cut = func.trim if context.sqlite else func.btrim
+    return _text(cut(sql(text, context), literal(_BLANKS, String())), text)
+
+
+@function("concat", TEXT, TEXT)
+def concat(context: Context, left: Term, right: Term) -> Term:
+    """One text after the other; null when one of them is."""
+    return _text(sql(left, context).concat(sql(right, context)), left, right)

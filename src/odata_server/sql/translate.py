@@ -1,0 +1,324 @@
+"""Expressions of a URL as SQL, read against the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, case, exists, false, func, not_, or_, select, true
+
+from odata_server.edm import EnumType, Primitive
+from odata_server.errors import bad_request, not_implemented
+from odata_server.expressions import (
+    AllOf,
+    AnyOf,
+    Binary,
+    Call,
+    Case,
+    Cast,
+    CountOf,
+    EnumLiteral,
+    Expression,
+    In,
+    IsOf,
+    It,
+    JsonLiteral,
+    ListExpression,
+    Literal,
+    Member,
+    ParameterAlias,
+    TypeCast,
+    Unary,
+)
+from odata_server.sql import number_functions, text_functions
+from odata_server.sql.arithmetic import calculate, negated
+from odata_server.sql.comparison import compare, is_in
+from odata_server.sql.functions import call
+from odata_server.sql.limits import DEPTH_MAX, LAMBDA_DEPTH_MAX, LIST_MAX
+from odata_server.sql.scopes import Entity, Many, Scope, Structure
+from odata_server.sql.search import search_condition
+from odata_server.sql.terms import NULL, Context, Term, bind, literal_term, mismatch, type_name
+
+__all__ = ["Translator"]
+
+_COMPARISONS = frozenset({"eq", "ne", "gt", "ge", "lt", "le"})
+_ARITHMETIC = frozenset({"add", "sub", "mul", "div", "divby", "mod"})
+_REGISTERED = (text_functions, number_functions)
+Found = Term | Entity | Many | Structure
+
+
+class Translator:
+    """Reads expressions about the entities of ``scope``.
+
+    ``aliases`` are the values of ``@name``, ``computed`` the expressions of ``$compute``. ``variables`` are those of
+    the lambdas around; ``current`` is what a name without a variable belongs to, ``root`` what ``$it`` means.
+    """
+
+    def __init__(
+        self,
+        scope: Scope,
+        aliases: Mapping[str, Expression],
+        *,
+        computed: Mapping[str, Expression] | None = None,
+        variables: Mapping[str, Entity | Term] | None = None,
+        current: Entity | None = None,
+        root: Entity | None = None,
+        lambdas: int = 0,
+    ) -> None:
+        self.scope = scope
+        self.context: Context = scope.uses.context
+        self._aliases = aliases
+        self._computed = computed or {}
+        self._variables = variables or {}
+        self._current = current or scope.entity
+        self._root = root or scope.entity
+        self._lambdas = lambdas
+        self._depth = 0
+
+    # ---- conditions ----
+
+    def condition(self, expression: Expression, *, exact: bool = False) -> ColumnElement[bool]:
+        """A Boolean expression. Unless ``exact``, SQL's null may stand for false: for where only true counts."""
+        self._depth += 1
+        if self._depth > DEPTH_MAX:
+            raise bad_request("EXPRESSION_TOO_DEEP", f"An expression is nested more than {DEPTH_MAX} deep.")
+        try:
+            return self._condition(expression, exact)
+        finally:
+            self._depth -= 1
+
+    def _condition(self, expression: Expression, exact: bool) -> ColumnElement[bool]:
+        match expression:
+            case Binary(operator="and" | "or" as name):
+                parts = [self.condition(one, exact=exact) for one in _chain(name, expression)]
+                return and_(*parts) if name == "and" else or_(*parts)
+            case Unary(operator="not"):
+                return not_(self.condition(expression.operand, exact=True))
+            case Binary(operator=name) if name in _COMPARISONS:
+                return self._comparison(name, expression.left, expression.right, exact)
+            case In():
+                return self._in(expression, exact)
+            case AnyOf() | AllOf():
+                return self._lambda(expression)
+        term = self.term(expression)
+        if term.is_null:
+            return false() if not exact else compare("eq", NULL, NULL, self.context, exact=True)
+        if term.type is not Primitive.BOOLEAN or term.collection:
+            raise mismatch(f"{term.name or 'An expression'} is {type_name(term)}, and no condition.", term)
+        if term.is_literal:
+            return true() if term.value else false()
+        return term.element
+
+    def _comparison(self, name: str, left: Expression, right: Expression, exact: bool) -> ColumnElement[bool]:
+        one, other = self.resolve(left), self.resolve(right)
+        for entity, against in ((one, other), (other, one)):
+            if isinstance(entity, Entity) and isinstance(against, Term) and against.is_null and name in {"eq", "ne"}:
+                missing = entity.is_missing()
+                return missing if name == "eq" else not_(missing)
+        return compare(name, self._as_term(one), self._as_term(other), self.context, exact=exact)
+
+    def _in(self, expression: In, exact: bool) -> ColumnElement[bool]:
+        left = self.term(expression.left)
+        right: Any = expression.right
+        for _ in range(DEPTH_MAX):
+            if not isinstance(right, ParameterAlias):
+                break
+            right = self._aliases.get(right.name, Literal(None))
+        if isinstance(right, ListExpression):
+            items = [self.term(one) for one in right.items]
+        elif isinstance(right, JsonLiteral) and isinstance(right.value, list):
+            items = [_json_term(one, left) for one in right.value]
+        else:
+            return self._in_collection(left, self.resolve(right))
+        if len(items) > LIST_MAX:
+            raise bad_request("EXPRESSION_TOO_LARGE", f"A list has more than {LIST_MAX} values.")
+        return is_in(left, items, self.context, exact=exact)
+
+    # ---- values ----
+
+    def term(self, expression: Expression) -> Term:
+        """The value of an expression. Raises 400 for entities and collections where a value is needed."""
+        return self._as_term(self.resolve(expression))
+
+    def _as_term(self, found: Found) -> Term:
+        if isinstance(found, Term):
+            return found
+        if isinstance(found, Entity):
+            raise mismatch(f"{'/'.join(found.path) or '$it'} is an entity, and no value.")
+        if isinstance(found, Structure):
+            raise mismatch(f"{found.name} is a complex value; name a part of it.")
+        raise mismatch(f"{found.name} is a collection; use any, all or $count.")
+
+    def resolve(self, expression: Expression) -> Found:
+        """What an expression is: a value, an entity, or a collection of entities."""
+        self._depth += 1
+        if self._depth > DEPTH_MAX:
+            raise bad_request("EXPRESSION_TOO_DEEP", f"An expression is nested more than {DEPTH_MAX} deep.")
+        try:
+            return self._resolve(expression)
+        finally:
+            self._depth -= 1
+
+    def _resolve(self, expression: Expression) -> Found:
+        match expression:
+            case Literal():
+                return literal_term(expression.value, expression.type)
+            case Member():
+                return self._member(expression)
+            case It():
+                return self._current if expression.this else self._root
+            case ParameterAlias():
+                return self.resolve(self._aliases.get(expression.name, Literal(None)))
+            case EnumLiteral():
+                return self._enum(expression)
+            case CountOf():
+                return self._count(expression)
+            case TypeCast():
+                return self._type_cast(expression)
+        return self._calculated(expression)
+
+    def _calculated(self, expression: Expression) -> Found:
+        match expression:
+            case Call():
+                return call(expression.name, [self.term(one) for one in expression.arguments], self.context)
+            case Unary(operator="-"):
+                return negated(self.term(expression.operand), self.context)
+            case Binary(operator=name) if name in _ARITHMETIC:
+                return calculate(name, self.term(expression.left), self.term(expression.right), self.context)
+            case Unary() | Binary() | In() | AnyOf() | AllOf():
+                return Term(Primitive.BOOLEAN, self.condition(expression, exact=True))
+        return self._rare(expression)
+
+    def _rare(self, expression: Expression) -> Found:
+        match expression:
+            case JsonLiteral():
+                if isinstance(expression.value, str | bool | int | float | None):
+                    return literal_term(expression.value, None)
+                raise mismatch("A JSON array or object stands where a value is needed.")
+            case ListExpression():
+                raise mismatch("A list stands where a value is needed.")
+            case Case():
+                return self._case(expression)
+            case Cast() | IsOf():
+                raise not_implemented("cast and isof")
+        raise not_implemented(f"An expression of this kind ({type(expression).__name__})")
+
+    def _member(self, expression: Member) -> Found:
+        if expression.source is None:
+            variable = self._variables.get(expression.name)
+            if variable is not None:
+                return variable
+            if expression.name in self._computed:
+                return self.resolve(self._computed[expression.name])
+            return self._current.member(expression.name)
+        source = self.resolve(expression.source)
+        if isinstance(source, Entity | Structure):
+            return source.member(expression.name)
+        name = source.name or "A value"
+        raise bad_request("UNKNOWN_PROPERTY", f"{name} has no property {expression.name}.", expression.name)
+
+    def _type_cast(self, expression: TypeCast) -> Found:
+        source = self._current if expression.source is None else self.resolve(expression.source)
+        of = source.entity_type if isinstance(source, Entity) else None
+        if isinstance(source, Many):
+            of = self.scope.uses.model.edm.entity_types[source.navigation.target]
+        if of is None or self.scope.uses.model.edm.qualified(of.name) != expression.type_name:
+            raise mismatch(f"This is not of type {expression.type_name}.")
+        return source
+
+    def _enum(self, expression: EnumLiteral) -> Term:
+        edm = self.scope.uses.model.edm
+        for name, found in edm.enum_types.items():
+            if expression.type_name in {name, edm.qualified(name)}:
+                return _members(expression, found)
+        raise mismatch(f"There is no enumeration {expression.type_name}.")
+
+    def _case(self, expression: Case) -> Term:
+        terms = [(self.condition(when), self.term(then)) for when, then in expression.branches]
+        first = next((then for _, then in terms if not then.is_null), NULL)
+        if first.is_null:
+            return NULL
+        if any(not then.is_null and then.type != first.type for _, then in terms):
+            raise mismatch("The values of case are of different types.")
+        if any(then.storage != first.storage for _, then in terms if not then.is_literal):
+            raise not_implemented("case over values that are stored differently")
+        chosen = case(*((when, None if then.is_null else bind(then, first, self.context)) for when, then in terms))
+        return Term(first.type, chosen, first.storage)
+
+    # ---- collections ----
+
+    def _inside(self, scope: Scope, current: Entity, variables: Mapping[str, Entity | Term]) -> Translator:
+        if self._lambdas >= LAMBDA_DEPTH_MAX:
+            raise bad_request("EXPRESSION_TOO_DEEP", f"any, all and $count nest {LAMBDA_DEPTH_MAX} deep at most.")
+        return Translator(
+            scope,
+            self._aliases,
+            computed=self._computed if current is self._current else None,
+            variables=variables,
+            current=current,
+            root=self._root,
+            lambdas=self._lambdas + 1,
+        )
+
+    def _lambda(self, expression: AnyOf | AllOf) -> ColumnElement[bool]:
+        source = self.resolve(expression.source)
+        if not isinstance(source, Many):
+            raise mismatch("any and all need a collection.")
+        scope, belongs = source.inside()
+        variables = dict(self._variables)
+        if expression.variable is not None:
+            variables[expression.variable] = scope.entity
+        inside = self._inside(scope, self._current, variables)
+        wanted: ColumnElement[bool] = true()
+        if expression.predicate is not None:
+            wanted = inside.condition(expression.predicate)
+        if isinstance(expression, AllOf):
+            wanted = not_(func.coalesce(wanted, false()))
+        query = select(1).select_from(scope.source).where(belongs, wanted).correlate_except(*scope.tables)
+        return not_(exists(query)) if isinstance(expression, AllOf) else exists(query)
+
+    def _count(self, expression: CountOf) -> Term:
+        if expression.source is None:
+            raise not_implemented("$count of the current collection")
+        source = self.resolve(expression.source)
+        if not isinstance(source, Many):
+            raise mismatch("$count needs a collection.")
+        scope, belongs = source.inside()
+        conditions = [belongs]
+        if expression.filter is not None:
+            conditions.append(self._inside(scope, scope.entity, self._variables).condition(expression.filter))
+        if expression.search is not None:
+            conditions.append(search_condition(expression.search, scope.place, self.context))
+        query = select(func.count()).select_from(scope.source).where(*conditions).correlate_except(*scope.tables)
+        return Term(Primitive.INT64, query.scalar_subquery(), nullable=False)
+
+    def _in_collection(self, left: Term, right: Found) -> ColumnElement[bool]:
+        raise mismatch("in needs a list or a collection of values.", left)
+
+
+def _chain(name: str, expression: Expression) -> list[Expression]:
+    """The operands of a chain of ``and`` or of ``or``, however long, without recursion."""
+    found: list[Expression] = []
+    waiting = [expression]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Binary) and one.operator == name:
+            waiting += [one.right, one.left]
+        else:
+            found.append(one)
+    return found
+
+
+def _members(expression: EnumLiteral, of: EnumType) -> Term:
+    names = {member.name: member.name for member in of.members}
+    names |= {str(member.value): member.name for member in of.members}
+    unknown = [one for one in expression.members if one not in names]
+    if unknown or (len(expression.members) > 1 and not of.is_flags):
+        raise mismatch(f"{of.name} has no member {','.join(unknown or expression.members)}.")
+    return Term(of, value=",".join(names[one] for one in expression.members), nullable=False)
+
+
+def _json_term(value: Any, left: Term) -> Term:
+    if isinstance(value, list | dict):
+        raise mismatch("A list holds what is no value.", left)
+    return literal_term(value, None)

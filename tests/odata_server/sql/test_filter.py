@@ -1,0 +1,205 @@
+"""``$filter``: the rows of the bookshop that each condition leaves, on both databases."""
+
+from __future__ import annotations
+
+import pytest
+
+from odata_server.engines import EngineDatabase
+from odata_server.errors import ODataError
+from tests.odata_server.bookshop import author, book
+from tests.odata_server.sql.asking import ask, ids
+
+ALL = [1, 2, 3, 4, 5, 6, 7, 8]
+
+BOOKS: list[tuple[str, list[int]]] = [
+    # comparisons
+    ("title eq 'Emma'", [2]),
+    ("title ne 'Emma'", [1, 3, 4, 5, 6, 7, 8]),
+    ("title eq 'emma'", []),
+    ("title gt 'P'", [1, 5, 6]),
+    ("price eq 9.99", [1, 4]),
+    ("9.99 eq price", [1, 4]),
+    ("9.99 lt price", [3, 5, 7]),
+    ("price eq 9.990", [1, 4]),
+    ("price eq 9.995", []),
+    ("price ne 9.995", ALL),
+    ("price gt 9.985", [1, 3, 4, 5, 7]),
+    ("price ge 9.995", [3, 5, 7]),
+    ("price lt 8.505", [2, 6, 8]),
+    ("price le 8.495", [6, 8]),
+    ("price lt 99999999999999999999999999999", ALL),
+    ("price gt 1e30", []),
+    ("price eq 11", [3]),
+    ("stock eq 12", [1, 3]),
+    ("stock eq 12.0", [1, 3]),
+    ("stock gt 11.5", [1, 3, 4, 6, 7]),
+    ("stock lt -0.5", [8]),
+    ("stock gt -1.5", ALL),
+    ("sold gt 19999999999", [1]),
+    ("stock lt 99999999999", ALL),
+    ("rating eq 4.5", [1, 7]),
+    ("rating gt 4.25", [1, 4, 7]),
+    ("available eq true", [1, 3, 4, 5, 6, 7, 8]),
+    ("available", [1, 3, 4, 5, 6, 7, 8]),
+    ("not available", [2]),
+    ("available eq false", [2]),
+    ("published ge 1968-11-01T00:00:00Z", [4, 5, 6, 7]),
+    ("published eq 1847-10-19T13:30:15+01:00", [3]),
+    ("published lt 1900-01-01", [1, 2, 3]),
+    ("format eq Bookshop.Format'Hardcover'", [2, 7]),
+    ("format eq 'Hardcover'", [2, 7]),
+    ("format in ('Hardcover','EBook')", [2, 5, 6, 7]),
+    (f"ID eq {book(3)}", [3]),
+    (f"ID eq '{book(3)}'", [3]),
+    (f"ID eq '{book(3).upper()}'", [3]),
+    (f"ID in ('{book(3)}',{book(4)})", [3, 4]),
+    (f"author_ID ne {author(3)}", [1, 2, 3, 7, 8]),
+    # null
+    ("rating eq null", [5, 8]),
+    ("rating ne null", [1, 2, 3, 4, 6, 7]),
+    ("rating ne 4.5", [2, 3, 4, 5, 6, 8]),
+    ("rating lt 10", [1, 2, 3, 4, 6, 7]),
+    ("not (rating lt 10)", [5, 8]),
+    ("not (rating eq 4.5)", [2, 3, 4, 5, 6, 8]),
+    ("not (rating ne 4.5)", [1, 7]),
+    ("rating gt null", []),
+    ("not (rating gt null)", ALL),
+    ("rating le null", [5, 8]),
+    ("null eq null", ALL),
+    ("rating in (4.5,null)", [1, 5, 7, 8]),
+    ("not (rating in (4.5,4.0))", [3, 4, 5, 6, 8]),
+    ("contains(description,'truth')", [1]),
+    ("not contains(description,'truth')", [2]),
+    ("contains(description,'truth') eq null", [3, 4, 5, 6, 7, 8]),
+    ("description eq null and price lt 8", [6, 8]),
+    # logic
+    ("stock eq 12 and price lt 10", [1]),
+    ("stock eq 12 or price lt 8", [1, 3, 6, 8]),
+    ("not (stock eq 12) and price gt 10", [5, 7]),
+    ("stock eq 12 and (price lt 10 or price gt 10) or title eq 'Emma'", [1, 2, 3]),
+    ("true", ALL),
+    ("false", []),
+    ("not false", ALL),
+    ("1 eq 1", ALL),
+    ("1 gt 2", []),
+    ("stock in (5,100)", [5, 6]),
+    ("price in (9.99,7.05,1.005)", [1, 4, 6]),
+    ("title in ('Emma')", [2]),
+    ("(price gt 10) eq true", [3, 5, 7]),
+    ("(price gt 10) eq available", [2, 3, 5, 7]),
+    # text
+    ("contains(title,'and')", [1, 5]),
+    ("contains(title,'AND')", []),
+    ("contains(title,'')", ALL),
+    ("startswith(title,'The ')", [5, 6]),
+    ("startswith(title,'the ')", []),
+    ("startswith(title,'')", ALL),
+    ("startswith(title,'%')", []),
+    ("startswith(description,'It')", [1]),
+    ("not startswith(description,'It')", [2]),
+    ("endswith(title,'Eyre')", [3]),
+    ("endswith(title,'a longer text than any title of the bookshop has')", []),
+    ("endswith(title,'')", ALL),
+    ("length(title) eq 4", [2]),
+    ("indexof(title,'D') eq 0", [7]),
+    ("indexof(title,'D') eq -1", [1, 2, 3, 4, 8]),
+    ("substring(title,1) eq 'mma'", [2]),
+    ("substring(title,1,2) eq 'mm'", [2]),
+    ("substring(title,-3,2) eq 'Em'", [2]),
+    ("substring(title,99999999999) eq ''", ALL),
+    ("tolower(title) eq 'emma'", [2]),
+    ("toupper(title) eq 'EMMA'", [2]),
+    ("trim(concat(' ',title)) eq 'Emma'", [2]),
+    ("concat(concat(title,', '),language) eq 'Emma, en'", [2]),
+    ("contains(title,language)", []),
+    # arithmetic
+    ("price add 0.01 eq 10.00", [1, 4]),
+    ("price sub 9.99 eq 0", [1, 4]),
+    ("price mul 2 eq 19.98", [1, 4]),
+    ("price mul 1.5 eq 37.500", [7]),
+    ("price div 2 eq 4.995", [1, 4]),
+    ("price mod 5 eq 4.99", [1, 4]),
+    ("stock div 5 eq 2", [1, 3]),
+    ("stock divby 5 eq 2.4", [1, 3]),
+    ("stock mod 5 eq 2", [1, 3, 7]),
+    ("-stock eq 1", [8]),
+    ("stock mul price gt 500", [4, 6, 7]),
+    ("price div stock eq null", [2]),
+    ("rating mul 2 eq 9", [1, 7]),
+    ("stock gt price", [1, 3, 4, 6, 7]),
+    ("sold mul sold gt 1", [1]),
+    ("round(price) eq 10", [1, 4]),
+    ("floor(price) eq 9", [1, 4]),
+    ("ceiling(price) eq 9", [2]),
+    ("round(rating) eq 4", [2, 3, 6]),
+    ("round(-price) eq -9", [2]),
+    # paths
+    ("author/name eq 'Jane Austen'", [1, 2]),
+    ("author/name ne 'Jane Austen'", [3, 4, 5, 6, 7, 8]),
+    ("author/country/name eq 'Germany'", [7]),
+    ("author eq null", [8]),
+    ("author ne null", [1, 2, 3, 4, 5, 6, 7]),
+    ("genre/parent/name eq 'Fantasy'", [4]),
+    ("genre/parent/parent eq null", [1, 2, 3, 5, 6, 7, 8]),
+    ("author/email eq null", [3, 7, 8]),
+    # collections
+    ("chapters/any()", [1, 3]),
+    ("chapters/any(c:c/pages gt 15)", [1]),
+    ("chapters/any(c:c/pages gt 15 and price lt 10)", [1]),
+    ("chapters/any(c:c/pages gt $it/stock)", [1]),
+    ("chapters/all(c:c/pages gt 5)", [2, 3, 4, 5, 6, 7, 8]),
+    ("not chapters/any(c:c/pages gt 5)", [2, 4, 5, 6, 7, 8]),
+    ("chapters/any(c:c/sections/any(s:s/heading eq 'News' and c/number eq 1))", [1]),
+    ("author/books/any(b:b/title eq 'Emma')", [1, 2]),
+    ("author/books/any(b:b/price gt $it/price)", [2, 4, 6]),
+    ("chapters/any(c:c/book/author/name eq 'Jane Austen')", [1]),
+    ("chapters/$count eq 3", [1]),
+    ("chapters/$count($filter=pages gt 5) eq 2", [1]),
+    ("reviews/any(r:r/text eq null)", [1]),
+    ("reviews/all(r:r/text ne null)", [2, 3, 4, 5, 6, 7, 8]),
+    # aliases
+    ("price gt @p&@p=10", [3, 5, 7]),
+    ("stock in @p&@p=[5,100]", [5, 6]),
+    ("rating eq @missing", [5, 8]),
+]
+
+
+@pytest.mark.parametrize(("condition", "expected"), BOOKS, ids=[one for one, _ in BOOKS])
+async def test_a_filter_leaves_the_books_it_is_true_for(
+    library: EngineDatabase, condition: str, expected: list[int]
+) -> None:
+    assert ids(await ask(library, "Books", f"$filter={condition}")) == expected
+
+
+WRONG: list[tuple[str, str, str | None]] = [
+    ("color eq 'red'", "UNKNOWN_PROPERTY", "color"),
+    ("author/color eq 'red'", "UNKNOWN_PROPERTY", "author/color"),
+    ("purchasePrice gt 1", "UNKNOWN_PROPERTY", "purchasePrice"),
+    ("title/length eq 1", "UNKNOWN_PROPERTY", "length"),
+    ("price eq 'cheap'", "TYPE_MISMATCH", "price"),
+    ("title eq 1", "TYPE_MISMATCH", "title"),
+    ("stock eq true", "TYPE_MISMATCH", "stock"),
+    ("published gt '2024'", "TYPE_MISMATCH", "published"),
+    ("ID eq 'nonsense'", "TYPE_MISMATCH", "ID"),
+    ("ID in ('nonsense')", "TYPE_MISMATCH", "ID"),
+    ("format eq 'Scroll'", "TYPE_MISMATCH", "format"),
+    ("author eq 1", "TYPE_MISMATCH", None),
+    ("chapters eq null", "TYPE_MISMATCH", None),
+    ("title", "TYPE_MISMATCH", "title"),
+    ("length(price) eq 1", "TYPE_MISMATCH", "price"),
+    ("price add title eq 1", "TYPE_MISMATCH", "price"),
+    ("tags eq 'a'", "TYPE_MISMATCH", "tags"),
+    ("price in ('a')", "TYPE_MISMATCH", "price"),
+    ("price gt 1e99", "NUMBER_OUT_OF_RANGE", None),
+]
+
+
+@pytest.mark.parametrize(("condition", "code", "target"), WRONG, ids=[one for one, _, _ in WRONG])
+async def test_a_filter_that_means_nothing_is_refused(
+    library: EngineDatabase, condition: str, code: str, target: str | None
+) -> None:
+    with pytest.raises(ODataError) as refused:
+        await ask(library, "Books", f"$filter={condition}")
+    assert (refused.value.status, refused.value.code) == (400, code)
+    if target is not None:
+        assert refused.value.target == target
