@@ -1,0 +1,179 @@
+"""One request on its way to an answer: all that is known of it, and what every kind of answer needs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from odata_server.edm import Edm, EntitySet, EntityType, Property
+from odata_server.encoding import Encoder, to_json
+from odata_server.errors import bad_request, not_found
+from odata_server.hooks import Access, Hooks
+from odata_server.http import Request, Response
+from odata_server.links import Links
+from odata_server.negotiation import Dialect
+from odata_server.preconditions import tag_of
+from odata_server.resources import Resource
+from odata_server.source import ByKey, Key, Query, Target, Unit
+from odata_server.syntax import ExpandItem, QueryOptions, SelectItem
+
+__all__ = ["Exchange", "Work", "by_key", "check_options", "plain_select"]
+
+Work = Callable[[Unit], Awaitable[Response]]
+"""What remains to be done inside a unit; it may be done again from its start."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """A request, the resource it is about, and the form that its answer is to have."""
+
+    edm: Edm
+    hooks: Hooks
+    links: Links
+    encoder: Encoder
+    request: Request
+    caller: Any
+    resource: Resource
+    options: QueryOptions
+    dialect: Dialect
+
+    # ---- permission ----
+
+    def permit(self, kind: str, entity_set: EntitySet | None, **more: Any) -> None:
+        """Ask the host. Raises whatever it says no with."""
+        self.hooks.permit(self.caller, Access(kind=kind, entity_set=entity_set, **more), self.request)
+
+    def permit_reading(self, *, whole: bool = True) -> None:
+        """Ask for each set on the way; with ``whole`` for the last one and the expanded ones too."""
+        sets = self.resource.sets if whole else self.resource.sets[:-1]
+        for entity_set in sets:
+            self.permit("read", entity_set)
+        target = self.resource.target
+        if whole and target is not None and self.options.expand:
+            self.permit_expanded(target.entity_type, target.entity_set, self.options.expand)
+
+    def permit_expanded(
+        self, entity_type: EntityType, entity_set: EntitySet | None, items: tuple[ExpandItem, ...]
+    ) -> None:
+        """Ask for the sets that an expand reads; names that lead nowhere are the reader's to refuse."""
+        for item in items:
+            names = [one.name for one in entity_type.navigations] if item.path == ("*",) else item.path
+            for name in names:
+                navigation = entity_type.navigation_by_name.get(name)
+                if navigation is None:
+                    continue
+                inner_set = self.edm.set_of(navigation.target, source=entity_set, path=name)
+                if inner_set is not None:
+                    self.permit("read", inner_set)
+                if item.options is not None and item.options.expand:
+                    self.permit_expanded(self.edm.entity_types[navigation.target], inner_set, item.options.expand)
+
+    # ---- reading ----
+
+    def query(self, target: Target, options: QueryOptions, *, lock: bool = False) -> Query:
+        """A query in the form this client wants."""
+        preferred = self.dialect.preferences.page_size_max
+        size = self.hooks.page_size
+        return Query(
+            target=target,
+            options=options,
+            page_size=size if preferred is None else min(size, preferred),
+            now=self.hooks.now(),
+            prefix=self.dialect.prefix,
+            quoted_numbers=self.dialect.quoted_numbers,
+            etags=True,
+            lock=lock,
+        )
+
+    async def one(self, unit: Unit, target: Target, *names: str, lock: bool = False) -> dict[str, Any]:
+        """The single entity at ``target`` with its key and the properties named. Raises ODataError 404."""
+        if not names:
+            names = target.entity_type.key
+        options = replace(plain_select(names), aliases=self.options.aliases)
+        # Values are compared and stored again, so they are wanted as they are, whatever form the client wants.
+        query = replace(self.query(target, options, lock=lock), quoted_numbers=False, prefix="@")
+        rows = await unit.read(query)
+        if not rows.items:
+            raise not_found()
+        return rows.items[0]
+
+    def etag(self, row: Mapping[str, Any]) -> str | None:
+        """The entity tag of a row that was read in this form."""
+        found = row.get(f"{self.dialect.prefix}etag")
+        return None if found is None else tag_of(found)
+
+    # ---- answers ----
+
+    def headers(self, etag: str | None = None, **more: str) -> dict[str, str]:
+        """The headers of an answer in JSON."""
+        found = {"Content-Type": self.dialect.media_type}
+        if etag is not None:
+            found["ETag"] = etag
+        return found | {name.replace("_", "-"): value for name, value in more.items()}
+
+    def json(self, body: dict[str, Any], *, status: int = 200, etag: str | None = None, **headers: str) -> Response:
+        """A success in JSON: what the host adds is added unless it is there."""
+        extras = {name: value for name, value in self.hooks.extras(self.caller).items() if name not in body}
+        body |= extras
+        return Response(status, self.headers(etag, **headers), to_json(body))
+
+    def context(self, fragment: str) -> dict[str, Any]:
+        """The member that says what the rest is, unless the client wants none."""
+        if self.dialect.metadata == "none":
+            return {}
+        return {f"{self.dialect.prefix}context": self.links.context(fragment)}
+
+    def entity(
+        self,
+        row: dict[str, Any],
+        entity_type: EntityType,
+        entity_set: EntitySet | None,
+        *,
+        status: int = 200,
+        options: QueryOptions | None = None,
+        **headers: str,
+    ) -> Response:
+        """One entity as an answer."""
+        options = self.options if options is None else options
+        etag = self.etag(row)
+        selected = self.links.selected(entity_type, options, self.dialect.version)
+        if entity_set is None:
+            fragment = f"{self.edm.qualified(entity_type.name)}{selected}"
+        else:
+            single = entity_set.name in self.edm.singletons
+            fragment = f"{entity_set.name}{selected}" + ("" if single else "/$entity")
+        body = self.context(fragment)
+        body.update(self.encoder.rows([row], entity_type, entity_set, self.dialect)[0])
+        if self.dialect.metadata == "none":
+            body.pop(f"{self.dialect.prefix}etag", None)
+        return self.json(body, status=status, etag=etag, **headers)
+
+
+def by_key(edm: Edm, entity_set: EntitySet, key: Key) -> Target:
+    """The one entity of a set with a key."""
+    entity_type = edm.entity_types[entity_set.entity_type]
+    if entity_set.name in edm.singletons:
+        return Target(root=entity_set, entity_type=entity_type, entity_set=entity_set, single=True)
+    return Target(root=entity_set, entity_type=entity_type, entity_set=entity_set, steps=(ByKey(key),), single=True)
+
+
+def plain_select(names: tuple[str, ...]) -> QueryOptions:
+    """``$select`` of properties."""
+    return QueryOptions(
+        select=tuple(SelectItem((name,)) for name in dict.fromkeys(names)), present=frozenset({"select"})
+    )
+
+
+_ALWAYS = frozenset({"format", "schemaversion"})
+
+
+def check_options(options: QueryOptions, allowed: frozenset[str]) -> None:
+    """Refuse system options that do not suit the resource (Protocol 4.01, 11.2). Raises ODataError 400."""
+    for name in sorted(options.present - allowed - _ALWAYS):
+        raise bad_request("OPTION_NOT_APPLICABLE", f"${name} is not possible here.", f"${name}")
+
+
+def property_type(properties: tuple[Property, ...]) -> Property:
+    """The property that a path of them ends in."""
+    return properties[-1]

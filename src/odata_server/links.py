@@ -1,0 +1,165 @@
+"""Addresses of a service: context URLs, entities, further pages; and the way back from an address to a key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+from odata_server.edm import Edm, EntitySet, EntityType, EnumType, NavigationProperty, Primitive, Property, Type
+from odata_server.errors import bad_request
+from odata_server.resources import Kind, Resource
+from odata_server.source import ByKey, Key
+from odata_server.syntax import ExpandItem, QueryOptions
+
+__all__ = ["Links"]
+
+
+class Links:
+    """The addresses below one root, all as absolute paths: right for every client, whatever host name it used."""
+
+    def __init__(self, edm: Edm, root: str, resolve: Callable[[str], Resource]) -> None:
+        self._edm = edm
+        self._root = root.rstrip("/")
+        self._resolve = resolve
+
+    # ---- entities ----
+
+    def entity(self, entity_set: EntitySet, key: Key) -> str:
+        """``/root/Books(1)``: the address of an entity."""
+        return f"{self._root}/{self.relative(entity_set, key)}"
+
+    def relative(self, entity_set: EntitySet, key: Key) -> str:
+        """``Books(1)``: the same, from the root on."""
+        entity_type = self._edm.entity_types[entity_set.entity_type]
+        parts = [(prop.name, literal(self._edm, prop, key[prop.name])) for prop in entity_type.key_properties]
+        if len(parts) == 1:
+            return f"{entity_set.name}({parts[0][1]})"
+        return f"{entity_set.name}({','.join(f'{name}={value}' for name, value in parts)})"
+
+    def key_of(self, address: str, navigation: NavigationProperty) -> Key:
+        """The key of the entity at an address, which a navigation may lead to.
+
+        ``address`` is relative to the root, an absolute path, or a URL of any host: proxies change names.
+        Raises ODataError 400.
+        """
+        resource = self.resource_of(address)
+        target = resource.target
+        if resource.kind is not Kind.ENTITY or resource.suffix or target is None or len(target.steps) != 1:
+            raise bad_request("BAD_REFERENCE", f"{address[:200]} is not the address of an entity.")
+        if target.entity_type.name != navigation.target or not isinstance(target.steps[0], ByKey):
+            raise bad_request("BAD_REFERENCE", f"{address[:200]} is not the address of a {navigation.target}.")
+        return target.steps[0].key
+
+    def resource_of(self, address: str) -> Resource:
+        """The resource at an address in a body or in ``$id``. Raises ODataError 400."""
+        try:
+            parts = urlsplit(address)
+        except ValueError:
+            raise bad_request("BAD_REFERENCE", "It is not an address.") from None
+        path = parts.path
+        if parts.netloc or path.startswith("/"):
+            if not path.startswith(f"{self._root}/"):
+                raise bad_request("BAD_REFERENCE", f"{address[:200]} is not an address of this service.")
+            path = path[len(self._root) + 1 :]
+        return self._resolve(path)
+
+    # ---- contexts (Protocol 4.01, chapter 10) ----
+
+    def context(self, fragment: str = "") -> str:
+        """The context URL with a fragment."""
+        return f"{self._root}/$metadata" + (f"#{fragment}" if fragment else "")
+
+    def selected(self, entity_type: EntityType, options: QueryOptions, version: str) -> str:
+        """``(title,author(name))``: what of the entities is there; nothing when it is all."""
+        names = _selection(options)
+        for item in options.expand:
+            if item.kind or not item.path:
+                continue
+            inner = self._expanded(entity_type, item, version)
+            if item.path == ("*",):
+                names.extend(f"{one.name}()" for one in entity_type.navigations if version != "4.0")
+            elif inner or version != "4.0":
+                names.append(f"{'/'.join(item.path)}{inner or '()'}")
+        return f"({','.join(names)})" if names else ""
+
+    def _expanded(self, entity_type: EntityType, item: ExpandItem, version: str) -> str:
+        navigation = entity_type.navigation_by_name.get(item.path[-1])
+        if navigation is None or item.options is None:
+            return ""
+        return self.selected(self._edm.entity_types[navigation.target], item.options, version)
+
+    def type_name(self, type_: Type | EntityType, *, collection: bool) -> str:
+        """``Edm.String`` or ``Collection(Bookshop.Address)``."""
+        name = type_.value if isinstance(type_, Primitive) else self._edm.qualified(type_.name)
+        return f"Collection({name})" if collection else name
+
+    # ---- further pages ----
+
+    def next_page(self, path: str, query: str, token: str) -> str:
+        """The same request from ``token`` on: all its options are kept."""
+        kept = [part for part in query.split("&") if part and not _is_skiptoken(part)]
+        kept.append(f"$skiptoken={quote(token, safe='')}")
+        return f"{self._root}/{path.strip('/')}?{'&'.join(kept)}"
+
+
+def _is_skiptoken(part: str) -> bool:
+    return unquote(part.partition("=")[0]).removeprefix("$").lower() == "skiptoken"
+
+
+def _selection(options: QueryOptions) -> list[str]:
+    if not options.select and not options.compute:
+        return []
+    names: list[str] = []
+    for item in options.select:
+        inner = ",".join(_selection(item.options)) if item.options is not None else ""
+        names.append("/".join(item.path) + (f"({inner})" if inner else ""))
+    if not options.select:
+        names.append("*")
+        names.extend(item.alias for item in options.compute)
+    return list(dict.fromkeys(names))
+
+
+def literal(edm: Edm, prop: Property, value: Any) -> str:
+    """A value as it stands in a URL, percent-encoded where it must be."""
+    if prop.type is Primitive.STRING:
+        return "'" + quote(str(value).replace("'", "''"), safe="") + "'"
+    if isinstance(prop.type, EnumType):
+        return quote(f"{edm.qualified(prop.type.name)}'{value}'", safe="'.,")
+    return quote(text_of(value), safe=":-.")
+
+
+def text_of(value: Any) -> str:
+    """A single value as plain text, as ``/$value`` answers and URLs write it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime):
+        return _moment(value)
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return _duration(value)
+    return str(value)
+
+
+def _moment(value: datetime) -> str:
+    text = value.astimezone(UTC).replace(tzinfo=None).isoformat()
+    return (text.rstrip("0") if "." in text else text) + "Z"
+
+
+def _duration(value: timedelta) -> str:
+    sign = "-" if value < timedelta(0) else ""
+    value = abs(value)
+    fraction = f".{value.microseconds:06d}".rstrip("0") if value.microseconds else ""
+    return f"{sign}P{value.days}DT{value.seconds}{fraction}S"
+
+
+def key_values(entity_type: EntityType, row: dict[str, Any]) -> Key:
+    """The key of a row."""
+    return {name: row[name] for name in entity_type.key}
+
+
+def names_of(properties: Sequence[Property]) -> str:
+    """``address/city``."""
+    return "/".join(prop.name for prop in properties)

@@ -1,0 +1,49 @@
+"""If-Match and If-None-Match against an entity's tag (RFC 9110, 13.1; Protocol 4.01, 8.2.4 and 8.2.5)."""
+
+from __future__ import annotations
+
+import re
+
+from odata_server.errors import ODataError
+from odata_server.http import Request
+
+__all__ = ["check_write", "is_unchanged", "tag_of"]
+
+_TAG = re.compile(r'(?:W/)?("[^"]*")')
+
+
+def check_write(request: Request, etag: str | None) -> None:
+    """Refuse a change of an entity that is no longer what the client saw. Raises ODataError 412.
+
+    ``etag`` is that of the entity as it is, None where entities have none: then only ``*`` is true of it.
+    """
+    wanted = request.headers.get("if-match")
+    if wanted is not None and not _matches(wanted, etag):
+        raise ODataError(412, "PRECONDITION_FAILED", "The entity has been changed meanwhile.", "If-Match")
+    unwanted = request.headers.get("if-none-match")
+    if unwanted is not None and _matches(unwanted, etag):
+        raise ODataError(412, "PRECONDITION_FAILED", "The entity exists already.", "If-None-Match")
+
+
+def is_unchanged(request: Request, etag: str | None) -> bool:
+    """Whether a reader has this already, so that 304 is enough. Raises ODataError 412 when If-Match is not met."""
+    wanted = request.headers.get("if-match")
+    if wanted is not None and not _matches(wanted, etag):
+        raise ODataError(412, "PRECONDITION_FAILED", "The entity has been changed meanwhile.", "If-Match")
+    known = request.headers.get("if-none-match")
+    return known is not None and _matches(known, etag)
+
+
+def tag_of(text: str) -> str:
+    """An entity tag in the form of a header; a source may leave out the quotes."""
+    return text if _TAG.fullmatch(text) else 'W/"' + text.replace('"', "") + '"'
+
+
+def _matches(header: str, etag: str | None) -> bool:
+    """Compared weakly: the quoted parts alone."""
+    if header.strip() == "*":
+        return True
+    if etag is None:
+        return False
+    own = _TAG.fullmatch(etag)
+    return own is not None and own.group(1) in _TAG.findall(header)

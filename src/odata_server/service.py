@@ -1,0 +1,222 @@
+"""A service: a model and a source of data in, an ASGI application out.
+
+::
+
+    service = Service(EDM, source, Hooks(), root="/odata/bookshop")
+    app = Starlette(routes=[Mount("/odata/bookshop", app=service)])
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from odata_server.calls import plan_call
+from odata_server.documents import Documents
+from odata_server.edm import Edm, Function
+from odata_server.encoding import Encoder
+from odata_server.errors import ODataError, not_found
+from odata_server.exchange import Exchange, Work
+from odata_server.hooks import Access, Hooks
+from odata_server.http import Request, Response
+from odata_server.links import Links
+from odata_server.negotiation import Dialect, accepts, json_dialect, preferences, version_of
+from odata_server.parse import parse_options, parse_path
+from odata_server.reading import plan_read
+from odata_server.references import plan_reference
+from odata_server.resources import Kind, Resource, resolve
+from odata_server.source import Source, Unit
+from odata_server.syntax import QueryOptions
+from odata_server.transport import Disconnected, read_body, request_of, send_response
+from odata_server.writing import method_not_allowed, plan_write
+
+__all__ = ["Service"]
+
+_log = logging.getLogger("odata_server")
+_READING = frozenset({"GET", "HEAD"})
+_WRITING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_DOCUMENTS = frozenset({Kind.SERVICE, Kind.METADATA})
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What a request takes: an answer that is known already, or work in a unit."""
+
+    work: Work | None = None
+    writes: bool = False
+    response: Response | None = None
+
+
+class Service:
+    """``root`` is the absolute path of the service root, without the slash at its end, e.g. ``/api/v1``."""
+
+    def __init__(self, edm: Edm, source: Source, hooks: Hooks, *, root: str) -> None:
+        self.edm = edm
+        self.source = source
+        self.hooks = hooks
+        self.root = root.rstrip("/")
+        self._links = Links(edm, self.root, lambda path: resolve(edm, parse_path(path), {}))
+        self._encoder = Encoder(edm, self._links)
+        self._documents = Documents(edm, self._links)
+
+    # ---- ASGI ----
+
+    async def __call__(
+        self,
+        scope: MutableMapping[str, Any],
+        receive: Callable[[], Awaitable[MutableMapping[str, Any]]],
+        send: Callable[[MutableMapping[str, Any]], Awaitable[None]],
+    ) -> None:
+        """Answer one HTTP request. What nobody foresaw is raised, for the host's outermost layer to tell."""
+        if scope["type"] != "http":
+            raise ValueError(f"a service speaks http, not {scope['type']}")
+        request = request_of(scope, self.root)
+        try:
+            caller = await self.hooks.authenticate(scope)
+            if request.method in _WRITING:
+                request = replace(request, body=await read_body(self.hooks, request.headers, receive))
+            if request.path.strip("/") == "$batch" and request.method == "POST":
+                response = await _run_batch(self, request, caller)
+            else:
+                response = await self.handle(request, caller)
+        except Disconnected:
+            return
+        except Exception as error:
+            response = self.failure(request, error)
+        await send_response(send, request, response)
+
+    # ---- one request ----
+
+    async def handle(self, request: Request, caller: Any) -> Response:
+        """One request that is not ``$batch``, in a unit of its own.
+
+        Errors are answers. What nobody foresaw is raised, but in a batch told as a 500 that says nothing of it.
+        """
+        try:
+            plan = self._plan(request, caller)
+            if plan.work is None:
+                return self._finished(request, plan.response or Response(204))
+            return self._finished(request, await self.source.transact(caller, plan.work, writes=plan.writes))
+        except Exception as error:
+            return self.failure(request, error)
+
+    async def handle_in(self, unit: Unit, request: Request, caller: Any) -> Response:
+        """The same inside ``unit``, which must be rolled back when the answer is an error (400 and above).
+
+        Raises what nobody foresaw, for the unit may be run again.
+        """
+        try:
+            plan = self._plan(request, caller)
+            response = plan.response or Response(204) if plan.work is None else await plan.work(unit)
+        except Exception as error:
+            known = self._known(error)
+            if known is None:
+                raise
+            return self._rendered(request, known)
+        return self._finished(request, response)
+
+    def failure(self, request: Request, error: Exception) -> Response:
+        """The answer to an error; one that nobody foresaw is raised again, or inside a batch told as a bare 500."""
+        known = self._known(error)
+        if known is None:
+            if not request.in_batch:
+                raise error
+            correlation_id = str(uuid.uuid4())
+            _log.error("a request of a batch failed: %s", correlation_id, exc_info=error)
+            known = ODataError(500, "INTERNAL_ERROR", f"Something went wrong; quote {correlation_id}.")
+        return self._rendered(request, known)
+
+    def _known(self, error: Exception) -> ODataError | None:
+        return error if isinstance(error, ODataError) else self.hooks.translate(error)
+
+    def _rendered(self, request: Request, error: ODataError) -> Response:
+        version = version_of(request, self.hooks.default_version, strict=False)
+        response = self.hooks.render_error(request, error, version)
+        response.headers.setdefault("OData-Version", version)
+        return response
+
+    def _finished(self, request: Request, response: Response) -> Response:
+        version = version_of(request, self.hooks.default_version, strict=False)
+        response.headers.setdefault("OData-Version", version)
+        return response
+
+    # ---- from a request to what it takes ----
+
+    def _plan(self, request: Request, caller: Any) -> _Plan:
+        version = version_of(request, self.hooks.default_version)
+        path = request.path.strip("/")
+        if path.endswith("/$query"):
+            request = _query_in_body(request, path.removesuffix("/$query"))
+            path = request.path
+        options = parse_options(request.query)
+        resource = resolve(self.edm, parse_path(path), options.aliases)
+        if resource.kind is Kind.ID:
+            resource = self._by_id(options.id)
+            options = replace(options, present=options.present - {"id"})
+        x = Exchange(
+            edm=self.edm,
+            hooks=self.hooks,
+            links=self._links,
+            encoder=self._encoder,
+            request=request,
+            caller=caller,
+            resource=resource,
+            options=options,
+            dialect=_dialect(request, version, resource, options),
+        )
+        return self._plan_exchange(x, caller)
+
+    def _plan_exchange(self, x: Exchange, caller: Any) -> _Plan:
+        kind, method = x.resource.kind, x.request.method
+        if kind in _DOCUMENTS:
+            self.hooks.permit(caller, Access(kind="metadata"), x.request)
+            return _Plan(response=self._documents.answer(x))
+        if kind is Kind.OPERATION:
+            return _Plan(plan_call(x), writes=not isinstance(x.resource.operation, Function))
+        if method in _READING and kind is not Kind.BATCH:
+            return _Plan(plan_read(x))
+        if method not in _WRITING or kind is Kind.BATCH:
+            raise method_not_allowed(x)
+        return _Plan(plan_reference(x) if x.resource.suffix == "$ref" else plan_write(x), writes=True)
+
+    def _by_id(self, address: str | None) -> Resource:
+        if address is None:
+            raise ODataError(400, "REQUIRED", "$entity needs $id.", "$id")
+        resource = self._links.resource_of(address)
+        if resource.kind is not Kind.ENTITY or resource.suffix:
+            raise not_found()
+        return resource
+
+
+def _dialect(request: Request, version: str, resource: Resource, options: QueryOptions) -> Dialect:
+    """The form of the answer. Bare texts and metadata are not JSON, whatever Accept says of JSON."""
+    returns = resource.operation.returns if resource.operation is not None else None
+    bare = returns is not None and returns.media_type is not None and accepts(request, returns.media_type, exactly=True)
+    if bare or resource.kind is Kind.METADATA or resource.suffix in {"$count", "$value"}:
+        return Dialect(version, preferences=preferences(request))
+    return json_dialect(request, version, options.format)
+
+
+def _query_in_body(request: Request, path: str) -> Request:
+    """``POST .../$query`` as the GET that it stands for (URL Conventions 4.01, 5.1)."""
+    if request.method != "POST":
+        raise ODataError(405, "METHOD_NOT_ALLOWED", "$query is for POST.", headers={"Allow": "POST"})
+    media_type = request.headers.get("content-type", "text/plain").partition(";")[0].strip().lower()
+    if media_type not in {"text/plain", "application/x-www-form-urlencoded"}:
+        raise ODataError(415, "UNSUPPORTED_MEDIA_TYPE", "The options must be text/plain.", "Content-Type")
+    try:
+        options = request.body.decode("ascii").strip()
+    except UnicodeDecodeError:
+        raise ODataError(400, "QUERY_SYNTAX", "The options must be percent-encoded.") from None
+    query = "&".join(part for part in (request.query, options) if part)
+    return replace(request, method="GET", path=path, query=query, body=b"")
+
+
+async def _run_batch(service: Service, request: Request, caller: Any) -> Response:
+    # The batch is made of a service's requests and so knows services; the other way there is only this seam.
+    from odata_server.batch import run_batch  # noqa: PLC0415
+
+    return await run_batch(service, request, caller)

@@ -1,0 +1,94 @@
+"""Requests and answers over ASGI: bodies within bounds, headers by name."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from typing import Any
+from urllib.parse import quote
+
+from odata_server.errors import ODataError, bad_request, not_found
+from odata_server.hooks import Hooks
+from odata_server.http import Request, Response
+
+__all__ = ["Disconnected", "read_body", "request_of", "send_response"]
+
+_DRAINED_FACTOR = 4
+# Several headers of one name are one list (RFC 9110, 5.3).
+_NO_BODY = frozenset({204, 304})
+
+
+class Disconnected(Exception):
+    """The client went away while it was sending; nobody is left to answer."""
+
+
+def request_of(scope: Mapping[str, Any], root: str) -> Request:
+    """The request of an ASGI scope, without its body. Raises ODataError 404 for a path outside ``root``."""
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in scope["headers"]:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    raw = scope.get("raw_path")
+    path = raw.decode("latin-1").partition("?")[0] if raw else quote(scope["path"], safe="/:@!$&'()*+,;=~-._")
+    if path != root and not path.startswith(f"{root}/"):
+        mounted = scope.get("root_path", "")
+        path = f"{mounted}{path}"
+        if path != root and not path.startswith(f"{root}/"):
+            raise not_found()
+    query = scope["query_string"].decode("latin-1")
+    return Request(scope["method"], path[len(root) :].lstrip("/"), query, headers)
+
+
+async def read_body(
+    hooks: Hooks, headers: Mapping[str, str], receive: Callable[[], Awaitable[MutableMapping[str, Any]]]
+) -> bytes:
+    """The whole body, counted while it streams, whatever its declared length.
+
+    Raises ODataError 413 (BODY_TOO_LARGE), 400 when it takes too long (BODY_TOO_SLOW), and `Disconnected`.
+    """
+    declared = headers.get("content-length", "")
+    if declared.isascii() and declared.isdigit() and int(declared[:20]) > _DRAINED_FACTOR * hooks.body_bytes_max:
+        raise _too_large(hooks)
+    try:
+        async with asyncio.timeout(hooks.body_seconds_max):
+            return await _collect(hooks, receive)
+    except TimeoutError:
+        raise bad_request("BODY_TOO_SLOW", f"The body did not arrive within {hooks.body_seconds_max:g} s.") from None
+
+
+async def _collect(hooks: Hooks, receive: Callable[[], Awaitable[MutableMapping[str, Any]]]) -> bytes:
+    parts: list[bytes] = []
+    total, more = 0, True
+    # A sender that is somewhat over the bound is heard out, so that it reads the answer, not a reset connection.
+    while more and total <= _DRAINED_FACTOR * hooks.body_bytes_max:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Disconnected
+        part: bytes = message.get("body", b"")
+        total += len(part)
+        more = message.get("more_body", False)
+        if total <= hooks.body_bytes_max:
+            parts.append(part)
+        else:
+            parts.clear()
+    if total > hooks.body_bytes_max:
+        raise _too_large(hooks)
+    return b"".join(parts)
+
+
+def _too_large(hooks: Hooks) -> ODataError:
+    # What is left of the body is not read, so the connection cannot be used again.
+    message = f"The body exceeds {hooks.body_bytes_max} bytes."
+    return ODataError(413, "BODY_TOO_LARGE", message, headers={"Connection": "close"})
+
+
+async def send_response(
+    send: Callable[[MutableMapping[str, Any]], Awaitable[None]], request: Request, response: Response
+) -> None:
+    """Send an answer; to HEAD its headers alone."""
+    headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in response.headers.items()]
+    if response.status not in _NO_BODY and "Content-Length" not in response.headers:
+        headers.append((b"content-length", b"%d" % len(response.body)))
+    await send({"type": "http.response.start", "status": response.status, "headers": headers})
+    body = b"" if request.method == "HEAD" or response.status in _NO_BODY else response.body
+    await send({"type": "http.response.body", "body": body})
