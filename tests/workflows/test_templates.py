@@ -12,6 +12,7 @@ from promenade import model
 from promenade.errors import Invalid, NotFound
 from promenade.model.declare import EntityType
 from promenade.store.session import Database, Session
+from promenade.workflows import templates
 from promenade.workflows.authoring import Authoring
 from promenade.workflows.templates import copied_properties, create_promotion_from_template, live_parts
 from tests.store.authoring import uuid
@@ -174,6 +175,24 @@ async def test_a_foreign_template_is_answered_like_an_unknown_one(database: Data
         refusals.append((caught.value.code, caught.value.message, caught.value.target, caught.value.details))
     assert len(set(refusals)) == 1
     assert await desk.rows("Promotions") == []
+
+
+@pytest.mark.parametrize(("rows", "fits"), [(8, True), (9, False)])
+async def test_a_template_has_a_size_that_can_be_copied(
+    database: Database, monkeypatch: pytest.MonkeyPatch, rows: int, fits: bool
+) -> None:
+    monkeypatch.setattr(templates, "ROWS_MAX", 10)
+    values = [{"value": f"V{number}"} for number in range(rows)]
+    conditions = [{"conditionType": "CHANNEL", "valueListItems": values}, {"conditionType": "CHANNEL", "value": "V"}]
+    template_id = await Desk(database).create("PromotionTemplates", name="Large", conditions=conditions)
+    if fits:
+        await create(database, template_id)
+        assert len(await Desk(database).rows("ConditionValueListItems")) == rows
+    else:
+        with pytest.raises(Invalid) as caught:
+            await create(database, template_id)
+        assert (caught.value.code, caught.value.target) == ("TEMPLATE_TOO_LARGE", "templateId")
+        assert await Desk(database).rows("Promotions") == []
 
 
 async def test_a_big_template_costs_as_many_statements_as_a_small_one(

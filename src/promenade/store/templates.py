@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, Select, Table, select
 
 from promenade import model
-from promenade.model.declare import EntityType
+from promenade.model.declare import Collection, EntityType
 from promenade.store.schema import table
 from promenade.store.unit import Session
 
-__all__ = ["Tree", "read_tree"]
+__all__ = ["Tree", "TreeTooLarge", "read_tree"]
+
+
+class TreeTooLarge(Exception):
+    """A row owns more rows than the caller wants to hear of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,51 +30,62 @@ class Tree:
     parts: Mapping[str, Sequence[Tree]]
 
 
-async def read_tree(session: Session, set_name: str, entity_id: str) -> Tree | None:
+async def read_tree(session: Session, set_name: str, entity_id: str, rows_max: int) -> Tree | None:
     """The row and its compositions down to the last, each in the order of sequence and ID; None: there is no row.
 
     The row is held until the unit ends. Whoever changes what it owns waits for that, so the tree is of one moment.
+    Raises TreeTooLarge when it owns more than ``rows_max`` rows, having read no more than that.
     """
     entity, rows = model.entity(set_name), table(set_name)
     root = select(rows).where(rows.c.id == entity_id)
     found = await session.execute(root if session.dialect == "sqlite" else root.with_for_update(read=True))
     if not found:
         return None
-    parts = await _parts(session, entity, select(rows.c.id).where(rows.c.id == entity_id))
-    return _tree(entity, found[0], parts)
+    reading = _Reading(session, rows_max)
+    await reading.below(entity, select(rows.c.id).where(rows.c.id == entity_id))
+    return reading.tree(entity, found[0])
 
 
-# By composition, as (entity set, name), and parent's ID: a row and the entity set it is of.
-_Parts = dict[tuple[str, str], dict[str, list[Row[Any]]]]
+class _Reading:
+    """The rows of a tree, as they are read: by composition, as (entity set, name), and by their parent's ID."""
 
+    def __init__(self, session: Session, rows_max: int) -> None:
+        self._session = session
+        self._rows_left = rows_max
+        self._parts: dict[tuple[str, str], dict[str, list[Row[Any]]]] = {}
 
-async def _parts(session: Session, entity: EntityType, parents: Select[tuple[str]]) -> _Parts:
-    """All rows below those that ``parents`` selects the IDs of."""
-    found: _Parts = {}
-    for part in entity.collections:
-        if part.composition:
+    async def below(self, entity: EntityType, parents: Select[tuple[str]]) -> None:
+        """Read all rows below those that ``parents`` selects the IDs of."""
+        for part in _compositions(entity):
             child, rows = model.entity(part.target), table(part.target)
             column = rows.c[child.link(part.by).column]
+            statement = select(rows).where(column.in_(parents)).order_by(*_order(rows)).limit(self._rows_left + 1)
+            found = await self._session.execute(statement)
+            self._rows_left -= len(found)
+            if self._rows_left < 0:
+                raise TreeTooLarge
             by_parent: dict[str, list[Row[Any]]] = defaultdict(list)
-            for row in await session.execute(select(rows).where(column.in_(parents)).order_by(*_order(rows))):
+            for row in found:
                 by_parent[getattr(row, column.key)].append(row)
-            found[entity.set_name, part.name] = by_parent
-            if by_parent:
-                found |= await _parts(session, child, select(rows.c.id).where(column.in_(parents)))
-    return found
+            self._parts[entity.set_name, part.name] = by_parent
+            if found:
+                await self.below(child, select(rows.c.id).where(column.in_(parents)))
+
+    def tree(self, entity: EntityType, row: Row[Any]) -> Tree:
+        """Put together what was read."""
+        below = {
+            part.name: [
+                self.tree(model.entity(part.target), each)
+                for each in self._parts.get((entity.set_name, part.name), {}).get(row.id, ())
+            ]
+            for part in _compositions(entity)
+        }
+        return Tree(entity, row._asdict(), below)
 
 
 def _order(rows: Table) -> list[ColumnElement[Any]]:
     return [rows.c[name] for name in ("sequence", "id") if name in rows.c]
 
 
-def _tree(entity: EntityType, row: Row[Any], parts: _Parts) -> Tree:
-    below = {
-        part.name: [
-            _tree(model.entity(part.target), each, parts)
-            for each in parts.get((entity.set_name, part.name), {}).get(row.id, ())
-        ]
-        for part in entity.collections
-        if part.composition
-    }
-    return Tree(entity, row._asdict(), below)
+def _compositions(entity: EntityType) -> Iterator[Collection]:
+    return (part for part in entity.collections if part.composition)

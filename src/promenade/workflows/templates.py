@@ -10,11 +10,13 @@ from typing import Any
 from promenade import model
 from promenade.errors import Invalid, NotFound
 from promenade.model.declare import Collection, EntityType
-from promenade.store.templates import Tree, read_tree
+from promenade.store.templates import Tree, TreeTooLarge, read_tree
 from promenade.store.unit import Session
 from promenade.workflows.authoring import Authoring
 
 __all__ = ["copied_properties", "create_promotion_from_template", "live_parts"]
+
+ROWS_MAX = 10_000  # half a second's work
 
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
@@ -23,13 +25,17 @@ async def create_promotion_from_template(authoring: Authoring, session: Session,
     """A new promotion in status DRAFT, with all that the template says and no code; the answer is its ID.
 
     Every call makes another one (specification, Public API actions, rule 3). A fixed number of statements, whatever
-    the template's size. Raises Invalid (REQUIRED) without an ID, and NotFound for a malformed, unknown or foreign one
-    alike.
+    the template's size. Raises Invalid without an ID (REQUIRED) and for a template of more than 10 000 rows
+    (TEMPLATE_TOO_LARGE), and NotFound for a malformed, unknown or foreign ID alike.
     """
     if not template_id:
         raise Invalid("REQUIRED", "templateId is required.", "templateId")
     key = template_id.lower()
-    template = await read_tree(session, "PromotionTemplates", key) if _ID.fullmatch(key) else None
+    try:
+        template = await read_tree(session, "PromotionTemplates", key, ROWS_MAX) if _ID.fullmatch(key) else None
+    except TreeTooLarge:
+        message = f"The template has more than {ROWS_MAX} conditions, actions and parts of them altogether."
+        raise Invalid("TEMPLATE_TOO_LARGE", message, "templateId") from None
     if template is None:
         raise NotFound("NOT_FOUND", "There is no such template.", "templateId")
     promotion_id = await authoring.create("Promotions", _copy(template, model.entity("Promotions")))
