@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from promenade.workflows.authoring import budgets, campaigns, coupons, jobs, places, promotions, webhooks
-from promenade.workflows.authoring.authoring import Authoring
+from promenade.workflows.authoring import budgets, campaigns, conditions, coupons, jobs, places, promotions, webhooks
+from promenade.workflows.authoring.authoring import Authoring, Upserted
 from promenade.workflows.authoring.unit import Delta, Row
 
-__all__ = ["Authoring", "Delta", "Row"]
+__all__ = ["Authoring", "Delta", "Row", "Upserted"]
 
-_RULES = (budgets, campaigns, coupons, jobs, places, promotions, webhooks)
+_RULES = (budgets, campaigns, conditions, coupons, jobs, places, promotions, webhooks)
 """The modules that register rules."""

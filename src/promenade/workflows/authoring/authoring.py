@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from promenade.errors import Conflict, Invalid, NotFound
 from promenade.model.declare import Service
-from promenade.store.authored import delete_rows, insert_rows, read_rows, update_rows
+from promenade.store.authored import delete_rows, find_keys, insert_rows, read_rows, update_rows
 from promenade.store.authored_faults import BrokenConstraint, Constraint, guarded
 from promenade.store.unit import Session
 from promenade.workflows.authoring.checks import check_keys, check_references, check_values
@@ -23,7 +24,15 @@ from promenade.workflows.authoring.rules import Rules, registered
 from promenade.workflows.authoring.shapes import Shape, shape_of
 from promenade.workflows.authoring.unit import Act, Row, Unit, Write
 
-__all__ = ["Authoring"]
+__all__ = ["Authoring", "Upserted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Upserted:
+    """What became of a row: its ID, and whether it is new."""
+
+    id: str
+    is_new: bool
 
 
 class Authoring:
@@ -61,7 +70,34 @@ class Authoring:
 
         Either all are created or none.
         """
-        return await self._create(set_name, rows, [f"{index}/" for index in range(len(rows))])
+        with self._unit.faults.telling_all():
+            return await self._create(set_name, rows, _indices(rows))
+
+    async def upsert_many(self, set_name: str, rows: Sequence[Row]) -> list[Upserted]:
+        """Create rows, or change those whose natural key is there already, like `create_many` in every other way.
+
+        For the sets that imports upsert. A key that stands twice among ``rows`` is ALREADY_EXISTS.
+        """
+        shape = shape_of(set_name)
+        column = shape.entity.natural_key[0]
+        wire = shape.wires[column]
+        keys = {(row[wire],) for row in rows if row.get(wire)}
+        found = await find_keys(self._unit.session, set_name, (column,), keys) if keys else []
+        held = {row["id"]: row for row in await self._held_many(shape, [key for key, _ in found])}
+        by_key = {key[0]: held[row_id] for row_id, key in found if row_id in held}
+        plan = Plan(self._unit)
+        writes: list[Write] = []
+        for row, path in zip(rows, _indices(rows), strict=True):
+            before = by_key.pop(row.get(wire), None)
+            if before is None:
+                admit_create(self._unit, shape, row)
+                writes.append(plan.create(shape, row, path))
+            else:
+                writes.append(plan.update(shape, before, admit_update(self._unit, shape, row), path))
+            writes[-1].is_named = True
+        with self._unit.faults.telling_all():
+            await self._carry_out(plan)
+        return [Upserted(write.id, write.act is Act.CREATE) for write in writes]
 
     async def update(self, set_name: str, entity_id: str, changes: Row, *, replace: bool = False) -> None:
         """Change a row; ``replace`` puts what ``changes`` leaves out to its default."""
@@ -111,8 +147,11 @@ class Authoring:
         await write_audit(unit)
         await write_changes(unit)
 
+    async def _held_many(self, shape: Shape, ids: Collection[str]) -> list[dict[str, Any]]:
+        return await read_rows(self._unit.session, shape.set_name, "id", ids, lock="update")
+
     async def _held(self, shape: Shape, entity_id: str) -> dict[str, Any]:
-        rows = await read_rows(self._unit.session, shape.set_name, "id", (entity_id,), lock="update")
+        rows = await self._held_many(shape, (entity_id,))
         if not rows:
             raise NotFound("NOT_FOUND", f"There is no row of {shape.set_name} with this ID.")
         return rows[0]
@@ -189,6 +228,10 @@ class Authoring:
                 raise Conflict("IN_USE", "Other rows refer to this one; it cannot be deleted.") from broken
             raise Invalid("UNKNOWN_REFERENCE", "A row that the request refers to does not exist.") from broken
         raise Conflict("CHANGED_MEANWHILE", "The state of things does not admit this any more.") from broken
+
+
+def _indices(rows: Sequence[Row]) -> list[str]:
+    return [f"{index}/" for index in range(len(rows))]
 
 
 def _check_move(unit: Unit, write: Write) -> None:

@@ -42,15 +42,23 @@ class _Budgets(Rules):
 
 
 def _follow_clock(unit: Unit, write: Write) -> None:
-    """Activating a budget that begins later makes it SCHEDULED; more money wakes up an exhausted one."""
+    """A budget that is activated and begins later is SCHEDULED; more money wakes up an exhausted one."""
     row = write.after
     before = write.before
     starts = row["valid_from"]
     is_new_status = before is None or before["status"] == "DRAFT"
-    if row["status"] == "ACTIVE" and is_new_status and starts is not None and starts > unit.at:
-        row["status"] = "SCHEDULED"
-    elif row["status"] == "SCHEDULED" and is_new_status and (starts is None or starts <= unit.at):
-        row["status"] = "ACTIVE"
+    if row["status"] in ("ACTIVE", "SCHEDULED") and is_new_status:
+        begins_later = starts is not None and starts > unit.at
+        if begins_later:
+            row["status"] = "SCHEDULED"
+        elif row["status"] == "SCHEDULED":
+            target = write.target("status")
+            message = "A budget that does not begin later cannot be SCHEDULED; it is ACTIVE at once."
+            unit.faults.add(
+                Detail("INVALID_INITIAL_STATUS", message, target)
+                if before is None
+                else Conflict("INVALID_TRANSITION", message, target)
+            )
     if before is not None and before["status"] == row["status"] == "EXHAUSTED" and _left(row) > 0:
         row["status"], write.verb = "ACTIVE", "recharge"
 

@@ -79,6 +79,21 @@ class _CouponCodes(Rules):
         await insert_rows(unit.session, "RedemptionLogs", logs)
 
 
+@rules("CouponCodeBatches")
+class _Batches(Rules):
+    async def check(self, unit: Unit, writes: Sequence[Write]) -> list[Write]:
+        for write in writes:
+            status = write.before["status"] if write.before else "QUEUED"
+            if write.act is Act.DELETE and status == "RUNNING":
+                message = "A batch whose codes are being made cannot be deleted."
+                unit.faults.add(Conflict("BATCH_RUNNING", message))
+            elif write.act is Act.UPDATE and status != "QUEUED" and write.differs("quantity", "coupon_type_id"):
+                message = "What a batch makes cannot be changed once it has begun."
+                target = write.target("quantity" if write.differs("quantity") else "coupon_type_id")
+                unit.faults.add(Conflict("BATCH_STARTED", message, target))
+        return []
+
+
 @rules("CouponCodeConfigurations")
 class _Configurations(Rules):
     async def check(self, unit: Unit, writes: Sequence[Write]) -> list[Write]:

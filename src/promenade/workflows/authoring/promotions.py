@@ -97,6 +97,7 @@ async def _check_live(unit: Unit, ids: Sequence[str]) -> None:
     for key, definition in definitions.items():
         writes = unit.subjects["Promotions", key]
         _check_runs(unit, definition, writes)
+        _check_pilot(unit, definition, writes)
         foreign = {currencies[one] for one in definition.budget_ids} - {definition.currency}
         if definition.currency is not None and foreign:
             target = _path(definition, writes) + "currency"
@@ -119,9 +120,18 @@ def _check_runs(unit: Unit, definition: PromotionDefinition, writes: Sequence[Wr
         unit.faults.add(Detail("ACTION_MISSING", message, f"{path}DiscountActions"))
     if definition.valid_to is not None and definition.valid_to <= unit.at:
         unit.faults.add(Detail("VALIDITY_OVER", "The promotion's validity is over.", f"{path}validTo"))
-    if definition.status == "PILOT" and definition.pilot is None:
+
+
+def _check_pilot(unit: Unit, definition: PromotionDefinition, writes: Sequence[Write]) -> None:
+    """A pilot runs by its configuration, which cannot be taken from under it."""
+    if definition.status != "PILOT" or definition.pilot is not None:
+        return
+    if any(write.set_name == "PromotionPilotConfigs" for write in writes):
+        message = "The configuration of a running pilot cannot be taken away; end the pilot first."
+        unit.faults.add(Conflict("PILOT_RUNNING", message))
+    else:
         message = "A pilot needs a pilot configuration."
-        unit.faults.add(Detail("PILOT_CONFIG_MISSING", message, f"{path}PromotionPilotConfigs"))
+        unit.faults.add(Detail("PILOT_CONFIG_MISSING", message, "PromotionPilotConfigs"))
 
 
 def _path(definition: PromotionDefinition, writes: Sequence[Write]) -> str:

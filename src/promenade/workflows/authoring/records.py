@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any
 
 from promenade.model.declare import Service
@@ -57,6 +58,8 @@ def _notes(write: Write) -> Iterable[str | None]:
 def _text(value: Any) -> str:
     if value is None:
         return "null"
+    if isinstance(value, Decimal):
+        return format(value.normalize(), "f")
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 

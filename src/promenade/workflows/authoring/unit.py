@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -96,9 +98,8 @@ class Write:
 class Faults:
     """Everything that is wrong with one request, told at once: what is invalid before what conflicts."""
 
-    _MAX = 50
-
     def __init__(self) -> None:
+        self.told_max = 50  # details of one error; of many rows every one is told
         self._invalid: list[Detail] = []
         self._conflicts: list[Conflict] = []
 
@@ -108,6 +109,15 @@ class Faults:
             self._invalid.append(fault)
         else:
             self._conflicts.append(fault)
+
+    @contextmanager
+    def telling_all(self) -> Iterator[None]:
+        """Leave no fault untold, however many there are: for many rows at once."""
+        before, self.told_max = self.told_max, sys.maxsize
+        try:
+            yield
+        finally:
+            self.told_max = before
 
     def forget(self) -> None:
         """Start anew."""
@@ -127,10 +137,10 @@ class Faults:
         self._invalid, self._conflicts = [], []
         if invalid:
             first = invalid[0]
-            raise Invalid(first.code, first.message, first.target, invalid[: self._MAX] if len(invalid) > 1 else ())
+            raise Invalid(first.code, first.message, first.target, invalid[: self.told_max] if len(invalid) > 1 else ())
         if conflicts:
             one = conflicts[0]
-            details = [Detail(each.code, each.message, each.target) for each in conflicts[: self._MAX]]
+            details = [Detail(each.code, each.message, each.target) for each in conflicts[: self.told_max]]
             raise Conflict(one.code, one.message, one.target, details if len(details) > 1 else ())
 
 

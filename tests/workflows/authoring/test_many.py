@@ -1,0 +1,117 @@
+"""Many rows at once cost as many statements as a few, obey the same rules, and name the rows at fault."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from promenade.errors import Conflict, Invalid
+from promenade.store.unit import Session
+from promenade.workflows.authoring import Authoring
+from tests.workflows.authoring.desk import Desk, writable_sets
+from tests.workflows.authoring.test_every_entity import faults, refused
+
+
+async def statements(desk: Desk, work: Callable[[Authoring], Any], monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many statements a unit takes."""
+    count = 0
+
+    def counting(method: Any) -> Any:
+        async def counted(self: Session, *args: Any, **kwargs: Any) -> Any:
+            nonlocal count
+            count += 1
+            return await method(self, *args, **kwargs)
+
+        return counted
+
+    with monkeypatch.context() as patched:
+        for name in ("execute", "rowcount", "execute_many"):
+            patched.setattr(Session, name, counting(getattr(Session, name)))
+        await desk.unit(work)
+    return count
+
+
+@pytest.mark.parametrize("set_name", ["Articles", "Promotions", "Budgets", "Conditions", "PosGroups", "CouponTypes"])
+async def test_a_thousand_rows_cost_what_three_cost(desk: Desk, set_name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sample = await desk.sample(set_name)
+    numbers = iter(range(10_000))
+    keys = [name for name in ("code", "articleNumber") if name in sample]
+
+    def rows(count: int) -> list[dict[str, Any]]:
+        return [sample | {key: f"{key}-{number}" for key in keys} for number, _ in zip(numbers, range(count))]  # noqa: B905
+
+    async def cost(count: int) -> int:
+        return await statements(desk, lambda one: one.create_many(set_name, rows(count)), monkeypatch)
+
+    few = await cost(3)
+    assert await cost(1000) == few
+    assert few < 25
+    assert len(await desk.rows(set_name)) == 1003
+
+
+async def test_deep_rows_cost_by_the_level(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    promotion = await desk.given("Promotions")
+
+    def rows(count: int) -> list[dict[str, Any]]:
+        items = [{"value": str(number)} for number in range(count)]
+        return [{"promotion_ID": promotion, "conditionType": "CHANNEL", "valueListItems": items} for _ in range(count)]
+
+    async def cost(count: int) -> int:
+        return await statements(desk, lambda one: one.create_many("Conditions", rows(count)), monkeypatch)
+
+    assert await cost(2) == await cost(30)
+    (first, *_) = await desk.rows("Conditions")
+
+    async def update(count: int) -> int:
+        changes = {"valueListItems": [{"value": f"new {number}"} for number in range(count)]}
+        return await statements(desk, lambda one: one.update("Conditions", first["ID"], changes), monkeypatch)
+
+    assert await update(3) == await update(300)
+
+
+async def test_faults_name_the_row(desk: Desk) -> None:
+    taken = await desk.given("PosGroups", code="TAKEN")
+    rows: list[dict[str, Any]] = [
+        {"code": "A", "name": "a", "currency": "EUR"},
+        {"code": "B", "name": "", "currency": "XXX"},
+        {
+            "code": "C",
+            "name": "c",
+            "currency": "EUR",
+            "parent_ID": taken.replace(taken[0], "f" if taken[0] != "f" else "e"),
+        },
+    ]
+    error = await refused(desk, Invalid, desk.create_many("PosGroups", rows))
+    assert faults(error) == {
+        ("REQUIRED", "1/name"), ("UNKNOWN_CODE", "1/currency"), ("UNKNOWN_REFERENCE", "2/parent_ID"),
+    }  # fmt: skip
+    rows = [{"code": code, "name": "x", "currency": "EUR"} for code in ("A", "TAKEN", "B", "A")]
+    error = await refused(desk, Conflict, desk.create_many("PosGroups", rows))
+    assert faults(error) == {("ALREADY_EXISTS", "1/code"), ("ALREADY_EXISTS", "3/code")}
+    assert len(await desk.rows("PosGroups")) == 1
+
+
+async def test_every_faulty_row_is_told(desk: Desk) -> None:
+    error = await refused(desk, Invalid, desk.create_many("Articles", [{} for _ in range(200)]))
+    assert len(error.details) == 200
+
+
+async def test_upsert_makes_what_is_new_and_changes_the_rest(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    await desk.create_many("Articles", [{"articleNumber": str(number), "ean": "1"} for number in range(0, 600, 2)])
+    rows = [{"articleNumber": str(number), "name": "new"} for number in range(600)]
+    small = await statements(desk, lambda one: one.upsert_many("Articles", rows[:10]), monkeypatch)
+    assert await statements(desk, lambda one: one.upsert_many("Articles", rows), monkeypatch) == small
+    stored = await desk.rows("Articles")
+    assert {(row["name"], row["ean"]) for row in stored} == {("new", "1"), ("new", None)}
+    assert len(stored) == 600
+    twice = [{"articleNumber": "1"}, {"articleNumber": "1"}, {"articleNumber": "x"}, {"articleNumber": "x"}]
+    error = await refused(desk, Conflict, desk.unit(lambda one: one.upsert_many("Articles", twice)))
+    assert faults(error) == {("ALREADY_EXISTS", "1/articleNumber"), ("ALREADY_EXISTS", "3/articleNumber")}
+
+
+async def test_many_of_every_set(desk: Desk) -> None:
+    for set_name in writable_sets():
+        rows = [await desk.sample(set_name) for _ in range(2)]
+        assert len(await desk.create_many(set_name, rows)) == 2

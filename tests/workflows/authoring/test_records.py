@@ -1,0 +1,125 @@
+"""The trail of changes, and what subscribers hear of promotions."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+from promenade.errors import Conflict, Invalid, PromenadeError
+from promenade.workflows.authoring.shapes import shape_of
+from tests.workflows.authoring.desk import Desk, writable_sets
+
+
+async def events(desk: Desk) -> list[tuple[str, Any]]:
+    """Kind and data of what was emitted, in no order."""
+    rows = [json.loads(row["payload"]) for row in await desk.system_rows("outbox_events")]
+    return [(row["type"], row["data"]) for row in rows]
+
+
+async def test_every_row_that_is_named_leaves_a_trace(desk: Desk) -> None:
+    for set_name in writable_sets():
+        made = await desk.given(set_name)
+        await desk.remove(set_name, made)
+        trail = [row["action"] for row in await desk.rows("AuditLogs", entityType=set_name, entityId=made)]
+        assert sorted(trail) == ["CREATE", "DELETE"], set_name
+
+
+async def test_the_trail_says_who_did_what(desk: Desk) -> None:
+    promotion = await desk.given(
+        "Promotions", name="Spring", posGroups=[{"posGroup_ID": await desk.given("PosGroups")}]
+    )
+    await desk.update("Promotions", promotion, description="x", priority=2)
+    await desk.update("Promotions", promotion, description="x")
+    await desk.update("Promotions", promotion, status="INACTIVE")
+    await desk.transition("Promotions", promotion, "archive")
+    trail = [row for row in await desk.rows("AuditLogs") if row["entityId"] == promotion]
+    assert {(row["action"], row["note"]) for row in trail} == {
+        ("CREATE", None),
+        ("UPDATE", "description, priority"),
+        ("DEACTIVATE", "status"),
+        ("ARCHIVE", "status"),
+    }
+    assert len(trail) == 4
+    assert {(row["actor"], row["entityName"], row["timestamp"]) for row in trail} == {("ann", "Spring", desk.now)}
+    assert not [row for row in await desk.rows("AuditLogs") if row["entityType"] == "PromotionPosGroups"]
+
+
+async def test_subscribers_hear_of_a_promotion(desk: Desk) -> None:
+    promotion = await desk.given("Promotions", name="Spring")
+    await desk.create("LoyaltyActions", promotion_ID=promotion, actionType="ADD_FIXED", points=1)
+
+    async def work(authoring: Any) -> None:
+        await authoring.create("Conditions", {"promotion_ID": promotion, "conditionType": "CHANNEL", "value": "app"})
+        await authoring.update("Promotions", promotion, {"description": "x", "status": "PENDING_APPROVAL"})
+
+    await desk.unit(work)
+    for status in ("APPROVED", "ACTIVE", "INACTIVE", "ARCHIVED"):
+        await desk.update("Promotions", promotion, status=status)
+    told = await events(desk)
+    assert sorted((kind, data.get("changed")) for kind, data in told) == [
+        ("PROMOTION_ACTIVATED", None),
+        ("PROMOTION_APPROVED", None),
+        ("PROMOTION_ARCHIVED", None),
+        ("PROMOTION_DEACTIVATED", None),
+        ("PROMOTION_SUBMITTED", None),
+        ("PROMOTION_UPDATED", ["Conditions", "description"]),
+        ("PROMOTION_UPDATED", ["LoyaltyActions"]),
+    ]
+    assert {data["promotionId"] for _, data in told} == {promotion}
+    await desk.given("Promotions", status="ACTIVE")
+    assert len(await events(desk)) == 8
+
+
+async def test_a_key_is_given_once_to_many_at_once(desk: Desk) -> None:
+    """Every unique key of every set: two units ask for it at the same time, one gets it, the other is told which."""
+    for set_name in writable_sets():
+        for columns in shape_of(set_name).keys:
+            names = [shape_of(set_name).wires[column] for column in columns]
+            sample = await desk.sample(set_name, full=True)
+            rows = [await desk.sample(set_name, full=True) | {name: sample[name] for name in names} for _ in range(3)]
+            answers = await asyncio.gather(*(desk.create_row(set_name, row) for row in rows), return_exceptions=True)
+            refusals = [one for one in answers if isinstance(one, BaseException)]
+            assert len(refusals) == 2, (set_name, answers)
+            for one in refusals:
+                assert isinstance(one, Conflict), (set_name, one)
+                assert one.code == "ALREADY_EXISTS"
+                assert one.target in names
+
+
+async def test_what_is_deleted_while_it_is_referred_to_is_one_or_the_other(desk: Desk) -> None:
+    for _ in range(10):
+        group = await desk.given("MutualExclusionGroups")
+        promotion = await desk.given("Promotions")
+        answers = await asyncio.gather(
+            desk.remove("MutualExclusionGroups", group),
+            desk.update("Promotions", promotion, mutualExclusionGroup_ID=group),
+            return_exceptions=True,
+        )
+        refusals = [one for one in answers if isinstance(one, BaseException)]
+        assert len(refusals) == 1
+        assert isinstance(refusals[0], Conflict | Invalid)
+        assert refusals[0].code in ("IN_USE", "UNKNOWN_REFERENCE")
+
+
+async def test_a_lock_and_a_change_do_not_cross(desk: Desk) -> None:
+    for number in range(10):
+        campaign = await desk.given("Campaigns")
+        promotion = await desk.given("Promotions", campaign_ID=campaign)
+        answers = await asyncio.gather(
+            desk.transition("Campaigns", campaign, "lock"),
+            desk.update("Promotions", promotion, description=str(number)),
+            return_exceptions=True,
+        )
+        for one in answers:
+            assert one is None or (isinstance(one, PromenadeError) and one.code == "LOCKED")
+
+
+async def test_changes_of_one_promotion_at_once_all_count(desk: Desk) -> None:
+    promotion = await desk.given("Promotions")
+    before = (await desk.row("Promotions", promotion))["version"]
+    await asyncio.gather(
+        *(desk.create("Conditions", promotion_ID=promotion, conditionType="CHANNEL", value="x") for _ in range(6)),
+        *(desk.update("Promotions", promotion, description=str(number)) for number in range(6)),
+    )
+    assert (await desk.row("Promotions", promotion))["version"] == before + 12

@@ -1,0 +1,252 @@
+"""Rules of single entity sets: coupons, webhooks, jobs, places, pilots; what a request that breaks one is told."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from promenade.errors import Conflict, Forbidden, Invalid, NotAllowed, NotFound, PromenadeError
+from tests.workflows.authoring.desk import NOON, OTHER, Desk
+from tests.workflows.authoring.test_every_entity import NOBODY, faults, refused
+
+WINDOWS = {
+    "Promotions": ("validFrom", "validTo"),
+    "Campaigns": ("startAt", "endAt"),
+    "PromotionPilotConfigs": ("pilotStartAt", "pilotEndAt"),
+    "Budgets": ("validFrom", "validTo"),
+    "CouponTypes": ("validFrom", "validTo"),
+}
+
+
+@pytest.mark.parametrize("set_name", WINDOWS)
+async def test_a_window_opens_before_it_closes(desk: Desk, set_name: str) -> None:
+    start, end = WINDOWS[set_name]
+    for first, last in ((NOON, NOON), (NOON + timedelta(seconds=1), NOON)):
+        sample = await desk.sample(set_name) | {start: first, end: last}
+        error = await refused(desk, Invalid, desk.create_row(set_name, sample))
+        assert (error.code, error.target) == ("WINDOW_EMPTY", end)
+    made = await desk.create_row(set_name, sample | {start: NOON, end: NOON + timedelta(hours=1)})
+    error = await refused(desk, Invalid, desk.update(set_name, made, **{start: NOON + timedelta(hours=1)}))
+    assert error.target == end
+
+
+@pytest.mark.parametrize("set_name", ["PosGroups", "ArticleGroups"])
+async def test_a_tree_has_no_circles(desk: Desk, set_name: str) -> None:
+    top = await desk.given(set_name)
+    middle = await desk.given(set_name, parent_ID=top)
+    low = await desk.given(set_name, parent_ID=middle)
+    for above in (top, middle, low):
+        error = await refused(desk, Invalid, desk.update(set_name, top, parent_ID=above))
+        assert (error.code, error.target) == ("CYCLE", "parent_ID")
+
+    async def two(authoring: Any) -> None:
+        await authoring.update(set_name, middle, {"parent_ID": None})
+        await authoring.update(set_name, top, {"parent_ID": low})
+        await authoring.update(set_name, middle, {"parent_ID": top})
+
+    await refused(desk, Invalid, desk.unit(two))
+    mine = "11111111-0000-4000-8000-000000000000"
+    sample = await desk.sample(set_name)
+    error = await refused(desk, Invalid, desk.create_row(set_name, sample | {"ID": mine, "parent_ID": mine}))
+    assert error.code == "CYCLE"
+    ring = [mine, mine.replace("1", "2"), mine.replace("1", "3")]
+    rows = [
+        await desk.sample(set_name) | {"ID": key, "parent_ID": above}
+        for key, above in zip(ring, ring[1:] + ring[:1], strict=True)
+    ]
+    error = await refused(desk, Invalid, desk.create_many(set_name, rows))
+    assert faults(error) == {("CYCLE", f"{place}/parent_ID") for place in range(3)}
+    rows[2]["parent_ID"] = None
+    await desk.create_many(set_name, rows)  # the lowest first
+
+
+async def test_two_halves_of_a_circle_do_not_both_pass(desk: Desk) -> None:
+    for _ in range(5):
+        left, right = await desk.given("PosGroups"), await desk.given("PosGroups")
+        answers = await asyncio.gather(
+            desk.update("PosGroups", left, parent_ID=right),
+            desk.update("PosGroups", right, parent_ID=left),
+            return_exceptions=True,
+        )
+        assert sum(isinstance(one, PromenadeError) for one in answers) == 1
+
+
+@pytest.mark.parametrize(
+    ("set_name", "property_", "value", "code"),
+    [
+        ("PosGroups", "timeZone", "Mars/Olympus", "UNKNOWN_TIME_ZONE"),
+        ("PosGroups", "timeZone", "../../etc/passwd", "UNKNOWN_TIME_ZONE"),
+        ("Conditions", "weekdays", "MON,DAY", "UNKNOWN_WEEKDAY"),
+        ("Conditions", "weekdays", "MON,MON", "UNKNOWN_WEEKDAY"),
+        ("TemplateConditions", "weekdays", "monday", "UNKNOWN_WEEKDAY"),
+        ("Articles", "source", "EXTERNAL", "UNKNOWN_CODE"),
+        ("ArticleGroups", "source", "EXTERNAL", "UNKNOWN_CODE"),
+        ("Articles", "name", "a\0b", "INVALID_CHARACTER"),
+        ("Articles", "name", "\ud800", "INVALID_CHARACTER"),
+        ("Articles", "unit", "x" * 11, "TOO_LONG"),
+        ("Articles", "nonsense", 1, "UNKNOWN_PROPERTY"),
+        ("CouponTypes", "genericCode", "SPRING", "GENERIC_ONLY"),
+        ("CouponCodeConfigurations", "length", 7, "TOO_FEW_CODES"),
+        ("CouponCodeConfigurations", "alphabet", "0123456789", "TOO_FEW_CODES"),
+        ("CouponCodeConfigurations", "alphabet", "AABCDEFGHIJK", "INVALID_ALPHABET"),
+        ("CouponCodeConfigurations", "alphabet", "A", "INVALID_ALPHABET"),
+        ("WebhookSubscriptions", "callbackUrl", "http://shop.example/hook", "HTTPS_REQUIRED"),
+        ("WebhookSubscriptions", "callbackUrl", "ftp://shop.example/hook", "INVALID_URL"),
+        ("WebhookSubscriptions", "callbackUrl", "https://a:b@shop.example/hook", "INVALID_URL"),
+        ("WebhookSubscriptions", "callbackUrl", "https://[::1", "INVALID_URL"),
+        ("WebhookSubscriptions", "eventTypes", ["PROMOTION_ACTIVATED", "NOTHING"], "UNKNOWN_CODE"),
+        ("WebhookSubscriptions", "eventTypes", [], "REQUIRED"),
+        ("WebhookSubscriptions", "secret", "short", "SECRET_TOO_SHORT"),
+    ],
+)
+async def test_what_cannot_be_is_refused(desk: Desk, set_name: str, property_: str, value: Any, code: str) -> None:
+    sample = await desk.sample(set_name)
+    error = await refused(desk, Invalid, desk.create_row(set_name, sample | {property_: value}))
+    assert faults(error) == {(code, property_)}
+    made = await desk.create_row(set_name, sample)
+    error = await refused(desk, Invalid, desk.update(set_name, made, **{property_: value}))
+    assert (error.code, error.target) == (code, property_)
+
+
+async def test_codes_fit_the_till(desk: Desk) -> None:
+    sample = await desk.sample("CouponCodeConfigurations")
+    long = sample | {"prefix": "P" * 20, "suffix": "S" * 20, "length": 24, "checkCharacter": True}
+    error = await refused(desk, Invalid, desk.create_row("CouponCodeConfigurations", long))
+    assert error.code == "CODES_TOO_LONG"
+    await desk.create_row("CouponCodeConfigurations", long | {"checkCharacter": False})
+
+
+async def test_a_code_means_one_thing(desk: Desk) -> None:
+    kind = await desk.given("CouponTypes", codeType="GENERIC", genericCode="SPRING")
+    error = await refused(desk, Conflict, desk.given("CouponTypes", codeType="GENERIC", genericCode="SPRING"))
+    assert (error.code, error.target) == ("ALREADY_EXISTS", "genericCode")
+    await desk.put("CouponCodes", coupon_type_id=kind, code="WINTER", status="ACTIVE", source="MANUAL")
+    error = await refused(desk, Conflict, desk.update("CouponTypes", kind, genericCode="WINTER"))
+    assert "WINTER" not in error.message
+    rows = [{"couponType_ID": kind, "code": "SPRING"}]
+    await refused(desk, Conflict, desk.unit(lambda one: one.create_many("CouponCodes", rows), importing=True))
+
+
+async def test_codes_come_from_outside_by_import_alone(desk: Desk) -> None:
+    kind = await desk.given("CouponTypes")
+    row = {"couponType_ID": kind, "code": "SECRET-1"}
+    error = await refused(desk, NotAllowed, desk.create_row("CouponCodes", row))
+    assert isinstance(error, NotAllowed)
+    assert error.allow == ("GET",)
+    (code,) = await desk.unit(lambda one: one.create_many("CouponCodes", [row]), importing=True)
+    stored = await desk.row("CouponCodes", code)
+    assert (stored["source"], stored["issuanceChannel"], stored["status"]) == ("EXTERNAL", "EXTERNAL", "ACTIVE")
+    await refused(desk, NotAllowed, desk.remove("CouponCodes", code))
+    error = await refused(desk, Invalid, desk.update("CouponCodes", code, status="CANCELLED", customerId="c", code="x"))
+    assert faults(error) == {("NOT_CHANGEABLE", "customerId"), ("NOT_CHANGEABLE", "code")}
+    await desk.update("CouponCodes", code, status="CANCELLED")
+    (log,) = await desk.rows("RedemptionLogs")
+    assert (log["action"], log["couponCode_ID"]) == ("CANCELLED", code)
+    for row in await desk.rows("AuditLogs"):
+        assert "SECRET-1" not in str(row)
+
+
+async def test_a_secret_is_shown_once(desk: Desk) -> None:
+    made = await desk.given("WebhookSubscriptions")
+    secret = desk.shown["WebhookSubscriptions"][made]["secret"]
+    assert secret.startswith("whsec_")
+    assert (await desk.row("WebhookSubscriptions", made))["secret"] == secret
+    await desk.update("WebhookSubscriptions", made, name="x")
+    assert desk.shown == {}
+    own = "my own secret, long enough"
+    await desk.given("WebhookSubscriptions", secret=own)
+    assert desk.shown == {}
+    await desk.update("WebhookSubscriptions", made, secret=own)
+    for row in await desk.rows("AuditLogs"):
+        assert own not in str(row)
+        assert "secret" not in str(row["note"])
+
+
+async def test_plain_http_is_for_hosts_that_are_named(desk: Desk) -> None:
+    desk.options = {"http_hosts": ("erp.internal", "10.0.0.0/8", "localhost:8080")}
+    for url in ("http://erp.internal/x", "http://10.1.2.3:99/", "http://localhost:8080/"):
+        await desk.given("WebhookSubscriptions", callbackUrl=url)
+    for url in ("http://localhost:8081/", "http://11.1.2.3/", "http://erp.internal.evil.example/"):
+        await refused(desk, Invalid, desk.given("WebhookSubscriptions", callbackUrl=url))
+
+
+async def test_jobs_are_the_workers(desk: Desk) -> None:
+    job = {"entity": "Articles", "source": "BULK_IMPORT"}
+    running = await desk.put("ImportJobs", **job, status="RUNNING")
+    error = await refused(desk, Conflict, desk.remove("ImportJobs", running))
+    assert error.code == "JOB_NOT_FINISHED"
+    error = await refused(desk, Invalid, desk.update("ImportJobs", running, status="FAILED"))
+    assert (error.code, error.target) == ("NOT_CHANGEABLE", "status")
+    await refused(desk, Invalid, desk.update("ImportJobs", running, callbackUrl="nowhere"))
+    await desk.update("ImportJobs", running, callbackUrl="https://shop.example/done")
+    await refused(desk, NotAllowed, desk.create_row("ImportJobs", job))
+    for status in ("SUCCEEDED", "FAILED"):
+        ended = await desk.put("ImportJobs", **job, status=status)
+        await desk.put("ImportJobErrors", job_id=ended, row_number=1, code="X", message="x")
+        await desk.remove("ImportJobs", ended)
+    assert await desk.rows("ImportJobErrors") == []
+
+
+async def test_a_second_pilot_config_is_refused_before_asking_whose(desk: Desk) -> None:
+    other = Desk(desk.database, OTHER)
+    foreign, bare = await other.given("Promotions"), await other.given("Promotions")
+    await other.given("PromotionPilotConfigs", promotion_ID=foreign)
+    sample = await desk.sample("PromotionPilotConfigs")
+    own = await desk.create_row("PromotionPilotConfigs", sample)
+    for key in (foreign, sample["promotion_ID"]):
+        error = await refused(desk, Conflict, desk.create_row("PromotionPilotConfigs", sample | {"promotion_ID": key}))
+        assert (error.code, error.target) == ("ALREADY_EXISTS", "promotion_ID")
+    for key in (bare, NOBODY):
+        error = await refused(desk, Invalid, desk.create_row("PromotionPilotConfigs", sample | {"promotion_ID": key}))
+        assert (error.code, error.target) == ("UNKNOWN_REFERENCE", "promotion_ID")
+    await desk.update("PromotionPilotConfigs", own, autoPromote=True)
+
+
+async def test_a_tenant_is_not_the_callers_to_choose(desk: Desk) -> None:
+    sample = await desk.sample("Promotions")
+    error = await refused(desk, Forbidden, desk.create_row("Promotions", sample | {"tenantId": OTHER}))
+    assert (error.code, error.target) == ("FOREIGN_TENANT", "tenantId")
+    made = await desk.create_row("Promotions", sample | {"tenantId": desk.tenant})
+    place = await desk.given("PosGroups")
+    part = {"posGroup_ID": place, "tenantId": OTHER}
+    error = await refused(desk, Forbidden, desk.update("Promotions", made, posGroups=[part]))
+    assert error.target == "posGroups/0/tenantId"
+
+
+async def test_what_the_service_sets_is_left_alone(desk: Desk) -> None:
+    made = await desk.given("Promotions", applicationsCount=9, createdBy="eve", createdAt=NOON + timedelta(days=1))
+    row = await desk.row("Promotions", made)
+    assert (row["applicationsCount"], row["createdBy"], row["createdAt"]) == (0, "ann", NOON)
+    await desk.update("Promotions", made, ID=NOBODY, modifiedBy="eve", applicationsCount=9, minorVersion=13)
+    assert await desk.row("Promotions", made) == row
+
+
+async def test_replacing_puts_the_rest_to_its_default(desk: Desk) -> None:
+    campaign = await desk.given("Campaigns")
+    made = await desk.given("Promotions", description="x", priority=7, campaign_ID=campaign)
+    await desk.unit(lambda one: one.update("Promotions", made, {"name": "new"}, replace=True))
+    row = await desk.row("Promotions", made)
+    assert (row["name"], row["description"], row["priority"], row["campaign_ID"]) == ("new", None, 100, None)
+    await refused(desk, Invalid, desk.unit(lambda one: one.update("Promotions", made, {}, replace=True)))
+
+
+async def test_a_refused_call_leaves_nothing_behind(desk: Desk) -> None:
+    """Also where the unit goes on: an import that keeps its good rows."""
+    first = await desk.given("Articles")
+    taken = (await desk.row("Articles", first))["articleNumber"]
+
+    async def work(authoring: Any) -> None:
+        with pytest.raises(Conflict):
+            await authoring.create_many("Articles", [{"articleNumber": "new"}, {"articleNumber": taken}])
+        await authoring.create("Articles", {"articleNumber": "good"})
+
+    await desk.unit(work)
+    assert {row["articleNumber"] for row in await desk.rows("Articles")} == {taken, "good"}
+    assert len(await desk.rows("AuditLogs", entityType="Articles")) == 2
+
+
+async def test_verbs_need_a_row(desk: Desk) -> None:
+    await refused(desk, NotFound, desk.transition("Campaigns", NOBODY, "lock"))
