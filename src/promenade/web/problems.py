@@ -1,12 +1,16 @@
-"""How an error becomes an answer: one table from error class to status, and the two body forms.
+"""How an error becomes an answer: one table from error class to status, and the forms of its body.
 
 Nothing else in the product knows HTTP statuses of errors.
 """
 
 from __future__ import annotations
 
+from http import HTTPStatus
+from typing import Any
+
 from msgspec import UNSET, Struct, UnsetType, json
 
+from odata_server.errors import Fault, ODataError
 from promenade.errors import (
     Conflict,
     Forbidden,
@@ -21,7 +25,16 @@ from promenade.errors import (
     Unavailable,
 )
 
-__all__ = ["STATUS", "Headers", "body_of", "headers_of", "internal_body", "status_of"]
+__all__ = [
+    "STATUS",
+    "Headers",
+    "body_of",
+    "headers_of",
+    "internal_body",
+    "odata_error",
+    "problem_details",
+    "status_of",
+]
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -94,3 +107,40 @@ def headers_of(error: PromenadeError, credential_was_sent: bool) -> Headers:
         # What is left of the body is not read, so the connection cannot be used again.
         return [(b"connection", b"close")]
     return []
+
+
+def odata_error(error: PromenadeError, *, credential_was_sent: bool = False) -> ODataError:
+    """The same error in the words of `odata_server`."""
+    return ODataError(
+        status_of(error),
+        error.code,
+        error.message,
+        error.target,
+        [Fault(detail.code, detail.message, detail.target) for detail in error.details],
+        {
+            "-".join(part.capitalize() for part in name.decode("ascii").split("-")): value.decode("ascii")
+            for name, value in headers_of(error, credential_was_sent)
+        },
+    )
+
+
+def problem_details(error: ODataError, instance: str) -> bytes:
+    """The body of an error for clients of plain REST (RFC 7807), with ``code``, ``target`` and ``details`` beside the
+    members of the standard; ``instance`` is the address that was asked for."""
+    problem: dict[str, Any] = {
+        # The status says what kind of problem it is, the code which one.
+        "type": "about:blank",
+        "title": HTTPStatus(error.status).phrase,
+        "status": error.status,
+        "detail": error.message,
+        "instance": instance,
+        "code": error.code,
+    }
+    if error.target is not None:
+        problem["target"] = error.target
+    if error.details:
+        problem["details"] = [
+            {"code": fault.code, "message": fault.message} | ({"target": fault.target} if fault.target else {})
+            for fault in error.details
+        ]
+    return json.encode(problem)
