@@ -11,7 +11,7 @@ import shutil
 import signal
 import tempfile
 import uuid
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -32,6 +32,8 @@ from promenade.web.issuer import TOKEN_SECONDS, Issuer, generate_signing_key
 from promenade.web.keys import CachedKeys, fetch_jwks
 from promenade.web.monitoring import Monitoring
 from promenade.web.pos import Pos
+from promenade.web.public import ROOT as PUBLIC_ROOT
+from promenade.web.public import PublicApi
 from promenade.worker import run_worker
 from promenade.workflows.clients import (
     Client,
@@ -140,10 +142,10 @@ class Cloud:
     async def _lifespan(self, app: object) -> AsyncIterator[None]:
         gc.set_threshold(*_GARBAGE_THRESHOLDS)
         async with opened_context(self._settings) as context, self._worker(context):
-            self._app = Edge(_routed(await self._endpoints(context)), new_id)
+            self._app = Edge(await self._served(context), new_id)
             yield
 
-    async def _endpoints(self, context: Context) -> list[Endpoint]:
+    async def _served(self, context: Context) -> ASGIApp:
         settings = self._settings
         issuer: Issuer | None = None
         keys: KeySource
@@ -170,7 +172,8 @@ class Cloud:
         )
         pos = Pos(context, authenticator)
         monitoring = Monitoring(context, authenticator, settings.metrics_token)
-        return [*pos.endpoints(), *monitoring.endpoints(), *(issuer.endpoints() if issuer else ())]
+        endpoints = [*pos.endpoints(), *monitoring.endpoints(), *(issuer.endpoints() if issuer else ())]
+        return _routed(endpoints, {PUBLIC_ROOT: PublicApi(context, authenticator)})
 
     @contextlib.asynccontextmanager
     async def _worker(self, context: Context) -> AsyncIterator[None]:
@@ -187,15 +190,24 @@ class Cloud:
             await task
 
 
-def _routed(endpoints: Sequence[Endpoint]) -> ASGIApp:
-    """Lead each request to its endpoint: a path without parameters, every till's, by one look-up."""
+def _routed(endpoints: Sequence[Endpoint], services: Mapping[str, ASGIApp]) -> ASGIApp:
+    """Lead each request to its endpoint: a path without parameters, every till's, by one look-up.
+
+    Where no endpoint is meant, ``services`` have everything at and below their paths.
+    """
     exact: dict[str, ASGIApp] = {endpoint.route: endpoint for endpoint in endpoints if "{" not in endpoint.route}
     routes = [
         Route(endpoint.route, endpoint, include_in_schema=False)
         for endpoint in endpoints
         if endpoint.route not in exact
     ]
-    router = Router(routes=routes, default=not_found, redirect_slashes=False)
+
+    async def below(scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"]
+        found = [one for root, one in services.items() if path == root or path.startswith(f"{root}/")]
+        await (found[0] if found else not_found)(scope, receive, send)
+
+    router = Router(routes=routes, default=below, redirect_slashes=False)
 
     async def route(scope: Scope, receive: Receive, send: Send) -> None:
         await exact.get(scope["path"], router)(scope, receive, send)
@@ -204,7 +216,8 @@ def _routed(endpoints: Sequence[Endpoint]) -> ASGIApp:
 
 
 def cloud(settings: Settings) -> ASGIApp:
-    """The cloud edition: `/pos` for bearer tokens, the built-in issuer unless a JWKS address is set, monitoring."""
+    """The cloud edition: `/pos` and `/api/v1` for bearer tokens, the built-in issuer unless a JWKS address is set,
+    monitoring."""
     return Cloud(settings)
 
 

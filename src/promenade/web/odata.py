@@ -1,0 +1,150 @@
+"""Where an OData service of this product has its data: rows are read by the model and written through `Authoring`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+from typing import Any, TypeVar
+
+from odata_server.edm import Action, Edm, EntitySet, EntityType, NavigationProperty
+from odata_server.errors import bad_request
+from odata_server.source import ByKey, Key, Nested, OperationCall, Payload, Query, Result, Rows, Unit
+from odata_server.sql.reader import SqlReader
+from promenade.model.declare import Service
+from promenade.model.edm import edm_for
+from promenade.store.odata import reader_for
+from promenade.store.unit import Session
+from promenade.web.auth import Caller
+from promenade.workflows.authoring import Authoring, Delta
+from promenade.workflows.context import Context
+
+__all__ = ["AuthoredSource", "AuthoredUnit", "Operations"]
+
+T = TypeVar("T")
+
+
+class AuthoredUnit:
+    """One transaction of one caller, as `odata_server.source.Unit` has it; ``at`` is its one time."""
+
+    def __init__(
+        self,
+        session: Session,
+        service: Service,
+        reader: SqlReader,
+        authoring: Authoring,
+        operations: Operations,
+        at: datetime,
+    ) -> None:
+        self.session = session
+        self.authoring = authoring
+        self.at = at
+        self._reader = reader
+        self._edm = edm_for(service)
+        self._operations = operations
+        self._has_written = False
+
+    async def read(self, query: Query) -> Rows:
+        rows = await self._reader.read(self.session, query)
+        if self.authoring.shown_once:
+            self._add_what_is_shown_once(query, rows)
+        return rows
+
+    async def count(self, query: Query) -> int:
+        return await self._reader.count(self.session, query)
+
+    async def create(self, entity_set: EntitySet, payload: Payload) -> Key:
+        self._has_written = True
+        return {"ID": await self.authoring.create(entity_set.name, _row(self._edm, self._type_of(entity_set), payload))}
+
+    async def update(self, entity_set: EntitySet, key: Key, payload: Payload, *, replace: bool) -> None:
+        self._has_written = True
+        row = _row(self._edm, self._type_of(entity_set), payload)
+        await self.authoring.update(entity_set.name, key["ID"], row, replace=replace)
+
+    async def delete(self, entity_set: EntitySet, key: Key) -> None:
+        self._has_written = True
+        await self.authoring.remove(entity_set.name, key["ID"])
+
+    async def invoke(self, call: OperationCall) -> Result:
+        self._has_written = self._has_written or isinstance(call.operation, Action)
+        return await self._operations[call.operation.name](self, call)
+
+    async def finish(self) -> None:
+        """Check what only the whole unit can tell, before it is committed."""
+        if self._has_written:
+            await self.authoring.finish()
+
+    def _type_of(self, entity_set: EntitySet) -> EntityType:
+        found: EntityType = self._edm.entity_types[entity_set.entity_type]
+        return found
+
+    def _add_what_is_shown_once(self, query: Query, rows: Rows) -> None:
+        """A secret that the server made up is in the answer that tells of its making, and nowhere else."""
+        made = self.authoring.shown_once.get(query.target.root.name, {})
+        for step in query.target.steps:
+            if isinstance(step, ByKey) and len(query.target.steps) == 1 and rows.items:
+                rows.items[0].update(made.get(step.key["ID"], {}))
+
+
+Operations = Mapping[str, Callable[[AuthoredUnit, OperationCall], Awaitable[Result]]]
+"""What carries out the operations of a service, by their names."""
+
+
+class AuthoredSource:
+    """The data of one service, for the tenant of each caller."""
+
+    def __init__(self, context: Context, service: Service, operations: Operations) -> None:
+        self._context = context
+        self._service = service
+        self._operations = operations
+        self._reader = reader_for(service)
+
+    async def transact(self, caller: Caller, work: Callable[[Unit], Awaitable[T]], *, writes: bool) -> T:
+        """Run ``work`` in one transaction that sees the caller's tenant alone."""
+        at = self._context.clock()
+
+        async def in_session(session: Session) -> T:
+            authoring = Authoring(session, user=caller.user, at=at, new_id=self._context.new_id, service=self._service)
+            unit = AuthoredUnit(session, self._service, self._reader, authoring, self._operations, at)
+            result = await work(unit)
+            await unit.finish()
+            return result
+
+        database = self._context.database
+        return await (database.write if writes else database.read)(in_session, tenant=caller.tenant_id)
+
+
+# ---- payloads as rows ---------------------------------------------------------------------------------------------
+
+
+def _row(edm: Edm, entity_type: EntityType, payload: Payload) -> dict[str, Any]:
+    """A payload as `Authoring` takes it."""
+    row = dict(payload.values)
+    navigations = entity_type.navigation_by_name
+    for name, nested in payload.nested.items():
+        row |= _member(edm, navigations[name], nested)
+    for name in payload.links:
+        raise bad_request("NOT_LINKABLE", f"Entities of {name} belong to one owner; they cannot be linked.", name)
+    return row
+
+
+def _member(edm: Edm, navigation: NavigationProperty, nested: Nested) -> dict[str, Any]:
+    target = edm.entity_types[navigation.target]
+    rows = tuple(_row(edm, target, item) for item in nested.items)
+    if not navigation.composition:
+        return _reference(navigation, rows)
+    if not navigation.collection:
+        return {navigation.name: rows[0] if rows else None}
+    if nested.delta:
+        return {navigation.name: Delta(rows, tuple(key["ID"] for key in nested.removed))}
+    return {navigation.name: list(rows)}
+
+
+def _reference(navigation: NavigationProperty, rows: tuple[dict[str, Any], ...]) -> dict[str, Any]:
+    """An entity beside this one is not written through it; one that is given by its key alone is meant as a link."""
+    if not rows:
+        return {own: None for own, _ in navigation.on}
+    if set(rows[0]) != {other for _, other in navigation.on}:
+        message = f"{navigation.name} is an entity of its own: name it by its key, and write it by its own address."
+        raise bad_request("NOT_A_COMPOSITION", message, navigation.name)
+    return {own: rows[0][other] for own, other in navigation.on}
