@@ -75,7 +75,7 @@ class Desk:
 
     async def rows(self, set_name: str, **where: Any) -> list[Row]:
         """Rows of an entity set by wire name, those that hold ``where``, by ID; ``version`` among them."""
-        wires = shape_of(set_name).wires | {"version": "version"}
+        wires = {**shape_of(set_name).wires, "version": "version"}
         rows = table(set_name)
 
         async def work(session: Session) -> list[Row]:

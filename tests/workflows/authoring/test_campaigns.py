@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
 import pytest
@@ -60,10 +61,8 @@ CHANGES: dict[str, dict[str, Any]] = {
 async def test_everything_of_a_locked_campaign_refuses_changes_until_it_is_unlocked(desk: Desk) -> None:
     made = await frozen(desk)
     await desk.transition("Campaigns", made["Campaigns"], "lock")
-    calls: list[Call] = [
-        lambda name=name, changes=changes: desk.update(name, made[name], **changes) for name, changes in CHANGES.items()
-    ]
-    calls += [lambda name=name: desk.remove(name, made[name]) for name in made if name not in ("free", "Promotions")]
+    calls: list[Call] = [partial(desk.update, name, made[name], **changes) for name, changes in CHANGES.items()]
+    calls += [partial(desk.remove, name, made[name]) for name in made if name not in ("free", "Promotions")]
     calls += [
         lambda: desk.create("Conditions", promotion_ID=made["Promotions"], conditionType="CHANNEL"),
         lambda: desk.update("Promotions", made["Promotions"], campaign_ID=None),
@@ -76,8 +75,7 @@ async def test_everything_of_a_locked_campaign_refuses_changes_until_it_is_unloc
     ]
     for call in calls:
         error = await refused(desk, Conflict, call())
-        assert error.code in ("LOCKED", "IN_USE")
-        assert "LOCKED" in {error.code, *(one.code for one in error.details)}
+        assert error.code == "LOCKED"
     error = await refused(desk, Conflict, calls[-5]())
     assert error.target == "campaign_ID"
     await desk.update("Promotions", made["free"], description="free still")
