@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
@@ -130,6 +131,20 @@ async def test_a_promotion_says_all_that_its_template_says(database: Database) -
     for template_set, live_set in pairs():
         originals, copies = await desk.rows(template_set), await desk.rows(live_set)
         assert not {row["ID"] for row in originals} & {row["ID"] for row in copies}
+
+
+async def test_no_and_nothing_are_copied_too(database: Database) -> None:
+    """False, zero and an empty text are said; only what is not said takes its default."""
+    desk = Desk(database)
+    part = {"quantity": Decimal(0), "articleNumber": "", "discounted": False}
+    actions = [{"actionType": "BUNDLE", "sequence": 0, "discountValue": Decimal(0), "bundleComponents": [part]}]
+    template_id = await desk.create("PromotionTemplates", name="Free", description="", discountActions=actions)
+    promotion_id = await create(database, template_id)
+    assert (await desk.row("Promotions", promotion_id))["description"] == ""
+    (action,) = await desk.rows("DiscountActions")
+    assert (action["discountValue"], action["maxDiscountAmount"]) == (Decimal(0), None)
+    (component,) = await desk.rows("BundleComponents")
+    assert {wire: component[wire] for wire in part} == part
 
 
 async def test_every_call_makes_another_promotion(database: Database) -> None:
