@@ -34,6 +34,9 @@ def plan_call(x: Exchange) -> Work:
     x.permit("invoke", entity_set if target is not None else None, operation=operation)
     returns = operation.returns
     check_options(x.options, ENTITY_OPTIONS if returns is not None and returns.entity_type else frozenset())
+    if returns is not None and returns.entity_type and x.options.expand:
+        result_set = x.resource.result_set or x.edm.set_of(returns.entity_type)
+        x.permit_expanded(x.edm.entity_types[returns.entity_type], result_set, x.options.expand)
     given = _from_url(x, operation) if is_function else _from_body(x)
     parameters = decode_parameters(x.edm, operation, given, x.links.key_of)
     return lambda unit: _call(x, unit, operation, parameters, entity_set)

@@ -42,7 +42,7 @@ class Encoder:
         self, rows: list[dict[str, Any]], entity_type: EntityType, entity_set: EntitySet | None, dialect: Dialect
     ) -> list[dict[str, Any]]:
         """Rows of a reader, ready for `to_json`."""
-        if not self._special and dialect.metadata != "full":
+        if not self._special and dialect.metadata == "minimal":
             return rows
         return [self.row(row, entity_type, entity_set, dialect) for row in rows]
 
@@ -51,6 +51,8 @@ class Encoder:
     ) -> dict[str, Any]:
         """One row, its expanded ones included."""
         found = self._controls(row, entity_type, entity_set, dialect) if dialect.metadata == "full" else {}
+        if dialect.metadata == "none":
+            row = {name: value for name, value in row.items() if name != f"{dialect.prefix}etag"}
         properties, navigations = entity_type.property_by_name, entity_type.navigation_by_name
         for name, value in row.items():
             navigation = navigations.get(name)

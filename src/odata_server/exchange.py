@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from odata_server.edm import Edm, EntitySet, EntityType, Property
+from odata_server.edm import Edm, EntitySet, EntityType
 from odata_server.encoding import Encoder, to_json
 from odata_server.errors import bad_request, not_found
 from odata_server.hooks import Access, Hooks
@@ -145,8 +145,6 @@ class Exchange:
             fragment = f"{entity_set.name}{selected}" + ("" if single else "/$entity")
         body = self.context(fragment)
         body.update(self.encoder.rows([row], entity_type, entity_set, self.dialect)[0])
-        if self.dialect.metadata == "none":
-            body.pop(f"{self.dialect.prefix}etag", None)
         return self.json(body, status=status, etag=etag, **headers)
 
 
@@ -172,8 +170,3 @@ def check_options(options: QueryOptions, allowed: frozenset[str]) -> None:
     """Refuse system options that do not suit the resource (Protocol 4.01, 11.2). Raises ODataError 400."""
     for name in sorted(options.present - allowed - _ALWAYS):
         raise bad_request("OPTION_NOT_APPLICABLE", f"${name} is not possible here.", f"${name}")
-
-
-def property_type(properties: tuple[Property, ...]) -> Property:
-    """The property that a path of them ends in."""
-    return properties[-1]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from math import isfinite, isnan
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
@@ -13,7 +15,7 @@ from odata_server.resources import Kind, Resource
 from odata_server.source import ByKey, Key
 from odata_server.syntax import ExpandItem, QueryOptions
 
-__all__ = ["Links"]
+__all__ = ["Links", "key_values", "literal", "text_of"]
 
 
 class Links:
@@ -27,16 +29,17 @@ class Links:
     # ---- entities ----
 
     def entity(self, entity_set: EntitySet, key: Key) -> str:
-        """``/root/Books(1)``: the address of an entity."""
+        """The address of an entity: the root, then e.g. ``Books(1)``."""
         return f"{self._root}/{self.relative(entity_set, key)}"
 
     def relative(self, entity_set: EntitySet, key: Key) -> str:
         """``Books(1)``: the same, from the root on."""
         entity_type = self._edm.entity_types[entity_set.entity_type]
         parts = [(prop.name, literal(self._edm, prop, key[prop.name])) for prop in entity_type.key_properties]
+        set_name = quote(entity_set.name)
         if len(parts) == 1:
-            return f"{entity_set.name}({parts[0][1]})"
-        return f"{entity_set.name}({','.join(f'{name}={value}' for name, value in parts)})"
+            return f"{set_name}({parts[0][1]})"
+        return f"{set_name}({','.join(f'{quote(name)}={value}' for name, value in parts)})"
 
     def key_of(self, address: str, navigation: NavigationProperty) -> Key:
         """The key of the entity at an address, which a navigation may lead to.
@@ -140,6 +143,10 @@ def text_of(value: Any) -> str:
         return value.isoformat()
     if isinstance(value, timedelta):
         return _duration(value)
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    if isinstance(value, float) and not isfinite(value):
+        return "NaN" if isnan(value) else "INF" if value > 0 else "-INF"
     return str(value)
 
 
@@ -158,8 +165,3 @@ def _duration(value: timedelta) -> str:
 def key_values(entity_type: EntityType, row: dict[str, Any]) -> Key:
     """The key of a row."""
     return {name: row[name] for name in entity_type.key}
-
-
-def names_of(properties: Sequence[Property]) -> str:
-    """``address/city``."""
-    return "/".join(prop.name for prop in properties)

@@ -78,7 +78,8 @@ def _page(x: Exchange, body: dict[str, Any], next_token: str | None) -> Response
     if next_token is not None:
         body[f"{x.dialect.prefix}nextLink"] = x.links.next_page(x.request.path, x.request.query, next_token)
     if x.dialect.preferences.page_size_max is not None:
-        return x.json(body, Preference_Applied=f"maxpagesize={x.dialect.preferences.page_size_max}")
+        name = "maxpagesize" if x.dialect.version == "4.01" else "odata.maxpagesize"
+        return x.json(body, Preference_Applied=f"{name}={x.dialect.preferences.page_size_max}")
     return x.json(body)
 
 
@@ -144,11 +145,10 @@ async def _reference(x: Exchange, unit: Unit) -> Response:
     target = _target(x)
     if target.entity_set is None:
         raise not_implemented("A reference to an entity without a set")
-    try:
-        row = await x.one(unit, target)
-    except ODataError:
+    rows = await unit.read(replace(x.query(target, plain_select(target.entity_type.key)), quoted_numbers=False))
+    if not rows.items:
         return await _nothing(x, unit)
-    address = x.links.entity(target.entity_set, key_values(target.entity_type, row))
+    address = x.links.entity(target.entity_set, key_values(target.entity_type, rows.items[0]))
     return x.json({**x.context("$ref"), f"{x.dialect.prefix}id": address})
 
 

@@ -13,7 +13,6 @@ from odata_server.edm import (
     ComplexType,
     Edm,
     EntitySet,
-    EntityType,
     Function,
     NavigationProperty,
     Operation,
@@ -304,10 +303,3 @@ def _implied(step: ByNavigation, parent: Target | None) -> dict[str, Any]:
         for own, other in step.navigation.on
         if own in before.key and other in step.entity_type.key
     }
-
-
-def entity_type_of(resource: Resource) -> EntityType:
-    """The type of the entities a resource stands for. Raises ODataError 404 where there are none."""
-    if resource.target is None:
-        raise not_found()
-    return resource.target.entity_type

@@ -38,6 +38,7 @@ __all__ = ["Service"]
 _log = logging.getLogger("odata_server")
 _READING = frozenset({"GET", "HEAD"})
 _WRITING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_ISOLATION = frozenset({"isolation", "odata-isolation"})
 _DOCUMENTS = frozenset({Kind.SERVICE, Kind.METADATA})
 
 
@@ -74,6 +75,8 @@ class Service:
         if scope["type"] != "http":
             raise ValueError(f"a service speaks http, not {scope['type']}")
         request = request_of(scope, self.root)
+        if request is None:
+            raise ValueError(f"{scope['path']} is not below {self.root}")
         try:
             caller = await self.hooks.authenticate(scope)
             if request.method in _WRITING:
@@ -147,6 +150,8 @@ class Service:
 
     def _plan(self, request: Request, caller: Any) -> _Plan:
         version = version_of(request, self.hooks.default_version)
+        if request.headers.keys() & _ISOLATION:
+            raise ODataError(412, "PRECONDITION_FAILED", "Isolation over several requests is not offered.", "Isolation")
         path = request.path.strip("/")
         if path.endswith("/$query"):
             request = _query_in_body(request, path.removesuffix("/$query"))
@@ -178,6 +183,8 @@ class Service:
             return _Plan(plan_call(x), writes=not isinstance(x.resource.operation, Function))
         if method in _READING and kind is not Kind.BATCH:
             return _Plan(plan_read(x))
+        if kind is Kind.BATCH and method == "POST":
+            raise ODataError(400, "NESTED_BATCH", "A batch cannot hold a batch.")
         if method not in _WRITING or kind is Kind.BATCH:
             raise method_not_allowed(x)
         return _Plan(plan_reference(x) if x.resource.suffix == "$ref" else plan_write(x), writes=True)

@@ -7,14 +7,13 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 from urllib.parse import quote
 
-from odata_server.errors import ODataError, bad_request, not_found
+from odata_server.errors import ODataError, bad_request
 from odata_server.hooks import Hooks
 from odata_server.http import Request, Response
 
 __all__ = ["Disconnected", "read_body", "request_of", "send_response"]
 
 _DRAINED_FACTOR = 4
-# Several headers of one name are one list (RFC 9110, 5.3).
 _NO_BODY = frozenset({204, 304})
 
 
@@ -22,21 +21,19 @@ class Disconnected(Exception):
     """The client went away while it was sending; nobody is left to answer."""
 
 
-def request_of(scope: Mapping[str, Any], root: str) -> Request:
-    """The request of an ASGI scope, without its body. Raises ODataError 404 for a path outside ``root``."""
-    headers: dict[str, str] = {}
+def request_of(scope: Mapping[str, Any], root: str) -> Request | None:
+    """The request of an ASGI scope, without its body; None for a path that is not below ``root``."""
+    headers: dict[str, str] = {}  # several of one name are one list (RFC 9110, 5.3)
     for raw_name, raw_value in scope["headers"]:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
-    raw = scope.get("raw_path")
-    path = raw.decode("latin-1").partition("?")[0] if raw else quote(scope["path"], safe="/:@!$&'()*+,;=~-._")
-    if path != root and not path.startswith(f"{root}/"):
-        mounted = scope.get("root_path", "")
-        path = f"{mounted}{path}"
-        if path != root and not path.startswith(f"{root}/"):
-            raise not_found()
     query = scope["query_string"].decode("latin-1")
-    return Request(scope["method"], path[len(root) :].lstrip("/"), query, headers)
+    raw = (scope.get("raw_path") or b"").decode("latin-1").partition("?")[0]
+    plain = quote(scope["path"], safe="/:@!$&'()*+,;=~-._")  # for servers without raw paths, and a root with a %
+    for path in (raw, plain, f"{scope.get('root_path', '')}{plain}"):
+        if path == root or path.startswith(f"{root}/"):
+            return Request(scope["method"], path[len(root) :].lstrip("/"), query, headers)
+    return None
 
 
 async def read_body(

@@ -83,9 +83,26 @@ def _permit(x: Exchange, kind: str, *, possible: bool) -> EntitySet:
     entity_set = target_set(x)
     x.permit_reading(whole=False)
     x.permit(kind, entity_set)
+    if x.options.expand:
+        x.permit_expanded(x.edm.entity_types[entity_set.entity_type], entity_set, x.options.expand)
     if not possible:
         raise read_only(entity_set) if entity_set.read_only else method_not_allowed(x)
     return entity_set
+
+
+def _permit_nested(x: Exchange, entity_set: EntitySet, payload: Payload) -> None:
+    """Entities that live on their own, and are made or changed by the way, need the permission for that too."""
+    entity_type = x.edm.entity_types[entity_set.entity_type]
+    for name, nested in payload.nested.items():
+        navigation = entity_type.navigation_by_name[name]
+        inner_set = x.edm.set_of(navigation.target, source=entity_set, path=name)
+        if inner_set is None:
+            continue
+        if not navigation.composition:
+            x.permit("create", inner_set)
+            x.permit("update", inner_set)
+        for item in nested.items:
+            _permit_nested(x, inner_set, item)
 
 
 # ---- create -------------------------------------------------------------------------------------------------------
@@ -104,6 +121,7 @@ def _plan_create(x: Exchange) -> Work:
     payload = decode_entity(
         x.edm, target.entity_type, x.request.body, for_create=True, resolve_reference=x.links.key_of
     )
+    _permit_nested(x, entity_set, payload)
     return lambda unit: _create(x, unit, entity_set, payload)
 
 
@@ -134,6 +152,7 @@ def _plan_update(x: Exchange) -> Work:
     payload = decode_entity(
         x.edm, target.entity_type, x.request.body, for_create=False, resolve_reference=x.links.key_of
     )
+    _permit_nested(x, entity_set, payload)
     return lambda unit: _update(x, unit, target, entity_set, payload)
 
 
@@ -185,8 +204,6 @@ async def _answer_write(x: Exchange, unit: Unit, entity_set: EntitySet, key: Key
         if created:
             headers["OData-EntityId"] = address
         return Response(204, headers | await _tag(x, unit, target))
-    if x.options.expand:
-        x.permit_expanded(target.entity_type, entity_set, x.options.expand)
     rows = await unit.read(x.query(target, x.options))
     if not rows.items:  # written, and out of the caller's sight
         return Response(204, headers | ({"OData-EntityId": address} if created else {}))
