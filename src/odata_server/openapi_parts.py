@@ -1,0 +1,268 @@
+"""What the operations of an OpenAPI document share: parameters, answers, errors, who may call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from odata_server.edm import EntitySet, EntityType, Function, Operation, Parameter, Primitive, Property
+from odata_server.hooks import Access
+from odata_server.openapi_values import Schema, ref, value_schema
+
+__all__ = [
+    "ERROR_BODY",
+    "Parts",
+    "Security",
+    "action_body",
+    "answer",
+    "function_parameters",
+    "json_content",
+    "key_parameters",
+    "parameter",
+    "reading",
+    "reading_options",
+]
+
+_FAULT: Schema = {
+    "code": {"type": "string", "description": "Stable, in capitals; programs may rely on it."},
+    "message": {"type": "string", "description": "For people."},
+    "target": {"type": "string", "description": "The property, parameter or option that is wrong."},
+}
+ERROR_BODY: Schema = {
+    "type": "object",
+    "properties": {
+        "error": {
+            "type": "object",
+            "properties": {
+                **_FAULT,
+                "details": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": _FAULT,
+                        "required": ["code", "message"],
+                        "patternProperties": {"@": {}},
+                    },
+                },
+            },
+            "required": ["code", "message"],
+            "patternProperties": {"@": {}},
+        }
+    },
+    "required": ["error"],
+}
+"""The error body that OData prescribes."""
+
+_ERRORS = {
+    400: "The request is malformed, or breaks a rule that the message names.",
+    401: "There is no valid credential.",
+    403: "The caller may not do this.",
+    404: "There is nothing at this address.",
+    405: "This cannot be done here; `Allow` says what can.",
+    406: "The answer is not offered in a form that the client accepts.",
+    409: "The request contradicts what is stored.",
+    412: "The entity has changed since the client read it.",
+    413: "The request is too large.",
+    415: "The body is of a type that is not understood.",
+    429: "Too many requests; `Retry-After` says when to try again.",
+    501: "A part of OData that this service does not offer.",
+}
+_READING = (400, 401, 403, 404, 406, 429, 501)
+_WRITING = (400, 401, 403, 404, 405, 406, 409, 412, 413, 415, 429, 501)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Security:
+    """OAuth 2.0 with client credentials: where tokens come from, every scope with its meaning, and ``needed``: the
+    scopes of a request, any one of which is enough; None: it needs no token. It is asked with the `Access` of each
+    operation; of ``$batch`` itself with the kind ``batch``."""
+
+    token_url: str
+    scopes: Mapping[str, str]
+    needed: Callable[[Access], Sequence[str] | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What a host says about all operations, and what follows from it."""
+
+    error_content: Mapping[str, Schema] = field(default_factory=lambda: MappingProxyType({}))
+    security: Security | None = None
+    error_statuses: Callable[[Access], Sequence[int]] | None = None
+
+    def components(self) -> dict[str, Any]:
+        """The components that operations refer to, but for the schemas."""
+        content = dict(self.error_content) or {"application/json": ref("Error")}
+        made: dict[str, Any] = {
+            "responses": {
+                str(status): {
+                    "description": text,
+                    "content": {kind: {"schema": schema} for kind, schema in content.items()},
+                }
+                for status, text in _ERRORS.items()
+            },
+            "parameters": dict(_PARAMETERS),
+        }
+        if self.security is not None:
+            flow = {"tokenUrl": self.security.token_url, "scopes": dict(self.security.scopes)}
+            made["securitySchemes"] = {
+                "oauth2": {"type": "oauth2", "flows": {"clientCredentials": flow}},
+                "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},
+            }
+        return made
+
+    def errors(self, access: Access) -> dict[str, Schema]:
+        """The answers to a request that fails."""
+        statuses: Sequence[int] = _READING if access.kind in ("read", "metadata") else _WRITING
+        if self.error_statuses is not None:
+            statuses = self.error_statuses(access)
+        return {str(status): ref(str(status), "responses") for status in statuses}
+
+    def allowed(self, access: Access) -> dict[str, Any]:
+        """Who may call: the member ``security`` of an operation."""
+        if self.security is None:
+            return {}
+        scopes = self.security.needed(access)
+        if scopes is None:
+            return {"security": []}
+        return {"security": [{scheme: [scope]} for scope in scopes for scheme in ("oauth2", "bearer")]}
+
+
+# ---- answers ------------------------------------------------------------------------------------------------------
+
+
+def json_content(schema: Schema) -> dict[str, Any]:
+    """The content of a body in JSON."""
+    return {"application/json": {"schema": schema}}
+
+
+def answer(
+    description: str, schema: Schema | None = None, *, headers: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """An answer in JSON, or without a body; ``headers``: name -> what it says."""
+    made: dict[str, Any] = {"description": description}
+    if headers:
+        made["headers"] = {name: {"description": text, "schema": {"type": "string"}} for name, text in headers.items()}
+    return made if schema is None else made | {"content": json_content(schema)}
+
+
+# ---- parameters ---------------------------------------------------------------------------------------------------
+
+
+def parameter(name: str, place: str, schema: Schema, description: str = "", **more: Any) -> dict[str, Any]:
+    """A parameter; those in the path are required."""
+    made: dict[str, Any] = {"name": name, "in": place}
+    if place == "path":
+        made["required"] = True
+    return made | ({"description": description} if description else {}) | {"schema": schema} | more
+
+
+def _count(name: str, text: str) -> dict[str, Any]:
+    return parameter(name, "query", {"type": "integer", "minimum": 0, "maximum": 2**31 - 1}, text)
+
+
+_PARAMETERS = {
+    "top": _count("$top", "How many entities at most."),
+    "skip": _count("$skip", "How many entities to leave out at the start."),
+    "count": parameter("$count", "query", {"type": "boolean"}, "Whether to count them all."),
+    "search": parameter("$search", "query", {"type": "string"}, 'Words to look for; AND, OR, NOT, "a phrase".'),
+    "if-match": parameter("If-Match", "header", {"type": "string"}, "Only if the entity still has this ETag; or `*`."),
+    "if-none-match": parameter("If-None-Match", "header", {"type": "string"}, "Only if it no longer has this ETag."),
+    "return": parameter(
+        "Prefer",
+        "header",
+        {"type": "string", "enum": ["return=minimal", "return=representation"]},
+        "Whether the answer is to hold the entity.",
+    ),
+}
+
+_QUOTED = (Primitive.STRING, Primitive.DURATION, Primitive.BINARY)
+
+
+def _in_path(name: str, prop: Property | Parameter) -> tuple[str, dict[str, Any]]:
+    """A value in a path: how it is written there, and the parameter for it."""
+    schema = value_schema(prop, for_input=True)
+    if prop.type is Primitive.STRING:
+        schema |= {"minLength": 1, "pattern": "^[^'/]*$"}
+    elif prop.type in (Primitive.DECIMAL, Primitive.INT64):
+        schema = schema["anyOf"][0]
+    prefix = {Primitive.DURATION: "duration", Primitive.BINARY: "binary"}.get(prop.type, "")  # type: ignore[arg-type]
+    quoted = prop.type in _QUOTED or not isinstance(prop.type, Primitive)
+    written = f"{prefix}'{{{name}}}'" if quoted else f"{{{name}}}"
+    return written, parameter(name, "path", schema)
+
+
+def key_parameters(entity_type: EntityType) -> tuple[str, list[dict[str, Any]]]:
+    """The parentheses with a key, and the parameters in them."""
+    found = [(prop, *_in_path(prop.name, prop)) for prop in entity_type.key_properties]
+    if len(found) == 1:
+        return f"({found[0][1]})", [found[0][2]]
+    return f"({','.join(f'{prop.name}={text}' for prop, text, _ in found)})", [one for _, _, one in found]
+
+
+def function_parameters(function: Function, taken: Sequence[str]) -> tuple[str, list[dict[str, Any]]]:
+    """The parentheses of a function call; names that are ``taken`` in the path get a prefix."""
+    texts, made = [], []
+    for one in function.parameters:
+        name = f"{function.name}.{one.name}" if one.name in taken else one.name
+        if one.type is None or one.collection or not isinstance(one.type, Primitive):
+            # as JSON, by an alias
+            texts.append(f"{one.name}=@{one.name}")
+            schema = {"type": "string"}
+            made.append(parameter(f"@{one.name}", "query", schema, "As JSON.", required=not one.nullable))
+            continue
+        text, described = _in_path(name, one)
+        texts.append(f"{one.name}={text}")
+        made.append(described)
+    return f"({','.join(texts)})", made
+
+
+def reading_options(entity_type: EntityType, *, collection: bool, expand: bool = True) -> dict[str, dict[str, Any]]:
+    """The query options of one type that name its properties, as components: name -> parameter."""
+    readable = [prop for prop in entity_type.properties if not prop.write_only]
+    navigations = [one.name for one in entity_type.navigations]
+    made = {"select": _names("$select", [one.name for one in readable], "Only these properties.")}
+    if navigations and expand:
+        made["expand"] = _names("$expand", ["*", *navigations], "With the entities these lead to.")
+    if collection:
+        sortable = [one.name for one in readable if not one.collection and isinstance(one.type, Primitive)]
+        directions = [text for name in sortable for text in (name, f"{name} desc")]
+        made["orderby"] = _names("$orderby", directions, "In this order.")
+        made["filter"] = parameter(
+            "$filter", "query", {"type": "string"}, "Only those for which this is true.", **_example(readable)
+        )
+    return made
+
+
+def _names(option: str, names: Sequence[str], text: str) -> dict[str, Any]:
+    schema = {"type": "array", "items": {"type": "string", "enum": list(names)}, "uniqueItems": True, "minItems": 1}
+    return parameter(option, "query", schema, text, style="form", explode=False)
+
+
+def _example(readable: Sequence[Property]) -> dict[str, Any]:
+    for prop in readable:
+        if prop.type is Primitive.STRING and not prop.collection:
+            return {"example": f"{prop.name} eq 'text'"}
+    return {}
+
+
+def action_body(action: Operation, schemas: Mapping[str, Schema]) -> dict[str, Any]:
+    """The member ``requestBody`` of a call with parameters; ``schemas``: parameter -> schema."""
+    if not action.parameters:
+        return {}
+    needed = [one.name for one in action.parameters if not one.nullable]
+    schema: Schema = {
+        "type": "object",
+        "properties": dict(schemas),
+        "required": needed,
+        "patternProperties": {"@": {}},
+        "additionalProperties": False,
+    }
+    return {"requestBody": {"required": bool(needed), "content": json_content(schema)}}
+
+
+def reading(entity_set: EntitySet | None) -> Access:
+    """A read of entities in a set."""
+    return Access(kind="read", entity_set=entity_set)

@@ -1,0 +1,342 @@
+"""The addresses of a service: for each set its collection, its entities, and what can be reached from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from odata_server.edm import Edm, EntitySet, EntityType, NavigationProperty, Singleton
+from odata_server.hooks import Access
+from odata_server.openapi_operations import Operations
+from odata_server.openapi_parts import (
+    Parts,
+    answer,
+    json_content,
+    key_parameters,
+    parameter,
+    reading,
+    reading_options,
+)
+from odata_server.openapi_root import root_paths
+from odata_server.openapi_schemas import Schemas
+from odata_server.openapi_values import Schema, described, is_deprecated, ref
+
+__all__ = ["Paths"]
+
+_COUNT: Schema = {"text/plain": {"schema": {"type": "integer", "minimum": 0}}}
+_REFERENCE: Schema = {
+    "type": "object",
+    "properties": {"@id": {"type": "string", "format": "uri-reference", "description": "The address of an entity."}},
+    "required": ["@id"],
+    "patternProperties": {"@": {}},
+    "additionalProperties": False,
+}
+_ETAG = "The version of the entity, for If-Match."
+
+
+class Paths:
+    """Makes the path items of one model."""
+
+    def __init__(self, edm: Edm, schemas: Schemas, parts: Parts, statuses: Mapping[str, int]) -> None:
+        self._edm = edm
+        self._schemas = schemas
+        self._parts = parts
+        self._operations = Operations(edm, schemas, parts, statuses)
+        self.parameters: dict[str, Any] = {}
+
+    def made(self) -> dict[str, Any]:
+        """All of them; `parameters` holds what they refer to afterwards."""
+        paths = root_paths(self._parts)
+        for entity_set in self._edm.entity_sets.values():
+            paths |= self._of_set(entity_set)
+        for singleton in self._edm.singletons.values():
+            paths |= self._of_singleton(singleton)
+        return paths | self._operations.imports()
+
+    def tags(self) -> list[dict[str, Any]]:
+        """One tag for each set."""
+        tags = []
+        for one in (*self._edm.entity_sets.values(), *self._edm.singletons.values()):
+            of_type = self._edm.entity_types[one.entity_type].annotations
+            text = described(one.annotations).get("description") or described(of_type).get("description")
+            tags.append({"name": one.name, **({"description": text} if text else {})})
+        return tags
+
+    def _of_set(self, entity_set: EntitySet) -> dict[str, Any]:
+        entity_type = self._edm.entity_types[entity_set.entity_type]
+        name = entity_set.name
+        key, in_path = key_parameters(entity_type)
+        paths: dict[str, Any] = {f"/{name}": self._collection(entity_set, entity_type)}
+        paths[f"/{name}/$count"] = {"get": self._counting(f"{name}.count", entity_set, entity_type)}
+        entity = f"/{name}{key}"
+        paths[entity] = {"parameters": in_path, **self._entity(name, entity_set, entity_type)}
+        paths |= self._inside(entity, name, entity_set, entity_type, in_path)
+        paths |= self._operations.bound(f"/{name}", name, entity_set, entity_type, [], collection=True)
+        paths |= self._operations.bound(entity, name, entity_set, entity_type, in_path, collection=False)
+        if entity_set.readable:
+            return paths
+        return {path: {m: one for m, one in item.items() if m != "get"} for path, item in paths.items()}
+
+    def _of_singleton(self, singleton: Singleton) -> dict[str, Any]:
+        entity_type = self._edm.entity_types[singleton.entity_type]
+        name = singleton.name
+        pretended = EntitySet(name=name, entity_type=entity_type.name, insertable=False, deletable=False)
+        paths = {f"/{name}": self._entity(name, pretended, entity_type)}
+        paths |= self._inside(f"/{name}", name, pretended, entity_type, [])
+        return paths | self._operations.bound(f"/{name}", name, pretended, entity_type, [], collection=False)
+
+    def _inside(
+        self, path: str, name: str, entity_set: EntitySet, entity_type: EntityType, in_path: list[Any]
+    ) -> dict[str, Any]:
+        """What lies below one entity: its navigations, its properties one by one."""
+        paths: dict[str, Any] = {}
+        for navigation in entity_type.navigations:
+            target = self._edm.set_of(navigation.target, source=entity_set, path=navigation.name)
+            reach = self._to_many if navigation.collection else self._to_one
+            below = reach(f"{path}/{navigation.name}", f"{name}.{navigation.name}", entity_type, navigation, target)
+            paths |= {at: {"parameters": in_path, **_tagged(item, name)} for at, item in below.items()}
+        single = self._single_property(f"{path}/{{property}}", name, entity_set, entity_type)
+        paths |= {at: {**item, "parameters": [*in_path, *item["parameters"]]} for at, item in single.items()}
+        return paths
+
+    # ---- collections ----
+
+    def _collection(self, entity_set: EntitySet, entity_type: EntityType) -> dict[str, Any]:
+        name = entity_set.name
+        item = {"get": self._listing(f"{name}.list", entity_set, entity_type) | {"tags": [name]}}
+        if entity_set.insertable:
+            body = self._schemas.create(entity_type)
+            item["post"] = self._creating(f"{name}.create", entity_set, entity_type, body) | {"tags": [name]}
+        return item
+
+    def _listing(self, name: str, entity_set: EntitySet | None, entity_type: EntityType) -> dict[str, Any]:
+        shared = ["top", "skip", "count"]
+        if any(one.searchable for one in entity_type.properties):
+            shared.append("search")
+        return {
+            "operationId": name,
+            "summary": f"Reads {entity_set.name if entity_set else entity_type.name}.",
+            **self._common(reading(entity_set), entity_set),
+            "parameters": [*(ref(one, "parameters") for one in shared), *self._options(entity_type, collection=True)],
+            "responses": {
+                "200": answer("A page of them.", self._schemas.collection(ref(entity_type.name))),
+                **self._parts.errors(reading(entity_set)),
+            },
+        }
+
+    def _counting(self, name: str, entity_set: EntitySet | None, entity_type: EntityType) -> dict[str, Any]:
+        options = [one for one in self._options(entity_type, collection=True) if one["$ref"].endswith(".filter")]
+        if any(one.searchable for one in entity_type.properties):
+            options.append(ref("search", "parameters"))
+        return {
+            "operationId": name,
+            "summary": "Says how many there are.",
+            **self._common(reading(entity_set), entity_set),
+            **({"tags": [entity_set.name]} if entity_set else {}),
+            "parameters": options,
+            "responses": {
+                "200": {"description": "The number.", "content": _COUNT},
+                **self._parts.errors(reading(entity_set)),
+            },
+        }
+
+    def _creating(
+        self, name: str, entity_set: EntitySet | None, entity_type: EntityType, body: Schema
+    ) -> dict[str, Any]:
+        access = Access(kind="create", entity_set=entity_set)
+        where = {"Location": "The address of the entity."} | ({"ETag": _ETAG} if entity_type.etag else {})
+        return {
+            "operationId": name,
+            "summary": f"Creates an entity of {entity_type.name}.",
+            **self._common(access, entity_set),
+            "parameters": [ref("return", "parameters")],
+            "requestBody": {"required": True, "content": json_content(body)},
+            "responses": {
+                "201": answer("Created.", self._schemas.entity(entity_type.name), headers=where),
+                "204": answer("Created, with `Prefer: return=minimal`.", headers=where),
+                **self._parts.errors(access),
+            },
+        }
+
+    # ---- entities ----
+
+    def _entity(self, name: str, entity_set: EntitySet, entity_type: EntityType) -> dict[str, Any]:
+        item = {"get": self._reading(f"{name}.read", entity_set, entity_type)}
+        if entity_set.updatable:
+            item["patch"] = self._updating(f"{name}.update", entity_set, entity_type, replace=False)
+            item["put"] = self._updating(f"{name}.replace", entity_set, entity_type, replace=True)
+        if entity_set.deletable:
+            access = Access(kind="delete", entity_set=entity_set)
+            item["delete"] = {
+                "operationId": f"{name}.delete",
+                "summary": "Deletes the entity, and what it is composed of.",
+                **self._common(access, entity_set),
+                "parameters": [ref("if-match", "parameters")] if entity_type.etag else [],
+                "responses": {"204": answer("Deleted."), **self._parts.errors(access)},
+            }
+        return _tagged(item, name)
+
+    def _reading(
+        self, name: str, entity_set: EntitySet | None, entity_type: EntityType, *, maybe: bool = False
+    ) -> dict[str, Any]:
+        headers = {"ETag": _ETAG} if entity_type.etag else {}
+        options = self._options(entity_type, collection=False)
+        unchanged: dict[str, Any] = {}
+        if entity_type.etag:
+            options.append(ref("if-none-match", "parameters"))
+            unchanged = {"304": answer("It still has that ETag.")}
+        return {
+            "operationId": name,
+            "summary": f"Reads an entity of {entity_type.name}.",
+            **self._common(reading(entity_set), entity_set),
+            "parameters": options,
+            "responses": {
+                "200": answer("The entity.", self._schemas.entity(entity_type.name), headers=headers),
+                **({"204": answer("It leads nowhere.")} if maybe else {}),
+                **unchanged,
+                **self._parts.errors(reading(entity_set)),
+            },
+        }
+
+    def _updating(self, name: str, entity_set: EntitySet, entity_type: EntityType, *, replace: bool) -> dict[str, Any]:
+        access = Access(kind="update", entity_set=entity_set)
+        headers = {"ETag": _ETAG} if entity_type.etag else {}
+        what = "Replaces the entity: what the body leaves out gets its default." if replace else "Changes the entity."
+        return {
+            "operationId": name,
+            "summary": what,
+            **self._common(access, entity_set),
+            "parameters": [ref(one, "parameters") for one in (["if-match"] if entity_type.etag else []) + ["return"]],
+            "requestBody": {
+                "required": True,
+                "content": json_content(self._schemas.update(entity_type, replace=replace)),
+            },
+            "responses": {
+                "200": answer("Changed.", self._schemas.entity(entity_type.name), headers=headers),
+                "204": answer("Changed.", headers=headers),
+                **self._parts.errors(access),
+            },
+        }
+
+    def _single_property(self, path: str, name: str, entity_set: EntitySet, entity_type: EntityType) -> dict[str, Any]:
+        readable = [one for one in entity_type.properties if not one.write_only]
+        names = [one.name for one in readable]
+        value = {"anyOf": _distinct([self._schemas.readable_property(entity_type, one) for one in readable])}
+        which = parameter("property", "path", {"type": "string", "enum": names})
+        item: dict[str, Any] = {
+            "get": {
+                "operationId": f"{name}.readProperty",
+                "summary": "Reads one property.",
+                **self._common(reading(entity_set), entity_set),
+                "responses": {
+                    "200": answer("Its value.", self._schemas.single(value)),
+                    "204": answer("It is null."),
+                    **self._parts.errors(reading(entity_set)),
+                },
+            }
+        }
+        raw = {
+            "operationId": f"{name}.readPropertyAsText",
+            "summary": "Reads one property, bare.",
+            **self._common(reading(entity_set), entity_set),
+            "responses": {
+                "200": {"description": "Its value.", "content": {"text/plain": {}, "application/octet-stream": {}}},
+                "204": answer("It is null."),
+                **self._parts.errors(reading(entity_set)),
+            },
+        }
+        if entity_set.updatable:
+            item["put"] = self._changing_property(name, entity_set)
+        return {
+            path: {"parameters": [which], **_tagged(item, name)},
+            f"{path}/$value": {"parameters": [which], **_tagged({"get": raw}, name)},
+        }
+
+    def _changing_property(self, name: str, entity_set: EntitySet) -> dict[str, Any]:
+        access = Access(kind="update", entity_set=entity_set)
+        body: Schema = {"type": "object", "properties": {"value": {}}, "required": ["value"]}
+        return {
+            "operationId": f"{name}.changeProperty",
+            "summary": "Changes one property.",
+            **self._common(access, entity_set),
+            "parameters": [ref("return", "parameters")],
+            "requestBody": {"required": True, "content": json_content(body)},
+            "responses": {
+                "200": answer("Changed.", self._schemas.single({})),
+                "204": answer("Changed."),
+                **self._parts.errors(access),
+            },
+        }
+
+    # ---- navigations ----
+
+    def _to_one(
+        self, path: str, name: str, owner: EntityType, navigation: NavigationProperty, target: EntitySet | None
+    ) -> dict[str, Any]:
+        reached = self._edm.entity_types[navigation.target]
+        paths = {path: {"get": self._reading(f"{name}.read", target, reached, maybe=True)}}
+        links = {"get": self._linking("read", name, target, answer("The reference.", _REFERENCE))}
+        links["get"]["responses"]["204"] = answer("It leads nowhere.")
+        if navigation.writable and not navigation.composition:
+            links["put"] = self._linking("link", name, target, answer("Linked."), with_body=True)
+            links["delete"] = self._linking("unlink", name, target, answer("Unlinked."))
+        return paths | {f"{path}/$ref": links}
+
+    def _to_many(
+        self, path: str, name: str, owner: EntityType, navigation: NavigationProperty, target: EntitySet | None
+    ) -> dict[str, Any]:
+        reached = self._edm.entity_types[navigation.target]
+        item = {"get": self._listing(f"{name}.list", target, reached)}
+        if navigation.writable and (target is None or target.insertable):
+            body = self._schemas.created_along(owner, navigation)
+            item["post"] = self._creating(f"{name}.create", target, reached, body)
+        links = {
+            "get": self._linking("read", name, target, answer("References.", self._schemas.collection(_REFERENCE)))
+        }
+        if navigation.writable and not navigation.composition:
+            links["post"] = self._linking("link", name, target, answer("Linked."), with_body=True)
+            links["delete"] = self._linking("unlink", name, target, answer("Unlinked."))
+            which = parameter("$id", "query", {"type": "string", "format": "uri-reference"}, "Which.", required=True)
+            links["delete"]["parameters"] = [which]
+        count = {"get": self._counting(f"{name}.count", target, reached)}
+        return {path: item, f"{path}/$count": count, f"{path}/$ref": links}
+
+    def _linking(
+        self, what: str, name: str, target: EntitySet | None, success: dict[str, Any], *, with_body: bool = False
+    ) -> dict[str, Any]:
+        access = Access(kind="read" if what == "read" else "update", entity_set=target)
+        body = {"requestBody": {"required": True, "content": json_content(_REFERENCE)}} if with_body else {}
+        return {
+            "operationId": f"{name}.{what}{'References' if what == 'read' else ''}",
+            "summary": {"read": "Reads addresses only.", "link": "Links an entity.", "unlink": "Removes a link."}[what],
+            **self._common(access, target),
+            **body,
+            "responses": {"200" if "content" in success else "204": success, **self._parts.errors(access)},
+        }
+
+    # ---- shared ----
+
+    def _options(self, entity_type: EntityType, *, collection: bool) -> list[dict[str, Any]]:
+        made = reading_options(entity_type, collection=collection)
+        self.parameters |= {f"{entity_type.name}.{name}": one for name, one in made.items()}
+        return [ref(f"{entity_type.name}.{name}", "parameters") for name in made]
+
+    def _common(self, access: Access, entity_set: EntitySet | None) -> dict[str, Any]:
+        deprecated = entity_set is not None and (
+            is_deprecated(entity_set.annotations)
+            or is_deprecated(self._edm.entity_types[entity_set.entity_type].annotations)
+        )
+        return self._parts.allowed(access) | ({"deprecated": True} if deprecated else {})
+
+
+def _tagged(item: dict[str, Any], tag: str) -> dict[str, Any]:
+    return {method: {**operation, "tags": [tag]} for method, operation in item.items()}
+
+
+def _distinct(schemas: list[Schema]) -> list[Schema]:
+    found: list[Schema] = []
+    for schema in schemas:
+        bare = {key: value for key, value in schema.items() if key not in ("title", "description", "readOnly")}
+        if bare not in found:
+            found.append(bare)
+    return found

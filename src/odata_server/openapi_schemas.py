@@ -1,0 +1,229 @@
+"""The schemas of an OpenAPI document: of each entity type what is read, created and updated; types; envelopes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from odata_server import csdl_model
+from odata_server.edm import ComplexType, Edm, EntityType, NavigationProperty, Property, ReturnType, StructuredType
+from odata_server.openapi_values import Schema, described, nullable, ref, typed
+
+__all__ = ["NESTING_MAX", "Schemas", "is_required"]
+
+NESTING_MAX = 6
+"""How deep compositions are spelled out in the bodies of creates and updates."""
+
+_CONTROL = {"@": {"description": "Control information and annotations."}}
+
+
+def is_required(entity_type: EntityType, prop: Property) -> bool:
+    """Whether a create must give a property: it is never null, and neither the model nor the service has a value."""
+    if prop.nullable or prop.computed or prop.collection or prop.default is not None:
+        return False
+    if any(one.term == "Core.ComputedDefaultValue" for one in prop.annotations):
+        return False
+    # a lone GUID as the key is made by the service when a client gives none
+    return not (entity_type.key == (prop.name,) and prop.type == "Edm.Guid")
+
+
+class Schemas:
+    """Makes the component schemas of one model, by name, as they are asked for."""
+
+    def __init__(
+        self,
+        edm: Edm,
+        *,
+        allowed_values: Mapping[str, Sequence[str]],
+        required: Callable[[EntityType, Property], bool],
+        changeable: Callable[[EntityType, Property], bool],
+        extras: Mapping[str, Schema],
+    ) -> None:
+        self._edm = edm
+        self._allowed = allowed_values
+        self._required = required
+        self._changeable = changeable
+        self.extras = extras
+        self.made: dict[str, Schema] = {}
+
+    def add_types(self) -> None:
+        """What can be read, and the complex types in both directions."""
+        for complex_type in self._edm.complex_types.values():
+            self.made[complex_type.name] = self._readable(complex_type)
+            self.made[f"{complex_type.name}-input"] = self._complex_input(complex_type)
+        for entity_type in self._edm.entity_types.values():
+            self.made[entity_type.name] = self._readable(entity_type)
+
+    # ---- answers ----
+
+    def entity(self, name: str) -> Schema:
+        """An answer that is one entity."""
+        whole = ref(name)
+        return {"allOf": [whole, {"required": list(self.extras)}]} if self.extras else whole
+
+    def collection(self, item: Schema) -> Schema:
+        """An answer that is a collection."""
+        properties: Schema = {
+            "@context": {"type": "string", "format": "uri-reference"},
+            "@count": {"type": "integer", "minimum": 0, "description": "How many there are, with `$count=true`."},
+            "@nextLink": {
+                "type": "string",
+                "format": "uri-reference",
+                "description": "Where the next page is; absent on the last.",
+            },
+            "value": {"type": "array", "items": item},
+        }
+        return self._envelope(properties)
+
+    def single(self, value: Schema) -> Schema:
+        """An answer that is one value."""
+        return self._envelope({"@context": {"type": "string", "format": "uri-reference"}, "value": value})
+
+    def returned(self, returns: ReturnType) -> Schema:
+        """The answer of an operation."""
+        if returns.entity_type is not None:
+            name = returns.entity_type
+            return self.collection(ref(name)) if returns.collection else self.entity(name)
+        schema = typed(returns, for_input=False)
+        if isinstance(returns.type, ComplexType) and not returns.collection:
+            return self.single(schema) if not self.extras else {"allOf": [schema, {"required": list(self.extras)}]}
+        return self.single(schema)
+
+    def _envelope(self, properties: Schema) -> Schema:
+        return {
+            "type": "object",
+            "properties": properties | dict(self.extras),
+            "required": ["value", *self.extras],
+            "patternProperties": _CONTROL,
+            "additionalProperties": False,
+        }
+
+    def _readable(self, owner: StructuredType) -> Schema:
+        properties: Schema = {}
+        for prop in owner.properties:
+            if not prop.write_only:
+                properties[prop.name] = self.readable_property(owner, prop)
+        for navigation in owner.navigations:
+            properties[navigation.name] = self._expanded(owner, navigation)
+        for name, schema in self.extras.items():
+            properties.setdefault(name, schema)
+        return {
+            "type": "object",
+            **described(owner.annotations),
+            "properties": properties,
+            "patternProperties": _CONTROL,
+            "additionalProperties": False,
+        }
+
+    def readable_property(self, owner: StructuredType, prop: Property) -> Schema:
+        """A property as it is answered."""
+        allowed = self._allowed.get(f"{owner.name}/{prop.name}")
+        schema = typed(prop, for_input=False, allowed=allowed, annotations=prop.annotations)
+        read_only = {"readOnly": True} if prop.computed else {}
+        return _beside(schema, described(prop.annotations) | read_only)
+
+    def _expanded(self, owner: StructuredType, navigation: NavigationProperty) -> Schema:
+        notes = described(navigation.annotations, fallback=f"With `$expand={navigation.name}`.")
+        if navigation.collection:
+            return {"type": "array", "items": ref(navigation.target), **notes}
+        target = ref(navigation.target)
+        maybe = csdl_model.is_nullable(self._edm, owner, navigation)
+        return _beside(nullable(target) if maybe else target, notes)
+
+    # ---- bodies ----
+
+    def create(self, entity_type: EntityType) -> Schema:
+        """The body of a create, with what may be created along with it."""
+        name = f"{entity_type.name}-create"
+        if name not in self.made:
+            self.made[name] = {}  # a type that is composed of itself refers to this
+            self.made[name] = self._body(entity_type, name, creating=True, path=(entity_type.name,))
+        return ref(name)
+
+    def update(self, entity_type: EntityType, *, replace: bool = False) -> Schema:
+        """The body of an update; ``replace``: what is left out gets its default, so some cannot be."""
+        name = f"{entity_type.name}-update"
+        if name not in self.made:
+            self.made[name] = {}
+            self.made[name] = self._body(entity_type, name, creating=False, path=(entity_type.name,))
+        given = self.made[name]["properties"]
+        needed = [p.name for p in entity_type.properties if p.name in given and self._required(entity_type, p)]
+        return {"allOf": [ref(name), {"required": needed}]} if replace and needed else ref(name)
+
+    def created_along(self, owner: EntityType, navigation: NavigationProperty) -> Schema:
+        """The body of a create through a navigation: what joins it to its owner is known."""
+        return self._nested(f"{owner.name}-create", navigation, creating=True, path=(owner.name,))
+
+    def _nested(self, prefix: str, navigation: NavigationProperty, *, creating: bool, path: tuple[str, ...]) -> Schema:
+        base, _, kind = prefix.rpartition("-")
+        name = f"{base}.{navigation.name}-{kind}"
+        if name not in self.made:
+            self.made[name] = {}
+            target = self._edm.entity_types[navigation.target]
+            joined = {other for _, other in navigation.on}
+            self.made[name] = self._body(
+                target, name, creating=creating, path=(*path, target.name), without=joined, nested=True
+            )
+        return ref(name)
+
+    def _body(
+        self,
+        entity_type: EntityType,
+        name: str,
+        *,
+        creating: bool,
+        path: tuple[str, ...],
+        without: Collection[str] = (),
+        nested: bool = False,
+    ) -> Schema:
+        given = [
+            p
+            for p in entity_type.properties
+            if p.name not in without and self._accepts(entity_type, p, creating, nested)
+        ]
+        properties = {prop.name: self._acceptable_property(entity_type, prop, creating) for prop in given}
+        for navigation in entity_type.navigations:
+            if navigation.composition and navigation.writable and len(path) < NESTING_MAX:
+                inner = self._nested(name, navigation, creating=creating, path=path)
+                notes = described(navigation.annotations)
+                properties[navigation.name] = (
+                    {"type": "array", "items": inner, **notes}
+                    if navigation.collection
+                    else _beside(nullable(inner), notes)
+                )
+        required = [prop.name for prop in given if self._required(entity_type, prop)] if creating else []
+        return {
+            "type": "object",
+            **described(entity_type.annotations),
+            "properties": properties,
+            **({"required": required} if required else {}),
+            "patternProperties": _CONTROL,
+            "additionalProperties": False,
+        }
+
+    def _accepts(self, entity_type: EntityType, prop: Property, creating: bool, nested: bool) -> bool:
+        if prop.name in entity_type.key:
+            return nested or (creating and not prop.computed)
+        if prop.computed:
+            return False
+        return creating or ((nested or not prop.immutable) and self._changeable(entity_type, prop))
+
+    def _acceptable_property(self, owner: StructuredType, prop: Property, creating: bool) -> Schema:
+        allowed = self._allowed.get(f"{owner.name}/{prop.name}")
+        schema = typed(prop, for_input=True, allowed=allowed, annotations=prop.annotations, suffix="-input")
+        notes = described(prop.annotations, default=prop.default if creating else None)
+        return _beside(schema, notes | ({"writeOnly": True} if prop.write_only else {}))
+
+    def _complex_input(self, complex_type: ComplexType) -> Schema:
+        return {
+            "type": "object",
+            **described(complex_type.annotations),
+            "properties": {p.name: self._acceptable_property(complex_type, p, True) for p in complex_type.properties},
+            "required": [p.name for p in complex_type.properties if not p.nullable and p.default is None],
+            "patternProperties": _CONTROL,
+            "additionalProperties": False,
+        }
+
+
+def _beside(schema: Schema, notes: Schema) -> Schema:
+    """A schema with notes on it; its own, closer description stays."""
+    return {**notes, **schema}

@@ -1,0 +1,199 @@
+"""Values of the model as JSON Schema 2020-12: what a service answers, and the often wider range of what it accepts."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from odata_server import csdl_model
+from odata_server.annotations import Annotation, EnumMemberValue, Record
+from odata_server.edm import ComplexType, EnumType, Parameter, Primitive, Property, ReturnType
+
+__all__ = ["Schema", "described", "is_deprecated", "nullable", "ref", "typed", "value_schema"]
+
+Schema = dict[str, Any]
+
+_CLOCK = "^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\\.[0-9]+)?)?$"
+_RANGES = {
+    Primitive.BYTE: (0, 2**8 - 1),
+    Primitive.SBYTE: (-(2**7), 2**7 - 1),
+    Primitive.INT16: (-(2**15), 2**15 - 1),
+    Primitive.INT32: (-(2**31), 2**31 - 1),
+    Primitive.INT64: (-(2**63), 2**63 - 1),
+}
+_PLAIN: Mapping[Primitive, Schema] = {
+    Primitive.BOOLEAN: {"type": "boolean"},
+    Primitive.DATE: {"type": "string", "format": "date"},
+    Primitive.DATE_TIME_OFFSET: {"type": "string", "format": "date-time"},
+    Primitive.DOUBLE: {"anyOf": [{"type": "number", "format": "double"}, {"enum": ["NaN", "INF", "-INF"]}]},
+    Primitive.DURATION: {"type": "string", "format": "duration"},
+    Primitive.GUID: {"type": "string", "format": "uuid"},
+    Primitive.SINGLE: {"anyOf": [{"type": "number", "format": "float"}, {"enum": ["NaN", "INF", "-INF"]}]},
+    Primitive.TIME_OF_DAY: {"type": "string", "pattern": _CLOCK, "examples": ["09:30:00"]},
+}
+_WIDEST = 400  # digits: a Decimal without precision
+
+
+def ref(name: str, kind: str = "schemas") -> Schema:
+    """A reference to a component."""
+    return {"$ref": f"#/components/{kind}/{name}"}
+
+
+def nullable(schema: Schema) -> Schema:
+    """The same, or null."""
+    if "$ref" in schema or "anyOf" in schema:
+        options = schema.get("anyOf") or [{"$ref": schema["$ref"]}]
+        rest = {key: value for key, value in schema.items() if key not in ("$ref", "anyOf")}
+        return {**rest, "anyOf": [*options, {"type": "null"}]}
+    if "type" not in schema:
+        return schema
+    kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    widened = {**schema, "type": [*kinds, "null"]}
+    return {**widened, "enum": [*schema["enum"], None]} if "enum" in schema else widened
+
+
+def typed(
+    typed_: Property | Parameter | ReturnType,
+    *,
+    for_input: bool,
+    allowed: Sequence[str] | None = None,
+    annotations: Iterable[Annotation] = (),
+    suffix: str = "",
+) -> Schema:
+    """A property, parameter or returned value that is no entity; ``suffix`` picks the variant of complex types.
+
+    ``allowed``: the only values it can have, where a code list says so.
+    """
+    schema = value_schema(typed_, for_input=for_input, suffix=suffix)
+    _narrow(schema, annotations, allowed)
+    if typed_.collection:
+        item = nullable(schema) if typed_.nullable else schema
+        return {"type": "array", "items": item}
+    return nullable(schema) if typed_.nullable else schema
+
+
+def value_schema(typed_: Property | Parameter | ReturnType, *, for_input: bool, suffix: str = "") -> Schema:
+    """One value that is not null."""
+    kind = typed_.type
+    if isinstance(kind, ComplexType):
+        return ref(f"{kind.name}{suffix}")
+    if isinstance(kind, EnumType):
+        return _enum(kind)
+    if kind is Primitive.DECIMAL:
+        return _decimal(typed_, for_input=for_input)
+    if kind in _RANGES:
+        return _whole(kind, for_input=for_input)
+    if kind is Primitive.BINARY:
+        return _binary(typed_.max_length, for_input=for_input)
+    if kind is Primitive.STRING or kind is None:
+        return {"type": "string"} | ({} if typed_.max_length is None else {"maxLength": typed_.max_length})
+    return dict(_PLAIN[kind])
+
+
+def _enum(kind: EnumType) -> Schema:
+    names = [member.name for member in kind.members]
+    if kind.is_flags:
+        return {"type": "string", "description": f"One or more of {', '.join(names)}, separated by commas."}
+    return {"type": "string", "enum": names}
+
+
+def _whole(kind: Primitive, *, for_input: bool) -> Schema:
+    low, high = _RANGES[kind]
+    whole: Schema = {"type": "integer", "minimum": low, "maximum": high}
+    if kind in (Primitive.INT32, Primitive.INT64):
+        whole["format"] = kind.value.removeprefix("Edm.").lower()
+    if kind is Primitive.INT64 and for_input:
+        return {"anyOf": [whole, {"type": "string", "pattern": "^-?[0-9]{1,18}$"}]}
+    return whole
+
+
+def _decimal(typed_: Property | Parameter | ReturnType, *, for_input: bool) -> Schema:
+    """A number; what comes in may be text, which no JSON library rounds on its way."""
+    number: Schema = {"type": "number"}
+    scale = typed_.scale
+    if typed_.precision is not None:
+        limit = 10 ** (typed_.precision - (scale or 0))
+        number |= {"exclusiveMinimum": -limit, "exclusiveMaximum": limit}
+    if not for_input:
+        return number
+    digits = (typed_.precision or _WIDEST) - (scale or 0)
+    places = "" if scale == 0 else f"(\\.[0-9]{{1,{scale or typed_.precision or _WIDEST}}})?"
+    text = {"type": "string", "pattern": f"^-?[0-9]{{1,{max(digits, 1)}}}{places}$"}
+    if scale is not None:
+        number["description"] = f"At most {scale} decimals."
+    return {"anyOf": [number, text]}
+
+
+def _binary(max_length: int | None, *, for_input: bool) -> Schema:
+    schema: Schema = {"type": "string", "format": "base64url"}
+    if for_input:
+        schema["pattern"] = "^([A-Za-z0-9_-]{4})*([A-Za-z0-9_-]{2,3}={0,2})?$"
+    if max_length is not None:
+        schema["maxLength"] = -(-max_length // 3) * 4
+    return schema
+
+
+# ---- annotations --------------------------------------------------------------------------------------------------
+
+
+def described(
+    annotations: Iterable[Annotation], *, fallback: str = "", default: object = None, deprecated: bool = True
+) -> Schema:
+    """Title, description, default value and deprecation, where there are any."""
+    values = {one.term: one.value for one in annotations if one.qualifier is None}
+    made: Schema = {}
+    if isinstance(label := values.get("Common.Label"), str):
+        made["title"] = label
+    text = values.get("Core.Description") or fallback
+    longer = values.get("Core.LongDescription")
+    if text or longer:
+        made["description"] = " ".join(str(part) for part in (text, longer) if part)
+    if default is not None:
+        made["default"] = _json(default)
+    if deprecated and is_deprecated(annotations):
+        made["deprecated"] = True
+    return made
+
+
+def is_deprecated(annotations: Iterable[Annotation]) -> bool:
+    """Whether a Core.Revisions says so: a collection with a record of Kind ``Core.RevisionKind/Deprecated``."""
+    for one in annotations:
+        for revision in one.value if one.term == "Core.Revisions" and isinstance(one.value, tuple) else ():
+            kind = revision.values.get("Kind") if isinstance(revision, Record) else None
+            if isinstance(kind, EnumMemberValue) and kind.members == ("Core.RevisionKind/Deprecated",):
+                return True
+    return False
+
+
+def _narrow(schema: Schema, annotations: Iterable[Annotation], allowed: Sequence[str] | None) -> None:
+    """Put what the Validation vocabulary says, and ``allowed``, on a schema."""
+    values = {one.term: one.value for one in annotations if one.qualifier is None}
+    choices = values.get("Validation.AllowedValues")
+    if allowed is None and isinstance(choices, tuple):
+        allowed = [_json(choice.values["Value"]) for choice in choices if isinstance(choice, Record)]
+    if allowed is not None and "anyOf" not in schema and "$ref" not in schema:
+        schema["enum"] = list(allowed)
+    for term, keyword in (("Validation.Minimum", "minimum"), ("Validation.Maximum", "maximum")):
+        bound = values.get(term)
+        if isinstance(bound, int | Decimal) and not isinstance(bound, bool):
+            for numeric in (one for one in schema.get("anyOf", [schema]) if one.get("type") in ("number", "integer")):
+                numeric[keyword] = _json(bound)
+                numeric.pop(f"exclusive{keyword.capitalize()}", None)
+    if isinstance(pattern := values.get("Validation.Pattern"), str) and schema.get("type") == "string":
+        schema["pattern"] = pattern
+
+
+def _json(value: Any) -> Any:
+    """A Python value of the model as JSON has it."""
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, bytes):
+        return base64.urlsafe_b64encode(value).decode()
+    if isinstance(value, dt.datetime | dt.date | dt.time | dt.timedelta):
+        return csdl_model.value_text(value)
+    if isinstance(value, Mapping):
+        return {key: _json(one) for key, one in value.items()}
+    return [_json(one) for one in value] if isinstance(value, list | tuple) else value

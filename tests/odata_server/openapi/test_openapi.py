@@ -1,0 +1,355 @@
+"""The OpenAPI document: valid, complete, and as strict as the service that it describes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator, FormatChecker
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from odata_server.annotations import Annotation, EnumMemberValue, Record
+from odata_server.edm import Container, Edm, EntitySet, EntityType, Primitive, Property, Schema
+from odata_server.errors import ODataError
+from odata_server.hooks import Access
+from odata_server.openapi import render_openapi
+from odata_server.openapi_parts import Security
+from odata_server.payload import decode_entity
+from odata_server.source import Key
+from tests.odata_server import bookshop_edm
+from tests.odata_server.csdl.library import library
+
+BOOKSHOP = bookshop_edm.EDM
+GUID = "01234567-89ab-cdef-0123-456789abcdef"
+
+
+def _render(edm: Edm, **options: Any) -> dict[str, Any]:
+    return render_openapi(edm, title="Books", version="1.2.3", base_url="https://example.com/books/", **options)
+
+
+def _validator(document: dict[str, Any], schema: dict[str, Any]) -> Draft202012Validator:
+    return Draft202012Validator({**schema, "components": document["components"]}, format_checker=FormatChecker())
+
+
+def _operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, item in document["paths"].items():
+        for method, operation in item.items():
+            if method != "parameters":
+                yield path, method, operation
+
+
+def _methods(document: dict[str, Any], path: str) -> set[str]:
+    return set(document["paths"][path]) - {"parameters"}
+
+
+@pytest.mark.parametrize("edm", [library(), BOOKSHOP], ids=["library", "bookshop"])
+def test_the_document_is_openapi(edm: Edm) -> None:
+    document = _render(edm, extras={"minorVersion": {"type": "integer"}})
+    assert [str(error) for error in OpenAPIV31SpecValidator(document).iter_errors()] == []
+    names = [operation["operationId"] for _, _, operation in _operations(document)]
+    assert len(names) == len(set(names))
+    for name, schema in document["components"]["schemas"].items():
+        Draft202012Validator.check_schema(schema)
+        assert schema, name
+
+
+def test_the_same_model_gives_the_same_document() -> None:
+    assert json.dumps(_render(library())) == json.dumps(_render(library()))
+
+
+def test_no_component_is_without_use_and_no_reference_without_a_component() -> None:
+    document = _render(BOOKSHOP)
+    text = json.dumps(document)
+    for kind in ("parameters", "responses", "schemas"):
+        for name in document["components"][kind]:
+            assert f'"#/components/{kind}/{name}"' in text or name.endswith("-input"), (kind, name)
+    for used in {part.split('"')[0] for part in text.split('"#/components/')[1:]}:
+        kind, name = used.split("/")
+        assert name in document["components"][kind]
+
+
+def test_a_writable_set_has_all_its_addresses() -> None:
+    document = _render(BOOKSHOP)
+    methods = {
+        path: _methods(document, path)
+        for path in document["paths"]
+        if path.startswith(("/Books(", "/Books/", "/Books"))
+    }
+    book = "/Books({ID})"
+    assert methods["/Books"] == {"get", "post"}
+    assert methods["/Books/$count"] == {"get"}
+    assert methods[book] == {"get", "patch", "put", "delete"}
+    assert methods[f"{book}/author"] == {"get"}
+    assert methods[f"{book}/author/$ref"] == {"get", "put", "delete"}
+    assert methods[f"{book}/chapters"] == {"get", "post"}
+    assert methods[f"{book}/chapters/$count"] == {"get"}
+    assert methods[f"{book}/chapters/$ref"] == {"get"}
+    assert methods[f"{book}/reviews/$ref"] == {"get", "post", "delete"}
+    assert methods[f"{book}/{{property}}"] == {"get", "put"}
+    assert methods[f"{book}/{{property}}/$value"] == {"get"}
+
+
+def test_a_read_only_set_has_nothing_to_write_with() -> None:
+    document = _render(BOOKSHOP)
+    methods = set()
+    for path in document["paths"]:
+        if path.startswith("/Countries"):
+            methods |= _methods(document, path)
+    assert methods == {"get"}
+
+
+def test_operations_stand_at_both_of_their_addresses() -> None:
+    paths = _render(BOOKSHOP)["paths"]
+    for name in ("order", "Bookshop.order"):
+        assert "post" in paths[f"/Books({{ID}})/{name}"]
+    for name in ("reprice", "Bookshop.reprice"):
+        assert "post" in paths[f"/Books/{name}"]
+    price = paths["/Books({ID})/priceIn(currency='{currency}',rate={rate})"]
+    assert [one["name"] for one in price["parameters"]] == ["ID", "currency", "rate"]
+    assert set(paths["/greet(name='{name}')"]["get"]["responses"]["200"]["content"]) == {
+        "application/json",
+        "text/plain",
+    }
+    assert "post" in paths["/closeShop"]
+
+
+def test_a_key_of_several_properties_names_each() -> None:
+    item = _render(BOOKSHOP)["paths"]["/OrderItems(order_ID={order_ID},position={position})"]
+    assert [(one["name"], one["schema"]["type"]) for one in item["parameters"]] == [
+        ("order_ID", "string"),
+        ("position", "integer"),
+    ]
+
+
+# ---- bodies -------------------------------------------------------------------------------------------------------
+
+
+def _no_reference(text: str, navigation: object) -> Key:
+    raise AssertionError(text)
+
+
+WHOLE = {"isbn": "9783161484100", "title": "It", "price": 9.99, "language": "en"}
+
+
+@pytest.mark.parametrize(
+    ("change", "accepted"),
+    [
+        ({}, True),
+        ({"title": "x" * 200}, True),
+        ({"title": "x" * 201}, False),
+        ({"title": None}, False),
+        ({"title": 7}, False),
+        ({"description": None}, True),
+        ({"price": "9.99"}, True),
+        ({"price": "9.999"}, False),
+        ({"price": "ten"}, False),
+        ({"price": 10_000_000}, False),
+        ({"price": 9_999_999.99}, True),
+        ({"price": None}, False),
+        ({"purchasePrice": 1}, True),
+        ({"stock": 2**31}, False),
+        ({"stock": 1.5}, False),
+        ({"stock": "1"}, False),
+        ({"sold": "123456789012345"}, True),
+        ({"rating": "INF"}, True),
+        ({"rating": "much"}, False),
+        ({"rating": 1e3}, True),
+        ({"published": "2020-02-29T12:00:00Z"}, True),
+        ({"published": "2020-02-29T12:00:00.123+02:00"}, True),
+        ({"published": "2020-02-29"}, False),
+        ({"format": "EBook"}, True),
+        ({"format": "Scroll"}, False),
+        ({"available": False}, True),
+        ({"available": "false"}, False),
+        ({"tags": ["a", "b"]}, True),
+        ({"tags": [None]}, False),
+        ({"tags": ["x" * 31]}, False),
+        ({"tags": None}, False),
+        ({"thumbnail": "AAEC"}, True),
+        ({"thumbnail": "!"}, False),
+        ({"ID": GUID}, True),
+        ({"ID": "7"}, False),
+        ({"nonsense": 1}, False),
+        ({"@odata.type": "#Bookshop.Book"}, True),
+        ({"chapters": [{"number": 1, "title": "One", "sections": [{"heading": "A"}]}]}, True),
+        ({"chapters": [{"number": 1, "title": "One", "nonsense": 1}]}, False),
+        ({"chapters": {"number": 1, "title": "One"}}, False),
+        ({"blurb": {"text": "Read it"}}, True),
+        ({"blurb": None}, True),
+        ({"blurb": [{"text": "Read it"}]}, False),
+        ({"translations": [{"language": "de", "title": "Es"}]}, True),
+    ],
+)
+def test_the_schema_of_a_create_accepts_what_the_decoder_accepts(change: dict[str, Any], accepted: bool) -> None:
+    body = WHOLE | change
+    document = _render(BOOKSHOP)
+    schema = document["paths"]["/Books"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    try:
+        book = BOOKSHOP.entity_types["Book"]
+        decode_entity(BOOKSHOP, book, json.dumps(body).encode(), for_create=True, resolve_reference=_no_reference)
+        decoded = True
+    except ODataError:
+        decoded = False
+    assert (decoded, _validator(document, schema).is_valid(body)) == (accepted, accepted)
+
+
+def _body(document: dict[str, Any], path: str, method: str) -> dict[str, Any]:
+    schema: dict[str, Any] = document["paths"][path][method]["requestBody"]["content"]["application/json"]["schema"]
+    return schema
+
+
+def test_a_create_needs_what_nobody_else_can_say() -> None:
+    document = _render(BOOKSHOP)
+    assert document["components"]["schemas"]["Book-create"]["required"] == ["isbn", "title", "price"]
+    assert document["components"]["schemas"]["Chapter-create"]["required"] == ["book_ID", "number", "title"]
+    assert document["components"]["schemas"]["Book.chapters-create"]["required"] == ["number", "title"]
+    assert document["components"]["schemas"]["OrderItem-create"]["required"] == ["order_ID", "position", "book_ID"]
+    assert _body(document, "/Books({ID})/chapters", "post") == {"$ref": "#/components/schemas/Book.chapters-create"}
+
+
+def test_an_update_may_leave_out_anything_and_a_replacement_may_not() -> None:
+    document = _render(BOOKSHOP)
+    patch, put = (_validator(document, _body(document, "/Books({ID})", method)) for method in ("patch", "put"))
+    for body, patched, replaced in [
+        ({}, True, False),
+        ({"title": "New", "price": 1}, True, True),
+        ({"isbn": "1"}, False, False),
+        ({"ID": GUID}, False, False),
+        ({"chapters": [{"ID": GUID, "title": "Better"}]}, True, False),
+    ]:
+        assert (patch.is_valid(body), put.is_valid(body)) == (patched, replaced), body
+
+
+def test_what_is_computed_is_read_and_what_is_secret_is_written() -> None:
+    schemas = _render(BOOKSHOP)["components"]["schemas"]
+    assert schemas["Book"]["properties"]["createdAt"]["readOnly"]
+    assert "createdAt" not in schemas["Book-create"]["properties"]
+    assert "purchasePrice" not in schemas["Book"]["properties"]
+    assert schemas["Book-create"]["properties"]["purchasePrice"]["writeOnly"]
+
+
+# ---- answers ------------------------------------------------------------------------------------------------------
+
+ROW = {
+    "@etag": 'W/"1"',
+    "ID": GUID,
+    "title": "It",
+    "price": 9.99,
+    "sold": 3,
+    "description": None,
+    "published": "2020-02-29T12:00:00Z",
+    "tags": ["a"],
+    "author": {"ID": GUID, "name": "A", "born": "1947-09-21", "email": None},
+    "genre": None,
+    "chapters@count": 1,
+    "chapters": [{"ID": GUID, "number": 1}],
+}
+
+
+@pytest.mark.parametrize(
+    ("answer", "valid"),
+    [
+        ({"@context": "$metadata#Books", "@count": 1, "value": [ROW], "minorVersion": 13}, True),
+        ({"@odata.context": "$metadata#Books", "value": [], "minorVersion": 13, "@odata.nextLink": "Books?x"}, True),
+        ({"value": [ROW]}, False),
+        ({"value": [ROW | {"purchasePrice": 1}], "minorVersion": 13}, False),
+        ({"value": [ROW | {"title": None}], "minorVersion": 13}, False),
+        ({"value": [ROW | {"price": "9.99"}], "minorVersion": 13}, False),
+        ({"value": [ROW | {"ID": "x"}], "minorVersion": 13}, False),
+        ({"value": ROW, "minorVersion": 13}, False),
+        ({"value": [], "minorVersion": 13, "more": 1}, False),
+    ],
+)
+def test_an_answer_that_differs_from_the_model_is_found(answer: dict[str, Any], valid: bool) -> None:
+    document = _render(BOOKSHOP, extras={"minorVersion": {"type": "integer"}})
+    schema = document["paths"]["/Books"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+    assert _validator(document, schema).is_valid(answer) is valid
+
+
+def test_errors_are_answered_as_the_host_says() -> None:
+    problem = {"type": "object", "required": ["title"]}
+    document = _render(
+        BOOKSHOP,
+        error_content={"application/problem+json": {"$ref": "#/components/schemas/Problem"}},
+        own_schemas={"Problem": problem},
+    )
+    assert list(document["components"]["responses"]["409"]["content"]) == ["application/problem+json"]
+    responses = document["paths"]["/Books"]["post"]["responses"]
+    assert {"400", "401", "403", "404", "405", "409", "412", "413", "429"} <= set(responses)
+
+
+def test_an_operation_answers_with_the_status_the_host_says() -> None:
+    document = _render(BOOKSHOP, statuses={"order": 202})
+    assert "202" in document["paths"]["/Books({ID})/order"]["post"]["responses"]
+
+
+# ---- what the host adds -------------------------------------------------------------------------------------------
+
+
+def test_each_operation_names_the_scopes_that_open_it() -> None:
+    def needed(access: Access) -> Sequence[str] | None:
+        return None if access.kind == "metadata" else ["Read"] if access.kind == "read" else ["Write"]
+
+    security = Security(token_url="https://example.com/token", scopes={"Read": "r", "Write": "w"}, needed=needed)
+    document = _render(BOOKSHOP, security=security)
+    schemes = document["components"]["securitySchemes"]
+    assert schemes["oauth2"]["flows"]["clientCredentials"]["tokenUrl"] == "https://example.com/token"
+    for path, method, operation in _operations(document):
+        if path in ("/", "/$metadata"):
+            assert operation["security"] == []
+        else:
+            scope = "Read" if method == "get" and not _calls(path) else "Write"
+            assert operation["security"] == [{"oauth2": [scope]}, {"bearer": [scope]}], path
+
+
+def _calls(path: str) -> bool:
+    last = path.rpartition("/")[2].removeprefix("Bookshop.").partition("(")[0]
+    return last in ("priceIn", "cheapest", "greet", "stockReport")
+
+
+def test_known_codes_are_the_only_ones() -> None:
+    document = _render(BOOKSHOP, allowed_values={"Book/language": ["de", "en"], "Author/country_code": ["AT"]})
+    schemas = document["components"]["schemas"]
+    assert schemas["Book"]["properties"]["language"]["enum"] == ["de", "en"]
+    assert schemas["Book-create"]["properties"]["language"]["enum"] == ["de", "en"]
+    assert schemas["Author-update"]["properties"]["country_code"]["enum"] == ["AT", None]
+
+
+def _thing(*annotations: Annotation, **more: Any) -> dict[str, Any]:
+    share = Property(name="share", type=Primitive.DECIMAL, precision=5, scale=2, annotations=annotations, **more)
+    thing = EntityType(
+        name="Thing", key=("ID",), properties=(Property(name="ID", type=Primitive.GUID, nullable=False), share)
+    )
+    container = Container(entity_sets=(EntitySet(name="Things", entity_type="Thing", annotations=annotations),))
+    return _render(Edm(Schema(namespace="Things", entity_types=(thing,), container=container)))
+
+
+def test_bounds_and_descriptions_of_the_model_are_those_of_the_document() -> None:
+    document = _thing(
+        Annotation("Validation.Minimum", Decimal("0.5")),
+        Annotation("Validation.Maximum", 100),
+        Annotation("Core.Description", "A part"),
+        Annotation("Common.Label", "Share"),
+    )
+    share = document["components"]["schemas"]["Thing-create"]["properties"]["share"]
+    assert (share["title"], share["description"]) == ("Share", "A part")
+    assert {key: share["anyOf"][0][key] for key in ("minimum", "maximum")} == {"minimum": 0.5, "maximum": 100}
+
+
+def test_what_is_deprecated_says_so() -> None:
+    kind = EnumMemberValue(("Core.RevisionKind/Deprecated",))
+    revision = Annotation("Core.Revisions", (Record({"Kind": kind, "Description": "Use others."}),))
+    document = _thing(revision)
+    assert document["components"]["schemas"]["Thing"]["properties"]["share"]["deprecated"]
+    assert all(operation["deprecated"] for path, _, operation in _operations(document) if path.startswith("/Things"))
+    untouched = _thing()
+    assert "deprecated" not in json.dumps(untouched)
+
+
+def test_what_the_host_serves_beside_the_model_is_in_the_document() -> None:
+    own = {"/Books:import": {"post": {"responses": {"202": {"description": "Accepted."}}}}}
+    document = _render(BOOKSHOP, own_paths=own)
+    assert document["paths"]["/Books:import"] == own["/Books:import"]
