@@ -26,6 +26,8 @@ from sqlalchemy import BigInteger, Dialect, Numeric, String, Text
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
+from odata_server.sql.storage import EPOCH_MICROSECONDS, NATIVE, ScaledInteger, Storage
+
 __all__ = ["ExactDecimal", "Json", "Timestamp", "from_microseconds", "maybe_moment", "string", "to_microseconds"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -80,6 +82,10 @@ class Timestamp(TypeDecorator[datetime]):
             return None
         return value.astimezone(UTC) if isinstance(value, datetime) else from_microseconds(value)
 
+    def odata_storage(self, dialect: str) -> Storage:
+        """What queries of clients compare with, see `odata_server.sql.storage`."""
+        return EPOCH_MICROSECONDS if dialect == "sqlite" else NATIVE
+
 
 class ExactDecimal(TypeDecorator[Decimal]):
     """A decimal with ``scale`` decimals. A value with more raises ValueError: rounding is the caller's decision."""
@@ -111,6 +117,10 @@ class ExactDecimal(TypeDecorator[Decimal]):
         if value is None:
             return None
         return Decimal(value).scaleb(-self.scale) if isinstance(value, int) else value
+
+    def odata_storage(self, dialect: str) -> Storage:
+        """What queries of clients compare and reckon with, see `odata_server.sql.storage`."""
+        return ScaledInteger(self.scale) if dialect == "sqlite" else NATIVE
 
     def scaled(self, value: Decimal | int) -> int:
         """The whole number that SQLite keeps. Raises ValueError for too many decimals, or too many digits."""
