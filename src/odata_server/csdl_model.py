@@ -35,6 +35,7 @@ __all__ = [
     "partner",
     "type_name",
     "underlying_type",
+    "value_text",
 ]
 
 BINDING_PARAMETER = "in"
@@ -85,10 +86,11 @@ def default_text(prop: Property) -> str | None:
     """The default value of a property as in a URL, without quotes; None: it has none that can be said."""
     if prop.default is None or prop.collection or isinstance(prop.type, ComplexType):
         return None
-    return _text(prop.default)
+    return value_text(prop.default)
 
 
-def _text(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """A primitive value as in a URL, without quotes."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Decimal):
