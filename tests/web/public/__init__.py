@@ -1,0 +1,1 @@
+"""The public API over HTTP, on both databases."""

@@ -1,0 +1,177 @@
+"""Two tenants served side by side, and clients of every kind; tests make rows of their own."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from promenade.store.rows import insert_rows
+from promenade.store.session import Database, open_database
+from promenade.store.unit import Session
+from promenade.workflows.clients import create_client
+from promenade.workflows.tenants import create_tenant
+from tests.kit.databases import DIALECTS, Databases
+from tests.kit.service import Service
+from tests.web.conftest import run
+
+MADE = datetime(2026, 1, 1, tzinfo=UTC)
+OWN, OTHER = "acme", "globex"
+SCOPES = {
+    "integrator": (OWN, ("PublicApi.Read", "PublicApi.Write")),
+    "reader": (OWN, ("PublicApi.Read",)),
+    "writer": (OWN, ("PublicApi.Write",)),
+    "administrator": (OWN, ("svc.Admin",)),
+    "till": (OWN, ("svc.POSReader",)),
+    "stranger": (OTHER, ("PublicApi.Read", "PublicApi.Write")),
+}
+ODATA = {"OData-Version": "4.01"}
+_SECRET = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+
+@dataclass
+class Api:
+    """The served API; paths are relative to `/api/v1`, those that begin with a slash to the host."""
+
+    service: Service
+    database_url: str
+    http: httpx2.Client
+    _tokens: dict[str, str] = field(default_factory=dict)
+    _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    def token(self, client: str) -> str:
+        if client not in self._tokens:
+            form = {"grant_type": "client_credentials", "client_id": client, "client_secret": _SECRET}
+            answer = self.http.post("/oauth/token", data=form)
+            assert answer.status_code == 200, answer.text
+            self._tokens[client] = answer.json()["access_token"]
+        return self._tokens[client]
+
+    def call(
+        self, method: str, path: str, body: Any = None, *, client: str | None = "integrator", **headers: str
+    ) -> httpx2.Response:
+        """One request; ``body`` is sent as JSON unless it is bytes, ``headers`` have underscores for dashes."""
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        if client is not None:
+            sent["authorization"] = f"Bearer {self.token(client)}"
+        content = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        if content is not None:
+            sent.setdefault("content-type", "application/json")
+        address = path if path.startswith("/") else f"/api/v1/{path}".removesuffix("/")
+        return self.http.request(method, address, content=content, headers=sent)
+
+    def get(self, path: str, **how: Any) -> httpx2.Response:
+        return self.call("GET", path, **how)
+
+    def read(self, path: str, **how: Any) -> Any:
+        """The body of a GET that succeeds."""
+        answer = self.get(path, **how)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def post(self, path: str, body: Any = None, **how: Any) -> httpx2.Response:
+        return self.call("POST", path, {} if body is None else body, **how)
+
+    def make(self, set_name: str, *, client: str = "integrator", **values: Any) -> dict[str, Any]:
+        """A new row, as the answer to its making shows it."""
+        answer = self.post(set_name, values, client=client)
+        assert answer.status_code == 201, answer.text
+        made: dict[str, Any] = answer.json()
+        return made
+
+    def patch(self, path: str, body: Any, **how: Any) -> httpx2.Response:
+        return self.call("PATCH", path, body, **how)
+
+    def delete(self, path: str, **how: Any) -> httpx2.Response:
+        return self.call("DELETE", path, **how)
+
+    def unique(self, prefix: str = "c") -> str:
+        """A code that no other row has."""
+        return f"{prefix}-{next(self._numbers)}"
+
+    def campaign(self, *, client: str = "integrator", **values: Any) -> dict[str, Any]:
+        return self.make("Campaigns", client=client, **{"code": self.unique(), "name": "Spring", **values})
+
+    def promotion(self, *, client: str = "integrator", **values: Any) -> dict[str, Any]:
+        return self.make("Promotions", client=client, **{"name": "Ten off", **values})
+
+
+async def furnish(database_url: str) -> None:
+    """The tenants and their clients."""
+    database = await open_database(database_url)
+    try:
+        for tenant in (OWN, OTHER):
+            await create_tenant(database, tenant, settings={}, at=MADE, user="tests")
+        await make_clients(database)
+        await seed(database)
+    finally:
+        await database.close()
+
+
+async def make_clients(database: Database) -> None:
+    for name, (tenant, scopes) in SCOPES.items():
+        await create_client(database, client_id=name, secret=_SECRET, tenant_id=tenant, scopes=scopes, at=MADE)
+
+
+LOGGED = "aa000000-0000-4000-8000-00000000000{}"
+"""IDs of rows that no client can make: 1 belongs to the own tenant, 2 to the other."""
+
+
+async def seed(database: Database) -> None:
+    """For each tenant one row of what only the service itself writes, and a locked campaign with a promotion."""
+    for number, tenant in enumerate((OWN, OTHER), start=1):
+        key = LOGGED.format(number)
+        shared: list[tuple[str, dict[str, Any]]] = [
+            ("CouponTypes", {"ID": key, "code": "seeded", "name": "Seeded", "genericCode": "TOPSECRET"}),
+            ("CouponCodes", {"ID": key, "couponType_ID": key, "code": f"SECRET-{number}"}),
+            ("AuditLogs", {
+                "ID": key, "timestamp": MADE, "actor": "tests", "action": "CREATE", "entityType": "Campaigns",
+                "entityId": key, "entityName": key,
+            }),
+            ("ImportJobs", {"ID": key, "entity": "Articles", "source": "BULK_IMPORT", "status": "RUNNING"}),
+            ("ImportJobErrors", {
+                "ID": key, "job_ID": key, "rowNumber": 1, "code": "TOO_LONG", "message": "name is too long",
+            }),
+            ("Campaigns", {"ID": key, "code": "locked", "name": "Locked", "status": "ACTIVE", "locked": True}),
+            ("Promotions", {"ID": key, "code": "locked", "name": "Frozen", "campaign_ID": key}),
+        ]  # fmt: skip
+
+        async def work(session: Session, rows: Any = shared) -> None:
+            for set_name, row in rows:
+                await insert_rows(session, set_name, [row], at=MADE, by="tests")
+
+        await database.write(work, tenant=tenant)
+
+
+@pytest.fixture(scope="package", params=DIALECTS)
+def api(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> Iterator[Api]:
+    """The API, served once per database for all tests of this package."""
+    database_url = databases.create(request.param)
+    run(furnish(database_url))
+    service = Service(logs / f"public-{request.param}.log", "--database-url", database_url).start()
+    with httpx2.Client(base_url=service.url, timeout=30) as http:
+        yield Api(service, database_url, http)
+    service.kill()
+    databases.drop(database_url)
+
+
+def problem(answer: httpx2.Response) -> tuple[int, str, str | None]:
+    """Status, code and target of a refusal to a client of plain REST."""
+    assert answer.headers["content-type"].startswith("application/problem+json"), answer.text
+    body = answer.json()
+    assert body["status"] == answer.status_code
+    return answer.status_code, body["code"], body.get("target")
+
+
+def odata_fault(answer: httpx2.Response) -> tuple[int, str, str | None]:
+    """Status, code and target of a refusal to an OData client."""
+    assert answer.headers["content-type"].startswith("application/json"), answer.text
+    error = answer.json()["error"]
+    return answer.status_code, error["code"], error.get("target")
