@@ -54,8 +54,8 @@ async def add_promotions(
         details = unknown[:DETAILS_MAX] if len(unknown) > 1 else ()
         raise Invalid(first.code, first.message, first.target, details)
     wanted = {key: row for key, row in promotions.items() if row["campaign_id"] != campaign_id}
-    campaigns = await _unlocked(session, campaign_id, wanted, places)
-    await _link(authoring, "addPromotions", campaigns, campaign_id, wanted)
+    campaign = await _unlocked(session, campaign_id, wanted, places)
+    await _link(authoring, "addPromotions", campaign, campaign_id, wanted)
 
 
 async def remove_promotion(authoring: Authoring, session: Session, campaign_id: str, promotion_id: str | None) -> None:
@@ -116,7 +116,8 @@ async def _unlocked(
             faults.append(_locked(other, f"promotionIds/{place}"))
     if faults:
         first = faults[0]
-        raise Conflict(first.code, first.message, first.target, faults[:DETAILS_MAX] if len(faults) > 1 else ())
+        details = [Detail(one.code, one.message, one.target) for one in faults[:DETAILS_MAX]]
+        raise Conflict(first.code, first.message, first.target, details if len(details) > 1 else ())
     return campaigns[campaign_id]
 
 
@@ -240,9 +241,9 @@ def _unknown(target: str) -> Detail:
     return Detail("UNKNOWN_REFERENCE", f"{target} names a promotion that does not exist.", target)
 
 
-def _locked(campaign: Columns, target: str | None) -> Detail:
+def _locked(campaign: Columns, target: str | None) -> Conflict:
     message = f"The campaign {campaign['code']} is locked; it and its promotions cannot be changed."
-    return Detail("LOCKED", message, target)
+    return Conflict("LOCKED", message, target)
 
 
 def _no_campaign() -> NotFound:
