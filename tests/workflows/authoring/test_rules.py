@@ -64,11 +64,13 @@ async def test_a_tree_has_no_circles(desk: Desk, set_name: str) -> None:
 
 
 async def test_two_halves_of_a_circle_do_not_both_pass(desk: Desk) -> None:
-    for _ in range(5):
+    for _ in range(8):
         left, right = await desk.given("PosGroups"), await desk.given("PosGroups")
+        below_left = await desk.given("PosGroups", parent_ID=left)
+        below_right = await desk.given("PosGroups", parent_ID=right)
         answers = await asyncio.gather(
-            desk.update("PosGroups", left, parent_ID=right),
-            desk.update("PosGroups", right, parent_ID=left),
+            desk.update("PosGroups", left, parent_ID=below_right),
+            desk.update("PosGroups", right, parent_ID=below_left),
             return_exceptions=True,
         )
         assert sum(isinstance(one, PromenadeError) for one in answers) == 1
