@@ -1,0 +1,246 @@
+"""``$expand`` carried out: one statement for every navigation and level, whatever the number of parents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, Select, bindparam, func, select, tuple_
+
+from odata_server.edm import Edm, EntitySet, EntityType
+from odata_server.sql.addresses import entity_key, next_address
+from odata_server.sql.branches import Branch, branches_of, too_broad
+from odata_server.sql.order import Ordered
+from odata_server.sql.paging import Token, encode_token
+from odata_server.sql.projection import Projection, Record
+from odata_server.sql.selection import Request
+from odata_server.syntax import QueryOptions, SelectItem
+
+__all__ = ["Parents", "expand", "hidden_for"]
+
+Link = tuple[Any, ...]
+_LINKS_MAX = 16_384  # values bound in one statement; both databases take 32 766
+_PLAIN_ROWS_MAX = 20_000  # children read without counting them per parent
+
+
+@dataclass(slots=True)
+class Parents:
+    """Entities that expanded ones are added to: their records, and the rows they came from."""
+
+    entity_type: EntityType
+    entity_set: EntitySet | None
+    records: Sequence[Record]
+    rows: Sequence[Sequence[Any]]
+    projection: Projection
+    address: Callable[[int], str]
+
+    def links(self, branch: Branch) -> list[Link | None]:
+        """For each, the values that its children are found by; None: it has none."""
+        at = [self.projection.hidden[here] for here, _ in branch.navigation.on]
+        found = (tuple(row[index] for index in at) for row in self.rows)
+        return [None if None in link else link for link in found]
+
+
+def hidden_for(edm: Edm, entity_type: EntityType, options: QueryOptions) -> set[str]:
+    """The properties that the expands of these options are joined by."""
+    return {here for branch in branches_of(edm, entity_type, options) for here, _ in branch.navigation.on}
+
+
+async def expand(request: Request, parents: Parents, options: QueryOptions) -> None:
+    """Add to the records what ``$expand`` names."""
+    for branch in branches_of(request.model.edm, parents.entity_type, options):
+        if branch.recursive and not parents.records:
+            continue
+        request.expands_left -= 1
+        if request.expands_left < 0:
+            raise too_broad()
+        await _Expansion(request, parents, branch).run()
+
+
+class _Expansion:
+    """One branch for all of its parents."""
+
+    def __init__(self, request: Request, parents: Parents, branch: Branch) -> None:
+        self.request = request
+        self.parents = parents
+        self.branch = branch
+        self.name = branch.navigation.name
+        self.options = branch.options
+        edm = request.model.edm
+        self.entity_type = edm.entity_types[branch.navigation.target]
+        self.entity_set = edm.set_of(self.entity_type.name, source=parents.entity_set, path=self.name)
+        self.selection = request.selection(request.scope(self.entity_type.name), [], self.options)
+        self.there = [there for _, there in branch.navigation.on]
+        place = self.selection.scope.place
+        self.columns = [place.column(name) for name in self.there]
+
+    async def run(self) -> None:
+        links = self.parents.links(self.branch)
+        distinct = list(dict.fromkeys(link for link in links if link is not None))
+        prefix = self.request.shape.prefix
+        if self.branch.kind == "$count" or self.options.count:
+            counts = await self._counts(distinct)
+            for record, link in zip(self.parents.records, links, strict=True):
+                record[f"{self.name}{prefix}count"] = counts.get(link, 0) if link is not None else 0
+            if self.branch.kind == "$count":
+                return
+        hidden = {*self.there, *hidden_for(self.request.model.edm, self.entity_type, self.options)}
+        keys = tuple(SelectItem((name,)) for name in self.entity_type.key)
+        projection = self.request.projection(
+            self.selection, sorted(hidden), keys if self.branch.kind == "$ref" else None
+        )
+        if self.branch.navigation.collection:
+            await self._many(links, distinct, projection)
+        else:
+            await self._one(links, distinct, projection)
+
+    # ---- statements ----
+
+    def _chunks(self, links: Sequence[Link]) -> list[ColumnElement[bool]]:
+        """Conditions for the children of these parents, a bounded number of them in each."""
+        size = _LINKS_MAX // len(self.columns)
+        return [self._among(links[start : start + size]) for start in range(0, len(links), size)]
+
+    def _among(self, links: Sequence[Link]) -> ColumnElement[bool]:
+        # Filled up to a power of two: as many forms of a statement as there are such, not one for every number.
+        padded = [*links, *[links[-1]] * ((1 << (len(links) - 1).bit_length()) - len(links))]
+        if len(self.columns) == 1:
+            column = self.columns[0]
+            values = bindparam(None, [link[0] for link in padded], type_=column.type, expanding=True, unique=True)
+            return column.in_(values)
+        return tuple_(*self.columns).in_(padded)
+
+    async def _counts(self, links: Sequence[Link]) -> dict[Link, int]:
+        found: dict[Link, int] = {}
+        for among in self._chunks(links):
+            statement = self.selection.statement([*self.columns, func.count()])
+            rows = await self.request.connection.execute(statement.where(among).group_by(*self.columns))
+            found |= {tuple(row[:-1]): row[-1] for row in rows}
+        return found
+
+    async def _one(self, links: Sequence[Link | None], distinct: Sequence[Link], projection: Projection) -> None:
+        rows: list[Row[Any]] = []
+        for among in self._chunks(distinct):
+            rows += await self.request.fetch(self.selection.statement(projection.columns).where(among))
+        records = projection.records(rows)
+        at = [projection.hidden[name] for name in self.there]
+        by_link = {tuple(row[index] for index in at): record for row, record in zip(rows, records, strict=True)}
+        await self._nested(records, rows, projection)
+        self._references(records)
+        for record, link in zip(self.parents.records, links, strict=True):
+            record[self.name] = by_link.get(link) if link is not None else None
+
+    async def _many(self, links: Sequence[Link | None], distinct: Sequence[Link], projection: Projection) -> None:
+        order = self.selection.order()
+        rows: list[Row[Any]] = []
+        columns = [*projection.columns, *(one.term.element for one in order)]
+        for among in self._chunks(distinct):
+            rows += await self._rows(columns, order, among, len(distinct))
+        at = [projection.hidden[name] for name in self.there]
+        groups: dict[Link, list[Row[Any]]] = {}
+        for row in rows:
+            groups.setdefault(tuple(row[index] for index in at), []).append(row)
+        page, _ = self._page()
+        tokens = {
+            link: self._token(order, group[page - 1], len(projection.columns))
+            for link, group in groups.items()
+            if len(group) > page
+        }
+        kept = [row for group in groups.values() for row in group[:page]]
+        records = projection.records(kept)
+        await self._nested(records, kept, projection)
+        self._references(records)
+        self._hand_out(links, groups, records, tokens)
+
+    def _page(self) -> tuple[int, bool]:
+        """How many children a parent gets at most, and whether there may be more than those."""
+        top, size = self.options.top, self.request.page_size
+        return (size, True) if top is None else (min(top, size), top > size)
+
+    async def _rows(
+        self, columns: Sequence[ColumnElement[Any]], order: Sequence[Ordered], among: ColumnElement[bool], parents: int
+    ) -> Sequence[Row[Any]]:
+        page, more = self._page()
+        skip = self.options.skip or 0
+        limit = self.request.rows_left + 1
+        clauses = [one.clause(self.request.context) for one in order]
+        plain = self.selection.statement(columns).where(among).order_by(*clauses)
+        if page == 0:
+            return ()
+        if parents == 1:
+            plain = plain.limit(min(page + more, limit))
+            return await self.request.fetch(plain.offset(skip) if skip else plain)
+        if self.options.top is None and not skip:
+            most = min(_PLAIN_ROWS_MAX, limit)
+            rows = await self.request.connection.execute(plain.limit(most))
+            if len(rows) < most:
+                self.request.spend(len(rows))
+                return rows
+        return await self.request.fetch(self._ranked(columns, clauses, among, skip, page + more).limit(limit))
+
+    def _ranked(
+        self,
+        columns: Sequence[ColumnElement[Any]],
+        clauses: Sequence[ColumnElement[Any]],
+        among: ColumnElement[bool],
+        skip: int,
+        wanted: int,
+    ) -> Select[Any]:
+        """The same rows, as many of each parent as are wanted."""
+        rank = func.row_number().over(partition_by=self.columns, order_by=clauses)
+        named = [column.label(f"c{at}") for at, column in enumerate(columns)]
+        inner = self.selection.statement([*named, rank.label("rank")]).where(among).subquery()
+        outer = select(*(inner.c[f"c{at}"] for at in range(len(columns))))
+        return outer.where(inner.c["rank"] > skip, inner.c["rank"] <= skip + wanted).order_by(inner.c["rank"])
+
+    # ---- records ----
+
+    def _token(self, order: Sequence[Ordered], last: Row[Any], start: int) -> str:
+        page, _ = self._page()
+        left = None if self.options.top is None else self.options.top - page
+        values = tuple(last[start : start + len(order)]) if all(one.resumable for one in order) else None
+        return encode_token(Token(left, values, 0 if values else (self.options.skip or 0) + page), order)
+
+    async def _nested(self, records: list[Record], rows: Sequence[Row[Any]], projection: Projection) -> None:
+        if not self.options.expand:
+            return
+        edm, entity_type = self.request.model.edm, self.entity_type
+
+        def address(at: int) -> str:
+            key = entity_key(edm, entity_type, records[at])
+            return f"{'' if self.entity_set is None else self.entity_set.name}{key}"
+
+        parents = Parents(entity_type, self.entity_set, records, rows, projection, address)
+        await expand(self.request, parents, self.options)
+
+    def _references(self, records: Sequence[Record]) -> None:
+        if self.branch.kind != "$ref":
+            return
+        for record in records:
+            key = entity_key(self.request.model.edm, self.entity_type, record)
+            record.clear()
+            record[f"{self.request.shape.prefix}id"] = f"{self.entity_set.name if self.entity_set else ''}{key}"
+
+    def _hand_out(
+        self,
+        links: Sequence[Link | None],
+        groups: dict[Link, list[Row[Any]]],
+        records: Sequence[Record],
+        tokens: dict[Link, str],
+    ) -> None:
+        page, _ = self._page()
+        shares: dict[Link, list[Record]] = {}
+        start = 0
+        for link, group in groups.items():
+            shares[link] = list(records[start : start + min(len(group), page)])
+            start += len(shares[link])
+        prefix = self.request.shape.prefix
+        for at, (record, parent_link) in enumerate(zip(self.parents.records, links, strict=True)):
+            link = parent_link or ()
+            if link in tokens:
+                path = f"{self.parents.address(at)}/{self.name}" + ("/$ref" if self.branch.kind else "")
+                record[f"{self.name}{prefix}nextLink"] = next_address(
+                    path, self.options.text, self.request.alias_text, tokens[link]
+                )
+            record[self.name] = shares.get(link, [])

@@ -1,0 +1,123 @@
+"""What is common to every statement of a request: which rows, which columns, and what the request may still cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, Select, select
+
+from odata_server.errors import bad_request
+from odata_server.expressions import Expression
+from odata_server.sql.connection import SqlConnection
+from odata_server.sql.limits import COMPUTE_MAX, EXPAND_MAX
+from odata_server.sql.model import Place, SqlModel
+from odata_server.sql.order import Ordered, order_of
+from odata_server.sql.projection import Projection, Shape, chosen_names, project
+from odata_server.sql.scopes import Scope, Uses
+from odata_server.sql.search import search_condition
+from odata_server.sql.terms import Context, materialised
+from odata_server.sql.translate import Translator
+from odata_server.syntax import QueryOptions, SelectItem
+
+__all__ = ["Prepared", "Request", "Selection"]
+
+Prepared = dict[tuple[Place, frozenset[str] | None, Shape], Projection]
+"""Projections by what they depend on, kept from request to request."""
+
+_PREPARED_MAX = 1000
+
+
+@dataclass(slots=True)
+class Selection:
+    """A statement in the making: entities of ``scope`` under ``conditions``, as ``options`` ask for them."""
+
+    scope: Scope
+    translator: Translator
+    conditions: list[ColumnElement[bool]]
+    options: QueryOptions
+
+    @property
+    def context(self) -> Context:
+        return self.translator.context
+
+    def statement(self, columns: Sequence[Any]) -> Select[Any]:
+        """A SELECT of these columns, in no order."""
+        return select(*columns).select_from(self.scope.source).where(*self.conditions)
+
+    def order(self) -> list[Ordered]:
+        """``$orderby`` with the key at its end."""
+        return order_of(self.options.orderby, self.translator)
+
+
+@dataclass(slots=True)
+class Request:
+    """One request while it is carried out. ``rows_left`` and ``expands_left`` bound what it may still read."""
+
+    connection: SqlConnection
+    model: SqlModel
+    context: Context
+    shape: Shape
+    page_size: int
+    aliases: Mapping[str, Expression]
+    prepared: Prepared
+    rows_left: int
+    alias_text: str = ""
+    expands_left: int = EXPAND_MAX
+
+    def scope(self, entity_type: str) -> Scope:
+        """A scope for a statement of its own."""
+        uses = Uses(self.model, self.context)
+        return Scope(uses, uses.place(entity_type))
+
+    def selection(self, scope: Scope, conditions: list[ColumnElement[bool]], options: QueryOptions) -> Selection:
+        """Those of the entities that ``$filter`` and ``$search`` leave."""
+        translator = Translator(scope, {**self.aliases, **options.aliases}, computed=_computed(options))
+        if options.filter is not None:
+            conditions.append(translator.condition(options.filter))
+        if options.search is not None:
+            conditions.append(search_condition(options.search, scope.place, self.context))
+        return Selection(scope, translator, conditions, options)
+
+    def projection(
+        self, selection: Selection, hidden: Iterable[str], select_items: Sequence[SelectItem] | None = None
+    ) -> Projection:
+        """The columns that ``$select`` and ``$compute`` name, and ``hidden`` properties."""
+        place = selection.scope.place
+        computed = _computed(selection.options)
+        wanted = selection.options.select if select_items is None else select_items
+        chosen = chosen_names(wanted, place.entity_type, computed)
+        key = (place, chosen, self.shape)
+        found = self.prepared.get(key)
+        if found is None:
+            found = project(place, chosen, self.shape)
+            if len(self.prepared) < _PREPARED_MAX:
+                self.prepared[key] = found
+        terms = {
+            name: materialised(selection.translator.term(one), self.context)
+            for name, one in computed.items()
+            if chosen is None or name in chosen
+        }
+        return found.with_computed(terms, self.shape).with_hidden(place, hidden)
+
+    async def fetch(self, statement: Select[Any]) -> Sequence[Row[Any]]:
+        """Run a statement; its rows count. Raises 400 RESPONSE_TOO_LARGE."""
+        rows = await self.connection.execute(statement)
+        self.spend(len(rows))
+        return rows
+
+    def spend(self, rows: int) -> None:
+        """Count rows towards what one answer may hold. Raises 400 RESPONSE_TOO_LARGE."""
+        self.rows_left -= rows
+        if self.rows_left < 0:
+            raise bad_request(
+                "RESPONSE_TOO_LARGE",
+                "The answer would have too many rows, expanded ones included; ask for less at a time.",
+            )
+
+
+def _computed(options: QueryOptions) -> Mapping[str, Expression]:
+    if len(options.compute) > COMPUTE_MAX:
+        raise bad_request("EXPRESSION_TOO_LARGE", f"$compute takes {COMPUTE_MAX} items at most.", "$compute")
+    return {item.alias: item.expression for item in options.compute}
