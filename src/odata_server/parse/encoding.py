@@ -25,17 +25,21 @@ _BROKEN = re.compile("%(?![0-9A-Fa-f]{2})")
 _SIGN = re.compile("(T[0-9]{2}(?::|%3A)[0-9]{2}(?:(?::|%3A)[0-9]{2}(?:[.][0-9]+)?)?|[0-9]e)[+](?=[0-9])", re.IGNORECASE)
 
 
-def decode(text: str, what: str, code: str) -> str:
-    """A part of a URL without its percent-encoding; ``+`` is itself. Raises 400 with ``code``, naming ``what``."""
+def decode(text: str, target: str | None, code: str) -> str:
+    """A part of a URL without its percent-encoding; ``+`` is itself. Raises 400 with ``code``, naming ``target``
+    (None: the path)."""
     if "%" in text:
+        what = target or "The path"
         broken = _BROKEN.search(text)
         if broken is not None:
-            raise bad_request(code, f"{what} has a '%' at position {broken.start()} that starts no escape.", what)
+            raise bad_request(code, f"{what} has a '%' at position {broken.start()} that starts no escape.", target)
         try:
             text = unquote_to_bytes(text).decode()
-        except (UnicodeDecodeError, UnicodeEncodeError):
-            raise bad_request(code, f"{what} is not UTF-8.", what) from None
-    check_characters(text, what, code)
+        except UnicodeDecodeError as error:
+            raise bad_request(code, f"{what} is not UTF-8 at position {error.start}.", target) from None
+        except UnicodeEncodeError as error:
+            raise bad_request(code, f"{what} is no text at position {error.start}.", target) from None
+    check_characters(text, target, code)
     return text
 
 
@@ -44,16 +48,17 @@ def cacheable(text: str) -> bool:
     return len(text) <= _CACHED_MAX and _JSON.search(text) is None
 
 
-def check_characters(text: str, what: str, code: str) -> None:
+def check_characters(text: str, target: str | None, code: str) -> None:
     """Refuse what no text has: NUL, and halves of surrogate pairs."""
     if not text.isprintable():  # most texts are, and then there is nothing to look for
         found = _NO_TEXT.search(text)
         if found is not None:
-            raise bad_request(code, f"{what} has a character at position {found.start()} that no text has.", what)
+            what = target or "The path"
+            raise bad_request(code, f"{what} has a character at position {found.start()} that no text has.", target)
 
 
-def decode_form(text: str, what: str, code: str) -> str:
+def decode_form(text: str, target: str, code: str) -> str:
     """The same for a query option, where ``+`` is a space."""
     if "+" in text:
         text = _SIGN.sub(r"\1%2B", text).replace("+", " ")
-    return decode(text, what, code)
+    return decode(text, target, code)

@@ -23,7 +23,7 @@ _PATH = "The path"
 _SEGMENTS_MAX = 30
 _ROOTS = frozenset({"$metadata", "$batch", "$entity", "$all"})
 _LAST = frozenset({"$count", "$value", "$ref", "$query", "$metadata", "$batch"})
-_DOLLAR = _LAST | {"$each"}
+_DOLLAR = frozenset({"$count", "$value", "$ref", "$query", "$each"})
 _MARK = re.compile("'|%27|\\(|%28|\\)|%29")
 _PLAIN = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*", re.ASCII)
 _OPEN_FILTER = re.compile(r"\$filter(?:\(|%28)")
@@ -101,7 +101,7 @@ def _segment(raw: str, offset: int, *, first: bool) -> Segment:
         if first and "." in raw:
             raise _error(offset, "the name of an entity set, singleton or import")
         return Segment(raw)
-    text = decode(raw, _PATH, URI_SYNTAX)
+    text = decode(raw, None, URI_SYNTAX)
     if not text:
         raise _error(offset, "a segment")
     if "(" in text:

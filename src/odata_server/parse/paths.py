@@ -149,6 +149,7 @@ class PathParser(Cursor):
         """Behind ``$count``: ``($filter=...;$search=...)`` or nothing."""
         found_filter, search = filtered, None
         if self.kind == "(" and source is not None:
+            self.advance()
             self.enter()
             given: set[str] = set()
             while not given or self.skip(";"):
@@ -166,7 +167,6 @@ class PathParser(Cursor):
 
     def count_option(self) -> str:
         """The name of the next option in the parentheses of ``$count``; the cursor then stands at its value."""
-        self.advance()
         name = self.value.lower().lstrip("$")
         if name not in {"filter", "search"}:
             self.fail("'$filter' or '$search'")
@@ -269,6 +269,8 @@ class PathParser(Cursor):
         """All parentheses directly behind a name; ``value`` reads the value of a named one."""
         found: list[KeyPredicate] = []
         while self.kind == "(" and self.text[self.start - 1] not in " \t":
+            if len(found) == 2:
+                self.fail("at most parameters and a key")
             found.append(self.predicate(value))
         return tuple(found)
 
