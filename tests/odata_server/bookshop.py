@@ -1,20 +1,25 @@
 """A bookshop: the model, tables, rows and operations that every test of the library uses.
 
-`EDM` is the model, `sql_model()` the model on its tables, `ROWS` what is in them. The functions `author`, `book`, ...
-give the IDs of the rows. Fixtures (see conftest), both an `EngineDatabase` on SQLite, then on PostgreSQL: `bookshop`
-has these rows afresh for each test, `library` is only read and cheaper.
+`EDM` is the model, `sql_model()` the model on its tables, `ROWS` what is in them; the functions `author`, `book`, ...
+give the IDs of the rows. `source(database)` is a complete source with the operations; the keys it makes are
+``00000000-0000-4000-8000-000000000001`` and so on. Fixtures (see conftest), both an `EngineDatabase` on SQLite, then on
+PostgreSQL: `bookshop` has these rows afresh for each test, `library` is only read and cheaper.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import Engine, Executable, event
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from odata_server.engines import EngineDatabase
 from odata_server.sql.model import EntityMap, SqlModel
+from odata_server.sql_source import SqlSource
 from tests.odata_server.bookshop_edm import EDM
+from tests.odata_server.bookshop_operations import HANDLERS
 from tests.odata_server.bookshop_rows import ROWS, author, book, chapter, order, review, section
 from tests.odata_server.bookshop_tables import METADATA
 
@@ -31,6 +36,7 @@ __all__ = [
     "order",
     "review",
     "section",
+    "source",
     "sql_model",
 ]
 
@@ -79,6 +85,12 @@ def sql_model() -> SqlModel:
             for name, table in _TABLES.items()
         },
     )
+
+
+def source(database: EngineDatabase) -> SqlSource:
+    """The bookshop as the source of a service."""
+    numbers = itertools.count(1)
+    return SqlSource(sql_model(), database, HANDLERS, new_id=lambda: f"00000000-0000-4000-8000-{next(numbers):012d}")
 
 
 def _statements() -> Iterable[tuple[Executable, list[dict[str, Any]]]]:

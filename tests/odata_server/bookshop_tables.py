@@ -136,6 +136,10 @@ def _string(length: int) -> TypeEngine[str]:
     return String(length).with_variant(postgresql.VARCHAR(length, collation="C"), "postgresql")
 
 
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
 def _id(name: str = "id") -> Column[str]:
     return Column(name, String(36), primary_key=True)
 
@@ -152,7 +156,7 @@ AUTHORS = Table(
     Column("died", Date),
     Column("email", _string(200)),
     Column("country_code", ForeignKey(COUNTRIES.c.code)),
-    Column("created_at", Moment),
+    Column("created_at", Moment, default=_now),
     Column("private_note", _string(500)),
 )
 GENRES = Table(
@@ -182,8 +186,8 @@ BOOKS = Table(
     Column("thumbnail", LargeBinary),
     Column("author_id", ForeignKey(AUTHORS.c.id)),
     Column("genre_id", ForeignKey(GENRES.c.id)),
-    Column("created_at", Moment),
-    Column("modified_at", Moment),
+    Column("created_at", Moment, default=_now),
+    Column("modified_at", Moment, onupdate=_now),
     Column("version", Integer, nullable=False),
 )
 CHAPTERS = Table(
