@@ -32,6 +32,7 @@ from promenade.web.issuer import TOKEN_SECONDS, Issuer, generate_signing_key
 from promenade.web.keys import CachedKeys, fetch_jwks
 from promenade.web.monitoring import Monitoring
 from promenade.web.pos import Pos
+from promenade.web.pos_metadata import PosMetadata
 from promenade.web.public import ROOT as PUBLIC_ROOT
 from promenade.web.public import PublicApi
 from promenade.worker import run_worker
@@ -172,7 +173,8 @@ class Cloud:
         )
         pos = Pos(context, authenticator)
         monitoring = Monitoring(context, authenticator, settings.metrics_token)
-        endpoints = [*pos.endpoints(), *monitoring.endpoints(), *(issuer.endpoints() if issuer else ())]
+        documents = PosMetadata(authenticator).endpoints()
+        endpoints = [*pos.endpoints(), *monitoring.endpoints(), *documents, *(issuer.endpoints() if issuer else ())]
         return _routed(endpoints, {PUBLIC_ROOT: PublicApi(context, authenticator)})
 
     @contextlib.asynccontextmanager

@@ -1,0 +1,268 @@
+"""The POS service as an OpenAPI 3.1 document, from the structs that decode and encode its messages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Any, get_args, get_origin
+
+import msgspec
+from msgspec import NODEFAULT, Meta, Raw, Struct, UnsetType
+
+from odata_server.openapi_parts import ERROR_BODY
+from promenade.web.monitoring import Heartbeat
+from promenade.web.numbers import amount_thousandths, price_hundredths, quantity_thousandths
+from promenade.web.pos import SCOPES
+from promenade.web.pos_messages import ConfirmRequest, EvaluateRequest
+from promenade.web.pos_remarks import remark_of
+from promenade.web.pos_responses import EvaluateResponseV2, SideEffectsResult
+from promenade.workflows.confirm import MESSAGE
+
+__all__ = ["VERSION", "render_pos_openapi"]
+
+VERSION = "1.13.0"
+
+JsonSchema = dict[str, Any]
+
+_REF = "#/components/schemas/{name}"
+# The whole digits and decimals that the checks of `web.numbers` let through, and whether numbers below 0.
+_NUMBERS: dict[Any, tuple[int, int, bool]] = {
+    quantity_thousandths: (12, 3, True),
+    price_hundredths: (13, 2, False),
+    amount_thousandths: (13, 3, False),
+}
+_MONEY: JsonSchema = {
+    "type": "object",
+    "description": "An amount in a currency, with all decimals of the currency.",
+    "properties": {
+        "value": {"type": "number"},
+        "currency": {"type": "string", "pattern": "^[A-Z]{3}$"},
+    },
+    "required": ["value", "currency"],
+}
+_CONFIRMED: JsonSchema = {
+    "type": "object",
+    "properties": {
+        "transactionId": {"type": "string", "maxLength": 50},
+        "confirmed": {"type": "boolean"},
+        "message": {"type": "string", "examples": [MESSAGE]},
+    },
+    "required": ["transactionId", "confirmed", "message"],
+}
+_ERRORS = {
+    400: "The body is no sound JSON, or breaks rules: each is one of `details`.",
+    401: "There is no valid token.",
+    403: "The token lacks the scope, or its tenant is unknown.",
+    404: "There is no such iteration.",
+    405: "Another method is meant here; `Allow` says which.",
+    409: "It contradicts what is stored, such as an iteration that was confirmed otherwise.",
+    413: "The body is too large.",
+    415: "The body is not `application/json`.",
+    429: "Too many; `Retry-After` says when to try again.",
+    503: "The service cannot answer now; try again.",
+}
+_ACTIONS: Mapping[str, tuple[str, type[Struct], str]] = {
+    "evaluate": ("Prices a basket and keeps the result as the next iteration.", EvaluateRequest, "EvaluateResponseV2"),
+    "simulate": ("Prices a basket and keeps nothing.", EvaluateRequest, "EvaluateResponseV2"),
+    "confirm": ("Turns one iteration into a sale, once.", ConfirmRequest, "ConfirmResponse"),
+}
+# What one field cannot say alone.
+_TOGETHER: Mapping[type[Struct], JsonSchema] = {
+    EvaluateRequest: {
+        "anyOf": [
+            {"required": [name], "properties": {name: {"type": "string"}}} for name in ("posGroupId", "posGroupCode")
+        ]
+    }
+}
+
+
+def render_pos_openapi() -> bytes:
+    """The document, UTF-8; the same bytes every time."""
+    structs = (EvaluateRequest, ConfirmRequest, EvaluateResponseV2, SideEffectsResult, Heartbeat)
+    _, made = msgspec.json.schema_components(structs, ref_template=_REF, schema_hook=_hook)
+    schemas: dict[str, Any] = {"Money": _MONEY, "ConfirmResponse": _CONFIRMED, "Error": ERROR_BODY}
+    for struct in _reachable(structs):
+        schemas[struct.__name__] = _schema(struct, made[struct.__name__])
+    document = {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "POS Service",
+            "version": VERSION,
+            "description": "What tills, webshops and apps send and get. Unknown fields are ignored.",
+        },
+        "servers": [{"url": "/pos"}],
+        "security": [{"bearer": [scope]} for scope in SCOPES],
+        "paths": _paths(),
+        "components": {
+            "schemas": schemas,
+            "responses": {str(status): _error(text) for status, text in _ERRORS.items()},
+            "securitySchemes": {
+                "bearer": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "bearerFormat": "JWT",
+                    "description": "From `POST /oauth/token` with client credentials.",
+                }
+            },
+        },
+    }
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+# ---- paths --------------------------------------------------------------------------------------------------------
+
+
+def _paths() -> dict[str, Any]:
+    paths: dict[str, Any] = {}
+    for prefix, suffix in (("/v2/", ""), ("/", ".action"), ("/PosService.", ".qualified")):
+        for name, (text, request, response) in _ACTIONS.items():
+            errors = (400, 401, 403, 405, 409, 413, 415, 429, 503)
+            paths[f"{prefix}{name}"] = {
+                "post": {
+                    "operationId": f"{name}{suffix}",
+                    "summary": text,
+                    "requestBody": {"required": True, "content": _json(_envelope(request))},
+                    "responses": _answers({"$ref": _REF.format(name=response)}, *errors),
+                }
+            }
+    transaction = {"name": "transactionId", "in": "path", "required": True, "schema": {"type": "string"}}
+    counter = {
+        "name": "transactionCounter",
+        "in": "path",
+        "required": True,
+        "schema": {"type": "integer", "minimum": 1, "maximum": 2**31 - 1},
+    }
+    paths["/v2/transactions/{transactionId}/{transactionCounter}/side-effects"] = {
+        "get": {
+            "operationId": "sideEffects",
+            "summary": "Tells what a sale has set in motion so far.",
+            "parameters": [transaction, counter],
+            "responses": _answers({"$ref": _REF.format(name="SideEffectsResult")}, 400, 401, 403, 404, 405, 503),
+        }
+    }
+    paths["/heartbeat"] = {
+        "get": {
+            "operationId": "heartbeat",
+            "summary": "Tells whether the service can be relied on.",
+            "responses": _answers({"$ref": _REF.format(name="Heartbeat")}, 401, 403, 405, 503),
+        }
+    }
+    return paths
+
+
+def _envelope(request: type[Struct]) -> JsonSchema:
+    inside = {"$ref": _REF.format(name=request.__name__)}
+    return {"type": "object", "properties": {"request": inside}, "required": ["request"]}
+
+
+def _answers(schema: JsonSchema, *errors: int) -> dict[str, Any]:
+    version = {"description": "4.0, or 4.01 for who asks for it.", "schema": {"enum": ["4.0", "4.01"]}}
+    success = {"description": "Done.", "headers": {"OData-Version": version}, "content": _json(schema)}
+    return {"200": success, **{str(one): {"$ref": f"#/components/responses/{one}"} for one in errors}}
+
+
+def _error(text: str) -> dict[str, Any]:
+    return {"description": text, "content": _json({"$ref": _REF.format(name="Error")})}
+
+
+def _json(schema: JsonSchema) -> dict[str, Any]:
+    return {"application/json": {"schema": schema}}
+
+
+# ---- schemas ------------------------------------------------------------------------------------------------------
+
+
+def _reachable(roots: tuple[type[Struct], ...]) -> list[type[Struct]]:
+    found: list[type[Struct]] = []
+    waiting = list(roots)
+    while waiting:
+        struct = waiting.pop(0)
+        if struct not in found:
+            found.append(struct)
+            waiting += [one for field in msgspec.structs.fields(struct) for one in _structs_in(field.type)]
+    return found
+
+
+def _structs_in(annotation: Any) -> Iterator[type[Struct]]:
+    if isinstance(annotation, type) and issubclass(annotation, Struct):
+        yield annotation
+    for argument in get_args(annotation):
+        if not isinstance(argument, Meta):
+            yield from _structs_in(argument)
+
+
+def _hook(kind: type) -> JsonSchema:
+    """What the decoder takes or writes as it is; `_precise` says more of it."""
+    return {"title": kind.__name__}
+
+
+def _schema(struct: type[Struct], made: JsonSchema) -> JsonSchema:
+    """The decoder's schema of a struct with what it does not say: remarks, numbers, amounts."""
+    properties = dict(made.get("properties", {}))
+    for field in msgspec.structs.fields(struct):
+        schema = _precise(field.type, properties[field.encode_name])
+        if field.name.endswith("_at") or field.name == "data_age":
+            schema["format"] = "date-time"
+        remark = remark_of(struct, field.name)
+        properties[field.encode_name] = schema | ({"description": remark} if remark else {})
+        if remark.startswith("Deprecated"):
+            properties[field.encode_name]["deprecated"] = True
+    return {
+        "type": "object",
+        "description": " ".join((struct.__doc__ or "").split()),
+        "properties": properties,
+        "required": [field.encode_name for field in msgspec.structs.fields(struct) if _is_required(field)],
+        **_TOGETHER.get(struct, {}),
+    }
+
+
+def _is_required(field: msgspec.structs.FieldInfo) -> bool:
+    """What has no default is there, unless it may be left out of an answer."""
+    return field.default is NODEFAULT and field.default_factory is NODEFAULT and UnsetType not in get_args(field.type)
+
+
+def _precise(annotation: Any, schema: JsonSchema) -> JsonSchema:
+    kind, metas, is_nullable = _unwrapped(annotation)
+    found = schema
+    if kind is object:
+        return {"type": "null"}
+    if kind is datetime:
+        moment = {"type": "string", "format": "date-time"}
+        return {"anyOf": [moment, {"type": "null"}]} if is_nullable else moment
+    if kind is Raw:
+        money = any(meta.title == "Money" for meta in metas)
+        found = {"$ref": _REF.format(name="Money")} if money else {"type": "number"}
+    elif kind is Decimal:
+        found = {"anyOf": _decimal(next(meta.extra["check"] for meta in metas if meta.extra))}
+        if is_nullable:
+            found["anyOf"].append({"type": "null"})
+    elif get_origin(kind) in (list, tuple):
+        return schema
+    return {key: value for key, value in found.items() if key != "title"}
+
+
+def _decimal(check: Any) -> list[JsonSchema]:
+    """A number, or text that no library rounds on its way."""
+    digits, decimals, signed = _NUMBERS[check]
+    limit = 10**digits
+    low = {"exclusiveMinimum": -limit} if signed else {"minimum": 0}
+    sign = "-?" if signed else ""
+    number: JsonSchema = {"type": "number", **low, "exclusiveMaximum": limit}
+    if check is quantity_thousandths:
+        number["not"] = {"const": 0}
+    text = {"type": "string", "pattern": f"^{sign}[0-9]{{1,{digits}}}(\\.[0-9]{{1,{decimals}}})?$"}
+    return [number, text]
+
+
+def _unwrapped(annotation: Any) -> tuple[Any, tuple[Meta, ...], bool]:
+    """The type inside Annotated and unions, the bounds beside it, whether null is possible."""
+    if get_origin(annotation) is Annotated:
+        kind, *metas = get_args(annotation)
+        return kind, tuple(meta for meta in metas if isinstance(meta, Meta)), False
+    kinds = [one for one in get_args(annotation) if one not in (type(None), UnsetType)]
+    if get_origin(annotation) not in (list, tuple) and len(kinds) == 1:
+        kind, found, _ = _unwrapped(kinds[0])
+        return kind, found, type(None) in get_args(annotation)
+    return annotation, (), False
