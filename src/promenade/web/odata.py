@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -19,6 +19,9 @@ from promenade.workflows.authoring import Authoring, Delta
 from promenade.workflows.context import Context
 
 __all__ = ["AuthoredSource", "AuthoredUnit", "Operations"]
+
+ENTITIES_MAX = 50_000
+"""Entities in one answer, expanded ones counted wherever they are written."""
 
 T = TypeVar("T")
 
@@ -45,6 +48,8 @@ class AuthoredUnit:
 
     async def read(self, query: Query) -> Rows:
         rows = await self._reader.read(self.session, query)
+        if query.options.expand:
+            _Weighing(self._edm).weigh(query.target.entity_type, rows.items)
         if self.authoring.shown_once:
             self._add_what_is_shown_once(query, rows)
         return rows
@@ -84,6 +89,40 @@ class AuthoredUnit:
         for step in query.target.steps:
             if isinstance(step, ByKey) and len(query.target.steps) == 1 and rows.items:
                 rows.items[0].update(made.get(step.key["ID"], {}))
+
+
+class _Weighing:
+    """Counts the entities of an answer, expanded ones wherever they are written.
+
+    One row may be written many times: every promotion of a campaign tells of that campaign, and it of them again.
+    Read once, they weigh nothing; written out, a few hundred rows make gigabytes.
+    """
+
+    def __init__(self, edm: Edm) -> None:
+        self._edm = edm
+        self._known: dict[int, int] = {}
+
+    def weigh(self, entity_type: EntityType, rows: Sequence[Mapping[str, Any]]) -> int:
+        """How many entities these rows are, written out. Raises ODataError 400 (EXPAND_TOO_LARGE) beyond the bound."""
+        total = 0
+        for row in rows:
+            found = self._known.get(id(row))
+            if found is None:
+                found = self._known[id(row)] = 1 + self._inside(entity_type, row)
+            total += found
+            if total > ENTITIES_MAX:
+                message = f"The answer would hold more than {ENTITIES_MAX} entities: expand less, or by smaller pages."
+                raise bad_request("EXPAND_TOO_LARGE", message, "$expand")
+        return total
+
+    def _inside(self, entity_type: EntityType, row: Mapping[str, Any]) -> int:
+        total = 0
+        for name, navigation in entity_type.navigation_by_name.items():
+            value = row.get(name)
+            if value:
+                inside = value if isinstance(value, list) else (value,)
+                total += self.weigh(self._edm.entity_types[navigation.target], inside)
+        return total
 
 
 Operations = Mapping[str, Callable[[AuthoredUnit, OperationCall], Awaitable[Result]]]

@@ -75,7 +75,7 @@ class PublicApi:
         """A 500 says where to look in the log and nothing else."""
         _log.exception("request failed", correlation_id=correlation_id, path=scope["path"])
         error = ODataError(500, "INTERNAL_ERROR", f"Something went wrong; quote {correlation_id}.")
-        request = request_of(scope, ROOT)
+        request = request_of(scope, ROOT) or Request(scope["method"], "")
         await send_response(send, request, self._hooks.render_error(request, error, self._hooks.default_version))
 
     def _label(self, path: str) -> str:
@@ -103,6 +103,8 @@ class _PublicHooks(Hooks):
     def permit(self, caller: Caller, access: Access, request: Request) -> None:
         """Reading needs one scope and writing another, neither implies the other; then what the collections admit."""
         caller.require_scope(*_scopes_for(access, request))
+        if access.kind == "update" and _REPRESENTATION.search(request.headers.get("prefer", "")):
+            caller.require_scope(READ)
         if access.entity_set is not None and access.kind in _FLAGS:
             _refuse_what_is_not_written(access.entity_set, access.kind, request)
         if access.kind in {"create", "update", "invoke"}:
@@ -139,6 +141,8 @@ def _scopes_for(access: Access, request: Request) -> tuple[str, ...]:
 
 _WRITING = frozenset({"POST", "PATCH", "PUT", "DELETE"})
 _EXPANDS = re.compile(r"expand=", re.IGNORECASE)
+# A change that is answered by all of the row is a way to read it; what was just created is known to its creator.
+_REPRESENTATION = re.compile(r"return\s*=\s*\"?representation", re.IGNORECASE)
 
 _FLAGS = {"create": "insertable", "update": "updatable", "delete": "deletable"}
 _VERBS = {"create": "created", "update": "changed", "delete": "deleted"}

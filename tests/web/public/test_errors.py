@@ -54,6 +54,15 @@ def test_who_may_only_write_writes_without_reading(api: Api) -> None:
     made = api.campaign(client="writer")
     assert api.patch(f"Campaigns({made['ID']})", {"name": "X"}, client="writer").status_code == 204
     assert problem(api.get(f"Campaigns({made['ID']})", client="writer"))[:2] == (403, "MISSING_SCOPE")
+    for how in (
+        {"prefer": "return=representation"},
+        {"Prefer": 'odata.include-annotations="*", return=representation'},
+    ):
+        answer = api.patch(f"Campaigns({made['ID']})", {"name": "Y"}, client="writer", **how)
+        assert problem(answer)[:2] == (403, "MISSING_SCOPE")
+    body = {"code": api.unique(), "name": "X"}
+    assert problem(api.post("Campaigns?$expand=promotions", body, client="writer"))[:2] == (403, "MISSING_SCOPE")
+    assert api.post(f"Campaigns({made['ID']})/posGroups", {}, client="writer").status_code == 400
     assert api.delete(f"Campaigns({made['ID']})", client="writer").status_code == 204
 
 

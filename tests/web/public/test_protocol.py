@@ -218,6 +218,25 @@ def test_what_is_too_much_is_refused(api: Api) -> None:
     assert api.get(f"Campaigns?$filter=name eq '{'x' * 9000}'").status_code == 400
 
 
+def test_an_expand_that_would_write_rows_over_and_over_is_refused(api: Api) -> None:
+    """Sixty promotions of one campaign, each with the campaign, which has them all, each with the campaign ..."""
+    campaign = api.campaign()
+    for number in range(60):
+        api.promotion(name=f"n{number}", campaign_ID=campaign["ID"])
+    address = f"Campaigns({campaign['ID']})"
+    once = api.read(f"{address}?$expand=promotions($expand=campaign)")
+    assert [one["campaign"]["ID"] for one in once["promotions"]] == [campaign["ID"]] * 60
+    circle = "promotions($expand=campaign($expand=promotions($expand=campaign)))"
+    assert api.get(f"{address}?$expand={circle}").status_code == 200
+    answer = api.get(f"Promotions?$filter=campaign_ID eq {campaign['ID']}&$expand=campaign($expand={circle})")
+    assert problem(answer)[0] == 400
+    answer = api.get(
+        f"Promotions?$filter=campaign_ID eq {campaign['ID']}&$expand=campaign($expand=promotions($expand=campaign("
+        "$expand=promotions)))"
+    )
+    assert problem(answer) == (400, "EXPAND_TOO_LARGE", "$expand")
+
+
 def test_unknown_options_are_refused_and_custom_ones_are_not(api: Api) -> None:
     assert problem(api.get("Campaigns?$nonsense=1"))[0] == 400
     assert problem(api.get("Campaigns?$apply=aggregate($count as n)"))[0] == 501
