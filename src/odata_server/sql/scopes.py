@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, FromClause, and_
+from sqlalchemy import ColumnElement, FromClause, Text, and_, type_coerce
 
 from odata_server.edm import ComplexType, EntityType, NavigationProperty
-from odata_server.errors import ODataError, bad_request
+from odata_server.errors import bad_request
 from odata_server.sql.model import Place, SqlModel
 from odata_server.sql.terms import Context, Term, column_term
+from odata_server.sql.values import part_of
 
 __all__ = ["Entity", "Many", "Scope", "Structure", "Uses", "joined"]
 
@@ -106,23 +107,30 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """A complex value; its parts are columns of their own."""
+    """A complex value; its parts are columns of their own, or members of an object of JSON."""
 
     entity: Entity
     name: str
     complex_type: ComplexType
 
     def member(self, name: str) -> Term:
-        """A part. Raises 400 UNKNOWN_PROPERTY, 501 for parts that are kept together."""
+        """A part. Raises 400 UNKNOWN_PROPERTY."""
         found = self.complex_type.property_by_name.get(name)
         shown = "/".join((*self.entity.path, self.name, name))
         if found is None:
             raise bad_request("UNKNOWN_PROPERTY", f"{self.complex_type.name} has no property {name}.", shown)
+        place, context = self.entity.place, self.entity.scope.uses.context
         path = f"{self.name}/{name}"
-        if path not in self.entity.place.mapped.columns:
-            raise ODataError(501, "NOT_IMPLEMENTED", f"This service does not look into {self.name}.")
-        column = self.entity.place.column(path)
-        return column_term(column, found, shown, self.entity.scope.uses.context.dialect, nullable=True)
+        if path not in place.mapped.columns:
+            return part_of(place.column(self.name), name, found.type, shown, context)
+        return column_term(place.column(path), found, shown, context.dialect, nullable=True)
+
+    def is_missing(self) -> ColumnElement[bool]:
+        """Whether the value is null: that of its column, or those of all its parts."""
+        place = self.entity.place
+        if self.name in place.mapped.columns:
+            return type_coerce(place.column(self.name), Text()).is_(None)
+        return and_(*(place.column(f"{self.name}/{part.name}").is_(None) for part in self.complex_type.properties))
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from odata_server.expressions import (
     TypeCast,
     Unary,
 )
-from odata_server.sql import number_functions, text_functions
+from odata_server.sql import date_functions, number_functions, text_functions
 from odata_server.sql.arithmetic import calculate, negated
 from odata_server.sql.comparison import compare, is_in
 from odata_server.sql.functions import call
@@ -38,12 +38,13 @@ from odata_server.sql.limits import DEPTH_MAX, LAMBDA_DEPTH_MAX, LIST_MAX
 from odata_server.sql.scopes import Entity, Many, Scope, Structure
 from odata_server.sql.search import search_condition
 from odata_server.sql.terms import NULL, Context, Term, bind, literal_term, mismatch, type_name
+from odata_server.sql.values import elements
 
 __all__ = ["Translator"]
 
 _COMPARISONS = frozenset({"eq", "ne", "gt", "ge", "lt", "le"})
 _ARITHMETIC = frozenset({"add", "sub", "mul", "div", "divby", "mod"})
-_REGISTERED = (text_functions, number_functions)
+_REGISTERED = (date_functions, number_functions, text_functions)
 Found = Term | Entity | Many | Structure
 
 
@@ -112,7 +113,12 @@ class Translator:
     def _comparison(self, name: str, left: Expression, right: Expression, exact: bool) -> ColumnElement[bool]:
         one, other = self.resolve(left), self.resolve(right)
         for entity, against in ((one, other), (other, one)):
-            if isinstance(entity, Entity) and isinstance(against, Term) and against.is_null and name in {"eq", "ne"}:
+            if (
+                isinstance(entity, Entity | Structure)
+                and isinstance(against, Term)
+                and against.is_null
+                and name in {"eq", "ne"}
+            ):
                 missing = entity.is_missing()
                 return missing if name == "eq" else not_(missing)
         return compare(name, self._as_term(one), self._as_term(other), self.context, exact=exact)
@@ -262,25 +268,36 @@ class Translator:
 
     def _lambda(self, expression: AnyOf | AllOf) -> ColumnElement[bool]:
         source = self.resolve(expression.source)
-        if not isinstance(source, Many):
-            raise mismatch("any and all need a collection.")
-        scope, belongs = source.inside()
         variables = dict(self._variables)
+        if isinstance(source, Many):
+            scope, belongs = source.inside()
+            element: Entity | Term = scope.entity
+        elif isinstance(source, Term) and source.collection:
+            scope, belongs = self.scope, true()
+            table, element = elements(source, self.context)
+        else:
+            raise mismatch("any and all need a collection.")
         if expression.variable is not None:
-            variables[expression.variable] = scope.entity
+            variables[expression.variable] = element
         inside = self._inside(scope, self._current, variables)
         wanted: ColumnElement[bool] = true()
         if expression.predicate is not None:
             wanted = inside.condition(expression.predicate)
         if isinstance(expression, AllOf):
             wanted = not_(func.coalesce(wanted, false()))
-        query = select(1).select_from(scope.source).where(belongs, wanted).correlate_except(*scope.tables)
+        tables = scope.tables if isinstance(source, Many) else [table]
+        query = select(1).select_from(scope.source if isinstance(source, Many) else table)
+        query = query.where(belongs, wanted).correlate_except(*tables)
         return not_(exists(query)) if isinstance(expression, AllOf) else exists(query)
 
     def _count(self, expression: CountOf) -> Term:
         if expression.source is None:
             raise not_implemented("$count of the current collection")
         source = self.resolve(expression.source)
+        if isinstance(source, Term) and source.collection and expression.filter is None and expression.search is None:
+            table, _ = elements(source, self.context)
+            counted = select(func.count()).select_from(table).correlate_except(table)
+            return Term(Primitive.INT64, counted.scalar_subquery(), nullable=False)
         if not isinstance(source, Many):
             raise mismatch("$count needs a collection.")
         scope, belongs = source.inside()
@@ -293,7 +310,11 @@ class Translator:
         return Term(Primitive.INT64, query.scalar_subquery(), nullable=False)
 
     def _in_collection(self, left: Term, right: Found) -> ColumnElement[bool]:
-        raise mismatch("in needs a list or a collection of values.", left)
+        if not isinstance(right, Term) or not right.collection:
+            raise mismatch("in needs a list or a collection of values.", left)
+        table, element = elements(right, self.context)
+        equal = compare("eq", element, left, self.context, exact=False)
+        return exists(select(1).select_from(table).where(equal).correlate_except(table))
 
 
 def _chain(name: str, expression: Expression) -> list[Expression]:

@@ -157,6 +157,35 @@ BOOKS: list[tuple[str, list[int]]] = [
     ("chapters/$count($filter=pages gt 5) eq 2", [1]),
     ("reviews/any(r:r/text eq null)", [1]),
     ("reviews/all(r:r/text ne null)", [2, 3, 4, 5, 6, 7, 8]),
+    # dates and times
+    ("year(published) eq 1813", [1]),
+    ("month(published) eq 10 and day(published) eq 19", [3]),
+    ("hour(published) eq 12 and minute(published) eq 30 and second(published) eq 15", [3]),
+    ("fractionalseconds(published) eq 0", [1, 2, 3, 4, 5, 6, 7]),
+    ("date(published) eq 1847-10-19", [3]),
+    ("time(published) eq 12:30:15", [3]),
+    ("time(published) gt 12:30:14.5", [3]),
+    ("date(published) lt date(createdAt)", [1, 2, 3, 4, 5, 6, 7]),
+    ("published lt now()", [1, 2, 3, 4, 5, 6, 7]),
+    ("published gt mindatetime() and published lt maxdatetime()", [1, 2, 3, 4, 5, 6, 7]),
+    ("totaloffsetminutes(published) eq 0", [1, 2, 3, 4, 5, 6, 7]),
+    ("published add duration'P1D' eq 1813-01-29T00:00:00Z", [1]),
+    ("totalseconds(createdAt sub published) lt 3e9", [4, 5, 6, 7]),
+    ("createdAt sub published lt duration'P20000D'", [6, 7]),
+    ("year(author/born) eq 1929", [4, 5, 6, 7]),
+    ("author/born gt 1900-01-01", [4, 5, 6, 7]),
+    ("year(now()) eq 2026", ALL),
+    # values in collections
+    ("tags/any(t:t eq 'classic')", [1, 2, 3, 8]),
+    ("tags/any(t:startswith(t,'c') and t ne 'classic')", [7]),
+    ("tags/all(t:t eq 'classic')", [2, 5, 8]),
+    ("tags/any()", [1, 2, 3, 4, 6, 7, 8]),
+    ("not tags/any()", [5]),
+    ("tags/$count eq 2", [1, 3, 6, 7]),
+    ("'magic' in tags", [4, 7]),
+    ("not ('magic' in tags)", [1, 2, 3, 5, 6, 8]),
+    ("author/books/any(b:b/tags/any(t:t eq 'utopia' and b/price lt 8))", [4, 5, 6]),
+    ("tags/any(t:t eq language)", []),
     # aliases
     ("price gt @p&@p=10", [3, 5, 7]),
     ("stock in @p&@p=[5,100]", [5, 6]),
@@ -169,6 +198,41 @@ async def test_a_filter_leaves_the_books_it_is_true_for(
     library: EngineDatabase, condition: str, expected: list[int]
 ) -> None:
     assert ids(await ask(library, "Books", f"$filter={condition}")) == expected
+
+
+OTHERS: list[tuple[str, str, list[int]]] = [
+    ("Reviews", "postedAt ge 2024-03-01T10:00:00Z", [1, 2]),
+    ("Reviews", "postedAt eq 2024-03-02T12:15:00+01:00", [2]),
+    ("Reviews", "year(postedAt) eq 2023 and second(postedAt) eq 59", [3]),
+    ("Reviews", "time(postedAt) eq 11:15:00", [2]),
+    ("Reviews", "date(postedAt) lt 2024-03-02", [1, 3]),
+    ("Reviews", "stars add 1 eq 5", [3]),
+    ("Reviews", "stars in (1,3)", [2, 4]),
+    ("Reviews", "ID eq 0000000F-0000-4000-8000-000000000003", [3]),
+    ("Reviews", f"book_ID eq '{book(1)}'", [1, 2]),
+    ("Reviews", "book eq null", [4]),
+    ("Shops", "openingTime lt 08:00:00", [2]),
+    ("Shops", "hour(openingTime) eq 9 and minute(openingTime) eq 30", [1]),
+    ("Shops", "closingTime eq 22:15:30", [2]),
+    ("Shops", "fractionalseconds(closingTime) eq 0", [1, 2]),
+    ("Shops", "address/city eq 'Ulm'", [1]),
+    ("Shops", "address/street eq null", [2]),
+    ("Shops", "startswith(address/city,'Y')", [2]),
+    ("Orders", "shipTo/city eq 'Köln'", [1]),
+    ("Orders", "shipTo/street ne 'Allee 7'", [2, 3]),
+    ("Orders", "shipTo eq null", [2, 3]),
+    ("Orders", "items/any(i:i/book/author/name eq 'Jane Austen' and i/quantity ge 2)", [1]),
+    ("Orders", "items/$count gt 0 and number lt 2000", [1, 2]),
+    ("Orders", "items/all(i:i/price gt 5)", [1, 3]),
+    ("Orders", "status ne Bookshop.OrderStatus'Open'", [1]),
+]
+
+
+@pytest.mark.parametrize(("root", "condition", "expected"), OTHERS, ids=[f"{root}-{one}" for root, one, _ in OTHERS])
+async def test_a_filter_leaves_what_it_is_true_for(
+    library: EngineDatabase, root: str, condition: str, expected: list[int]
+) -> None:
+    assert ids(await ask(library, root, f"$filter={condition}")) == expected
 
 
 WRONG: list[tuple[str, str, str | None]] = [
