@@ -6,8 +6,10 @@ The grammar is that of OData 4.01 (ABNF Construction Rules, and those of the agg
     parse_options("$filter=price gt 9.99&$top=50")         # query string, percent-encoded
     parse_filter("price gt 9.99")                          # one option, decoded
 
-Malformed text raises ODataError 400 (URI_SYNTAX for paths, QUERY_SYNTAX for options) with the position in the message
-and the option's name as target; text that is well-formed and means what no service of this library offers raises 501.
+Malformed text raises ODataError 400 (URI_SYNTAX for paths, QUERY_SYNTAX for options) with the position in the message,
+in characters of the decoded text, and the option's name as target; text that is well-formed and means what no service
+of this library offers raises 501. `odata_server.parse.encoding` says what ``%`` and ``+`` mean,
+`odata_server.parse.cursor` how large and how deep a request may be.
 """
 
 from __future__ import annotations

@@ -85,7 +85,10 @@ class ExpressionParser(PathParser):
         if operator == "in":
             return In(left, self._candidates())
         if operator == "has":
-            right = self._unary()
+            position = self.start
+            right = self.key_value()
+            if isinstance(right, Literal) and right.type is not Primitive.STRING:
+                self.fail("members of an enumeration", position)
             return Binary("has", left, right)
         return Binary(operator, left, self.expression(binding + 1))
 

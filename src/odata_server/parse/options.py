@@ -23,7 +23,7 @@ _PAGING = frozenset({"filter", "search", "count", "orderby", "skip", "top"})
 _COUNT = frozenset({"filter", "search"})
 _LEVELS = frozenset({"levels"})
 _EXPAND = _PAGING | {"select", "expand", "compute", "levels", "apply"}
-_SELECT = _PAGING | {"compute", "select", "expand"}
+_SELECT = _PAGING | {"compute", "select"}
 
 
 class OptionParser(ApplyParser):

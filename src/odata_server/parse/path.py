@@ -45,10 +45,11 @@ def _cached(text: str) -> ResourcePath:
 def _read(text: str) -> ResourcePath:
     segments: list[Segment] = []
     offset = 0
+    parser = OptionParser("", _PATH, URI_SYNTAX)  # one for all, so that their expressions count together
     for raw in _split(text):
         if segments and segments[-1].name in _LAST:
             raise _error(offset, f"nothing behind {segments[-1].name}")
-        segments.append(_segment(raw, offset, first=not segments))
+        segments.append(_segment(parser, raw, offset, first=not segments))
         if len(segments) > _SEGMENTS_MAX:
             raise _error(offset, f"at most {_SEGMENTS_MAX} segments")
         offset += len(raw) + 1
@@ -96,7 +97,7 @@ def _closing(text: str) -> int:
     return len(text)
 
 
-def _segment(raw: str, offset: int, *, first: bool) -> Segment:
+def _segment(parser: OptionParser, raw: str, offset: int, *, first: bool) -> Segment:
     if _PLAIN.fullmatch(raw) and len(raw) <= 128:
         if first and "." in raw:
             raise _error(offset, "the name of an entity set, singleton or import")
@@ -105,7 +106,8 @@ def _segment(raw: str, offset: int, *, first: bool) -> Segment:
     if not text:
         raise _error(offset, "a segment")
     if "(" in text:
-        return _with_parentheses(text, offset, first=first)
+        parser.reset(text, _PATH)
+        return _with_parentheses(parser, offset, first=first)
     if text in _ROOTS if first else text in _DOLLAR:
         return Segment(text)
     if text.startswith("$"):
@@ -115,8 +117,7 @@ def _segment(raw: str, offset: int, *, first: bool) -> Segment:
     return Segment(text)
 
 
-def _with_parentheses(text: str, offset: int, *, first: bool) -> Segment:
-    parser = OptionParser(text, _PATH, URI_SYNTAX)
+def _with_parentheses(parser: OptionParser, offset: int, *, first: bool) -> Segment:
     name = parser.value
     try:
         if parser.kind == "dollar":

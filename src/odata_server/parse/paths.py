@@ -25,7 +25,7 @@ from odata_server.expressions import (
     Segment,
     TypeCast,
 )
-from odata_server.parse.cursor import Cursor
+from odata_server.parse.cursor import Cursor, identifier
 from odata_server.parse.literals import LITERALS, is_literal, json_text, literal, quoted
 from odata_server.parse.search import search_expression
 
@@ -61,8 +61,7 @@ class PathParser(Cursor):
             name = self.value[1:]
             self.count()
             self.advance()
-            plain = "." not in name and "#" not in name
-            first: Expression = ParameterAlias(name) if plain else AnnotationOf(name)
+            first: Expression = ParameterAlias(name) if identifier(name) else AnnotationOf(name)
             return self.path(first)
         if kind in {"[", "{"}:
             return self.json()
@@ -296,7 +295,7 @@ class PathParser(Cursor):
         """A literal or a parameter alias."""
         if self.kind in LITERALS:
             return literal(self)
-        if self.kind == "at":
+        if self.kind == "at" and identifier(self.value[1:]):
             name = self.value[1:]
             self.advance()
             return ParameterAlias(name)

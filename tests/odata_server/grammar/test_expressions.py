@@ -148,6 +148,7 @@ TREES: dict[str, Any] = {
     "a in (b)": In(A, B),
     "a in @p": In(A, ParameterAlias("p")),
     'a in ["x",1]': In(A, JsonLiteral(["x", 1])),
+    "a has 'Red'": Binary("has", A, text("Red")),
     "a has N.Color'Red,Blue'": Binary("has", A, EnumLiteral("N.Color", ("Red", "Blue"))),
     # JSON
     '{"a":[1,{"b":null}],"c":"\\u00e4\\""}': JsonLiteral({"a": [1, {"b": None}], "c": 'ä"'}),
@@ -176,6 +177,8 @@ REFUSED = (
     "a in (b,c)",
     "a in (1,b)",
     "a in (1,)",
+    "a has b",
+    "a has 1",
     "any(x:x)",
     "a/any(x)",
     "a/any(x:)",

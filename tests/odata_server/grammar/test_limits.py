@@ -95,6 +95,7 @@ def test_an_expression_has_a_largest_size() -> None:
 def test_all_expressions_of_a_request_count_together() -> None:
     half = " or ".join(["a eq 1"] * (NODES_MAX // 6 + 1))
     assert parse_options(f"$filter={half}")
+    assert refused(lambda: parse_path(f"A/$filter({half})/$filter({half})")).code == "EXPRESSION_TOO_LARGE"
     for query in (f"$filter={half}&@a={half}", f"$expand=x($filter={half}),y($filter={half})"):
         assert refused(partial(parse_options, query)).code == "EXPRESSION_TOO_LARGE"
 

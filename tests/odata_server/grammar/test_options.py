@@ -87,6 +87,7 @@ def test_what_is_no_system_option_is_custom_or_refused() -> None:
         "$select=a/*",
         "$select=a(b=1)",
         "$select=a($levels=1)",
+        "$select=a($expand=b)",
         "$expand=a(",
         "$expand=a()",
         "$expand=a($top=1;$top=2)",

@@ -82,6 +82,7 @@ def test_each_path_has_its_segments(given: str, segments: tuple[Segment, ...]) -
         "Books(a=1,)",
         "Books(1,2)",
         "Books(-)",
+        "Books(@a.b)",
         "Books (1)",
         "1",
         "N.Books",
