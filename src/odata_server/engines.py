@@ -24,7 +24,7 @@ __all__ = ["EngineConnection", "EngineDatabase"]
 
 T = TypeVar("T")
 
-_TRIES = 5
+_TRIES = 10
 _SERIALIZATION_FAILURE, _DEADLOCK = "40001", "40P01"
 _LOCKED = ("database is locked", "database table is locked")
 

@@ -70,7 +70,8 @@ async def check_rows(connection: SqlConnection, places: Places, rows: Sequence[R
 def _missing(row: RowChange) -> Iterable[Fault]:
     after = row.after
     for prop in row.place.entity_type.properties:
-        if prop.nullable or prop.collection or prop.name in row.filled or after.get(prop.name) is not None:
+        optional = prop.collection or (prop.nullable and prop.name not in row.place.entity_type.key)
+        if optional or prop.name in row.filled or after.get(prop.name) is not None:
             continue
         if row.before is not None and prop.name not in row.values:
             continue

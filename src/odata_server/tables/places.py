@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
-from uuid import UUID
 
-from sqlalchemy import Column, ColumnElement, DateTime, Index, Integer, Table, UniqueConstraint, Uuid, and_, or_
+from sqlalchemy import Column, ColumnElement, DateTime, Index, Integer, Table, UniqueConstraint, and_, or_
 
 from odata_server.edm import ComplexType, EntityType, NavigationProperty, Property
 from odata_server.source import Key
@@ -121,16 +120,12 @@ def _is_whole(index: Index) -> bool:
 
 
 def _bindable(column: Column[Any], value: Any) -> Any:
-    if isinstance(value, str) and isinstance(column.type, Uuid) and column.type.as_uuid:
-        return UUID(value)
     if isinstance(value, datetime) and isinstance(column.type, DateTime) and not column.type.timezone:
         return value.astimezone(UTC).replace(tzinfo=None)
     return value
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, UUID):
-        return str(value)
     if isinstance(value, datetime) and value.tzinfo is None:
         return value.replace(tzinfo=UTC)
     return value
