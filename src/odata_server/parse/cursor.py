@@ -13,9 +13,10 @@ from typing import NoReturn
 from odata_server.errors import ODataError, bad_request, not_implemented
 from odata_server.parse.encoding import check_characters
 
-__all__ = ["DEPTH_MAX", "IDENTIFIER", "NODES_MAX", "Cursor", "identifier"]
+__all__ = ["DEPTH_MAX", "IDENTIFIER", "LENGTH_MAX", "NODES_MAX", "Cursor", "check_length", "identifier"]
 
 NODES_MAX = 200  # operators, calls and paths of all expressions of one request; literals are not counted
+LENGTH_MAX = 128 * 1024  # characters of a query; bodies of $query can be longer than any URL
 LIST_ITEMS_MAX = 1000  # literals in lists and JSON of one request
 DEPTH_MAX = 40  # parentheses, calls, lambdas and arrays inside each other
 
@@ -82,6 +83,7 @@ class Cursor:
         self.expands = 0
         self.why: str | None = None
         self.stop = 0
+        check_length(text, option)
         check_characters(text, option, code)
         self.advance()
 
@@ -198,6 +200,14 @@ class Cursor:
 
 
 _SPACE = (" ", "\t")
+
+
+def check_length(text: str, option: str | None) -> None:
+    """Refuse a text that takes long merely for its length."""
+    if len(text) > LENGTH_MAX:
+        what = option or "The query"
+        message = f"{what} has more than {LENGTH_MAX} characters, at position {LENGTH_MAX}."
+        raise bad_request("EXPRESSION_TOO_LARGE", message, option)
 
 
 def identifier(text: str) -> bool:

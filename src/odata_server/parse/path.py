@@ -21,6 +21,7 @@ URI_SYNTAX = "URI_SYNTAX"
 
 _PATH = "The path"
 _SEGMENTS_MAX = 30
+_LENGTH_MAX = 64 * 1024
 _ROOTS = frozenset({"$metadata", "$batch", "$entity", "$all"})
 _LAST = frozenset({"$count", "$value", "$ref", "$query", "$metadata", "$batch"})
 _DOLLAR = frozenset({"$count", "$value", "$ref", "$query", "$each"})
@@ -43,6 +44,8 @@ def _cached(text: str) -> ResourcePath:
 
 
 def _read(text: str) -> ResourcePath:
+    if len(text) > _LENGTH_MAX:
+        raise _error(_LENGTH_MAX, f"at most {_LENGTH_MAX} characters")
     segments: list[Segment] = []
     offset = 0
     parser = OptionParser("", _PATH, URI_SYNTAX)  # one for all, so that their expressions count together
@@ -80,6 +83,8 @@ def _split(text: str) -> list[str]:
             if "/" not in rest[end : end + 1] and end < len(rest):
                 raise _error(text.index(piece) + end, "'/' behind $filter(...)")
         found.append(piece)
+        if len(found) > _SEGMENTS_MAX:
+            break  # the caller refuses them
     return found
 
 

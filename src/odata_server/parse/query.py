@@ -9,7 +9,7 @@ from typing import Any
 
 from odata_server.errors import bad_request
 from odata_server.expressions import Expression
-from odata_server.parse.cursor import identifier
+from odata_server.parse.cursor import check_length, identifier
 from odata_server.parse.encoding import cacheable, decode, decode_form
 from odata_server.parse.options import OptionParser, unknown_option
 from odata_server.syntax import QueryOptions
@@ -46,6 +46,7 @@ def _cached(text: str) -> QueryOptions:
 
 
 def _read(text: str) -> QueryOptions:
+    check_length(text, None)
     if "#" in text:
         raise bad_request(QUERY_SYNTAX, f"The query has a '#' at position {text.index('#')}; write %23.")
     given: dict[str, Any] = {}

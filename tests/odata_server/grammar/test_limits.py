@@ -152,6 +152,22 @@ def test_eight_kib_are_read_or_refused_in_20_ms(query: str) -> None:
     assert fastest(lambda: parse_options(query)) < 0.02
 
 
+MIB = 1024 * 1024
+HUGE = {
+    "query": lambda: parse_options("x&" * MIB),
+    "filter": lambda: parse_filter("'" + "x" * MIB + "'"),
+    "path": lambda: parse_path("A" + "/$filter(a)" * (MIB // 10)),
+    "aliases": lambda: parse_options("&".join(f"@a{number}=1" for number in range(MIB // 10))),
+}
+
+
+@pytest.mark.parametrize("read", HUGE.values(), ids=HUGE)
+def test_what_no_url_can_hold_is_refused_at_once(read: Callable[[], Any]) -> None:
+    """A query can come in a body, too, and then it can be as long as that."""
+    refused(read)
+    assert fastest(read) < 0.25
+
+
 def test_long_headers_and_paths_are_read_in_20_ms() -> None:
     for text in ("a;" * 4000, "a; " * 3000 + '"', "a=" * 4000, "," * KIB8, 'a="' + "\\" * KIB8, " " * KIB8):
         assert fastest(partial(parse_preferences, text)) < 0.02
