@@ -45,11 +45,11 @@ def parse_expression(text: str, option: str = "$filter") -> Expression:
 
 
 def parse_literal(text: str, option: str = "The literal") -> Expression:
-    """A primitive literal as URLs write it, e.g. ``'Milk'``, ``42`` or ``duration'P1D'``."""
+    """A literal as URLs write it, e.g. ``'Milk'``, ``42``, ``duration'P1D'``, or an array or object in JSON."""
     parser = OptionParser(text, option)
     if parser.kind == "at":
         parser.fail("a literal")
-    found = parser.key_value()
+    found = parser.json() if parser.kind in {"[", "{"} else parser.key_value()
     parser.finish()
     return found
 

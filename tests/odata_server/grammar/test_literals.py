@@ -10,7 +10,7 @@ import pytest
 
 from odata_server.edm import Primitive
 from odata_server.errors import ODataError
-from odata_server.expressions import EnumLiteral, Literal
+from odata_server.expressions import EnumLiteral, JsonLiteral, Literal
 from odata_server.parse import parse_literal, parse_value
 
 GUID = "01234567-89ab-cdef-0123-456789abcdef"
@@ -68,6 +68,10 @@ def test_a_literal_is_a_value_and_a_type(given: str, meant: tuple[Any, Primitive
 
 def test_a_literal_of_an_enumeration_is_its_members() -> None:
     assert parse_literal("N.Color'Red,-1'") == EnumLiteral("N.Color", ("Red", "-1"))
+
+
+def test_a_literal_can_be_json() -> None:
+    assert parse_literal('["a",{"b":1}]') == JsonLiteral(["a", {"b": 1}])
 
 
 @pytest.mark.parametrize(
