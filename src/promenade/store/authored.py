@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Literal
 
+import msgspec
 from sqlalchemy import ColumnElement, Select, bindparam, delete, func, insert, select, tuple_, update
 
+from promenade.events import MINOR_VERSION, Envelope, Event
 from promenade.store.hot import hot_statement
 from promenade.store.schema import table
 from promenade.store.unit import Session
@@ -15,6 +18,7 @@ from promenade.store.unit import Session
 __all__ = [
     "Columns",
     "delete_rows",
+    "emit_all",
     "find_keys",
     "has_pilot_config_anywhere",
     "hold",
@@ -28,6 +32,8 @@ __all__ = [
 
 Columns = dict[str, Any]
 """A row by its columns."""
+
+_ENCODER = msgspec.json.Encoder(decimal_format="number")
 
 Lock = Literal["update", "share"] | None
 
@@ -128,6 +134,17 @@ async def read_ancestors(session: Session, set_name: str, ids: Collection[str]) 
         above = above.union(select(rows.c.id, rows.c.parent_id).where(rows.c.id == above.c.parent_id))
         found |= {row.id: row.parent_id for row in await session.execute(select(above.c.id, above.c.parent_id))}
     return found
+
+
+async def emit_all(session: Session, events: Sequence[Event], *, new_id: Callable[[], str], at: datetime) -> None:
+    """`store.outbox.emit` for many events in one statement."""
+    if session.tenant is None:
+        raise ValueError("an event belongs to a tenant")
+    rows: list[Columns] = []
+    for event in events:
+        envelope = Envelope(event.kind, at, MINOR_VERSION, session.tenant, event)
+        rows.append({"id": new_id(), "kind": event.kind, "payload": _ENCODER.encode(envelope), "created_at": at})
+    await session.execute_many(insert(table("outbox_events")), rows)
 
 
 async def hold(session: Session, matter: str) -> None:

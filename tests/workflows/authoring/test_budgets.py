@@ -61,6 +61,12 @@ async def test_a_contribution_to_what_was_spent_stays(desk: Desk) -> None:
     assert await total(desk, budget) == (Decimal(12), "ACTIVE")
 
 
+async def test_a_total_has_an_end(desk: Desk) -> None:
+    budget = await desk.given("Budgets", totalAmount=Decimal("9999999999999.99"))
+    error = await refused(desk, Invalid, desk.create("RechargeContributions", budget_ID=budget, amount=Decimal("0.01")))
+    assert (error.code, error.target) == ("OUT_OF_RANGE", "amount")
+
+
 async def test_shares_of_a_budget_are_a_whole_at_most(desk: Desk) -> None:
     budget, other = await desk.given("Budgets"), await desk.given("Budgets")
     people = [await desk.given("Stakeholders") for _ in range(3)]

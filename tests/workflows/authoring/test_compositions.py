@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
-
-import pytest
 
 from promenade import model
 from promenade.errors import Conflict, Invalid
@@ -29,6 +28,7 @@ async def deep(desk: Desk, set_name: str, many: int = 2) -> Row:
     for one in compositions(set_name):
         rows = [await deep(desk, one.target, many) for _ in range(many if one.many else 1)]
         for child in rows:
+            child["ID"] = str(uuid.uuid4())
             child.pop(model.entity(one.target).link(one.by).property_wire, None)
         row[one.wire] = rows if one.many else rows[0]
     return row
@@ -64,60 +64,61 @@ async def owned(desk: Desk, set_name: str, row_id: str, row: Row) -> None:
             there.remove(match[0])
 
 
-@pytest.mark.parametrize("set_name", PARENTS)
-async def test_a_row_is_made_with_all_that_it_owns_and_goes_with_it(desk: Desk, set_name: str) -> None:
-    row = await deep(desk, set_name)
-    if shape_of(set_name).owner is not None:
-        owner = shape_of(set_name).owner
-        assert owner is not None
-        row[owner.property_wire] = await desk.given(owner.target)
-    made = await desk.create_row(set_name, row)
-    await owned(desk, set_name, made, row)
-    await desk.remove(set_name, made)
-    for one in compositions(set_name):
-        assert await desk.rows(one.target) == []
+async def test_a_row_is_made_with_all_that_it_owns_and_goes_with_it(desk: Desk) -> None:
+    for set_name in PARENTS:
+        row = await deep(desk, set_name)
+        if shape_of(set_name).owner is not None:
+            owner = shape_of(set_name).owner
+            assert owner is not None
+            row[owner.property_wire] = await desk.given(owner.target)
+        made = await desk.create_row(set_name, row)
+        await owned(desk, set_name, made, row)
+        await desk.remove(set_name, made)
+        for one in compositions(set_name):
+            assert await desk.rows(one.target) == []
 
 
-@pytest.mark.parametrize("set_name", PARENTS)
-async def test_a_full_set_replaces_what_was_there(desk: Desk, set_name: str) -> None:
-    made = await desk.given(set_name)
-    before = await desk.row(set_name, made)
-    first = {one.wire: (await deep(desk, set_name))[one.wire] for one in compositions(set_name)}
-    await desk.update(set_name, made, **first)
-    second: Row = {}
-    kept: dict[str, str] = {}
-    for one in compositions(set_name):
-        link = model.entity(one.target).link(one.by).property_wire
-        there = await desk.rows(one.target, **{link: made})
-        kept[one.wire] = there[0]["ID"]
-        fresh = (await deep(desk, set_name))[one.wire]
-        second[one.wire] = [{"ID": kept[one.wire]}, fresh[0]] if one.many else {"ID": kept[one.wire]}
-    await desk.update(set_name, made, **second)
-    for one in compositions(set_name):
-        link = model.entity(one.target).link(one.by).property_wire
-        there = await desk.rows(one.target, **{link: made})
-        assert len(there) == (2 if one.many else 1)
-        assert kept[one.wire] in {row["ID"] for row in there}
-    assert (await desk.row(set_name, made))["version"] == before["version"] + 2
-    await desk.update(set_name, made, **{one.wire: [] if one.many else None for one in compositions(set_name)})
-    for one in compositions(set_name):
-        assert await desk.rows(one.target) == []
+async def test_a_full_set_replaces_what_was_there(desk: Desk) -> None:
+    for set_name in PARENTS:
+        made = await desk.given(set_name)
+        before = await desk.row(set_name, made)
+        first = {one.wire: (await deep(desk, set_name))[one.wire] for one in compositions(set_name)}
+        await desk.update(set_name, made, **first)
+        second: Row = {}
+        kept: dict[str, str] = {}
+        for one in compositions(set_name):
+            link = model.entity(one.target).link(one.by).property_wire
+            there = await desk.rows(one.target, **{link: made})
+            kept[one.wire] = there[0]["ID"]
+            fresh = (await deep(desk, set_name))[one.wire]
+            second[one.wire] = [{"ID": kept[one.wire]}, fresh[0]] if one.many else {"ID": kept[one.wire]}
+        await desk.update(set_name, made, **second)
+        for one in compositions(set_name):
+            link = model.entity(one.target).link(one.by).property_wire
+            there = await desk.rows(one.target, **{link: made})
+            assert len(there) == (2 if one.many else 1)
+            assert kept[one.wire] in {row["ID"] for row in there}
+        assert (await desk.row(set_name, made))["version"] == before["version"] + 2
+        await desk.update(set_name, made, **{one.wire: [] if one.many else None for one in compositions(set_name)})
+        for one in compositions(set_name):
+            link = model.entity(one.target).link(one.by).property_wire
+            assert await desk.rows(one.target, **{link: made}) == []
 
 
-@pytest.mark.parametrize("set_name", PARENTS)
-async def test_a_delta_leaves_alone_what_it_does_not_name(desk: Desk, set_name: str) -> None:
-    for one in compositions(set_name):
-        if not one.many:
-            continue
-        made = await desk.given(set_name, **{one.wire: (await deep(desk, set_name, 3))[one.wire]})
-        link = model.entity(one.target).link(one.by).property_wire
-        first, second, third = [row["ID"] for row in await desk.rows(one.target, **{link: made})]
-        fresh = (await deep(desk, set_name, 1))[one.wire][0]
-        await desk.update(set_name, made, **{one.wire: Delta((fresh, {"ID": second}), (first,))})
-        there = {row["ID"] for row in await desk.rows(one.target, **{link: made})}
-        assert len(there) == 3
-        assert there >= {second, third}
-        assert first not in there
+async def test_a_delta_leaves_alone_what_it_does_not_name(desk: Desk) -> None:
+    for set_name in PARENTS:
+        for one in compositions(set_name):
+            if not one.many:
+                continue
+            made = await desk.given(set_name, **{one.wire: (await deep(desk, set_name, 3))[one.wire]})
+            link = model.entity(one.target).link(one.by).property_wire
+            first, second, third = [row["ID"] for row in await desk.rows(one.target, **{link: made})]
+            fresh = (await deep(desk, set_name, 1))[one.wire][0]
+            await desk.update(set_name, made, **{one.wire: Delta((fresh, {"ID": second}), (first,))})
+            there = {row["ID"] for row in await desk.rows(one.target, **{link: made})}
+            assert len(there) == 3
+            assert there >= {second, third}
+            assert first not in there
 
 
 async def test_faults_of_parts_are_named_by_their_path(desk: Desk) -> None:

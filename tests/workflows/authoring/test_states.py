@@ -81,20 +81,19 @@ VERBS = {
 }
 
 
-@pytest.mark.parametrize("verb", VERBS)
-async def test_a_verb_moves_a_promotion(desk: Desk, verb: str) -> None:
-    sources, target = VERBS[verb]
-    for before in model.code_list("PromotionStatuses").codes:
-        made = await desk.put("Promotions", name="n", status=before)
-        await desk.put("LoyaltyActions", promotion_id=made, action_type="ADD_FIXED", points=1)
-        start, end = NOON, NOON + timedelta(days=1)
-        await desk.put("PromotionPilotConfigs", promotion_id=made, pilot_start_at=start, pilot_end_at=end)
-        if before in sources.split():
-            await desk.transition("Promotions", made, verb)
-            assert (await desk.row("Promotions", made))["status"] == target
-        else:
-            error = await refused(desk, Conflict, desk.transition("Promotions", made, verb))
-            assert error.code == "INVALID_TRANSITION"
+async def test_a_verb_moves_a_promotion(desk: Desk) -> None:
+    for verb, (sources, target) in VERBS.items():
+        for before in model.code_list("PromotionStatuses").codes:
+            made = await desk.put("Promotions", name="n", status=before)
+            await desk.put("LoyaltyActions", promotion_id=made, action_type="ADD_FIXED", points=1)
+            start, end = NOON, NOON + timedelta(days=1)
+            await desk.put("PromotionPilotConfigs", promotion_id=made, pilot_start_at=start, pilot_end_at=end)
+            if before in sources.split():
+                await desk.transition("Promotions", made, verb)
+                assert (await desk.row("Promotions", made))["status"] == target
+            else:
+                error = await refused(desk, Conflict, desk.transition("Promotions", made, verb))
+                assert error.code == "INVALID_TRANSITION"
 
 
 @pytest.mark.parametrize(

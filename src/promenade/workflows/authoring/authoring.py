@@ -109,6 +109,22 @@ class Authoring:
         plan.update(shape, before, row, "").is_named = True
         await self._carry_out(plan)
 
+    async def update_many(self, set_name: str, changes: Mapping[str, Row]) -> None:
+        """Change many rows, by their IDs, in a number of statements that does not depend on how many.
+
+        Targets start with the place of the row. Raises NotFound when one is not there; then none is changed.
+        """
+        shape = shape_of(set_name)
+        plan = Plan(self._unit)
+        held = {row["id"]: row for row in await self._held_many(shape, changes)}
+        for place, (entity_id, row) in enumerate(changes.items()):
+            if entity_id not in held:
+                raise _not_found(shape)
+            write = plan.update(shape, held[entity_id], admit_update(self._unit, shape, row), f"{place}/")
+            write.is_named = True
+        with self._unit.faults.telling_all():
+            await self._carry_out(plan)
+
     async def remove(self, set_name: str, entity_id: str) -> None:
         """Delete a row with all that it owns. Raises Conflict (IN_USE) while others refer to it."""
         shape = shape_of(set_name)
@@ -153,7 +169,7 @@ class Authoring:
     async def _held(self, shape: Shape, entity_id: str) -> dict[str, Any]:
         rows = await self._held_many(shape, (entity_id,))
         if not rows:
-            raise NotFound("NOT_FOUND", f"There is no row of {shape.set_name} with this ID.")
+            raise _not_found(shape)
         return rows[0]
 
     async def _create(self, set_name: str, rows: Sequence[Row], paths: Sequence[str]) -> list[str]:
@@ -228,6 +244,10 @@ class Authoring:
                 raise Conflict("IN_USE", "Other rows refer to this one; it cannot be deleted.") from broken
             raise Invalid("UNKNOWN_REFERENCE", "A row that the request refers to does not exist.") from broken
         raise Conflict("CHANGED_MEANWHILE", "The state of things does not admit this any more.") from broken
+
+
+def _not_found(shape: Shape) -> NotFound:
+    return NotFound("NOT_FOUND", f"There is no row of {shape.set_name} with this ID.")
 
 
 def _indices(rows: Sequence[Row]) -> list[str]:

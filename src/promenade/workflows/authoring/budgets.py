@@ -15,6 +15,7 @@ __all__: list[str] = []
 
 _ZERO = Decimal(0)
 _SHARES_MAX = Decimal(100)
+_TOTAL_BOUND = Decimal(10) ** 13  # a Decimal(15,2)
 
 
 @rules("Budgets")
@@ -141,6 +142,9 @@ def _recharged(unit: Unit, budget: Columns, writes: Sequence[Write]) -> Write:
     after = budget | {"total_amount": budget["total_amount"] + _change(budget, writes)}
     write = Write(shape_of("Budgets"), Act.UPDATE, budget["id"], "", budget, after, is_named=True)
     _follow_clock(unit, write)
+    if after["total_amount"] >= _TOTAL_BOUND:
+        message = "The budget would hold more than its total can say."
+        unit.faults.add(Detail("OUT_OF_RANGE", message, "amount"))
     if _left(after) < 0:
         message = "The budget would hold less than what was spent from it or granted to stores."
         unit.faults.add(Conflict("TOTAL_BELOW_CONSUMED", message, "amount"))

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from promenade.errors import NotAllowed
 from promenade.events import CampaignCreated, CampaignEnded, CampaignLocked, CampaignStarted, CampaignUnlocked
-from promenade.store.authored import read_rows
-from promenade.store.outbox import emit
+from promenade.store.authored import emit_all, read_rows
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.unit import Act, Row, Unit
 
@@ -41,8 +40,9 @@ class _Campaigns(Rules):
         if not told:
             return
         rows = {row["id"]: row for row in await read_rows(unit.session, "Campaigns", "id", {key for key, _ in told})}
-        for key, kind in told:
-            row = rows.get(key)
-            if row is not None:
-                event = kind(key, row["code"], row["name"], row["start_at"], row["end_at"], unit.user)
-                await emit(unit.session, event, event_id=unit.new_id(), at=unit.at)
+        news = [
+            kind(key, row["code"], row["name"], row["start_at"], row["end_at"], unit.user)
+            for key, kind in told
+            if (row := rows.get(key)) is not None
+        ]
+        await emit_all(unit.session, news, new_id=unit.new_id, at=unit.at)

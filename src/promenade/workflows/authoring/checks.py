@@ -16,6 +16,9 @@ from promenade.workflows.authoring.unit import Act, Unit, Write
 __all__ = ["already_exists", "check_keys", "check_references", "check_values", "unknown_reference"]
 
 
+_INTEGER_MIN, _INTEGER_MAX = Decimal(-(2**31)), Decimal(2**31 - 1)
+
+
 def check_values(unit: Unit, write: Write) -> None:
     """What can be said of a row by looking at it alone."""
     for field in write.shape.fields.values():
@@ -81,11 +84,14 @@ def _is_plain(value: str) -> bool:
 
 def _range_fault(field: Field, value: int | Decimal, target: str) -> Detail | None:
     low, high = field.minimum, field.maximum
+    if field.kind is Kind.INTEGER:
+        low = _INTEGER_MIN if low is None else low
+        high = _INTEGER_MAX if high is None else high
     if (low is None or value >= low) and (high is None or value <= high):
         return None
-    if low is not None and high is not None:
+    if low is not None and high is not None and (low, high) != (low, _INTEGER_MAX):
         return Detail("OUT_OF_RANGE", f"{target} must be from {low} to {high}.", target)
-    bound = f"at least {low}" if low is not None else f"at most {high}"
+    bound = f"at least {low}" if low is not None and value < low else f"at most {high}"
     return Detail("OUT_OF_RANGE", f"{target} must be {bound}.", target)
 
 
@@ -127,7 +133,7 @@ async def check_keys(unit: Unit, writes: Sequence[Write]) -> None:
         by_set.setdefault(write.set_name, []).append(write)
     for set_name, each in by_set.items():
         shape = shape_of(set_name)
-        await _check_ids(unit, set_name, [write for write in each if write.act is Act.CREATE])
+        await _check_ids(unit, set_name, [write for write in each if write.has_own_id])
         for columns in shape.keys:
             await _check_key(unit, set_name, columns, each)
 

@@ -14,6 +14,9 @@ from promenade.workflows.authoring.unit import Act, Unit, Write
 __all__: list[str] = []
 
 
+_LEVELS_MAX = 100
+
+
 async def _check_tree(unit: Unit, writes: Sequence[Write]) -> None:
     """Add CYCLE where following ``parent`` from a row would come back to it, all writes of the call considered."""
     moved = [one for one in writes if one.act is not Act.DELETE and one.after["parent_id"] and one.differs("parent_id")]
@@ -30,6 +33,10 @@ async def _check_tree(unit: Unit, writes: Sequence[Write]) -> None:
         while one is not None and one != write.id and one not in seen:
             seen.add(one)
             one = above.get(one)
+            if len(seen) > _LEVELS_MAX:
+                message = f"{write.target('parent_id')} would put the group more than {_LEVELS_MAX} levels deep."
+                unit.faults.add(Detail("TOO_DEEP", message, write.target("parent_id")))
+                break
         if one == write.id:
             message = f"{write.target('parent_id')} would put the group below itself."
             unit.faults.add(Detail("CYCLE", message, write.target("parent_id")))

@@ -37,6 +37,7 @@ class Plan:
         given = row.get("ID")
         write = Write(shape, Act.CREATE, str(given).lower() if given else self._unit.new_id(), path, None, {})
         write.after = self._unit.row_of(shape, write.id)
+        write.has_own_id = bool(given)
         self._fill(write, row, owner)
         if owner is not None:
             write.after[owner[0]] = owner[1]
@@ -95,6 +96,8 @@ class Plan:
                 message = "tenantId is taken from the token; a row of another tenant cannot be written."
                 raise Forbidden("FOREIGN_TENANT", message, f"{write.path}tenantId")
         elif _is_writable(field) and field.name != "id":
+            if field.refers_to is not None and isinstance(value, str):
+                value = value.lower()  # IDs are stored in lower case
             write.after[field.name] = list(value) if isinstance(value, tuple) else value
             given.add(field.name)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from promenade.engine.catalogue import compile_promotion
 from promenade.engine.definition import DefinitionError, PromotionDefinition
 from promenade.errors import Conflict, Detail
 from promenade.events import (
+    Event,
     PromotionActivated,
     PromotionApproved,
     PromotionArchived,
@@ -18,9 +19,8 @@ from promenade.events import (
     PromotionSubmitted,
     PromotionUpdated,
 )
-from promenade.store.authored import Columns, has_pilot_config_anywhere, read_ids, read_rows
+from promenade.store.authored import Columns, emit_all, has_pilot_config_anywhere, read_ids, read_rows
 from promenade.store.definitions import read_promotions
-from promenade.store.outbox import emit
 from promenade.store.surroundings import load_surroundings
 from promenade.workflows.authoring.checks import already_exists
 from promenade.workflows.authoring.rules import Rules, rules
@@ -65,8 +65,8 @@ class _Promotions(Rules):
         if live:
             await _check_live(unit, live)
         unit.faults.raise_any()
-        for key, row in rows.items():
-            await _tell(unit, row, unit.subjects["Promotions", key])
+        news = [one for key, row in rows.items() for one in _news(unit, row, unit.subjects["Promotions", key])]
+        await emit_all(unit.session, news, new_id=unit.new_id, at=unit.at)
 
 
 def _check_conditions(unit: Unit, rows: Mapping[str, Columns]) -> None:
@@ -155,17 +155,16 @@ def _target(definition: PromotionDefinition, target: str, writes: Sequence[Write
     return target
 
 
-async def _tell(unit: Unit, row: Columns, writes: Sequence[Write]) -> None:
-    """Emit what became of a promotion: its new status, and PROMOTION_UPDATED once for everything else."""
+def _news(unit: Unit, row: Columns, writes: Sequence[Write]) -> Iterator[Event]:
+    """What became of a promotion: its new status, and PROMOTION_UPDATED once for everything else."""
     own = [write for write in writes if write.set_name == "Promotions" and write.id == row["id"]]
     is_new = any(write.act is Act.CREATE for write in own)
     facts = (row["id"], row["name"], row["code"], row["status"], unit.user)
     has_moved = any(write.act is Act.UPDATE and write.differs("status") for write in own)
     kind = _EVENTS.get(row["status"])
     if kind is not None and (has_moved or (is_new and row["status"] == "ACTIVE")):
-        await emit(unit.session, kind(*facts), event_id=unit.new_id(), at=unit.at)
+        yield kind(*facts)
     changed = {write.shape.wires[name] for write in own for name in write.changed} - ({"status"} if kind else set())
     changed |= {write.set_name for write in writes if write not in own}
     if changed and not is_new:
-        event = PromotionUpdated(*facts, tuple(sorted(changed)))
-        await emit(unit.session, event, event_id=unit.new_id(), at=unit.at)
+        yield PromotionUpdated(*facts, tuple(sorted(changed)))

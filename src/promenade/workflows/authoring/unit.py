@@ -56,6 +56,7 @@ class Write:
     given: frozenset[str] = frozenset()
     is_named: bool = False
     is_touched: bool = False
+    has_own_id: bool = False  # of a new row: the client chose its ID
     verb: str | None = None  # of the move that it makes in its state machine
 
     @property

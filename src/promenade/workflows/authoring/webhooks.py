@@ -20,6 +20,10 @@ _SECRET_MIN = 24
 class _Subscriptions(Rules):
     async def complete(self, unit: Unit, writes: Sequence[Write]) -> None:
         for write in writes:
+            if write.act is not Act.DELETE:
+                write.after["event_types"] = list(dict.fromkeys(write.after["event_types"] or ()))
+            if write.act is Act.UPDATE and write.after["is_active"] and write.differs("is_active"):
+                write.after |= {"failure_count": 0, "disabled_at": None}  # whoever switches it on begins anew
             if write.act is Act.CREATE and not write.after["secret"]:
                 # Two random UUIDs are 244 bits; the form is that of Standard Webhooks.
                 seed = bytes.fromhex(f"{unit.new_id()}{unit.new_id()}".replace("-", ""))
