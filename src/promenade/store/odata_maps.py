@@ -55,7 +55,8 @@ def _column(entity: EntityType, field: Field) -> Column:
 
 
 def _minor_version(source: sa.FromClause) -> sa.ColumnElement[Any]:
-    return sa.literal_column(str(MINOR_VERSION), sa.Integer())
+    # Cast, because a bare number in ORDER BY is a column's place.
+    return sa.cast(sa.literal_column(str(MINOR_VERSION)), sa.Integer())
 
 
 # ---- computed on reading ------------------------------------------------------------------------------------------
