@@ -18,7 +18,13 @@ from typing import Any, cast
 
 import uvloop
 
-__all__ = ["post"]
+__all__ = ["get", "post"]
+
+
+def get(path: str, headers: dict[str, str], host: str = "127.0.0.1") -> str:
+    """A raw keep-alive GET; ``path`` is percent-encoded."""
+    lines = [f"GET {path} HTTP/1.1", f"Host: {host}", *(f"{name}: {value}" for name, value in headers.items())]
+    return "\r\n".join([*lines, "", ""])
 
 
 def post(path: str, body: bytes, headers: dict[str, str], host: str = "127.0.0.1") -> str:
@@ -79,7 +85,7 @@ class Client(asyncio.Protocol):
             return
         run = self._run
         run.latencies.append(time.perf_counter_ns() - self._sent_at)
-        if buffer[9:12] != b"200":
+        if buffer[9:10] != b"2":
             run.failures += 1
             run.first_failure = run.first_failure or buffer[:600].decode(errors="replace")
         elif run.keep:

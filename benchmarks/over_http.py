@@ -22,7 +22,7 @@ from benchmarks.shop import Shop, open_shop
 from tests.kit.postgres import PostgresServer
 from tests.kit.processes import free_port
 
-__all__ = ["run"]
+__all__ = ["Target", "load", "rate", "run", "running", "token"]
 
 CLIENTS = (1, 16, 64)
 BASKETS = 200
@@ -37,8 +37,8 @@ class Target:
 
     port: int
     token: str
-    shop: Shop
     process_id: int
+    shop: Shop | None = None
 
     def cpu_seconds(self) -> float:
         """Processor time of the serving process so far, all its threads."""
@@ -66,6 +66,7 @@ def run(quick: bool) -> None:
 
 def evaluations(database: str, target: Target, seconds: float) -> None:
     """Requests per second, latencies and processor time at 1, 16 and 64 clients, beside the null endpoint."""
+    assert target.shop is not None
     for lines in LINES:
         headers = {"Authorization": f"Bearer {target.token}"}
         bodies = [target.shop.evaluate_body(number, lines) for number in range(BASKETS)]
@@ -104,6 +105,7 @@ def evaluations(database: str, target: Target, seconds: float) -> None:
 
 def confirmations(database: str, target: Target, count: int) -> None:
     """Confirms per second of iterations priced before."""
+    assert target.shop is not None
     headers = {"Authorization": f"Bearer {target.token}"}
     bodies = [target.shop.evaluate_body(number, CONFIRM_LINES) for number in range(BASKETS)]
     priced = load(
@@ -126,7 +128,7 @@ def rate(result: dict[str, Any]) -> float:
 def load(
     target: Target, requests: list[str], *, clients: int, seconds: float = 0.0, limit: int = 0, keep: bool = False
 ) -> dict[str, Any]:
-    """Run the load generator; ``cpu`` is the server's seconds per answer. One that is not 200 ends the benchmark."""
+    """Run the load generator; ``cpu`` is the server's seconds per answer. One that is no success ends the benchmark."""
     job = {
         "host": "127.0.0.1",
         "port": target.port,
@@ -153,6 +155,13 @@ def load(
 def serving(database_url: str, home: Path) -> Iterator[Target]:
     """A seeded database and the service on it, with the null route."""
     shop = open_shop(database_url)
+    with running(database_url, home) as (port, process_id):
+        yield Target(port, token(port, shop.client_id, shop.client_secret), process_id, shop)
+
+
+@contextmanager
+def running(database_url: str, home: Path) -> Iterator[tuple[int, int]]:
+    """The service on a database that is filled already: its port and its process."""
     port = free_port()
     log = home / "service.log"
     options = ["--database-url", database_url, "--port", str(port), "--data-dir", str(home)]
@@ -162,7 +171,7 @@ def serving(database_url: str, home: Path) -> Iterator[Target]:
         )
     try:
         wait_until_it_answers(port, process, log)
-        yield Target(port, token(port, shop), shop, process.pid)
+        yield port, process.pid
     finally:
         process.terminate()
         process.wait()
@@ -181,8 +190,8 @@ def wait_until_it_answers(port: int, process: subprocess.Popen[bytes], log: Path
             time.sleep(0.05)
 
 
-def token(port: int, shop: Shop) -> str:
-    """A till's access token."""
-    form = f"grant_type=client_credentials&client_id={shop.client_id}&client_secret={shop.client_secret}"
+def token(port: int, client_id: str, secret: str) -> str:
+    """A client's access token."""
+    form = f"grant_type=client_credentials&client_id={client_id}&client_secret={secret}"
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/oauth/token", data=form.encode()) as answer:
         return str(json.load(answer)["access_token"])
