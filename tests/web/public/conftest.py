@@ -122,6 +122,8 @@ async def make_clients(database: Database) -> None:
 
 LOGGED = "aa000000-0000-4000-8000-00000000000{}"
 """IDs of rows that no client can make: 1 belongs to the own tenant, 2 to the other."""
+ENDED = "bb000000-0000-4000-8000-00000000000{}"
+"""IDs of import jobs that have ended, likewise."""
 
 
 async def seed(database: Database) -> None:
@@ -138,6 +140,9 @@ async def seed(database: Database) -> None:
             ("ImportJobs", {"ID": key, "entity": "Articles", "source": "BULK_IMPORT", "status": "RUNNING"}),
             ("ImportJobErrors", {
                 "ID": key, "job_ID": key, "rowNumber": 1, "code": "TOO_LONG", "message": "name is too long",
+            }),
+            ("ImportJobs", {
+                "ID": ENDED.format(number), "entity": "Articles", "source": "BULK_IMPORT", "status": "SUCCEEDED",
             }),
             ("Campaigns", {"ID": key, "code": "locked", "name": "Locked", "status": "ACTIVE", "locked": True}),
             ("Promotions", {"ID": key, "code": "locked", "name": "Frozen", "campaign_ID": key}),

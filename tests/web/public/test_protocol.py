@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -55,6 +56,14 @@ def test_entity_tags_guard_a_write(api: Api) -> None:
     assert api.patch(address, {"name": "Third"}, if_match="*").status_code == 204
     assert api.get(address, if_none_match=changed.headers["etag"]).status_code == 200
     assert api.delete(address, if_match=api.get(address).headers["etag"]).status_code == 204
+
+
+def test_of_clients_that_saw_the_same_one_writes(api: Api) -> None:
+    address = f"Campaigns({api.campaign()['ID']})"
+    tag = api.get(address).headers["etag"]
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda n: api.patch(address, {"name": f"n{n}"}, if_match=tag), range(8)))
+    assert sorted(answer.status_code for answer in answers) == [204, *[412] * 7]
 
 
 def test_prefer_decides_what_a_write_answers(api: Api) -> None:

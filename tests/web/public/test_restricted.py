@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.web.public.conftest import LOGGED, ODATA, Api, odata_fault, problem
+from tests.web.public.conftest import ENDED, LOGGED, ODATA, Api, odata_fault, problem
 
 KEY = LOGGED.format(1)
 SPECIFIED = {
@@ -82,6 +82,12 @@ def test_import_jobs_are_not_made_and_only_deleted_when_they_have_ended(api: Api
     assert odata_fault(api.delete(f"ImportJobs({KEY})", **ODATA))[0] == 409
 
 
+def test_an_import_job_that_has_ended_is_deleted(api: Api) -> None:
+    assert problem(api.delete(f"ImportJobs({ENDED.format(2)})"))[0] == 404
+    assert api.delete(f"ImportJobs({ENDED.format(1)})").status_code == 204
+    assert problem(api.get(f"ImportJobs({ENDED.format(1)})"))[0] == 404
+
+
 @pytest.mark.parametrize("literal", [f"'{KEY}'", KEY])
 def test_errors_of_a_job_are_found_by_its_id_in_quotes_or_without(api: Api, literal: str) -> None:
     (error,) = api.read(f"ImportJobErrors?$filter=job_ID eq {literal}")["value"]
@@ -95,6 +101,10 @@ def test_a_webhook_secret_is_shown_once_if_the_service_made_it(api: Api) -> None
     assert "secret" not in api.read(f"WebhookSubscriptions({made['ID']})")
     given = api.make("WebhookSubscriptions", **body, secret="whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
     assert "secret" not in given
+    entry = {"id": "1", "method": "POST", "url": "WebhookSubscriptions?$select=name", "body": body,
+             "headers": {"content-type": "application/json"}}  # fmt: skip
+    (batched,) = api.post("$batch", {"requests": [entry]}).json()["responses"]
+    assert batched["body"]["secret"]
     patched = api.patch(f"WebhookSubscriptions({made['ID']})", {"name": "X"}, prefer="return=representation")
     assert patched.status_code == 200
     assert "secret" not in patched.json()
@@ -116,6 +126,15 @@ def test_a_promotion_has_one_pilot(api: Api) -> None:
     }
     made = api.make("PromotionPilotConfigs", **body)
     assert (made["pilotShare"], made["controlGroupSize"], made["autoPromote"]) == (1.0, 0, False)
+    assert problem(api.post("PromotionPilotConfigs", body))[0] == 409
+
+
+def test_a_second_pilot_is_a_conflict_before_anybody_asks_whose_promotion_it_is(api: Api) -> None:
+    """The one thing that is told of another tenant (specification, Public API actions, rule 5)."""
+    foreign = api.promotion(client="stranger")["ID"]
+    body = {"promotion_ID": foreign, "pilotStartAt": "2026-01-01T00:00:00Z", "pilotEndAt": "2026-02-01T00:00:00Z"}
+    assert problem(api.post("PromotionPilotConfigs", body))[::2] == (400, "promotion_ID")
+    api.make("PromotionPilotConfigs", client="stranger", **body)
     assert problem(api.post("PromotionPilotConfigs", body))[0] == 409
 
 
