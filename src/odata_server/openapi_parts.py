@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from odata_server.edm import EntitySet, EntityType, Function, Operation, Parameter, Primitive, Property
+from odata_server.edm import Edm, EntitySet, EntityType, Function, Operation, Parameter, Primitive, Property
 from odata_server.hooks import Access
-from odata_server.openapi_values import Schema, ref, value_schema
+from odata_server.openapi_values import Schema, is_deprecated, ref, value_schema
 
 __all__ = [
     "ERROR_BODY",
@@ -17,12 +17,14 @@ __all__ = [
     "Security",
     "action_body",
     "answer",
+    "common",
     "function_parameters",
     "json_content",
     "key_parameters",
     "parameter",
     "reading",
     "reading_options",
+    "tagged",
 ]
 
 _FAULT: Schema = {
@@ -167,14 +169,18 @@ _PARAMETERS = {
     "top": _count("$top", "How many entities at most."),
     "skip": _count("$skip", "How many entities to leave out at the start."),
     "count": parameter("$count", "query", {"type": "boolean"}, "Whether to count them all."),
-    "search": parameter("$search", "query", {"type": "string"}, 'Words to look for; AND, OR, NOT, "a phrase".'),
-    "if-match": parameter("If-Match", "header", {"type": "string"}, "Only if the entity still has this ETag; or `*`."),
+    "search": parameter(
+        "$search", "query", {"type": "string", "minLength": 1}, 'Words to look for; AND, OR, NOT, "a phrase".'
+    ),
+    "if-match": parameter(
+        "If-Match", "header", {"type": "string"}, "Only if the entity still has this ETag; or `*`.", example="*"
+    ),
     "if-none-match": parameter("If-None-Match", "header", {"type": "string"}, "Only if it no longer has this ETag."),
     "return": parameter(
         "Prefer",
         "header",
-        {"type": "string", "enum": ["return=minimal", "return=representation"]},
-        "Whether the answer is to hold the entity.",
+        {"type": "string", "examples": ["return=representation"]},
+        "`return=representation` or `return=minimal`: whether the answer is to hold the entity.",
     ),
 }
 
@@ -231,7 +237,11 @@ def reading_options(entity_type: EntityType, *, collection: bool, expand: bool =
         directions = [text for name in sortable for text in (name, f"{name} desc")]
         made["orderby"] = _names("$orderby", directions, "In this order.")
         made["filter"] = parameter(
-            "$filter", "query", {"type": "string"}, "Only those for which this is true.", **_example(readable)
+            "$filter",
+            "query",
+            {"type": "string", "minLength": 1},
+            "Only those for which this is true.",
+            **_example(readable),
         )
     return made
 
@@ -261,6 +271,19 @@ def action_body(action: Operation, schemas: Mapping[str, Schema]) -> dict[str, A
         "additionalProperties": False,
     }
     return {"requestBody": {"required": bool(needed), "content": json_content(schema)}}
+
+
+def common(edm: Edm, parts: Parts, access: Access, entity_set: EntitySet | None) -> dict[str, Any]:
+    """Who may call an operation, and whether it is to be avoided."""
+    deprecated = entity_set is not None and (
+        is_deprecated(entity_set.annotations) or is_deprecated(edm.entity_types[entity_set.entity_type].annotations)
+    )
+    return parts.allowed(access) | ({"deprecated": True} if deprecated else {})
+
+
+def tagged(item: dict[str, Any], tag: str) -> dict[str, Any]:
+    """A path item whose operations stand under ``tag``."""
+    return {method: {**operation, "tags": [tag]} for method, operation in item.items()}
 
 
 def reading(entity_set: EntitySet | None) -> Access:

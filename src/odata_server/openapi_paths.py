@@ -11,15 +11,18 @@ from odata_server.openapi_operations import Operations
 from odata_server.openapi_parts import (
     Parts,
     answer,
+    common,
     json_content,
     key_parameters,
     parameter,
     reading,
     reading_options,
+    tagged,
 )
+from odata_server.openapi_properties import property_paths
 from odata_server.openapi_root import root_paths
 from odata_server.openapi_schemas import Schemas
-from odata_server.openapi_values import Schema, described, is_deprecated, ref
+from odata_server.openapi_values import Schema, described, ref
 
 __all__ = ["Paths"]
 
@@ -94,8 +97,8 @@ class Paths:
             target = self._edm.set_of(navigation.target, source=entity_set, path=navigation.name)
             reach = self._to_many if navigation.collection else self._to_one
             below = reach(f"{path}/{navigation.name}", f"{name}.{navigation.name}", entity_type, navigation, target)
-            paths |= {at: {"parameters": in_path, **_tagged(item, name)} for at, item in below.items()}
-        single = self._single_property(f"{path}/{{property}}", name, entity_set, entity_type)
+            paths |= {at: {"parameters": in_path, **tagged(item, name)} for at, item in below.items()}
+        single = property_paths(self._edm, self._schemas, self._parts, path, name, entity_set, entity_type)
         paths |= {at: {**item, "parameters": [*in_path, *item["parameters"]]} for at, item in single.items()}
         return paths
 
@@ -119,7 +122,8 @@ class Paths:
             **self._common(reading(entity_set), entity_set),
             "parameters": [*(ref(one, "parameters") for one in shared), *self._options(entity_type, collection=True)],
             "responses": {
-                "200": answer("A page of them.", self._schemas.collection(ref(entity_type.name))),
+                "200": answer("A page of them.", self._schemas.collection(ref(entity_type.name)))
+                | self._links(entity_set, entity_type, "value/0/"),
                 **self._parts.errors(reading(entity_set)),
             },
         }
@@ -152,7 +156,8 @@ class Paths:
             "parameters": [ref("return", "parameters")],
             "requestBody": {"required": True, "content": json_content(body)},
             "responses": {
-                "201": answer("Created.", self._schemas.entity(entity_type.name), headers=where),
+                "201": answer("Created.", self._schemas.entity(entity_type.name), headers=where)
+                | self._links(entity_set, entity_type, ""),
                 "204": answer("Created, with `Prefer: return=minimal`.", headers=where),
                 **self._parts.errors(access),
             },
@@ -162,6 +167,11 @@ class Paths:
 
     def _entity(self, name: str, entity_set: EntitySet, entity_type: EntityType) -> dict[str, Any]:
         item = {"get": self._reading(f"{name}.read", entity_set, entity_type)}
+        return tagged(item | self._changing(name, entity_set, entity_type), name)
+
+    def _changing(self, name: str, entity_set: EntitySet, entity_type: EntityType) -> dict[str, Any]:
+        """What changes an entity, as far as its set allows."""
+        item: dict[str, Any] = {}
         if entity_set.updatable:
             item["patch"] = self._updating(f"{name}.update", entity_set, entity_type, replace=False)
             item["put"] = self._updating(f"{name}.replace", entity_set, entity_type, replace=True)
@@ -174,7 +184,7 @@ class Paths:
                 "parameters": [ref("if-match", "parameters")] if entity_type.etag else [],
                 "responses": {"204": answer("Deleted."), **self._parts.errors(access)},
             }
-        return _tagged(item, name)
+        return item
 
     def _reading(
         self, name: str, entity_set: EntitySet | None, entity_type: EntityType, *, maybe: bool = False
@@ -218,66 +228,17 @@ class Paths:
             },
         }
 
-    def _single_property(self, path: str, name: str, entity_set: EntitySet, entity_type: EntityType) -> dict[str, Any]:
-        readable = [one for one in entity_type.properties if not one.write_only]
-        names = [one.name for one in readable]
-        value = {"anyOf": _distinct([self._schemas.readable_property(entity_type, one) for one in readable])}
-        which = parameter("property", "path", {"type": "string", "enum": names})
-        item: dict[str, Any] = {
-            "get": {
-                "operationId": f"{name}.readProperty",
-                "summary": "Reads one property.",
-                **self._common(reading(entity_set), entity_set),
-                "responses": {
-                    "200": answer("Its value.", self._schemas.single(value)),
-                    "204": answer("It is null."),
-                    **self._parts.errors(reading(entity_set)),
-                },
-            }
-        }
-        raw = {
-            "operationId": f"{name}.readPropertyAsText",
-            "summary": "Reads one property, bare.",
-            **self._common(reading(entity_set), entity_set),
-            "responses": {
-                "200": {"description": "Its value.", "content": {"text/plain": {}, "application/octet-stream": {}}},
-                "204": answer("It is null."),
-                **self._parts.errors(reading(entity_set)),
-            },
-        }
-        if entity_set.updatable:
-            item["put"] = self._changing_property(name, entity_set)
-        return {
-            path: {"parameters": [which], **_tagged(item, name)},
-            f"{path}/$value": {"parameters": [which], **_tagged({"get": raw}, name)},
-        }
-
-    def _changing_property(self, name: str, entity_set: EntitySet) -> dict[str, Any]:
-        access = Access(kind="update", entity_set=entity_set)
-        body: Schema = {"type": "object", "properties": {"value": {}}, "required": ["value"]}
-        return {
-            "operationId": f"{name}.changeProperty",
-            "summary": "Changes one property.",
-            **self._common(access, entity_set),
-            "parameters": [ref("return", "parameters")],
-            "requestBody": {"required": True, "content": json_content(body)},
-            "responses": {
-                "200": answer("Changed.", self._schemas.single({})),
-                "204": answer("Changed."),
-                **self._parts.errors(access),
-            },
-        }
-
     # ---- navigations ----
 
     def _to_one(
         self, path: str, name: str, owner: EntityType, navigation: NavigationProperty, target: EntitySet | None
     ) -> dict[str, Any]:
         reached = self._edm.entity_types[navigation.target]
-        paths = {path: {"get": self._reading(f"{name}.read", target, reached, maybe=True)}}
+        entity = {"get": self._reading(f"{name}.read", target, reached, maybe=True)}
+        paths = {path: entity | (self._changing(name, target, reached) if target is not None else {})}
         links = {"get": self._linking("read", name, target, answer("The reference.", _REFERENCE))}
         links["get"]["responses"]["204"] = answer("It leads nowhere.")
-        if navigation.writable and not navigation.composition:
+        if navigation.writable:
             links["put"] = self._linking("link", name, target, answer("Linked."), with_body=True)
             links["delete"] = self._linking("unlink", name, target, answer("Unlinked."))
         return paths | {f"{path}/$ref": links}
@@ -293,7 +254,7 @@ class Paths:
         links = {
             "get": self._linking("read", name, target, answer("References.", self._schemas.collection(_REFERENCE)))
         }
-        if navigation.writable and not navigation.composition:
+        if navigation.writable:
             links["post"] = self._linking("link", name, target, answer("Linked."), with_body=True)
             links["delete"] = self._linking("unlink", name, target, answer("Unlinked."))
             which = parameter("$id", "query", {"type": "string", "format": "uri-reference"}, "Which.", required=True)
@@ -316,27 +277,25 @@ class Paths:
 
     # ---- shared ----
 
+    def _links(self, entity_set: EntitySet | None, entity_type: EntityType, where: str) -> dict[str, Any]:
+        """What can be done next with the entity that is ``where`` in an answer."""
+        if entity_set is None or entity_set.name not in self._edm.entity_sets:
+            return {}
+        key = {name: f"$response.body#/{where}{name}" for name in entity_type.key}
+        possible = {
+            "read": entity_set.readable,
+            "update": entity_set.updatable,
+            "replace": entity_set.updatable,
+            "delete": entity_set.deletable,
+        }
+        names = [name for name, is_possible in possible.items() if is_possible]
+        links = {name: {"operationId": f"{entity_set.name}.{name}", "parameters": key} for name in names}
+        return {"links": links} if links else {}
+
     def _options(self, entity_type: EntityType, *, collection: bool) -> list[dict[str, Any]]:
         made = reading_options(entity_type, collection=collection)
         self.parameters |= {f"{entity_type.name}.{name}": one for name, one in made.items()}
         return [ref(f"{entity_type.name}.{name}", "parameters") for name in made]
 
     def _common(self, access: Access, entity_set: EntitySet | None) -> dict[str, Any]:
-        deprecated = entity_set is not None and (
-            is_deprecated(entity_set.annotations)
-            or is_deprecated(self._edm.entity_types[entity_set.entity_type].annotations)
-        )
-        return self._parts.allowed(access) | ({"deprecated": True} if deprecated else {})
-
-
-def _tagged(item: dict[str, Any], tag: str) -> dict[str, Any]:
-    return {method: {**operation, "tags": [tag]} for method, operation in item.items()}
-
-
-def _distinct(schemas: list[Schema]) -> list[Schema]:
-    found: list[Schema] = []
-    for schema in schemas:
-        bare = {key: value for key, value in schema.items() if key not in ("title", "description", "readOnly")}
-        if bare not in found:
-            found.append(bare)
-    return found
+        return common(self._edm, self._parts, access, entity_set)

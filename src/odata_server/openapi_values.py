@@ -128,11 +128,12 @@ def _decimal(typed_: Property | Parameter | ReturnType, *, for_input: bool) -> S
 
 
 def _binary(max_length: int | None, *, for_input: bool) -> Schema:
+    """Base64url; what comes in need not be padded, and its length is then exact."""
     schema: Schema = {"type": "string", "format": "base64url"}
     if for_input:
-        schema["pattern"] = "^([A-Za-z0-9_-]{4})*([A-Za-z0-9_-]{2,3}={0,2})?$"
+        schema["pattern"] = "^([A-Za-z0-9_-]{4})*([A-Za-z0-9_-]{2,3})?$"
     if max_length is not None:
-        schema["maxLength"] = -(-max_length // 3) * 4
+        schema["maxLength"] = -(-max_length * 4 // 3) if for_input else -(-max_length // 3) * 4
     return schema
 
 
@@ -191,7 +192,7 @@ def _json(value: Any) -> Any:
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, bytes):
-        return base64.urlsafe_b64encode(value).decode()
+        return base64.urlsafe_b64encode(value).decode().rstrip("=")
     if isinstance(value, dt.datetime | dt.date | dt.time | dt.timedelta):
         return csdl_model.value_text(value)
     if isinstance(value, Mapping):
