@@ -156,6 +156,8 @@ def _check(name: str, left: Term, right: Term) -> None:
 
 def is_in(left: Term, items: Sequence[Term], context: Context, *, exact: bool) -> Boolean:
     """``left in (items)``: equal to one of them."""
+    if left.is_null:
+        return or_(false(), *(compare("eq", left, item, context, exact=exact) for item in items))
     values = [converted(item, left) for item in items if not item.is_null]
     for value in values:
         _check("eq", left, value)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause
+from sqlalchemy import ColumnElement, FromClause, Table
 
 from odata_server.edm import ComplexType, Edm, EntityType, Property
 
@@ -48,7 +48,8 @@ class SqlModel:
         if found is None:
             mapped = self.maps[entity_type.name]
             # Without a name of its own: an anonymous alias is numbered by where it stands in its statement.
-            found = self._places.setdefault(key, Place(entity_type, mapped, mapped.selectable.alias()))
+            made = Place(entity_type, mapped, mapped.selectable.alias(), _indexed(mapped))
+            found = self._places.setdefault(key, made)
         return found
 
 
@@ -63,6 +64,14 @@ def _check(entity_type: EntityType, mapped: EntityMap) -> None:
         raise ValueError(f"{entity_type.name}/{one.name} has no column")
 
 
+def _indexed(mapped: EntityMap) -> frozenset[str]:
+    """The properties whose column begins an index, or follows the first column of one (that of the tenant, say)."""
+    if not isinstance(mapped.selectable, Table):
+        return frozenset()
+    leading = {column.name for index in mapped.selectable.indexes for column in list(index.columns)[:2]}
+    return frozenset(name for name, column in mapped.columns.items() if column in leading)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
     """One use of an entity type's table in a statement, under an alias of its own."""
@@ -70,6 +79,7 @@ class Place:
     entity_type: EntityType
     mapped: EntityMap
     table: FromClause
+    indexed: frozenset[str] = frozenset()
     _columns: dict[str, ColumnElement[Any]] = field(default_factory=dict)
 
     def column(self, name: str) -> ColumnElement[Any]:

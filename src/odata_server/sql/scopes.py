@@ -85,7 +85,8 @@ class Entity:
             dialect = self.scope.uses.context.dialect
             nullable = bool(self.path) or (found.nullable and name not in self.entity_type.key)
             shown = "/".join((*self.path, name))
-            return column_term(self.place.column(name), found, shown, dialect, nullable=nullable)
+            indexed = not self.path and name in self.place.indexed
+            return column_term(self.place.column(name), found, shown, dialect, nullable=nullable, indexed=indexed)
         navigation = self.entity_type.navigation_by_name.get(name)
         if navigation is None:
             shown = "/".join((*self.path, name))

@@ -65,7 +65,7 @@ class Term:
     """An expression with its type. ``sql`` None: a literal ``value``, bound when it is known against what.
 
     ``type`` None: the literal null. ``by_bytes``: text that the database sorts by code point, so that a prefix is a
-    range. ``name`` is for messages.
+    range. ``indexed``: a column that an index serves. ``name`` is for messages.
     """
 
     type: Type | None
@@ -76,6 +76,7 @@ class Term:
     name: str = ""
     collection: bool = False
     by_bytes: bool = False
+    indexed: bool = False
 
     @property
     def is_literal(self) -> bool:
@@ -109,7 +110,9 @@ def mismatch(message: str, *terms: Term) -> ODataError:
     return bad_request("TYPE_MISMATCH", message, next((one.name for one in terms if one.name), None))
 
 
-def column_term(column: ColumnElement[Any], of: Property, name: str, dialect: str, *, nullable: bool) -> Term:
+def column_term(
+    column: ColumnElement[Any], of: Property, name: str, dialect: str, *, nullable: bool, indexed: bool = False
+) -> Term:
     """The term of a property's column."""
     storage = storage_of(column.type, dialect)
     by_bytes = dialect == "sqlite" or _collation(column.type) == "C"
@@ -121,6 +124,7 @@ def column_term(column: ColumnElement[Any], of: Property, name: str, dialect: st
         name=name,
         collection=of.collection,
         by_bytes=by_bytes,
+        indexed=indexed,
     )
 
 
