@@ -251,10 +251,19 @@ def _from_json(x: Exchange, prop: Property) -> Any:
     require_json_body(x.request)
     body = decode_json(x.request.body)
     if isinstance(prop.type, ComplexType) and not prop.collection:
-        return decode_property(x.edm, prop, body)
+        value = decode_property(x.edm, prop, body)
+        return _whole(prop.type, value) if x.request.method == "PUT" and value is not None else value
     if not isinstance(body, dict) or "value" not in body:
         raise bad_request("MALFORMED_BODY", 'The body must be {"value": ...}.')
     return decode_property(x.edm, prop, body["value"])
+
+
+def _whole(type_: ComplexType, value: dict[str, Any]) -> dict[str, Any]:
+    """A complex value that replaces another: what it leaves out has its default."""
+    for prop in type_.properties:
+        if prop.name not in value and prop.default is None and not prop.nullable:
+            raise bad_request("REQUIRED", f"{prop.name} is missing.", prop.name)
+    return {prop.name: prop.default for prop in type_.properties} | value
 
 
 def _from_text(x: Exchange, prop: Property) -> Any:

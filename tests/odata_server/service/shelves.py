@@ -1,87 +1,40 @@
-"""The bookshop as a service: its rows read by the library, written by the fewest statements that will do."""
+"""The bookshop as a service, and a client of it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, TypeVar
-from uuid import UUID, uuid4
+from typing import Any
 
-from odata_server.edm import EntitySet, Primitive
-from odata_server.engines import EngineConnection, EngineDatabase
+from odata_server.engines import EngineDatabase
 from odata_server.errors import ODataError
 from odata_server.hooks import Access, Hooks
 from odata_server.http import Request, Response
 from odata_server.service import Service
-from odata_server.source import Key, OperationCall, Payload, Query, Result, Rows, Unit
-from odata_server.sql.reader import SqlReader
+from odata_server.source import OperationCall, Result
+from odata_server.sql_source import SqlSource, SqlUnit
 from tests.odata_server.bookshop import EDM, book, order, sql_model
 
 __all__ = ["ROOT", "Answer", "Client", "ShopHooks", "ShopSource"]
 
-T = TypeVar("T")
 ROOT = "/shop"
-MODEL = sql_model()
-READER = SqlReader(MODEL)
 
 
 class OutOfStock(Exception):
     """An error of the host's own."""
 
 
-class ShopUnit:
-    """One transaction."""
+class ShopSource(SqlSource):
+    """The rows of the bookshop; ``calls`` are the operations that were invoked, which do nothing but answer."""
 
-    def __init__(self, connection: EngineConnection, calls: list[OperationCall]) -> None:
-        self._connection = connection
-        self._calls = calls
+    def __init__(self, database: EngineDatabase) -> None:
+        super().__init__(sql_model(), database, {EDM.qualified(name): self._invoke for name in EDM.operations})
+        self.calls: list[OperationCall] = []
 
-    async def read(self, query: Query) -> Rows:
-        return await READER.read(self._connection, query)
-
-    async def count(self, query: Query) -> int:
-        return await READER.count(self._connection, query)
-
-    async def create(self, entity_set: EntitySet, payload: Payload) -> Key:
-        mapped, entity_type = MODEL.maps[entity_set.entity_type], EDM.entity_types[entity_set.entity_type]
-        values = {prop.name: prop.default for prop in entity_type.properties if prop.default is not None}
-        if entity_type.property_by_name[entity_type.key[0]].type is Primitive.GUID:
-            values[entity_type.key[0]] = str(uuid4())
-        values |= payload.values
-        row = {str(mapped.columns[name]): value for name, value in values.items()}
-        if entity_type.etag:
-            row["version"] = 1
-        await self._connection.execute(mapped.selectable.insert().values(row))  # type: ignore[attr-defined]
-        for name, nested in payload.nested.items():
-            navigation = entity_type.navigation_by_name[name]
-            inner_set = EDM.set_of(navigation.target)
-            assert inner_set is not None
-            for item in nested.items:
-                link = {other: values[own] for own, other in navigation.on}
-                await self.create(inner_set, Payload({**item.values, **link}, item.nested))
-        return {name: values[name] for name in entity_type.key}
-
-    async def update(self, entity_set: EntitySet, key: Key, payload: Payload, *, replace: bool) -> None:
-        table: Any = MODEL.maps[entity_set.entity_type].selectable
-        columns = MODEL.maps[entity_set.entity_type].columns
-        row = {str(columns[name]): value for name, value in payload.values.items()}
-        if EDM.entity_types[entity_set.entity_type].etag:
-            row["version"] = table.c.version + 1
-        if row:
-            await self._connection.execute(table.update().where(*self._where(entity_set, key)).values(row))
-
-    async def delete(self, entity_set: EntitySet, key: Key) -> None:
-        table: Any = MODEL.maps[entity_set.entity_type].selectable
-        await self._connection.execute(table.delete().where(*self._where(entity_set, key)))
-
-    def _where(self, entity_set: EntitySet, key: Key) -> list[Any]:
-        mapped = MODEL.maps[entity_set.entity_type]
-        return [mapped.selectable.c[str(mapped.columns[name])] == value for name, value in key.items()]
-
-    async def invoke(self, call: OperationCall) -> Result:
-        self._calls.append(call)
+    async def _invoke(self, unit: SqlUnit, call: OperationCall) -> Result:
+        self.calls.append(call)
         name, parameters = call.operation.name, call.parameters
         if name == "greet":
             return Result(value=f"Hello {parameters['name']}")
@@ -98,20 +51,6 @@ class ShopUnit:
         if name == "reprice":
             raise OutOfStock("nothing to reprice")
         return Result(value=parameters.get("reason"))
-
-
-class ShopSource:
-    """Where the rows are; ``calls`` are the operations that were invoked."""
-
-    def __init__(self, database: EngineDatabase) -> None:
-        self._database = database
-        self.calls: list[OperationCall] = []
-
-    async def transact(self, caller: Any, work: Callable[[Unit], Awaitable[T]], *, writes: bool) -> T:
-        async def in_unit(connection: EngineConnection) -> T:
-            return await work(ShopUnit(connection, self.calls))
-
-        return await (self._database.write if writes else self._database.read)(in_unit)
 
 
 class ShopHooks(Hooks):
@@ -186,7 +125,3 @@ class Client:
         answer = await self("GET", url, **headers)
         assert answer.status == 200, answer.body
         return answer.json
-
-
-def is_guid(text: str) -> bool:
-    return str(UUID(text)) == text

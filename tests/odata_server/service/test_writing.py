@@ -192,6 +192,9 @@ async def test_parts_of_a_complex_value_are_written(shop: Client) -> None:
     assert (found["street"], found["city"]) == ("Weg 1", "Bonn")
     assert (await shop("PUT", path, {"city": "Ulm"})).status == 204
     assert "Weg 1" not in str(await shop.get(path))
+    assert (await shop("PUT", path, {"street": "Weg 2"})).code == "REQUIRED"
+    assert (await shop("PUT", "Shops(1)/address/city", {"value": "Bonn"})).status == 204
+    assert (await shop("GET", "Shops/$count?$filter=address/city%20eq%20'Bonn'")).body == b"1"
     assert (await shop("PATCH", path, {"planet": "Mars"})).code == "UNKNOWN_PROPERTY"
 
 
