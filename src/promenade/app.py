@@ -35,6 +35,8 @@ from promenade.web.pos import Pos
 from promenade.web.pos_metadata import PosMetadata
 from promenade.web.public import ROOT as PUBLIC_ROOT
 from promenade.web.public import PublicApi
+from promenade.web.public_openapi import render_public_openapi
+from promenade.web.reader_pages import document_endpoint, reader_endpoints
 from promenade.worker import run_worker
 from promenade.workflows.clients import (
     Client,
@@ -173,7 +175,12 @@ class Cloud:
         )
         pos = Pos(context, authenticator)
         monitoring = Monitoring(context, authenticator, settings.metrics_token)
-        documents = PosMetadata(authenticator).endpoints()
+        documents = [
+            *PosMetadata(authenticator).endpoints(),
+            *reader_endpoints("/pos", "POS service"),
+            document_endpoint(f"{PUBLIC_ROOT}/openapi.json", render_public_openapi),
+            *reader_endpoints(PUBLIC_ROOT, "Public API"),
+        ]
         endpoints = [*pos.endpoints(), *monitoring.endpoints(), *documents, *(issuer.endpoints() if issuer else ())]
         return _routed(endpoints, {PUBLIC_ROOT: PublicApi(context, authenticator)})
 

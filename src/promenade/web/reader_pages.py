@@ -1,0 +1,92 @@
+"""The browsable page of an interface description: `<root>/docs` shows `<root>/openapi.json`.
+
+Swagger UI does the showing; it is shipped with the package, compressed, so that the page works offline.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from functools import cache
+from html import escape
+from importlib.resources import files
+
+from starlette.types import Receive, Scope
+
+from promenade.web.body import header
+from promenade.web.endpoint import Answer, Endpoint, Handler
+
+__all__ = ["document_endpoint", "reader_endpoints"]
+
+_TYPES = {".js": b"text/javascript; charset=utf-8", ".css": b"text/css; charset=utf-8"}
+_SHIPPED = ("swagger-ui-bundle.js", "swagger-ui.css", "start.js")
+# Swagger UI sets style attributes; scripts come from here alone, and "try it out" talks to this host alone.
+_POLICY = (
+    b"default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    b"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_SAFE = [(b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer")]
+_JSON = (b"content-type", b"application/json")
+
+
+@cache
+def _shipped(name: str) -> bytes:
+    return files("promenade.web").joinpath("reader", name).read_bytes()
+
+
+@cache
+def _compressed(name: str) -> bytes:
+    return _shipped(f"{name}.gz") if name != "start.js" else gzip.compress(_shipped(name), mtime=0)
+
+
+def reader_endpoints(root: str, title: str) -> list[Endpoint]:
+    """`<root>/docs` and what it loads, for the description at `<root>/openapi.json`; needs no token."""
+
+    async def page(scope: Scope, receive: Receive) -> Answer:
+        body = _shipped("page.html").replace(b"{{title}}", escape(title).encode())
+        headers = [(b"content-security-policy", _POLICY), (b"cache-control", b"no-cache"), *_SAFE]
+        return Answer(body, content_type=(b"content-type", b"text/html; charset=utf-8"), headers=headers)
+
+    return [
+        Endpoint(f"{root}/docs", {"GET": page}),
+        *(Endpoint(f"{root}/docs/{name}", {"GET": _file(name)}) for name in _SHIPPED),
+    ]
+
+
+def _file(name: str) -> Handler:
+    kind = (b"content-type", _TYPES[name[name.rindex(".") :]])
+
+    async def answer(scope: Scope, receive: Receive) -> Answer:
+        return _compressible(scope, kind, _compressed(name), [(b"cache-control", b"public, max-age=86400"), *_SAFE])
+
+    return answer
+
+
+def document_endpoint(route: str, render: Callable[[], bytes]) -> Endpoint:
+    """An interface description as JSON, rendered when it is first asked for and kept compressed.
+
+    It tells no secret and needs no token.
+    """
+    compressed = cache(lambda: gzip.compress(render(), mtime=0))
+
+    async def answer(scope: Scope, receive: Receive) -> Answer:
+        return _compressible(scope, _JSON, compressed(), [(b"cache-control", b"no-cache"), *_SAFE])
+
+    return Endpoint(route, {"GET": answer})
+
+
+def _compressible(
+    scope: Scope, kind: tuple[bytes, bytes], compressed: bytes, headers: list[tuple[bytes, bytes]]
+) -> Answer:
+    headers = [*headers, (b"vary", b"accept-encoding")]
+    if _takes_gzip(header(scope, b"accept-encoding") or b""):
+        return Answer(compressed, content_type=kind, headers=[*headers, (b"content-encoding", b"gzip")])
+    return Answer(gzip.decompress(compressed), content_type=kind, headers=headers)
+
+
+def _takes_gzip(accepted: bytes) -> bool:
+    for part in accepted.lower().split(b","):
+        coding, *parameters = (piece.strip() for piece in part.split(b";"))
+        if coding in {b"gzip", b"*"}:
+            return not any(one.replace(b" ", b"") in {b"q=0", b"q=0.0", b"q=0.00", b"q=0.000"} for one in parameters)
+    return False
