@@ -115,6 +115,22 @@ async def test_a_lock_and_a_change_do_not_cross(desk: Desk) -> None:
             assert one is None or (isinstance(one, PromenadeError) and one.code == "LOCKED")
 
 
+async def test_authors_of_one_promotion_wait_for_each_other(desk: Desk) -> None:
+    """From the top and from below, deep and direct: nobody is turned away because two waited for one another."""
+    promotion = await desk.given("Promotions")
+    condition = await desk.create("Conditions", promotion_ID=promotion, conditionType="CHANNEL", value="app")
+    items = [await desk.create("ConditionValueListItems", condition_ID=condition, value=str(n)) for n in range(4)]
+    for turn in range(3):
+        deep = [[{"ID": key, "value": f"{turn} {number}"} for key in items] for number in range(4)]
+        await asyncio.gather(
+            *(desk.update("ConditionValueListItems", key, value=f"{turn} {key[:4]}") for key in items),
+            *(desk.update("Conditions", condition, valueListItems=rows) for rows in deep),
+            *(desk.update("Promotions", promotion, description=f"{turn} {number}") for number in range(4)),
+            *(desk.create("ConditionArticleListItems", condition_ID=condition, ean="1") for _ in range(2)),
+        )
+    assert len(await desk.rows("ConditionArticleListItems")) == 6
+
+
 async def test_changes_of_one_promotion_at_once_all_count(desk: Desk) -> None:
     promotion = await desk.given("Promotions")
     before = (await desk.row("Promotions", promotion))["version"]

@@ -9,14 +9,14 @@ from typing import Any
 
 from promenade.errors import Conflict, Invalid, NotFound
 from promenade.model.declare import Service
-from promenade.store.authored import delete_rows, find_keys, insert_rows, read_rows, update_rows
+from promenade.store.authored import delete_rows, find_keys, insert_rows, update_rows
 from promenade.store.authored_faults import BrokenConstraint, Constraint, guarded
 from promenade.store.unit import Session
 from promenade.workflows.authoring.checks import check_keys, check_references, check_values
 from promenade.workflows.authoring.locks import check_locks
 from promenade.workflows.authoring.machines import MACHINES, invalid_initial, invalid_transition
 from promenade.workflows.authoring.modes import admit_create, admit_remove, admit_update
-from promenade.workflows.authoring.owners import Owners
+from promenade.workflows.authoring.owners import Owners, hold_upwards
 from promenade.workflows.authoring.planning import Plan
 from promenade.workflows.authoring.records import write_audit, write_changes
 from promenade.workflows.authoring.removal import check_unused
@@ -164,7 +164,8 @@ class Authoring:
         await write_changes(unit)
 
     async def _held_many(self, shape: Shape, ids: Collection[str]) -> list[dict[str, Any]]:
-        return await read_rows(self._unit.session, shape.set_name, "id", ids, lock="update")
+        held = await hold_upwards(self._unit, {shape.set_name: set(ids)}) if ids else {}
+        return [row for (set_name, _), row in held.items() if set_name == shape.set_name]
 
     async def _held(self, shape: Shape, entity_id: str) -> dict[str, Any]:
         rows = await self._held_many(shape, (entity_id,))

@@ -7,7 +7,7 @@ budget).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from promenade.errors import Detail
 from promenade.store.authored import Columns, read_rows
@@ -15,10 +15,34 @@ from promenade.store.changes import KINDS
 from promenade.workflows.authoring.shapes import Shape, shape_of
 from promenade.workflows.authoring.unit import Act, Unit, Write
 
-__all__ = ["Owners", "Subject"]
+__all__ = ["Owners", "Subject", "hold_upwards"]
 
 Subject = tuple[str, str]
 """Entity set and ID of what decides prices, see `store.changes.KINDS`."""
+
+
+async def hold_upwards(unit: Unit, wanted: Mapping[str, set[str]]) -> dict[tuple[str, str], Columns]:
+    """Rows by entity set and ID, and all rows that own them, held until the unit ends.
+
+    The topmost are held first, by everybody, so that nobody waits for a row below while holding what is above it.
+    """
+    levels: list[Mapping[str, set[str]]] = []
+    level = wanted
+    while level:
+        levels.append(level)
+        above: dict[str, set[str]] = {}
+        for set_name, ids in level.items():
+            owner = shape_of(set_name).owner
+            if owner is not None:
+                rows = await read_rows(unit.session, set_name, "id", ids)
+                above.setdefault(owner.target, set()).update([row[owner.column] for row in rows])
+        level = {set_name: ids for set_name, ids in above.items() if ids}
+    held: dict[tuple[str, str], Columns] = {}
+    for level in reversed(levels):
+        for set_name, ids in sorted(level.items()):
+            for row in await read_rows(unit.session, set_name, "id", ids, lock="update"):
+                held[set_name, row["id"]] = row
+    return held
 
 
 class Owners:
@@ -39,9 +63,7 @@ class Owners:
         touched: list[Write] = []
         while frontier:
             wanted = self._wanted(frontier)
-            for set_name, ids in sorted(wanted.items()):
-                for row in await read_rows(self._unit.session, set_name, "id", ids, lock="update"):
-                    self._read[set_name, row["id"]] = row
+            self._read |= await hold_upwards(self._unit, wanted)
             frontier = self._touch(frontier, touched)
         return touched
 
