@@ -20,6 +20,7 @@ from odata_server.parse import parse_filter
 
 __all__ = ["holds"]
 
+_LENGTH_MAX = 4096
 _TOKEN = re.compile(r"'(?:[^']|'')*'|\$([A-Za-z0-9._~-]+)((?:/[$@A-Za-z_][\w.@]*|/\d+)*)", re.ASCII)
 _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
     "eq": operator.eq,
@@ -34,6 +35,8 @@ _JSON = msgspec.json.Decoder(float_hook=Decimal)
 
 def holds(condition: str, known: Mapping[str, Earlier]) -> bool:
     """Whether a condition is true. Raises `ODataError` for one that is malformed or asks for more than comparisons."""
+    if len(condition) > _LENGTH_MAX:
+        raise bad_request("EXPRESSION_TOO_LARGE", f"A condition has at most {_LENGTH_MAX} characters.", "if")
     text = _TOKEN.sub(lambda found: _value(found, known), condition)
     value = _evaluate(parse_filter(text))
     if not isinstance(value, bool) and value is not None:

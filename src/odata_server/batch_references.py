@@ -6,10 +6,10 @@ links an entity, and in If-Match for its ETag. A condition of a JSON batch may a
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 from urllib.parse import unquote
 
@@ -25,6 +25,8 @@ _SYSTEM = frozenset({"$all", "$batch", "$count", "$crossjoin", "$entity", "$id",
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*")
 _FIRST = re.compile(r"(?:\$|%24)([^/?(#]*)")
 _LINKS = frozenset({"@id", "@odata.id"})
+_READ = msgspec.json.Decoder(float_hook=Decimal)
+_WRITE = msgspec.json.Encoder(decimal_format="number")
 _ETAGS = ("if-match", "if-none-match")
 
 # Headers of the whole batch that say something about itself, its sender or its transport, and nothing about its parts.
@@ -161,34 +163,26 @@ def _etag(name: str, known: Mapping[str, Earlier]) -> str:
 # ---- bodies -------------------------------------------------------------------------------------------------------
 
 
-def _number(text: str) -> msgspec.Raw:
-    return msgspec.Raw(text.encode())  # to the digit, as it was written
-
-
 def _with_links(body: bytes, known: Mapping[str, Earlier], root: str) -> bytes:
-    """A body in which links to entities of earlier requests are their addresses."""
+    """A body in which links to entities of earlier requests are their addresses; numbers keep their digits."""
     try:
-        tree = json.loads(body, parse_float=_number, parse_int=_number, parse_constant=_refuse)
-    except (ValueError, RecursionError):
+        tree = _READ.decode(body)
+    except (msgspec.DecodeError, ValueError, ArithmeticError, RecursionError):
         return body  # not JSON: the service says so
     changed = False
     rest: list[Any] = [tree]
     while rest:
         node = rest.pop()
         if isinstance(node, list):
-            rest += node
+            rest += [one for one in node if type(one) in {list, dict}]
         elif isinstance(node, dict):
             for name, value in node.items():
                 if name in _LINKS or name.endswith(("@odata.bind", "@bind")):
                     node[name] = _linked(value, known, root)
                     changed = changed or node[name] != value
-                else:
+                elif type(value) in {list, dict}:
                     rest.append(value)
-    return msgspec.json.encode(tree) if changed else body
-
-
-def _refuse(text: str) -> Any:
-    raise ValueError(text)
+    return _WRITE.encode(tree) if changed else body
 
 
 def _linked(value: Any, known: Mapping[str, Earlier], root: str) -> Any:

@@ -20,6 +20,11 @@ _METHOD = re.compile(r"[A-Za-z]{1,20}")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VERSION = re.compile(r"[ \t]+HTTP/\d(?:\.\d)?[ \t]*$", re.IGNORECASE)
 _PARAMETER = re.compile(r';[ \t]*([^=;" \t]+)[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"|[^;" \t]*)[ \t]*')
+_REST = re.compile(rb"(--)?[ \t]{0,100}(?:\r?\n|\Z)")
+_EMPTY_LINE = re.compile(rb"(?:\A|\r?\n)\r?\n")
+_LINE_BREAK = re.compile(r"\r?\n")
+_HEAD_BYTES_MAX = 32_768
+_MARKS_MAX = 10_000
 _PLAIN_ENCODINGS = frozenset({"", "binary", "8bit", "7bit"})
 
 
@@ -87,23 +92,39 @@ def _split(body: bytes, content_type: str) -> Iterator[bytes]:
     boundary = media_type(content_type)[1].get("boundary", "")
     if not 1 <= len(boundary) <= 200:
         raise malformed("The Content-Type of a multipart body has no boundary.")
-    mark = re.escape(boundary.encode())
+    mark = b"--" + boundary.encode()
     start: int | None = None
-    for found in re.finditer(rb"(?:\A|\r?\n)--" + mark + rb"(--)?[ \t]*(?=\r?\n|\Z)", body):
+    for at, end, closing in _delimiters(body, mark):
         if start is not None:
-            yield body[start : max(start, found.start())]
-        if found[1]:
+            yield body[start : max(start, at)]
+        if closing:
             return
-        start = found.end() + (2 if body.startswith(b"\r\n", found.end()) else 1)
-    raise malformed(f"The closing boundary --{boundary}-- is missing.")
+        start = end
+    raise malformed(f"The closing boundary --{boundary[:70]}-- is missing.")
+
+
+def _delimiters(body: bytes, mark: bytes) -> Iterator[tuple[int, int, bool]]:
+    """Lines that are delimiters: where the line break before one is, where the next line begins, whether it closes."""
+    at = body.find(mark)
+    for _ in range(_MARKS_MAX):
+        if at < 0:
+            return
+        rest = _REST.match(body, at + len(mark))
+        if rest is not None and (at == 0 or body[at - 1 : at] == b"\n"):
+            before = at - 2 if body[max(at - 2, 0) : at] == b"\r\n" else at - 1
+            yield max(before, 0), rest.end(), rest[1] is not None
+        at = body.find(mark, at + len(mark))
+    raise malformed("The boundary occurs in the content of parts.")
 
 
 def _head(text: bytes) -> tuple[list[str], bytes]:
     """The lines before the first empty one, and what comes after it."""
-    end = re.search(rb"(?:\A|\r?\n)\r?\n", text)
+    end = _EMPTY_LINE.search(text, 0, _HEAD_BYTES_MAX)
+    if end is None and len(text) > _HEAD_BYTES_MAX:
+        raise malformed(f"The headers of a part are longer than {_HEAD_BYTES_MAX} bytes.")
     head, rest = (text, b"") if end is None else (text[: end.start()], text[end.end() :])
     try:
-        return re.split(r"\r?\n", head.decode()), rest
+        return _LINE_BREAK.split(head.decode()), rest
     except UnicodeDecodeError:
         raise malformed("The headers of a part are not UTF-8.") from None
 

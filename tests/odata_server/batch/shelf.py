@@ -76,14 +76,14 @@ class Shelf:
 
     def _answer(self, request: Request) -> Response:
         if request.path == "Books" and request.method == "POST":
-            body = json.loads(request.body)
+            body = _object(request.body)
             if body.get("bad"):
                 raise bad_request("BAD", "A bad book.")
-            self.books[body["ID"]] = body
+            self.books[str(body.get("ID"))] = body
             return Response(
                 201,
                 {
-                    "Location": f"{ROOT}/Books('{body['ID']}')",
+                    "Location": f"{ROOT}/Books('{body.get('ID')}')",
                     "ETag": 'W/"1"',
                     "Content-Type": "application/json",
                 },
@@ -99,7 +99,7 @@ class Shelf:
         if request.method == "PATCH":
             if request.headers.get("if-match", 'W/"1"') != 'W/"1"':
                 raise ODataError(412, "PRECONDITION_FAILED", "It has changed.")
-            self.books[found[1]] |= json.loads(request.body)
+            self.books[found[1]] |= _object(request.body)
         if request.method == "DELETE":
             del self.books[found[1]]
         return Response(204)
@@ -116,6 +116,16 @@ class Shelf:
         response = await self.batch(multipart("b", *parts), "multipart/mixed; boundary=b", **more, **headers)
         assert response.status == 200, response.body
         return parts_of(response)
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        raise bad_request("MALFORMED_BODY", "The body is not JSON.") from None
+    if not isinstance(found, dict):
+        raise bad_request("MALFORMED_BODY", "The body is not an object.")
+    return found
 
 
 def multipart(boundary: str, *parts: str) -> str:
