@@ -12,7 +12,7 @@ import structlog
 from starlette.types import Message, Receive, Scope, Send
 
 from odata_server.edm import EntitySet, Function
-from odata_server.errors import ODataError
+from odata_server.errors import ODataError, not_found
 from odata_server.hooks import Access, Hooks
 from odata_server.http import Request, Response
 from odata_server.responses import error_response
@@ -34,6 +34,8 @@ __all__ = ["ROOT", "PublicApi"]
 ROOT = "/api/v1"
 READ = "PublicApi.Read"
 WRITE = "PublicApi.Write"
+# Addresses below the root that are no resources of OData; those that are served have endpoints of their own.
+_NOT_ODATA = frozenset({"jobs", "master-data", "openapi.json"})
 _log = structlog.get_logger("promenade.web")
 _EXTRAS = {"minorVersion": MINOR_VERSION}
 
@@ -62,25 +64,34 @@ class PublicApi:
                 message["headers"] = [*message["headers"], (b"x-correlation-id", correlation_id)]
             await send(message)
 
+        segment = _first_segment(scope["path"])
+        if segment in _NOT_ODATA or ":" in segment:
+            await self._tell(scope, not_found(), with_correlation_id)
+            return
         try:
             await self._service(scope, receive, with_correlation_id)
         except Exception:
             if has_begun:
                 raise
-            await self._tell_of_failure(scope, correlation_id.decode("ascii"), with_correlation_id)
+            # A 500 says where to look in the log and nothing else.
+            text = correlation_id.decode("ascii")
+            _log.exception("request failed", correlation_id=text, path=scope["path"])
+            error = ODataError(500, "INTERNAL_ERROR", f"Something went wrong; quote {text}.")
+            await self._tell(scope, error, with_correlation_id)
         if not has_begun:
             raise Disconnected
 
-    async def _tell_of_failure(self, scope: Scope, correlation_id: str, send: Send) -> None:
-        """A 500 says where to look in the log and nothing else."""
-        _log.exception("request failed", correlation_id=correlation_id, path=scope["path"])
-        error = ODataError(500, "INTERNAL_ERROR", f"Something went wrong; quote {correlation_id}.")
+    async def _tell(self, scope: Scope, error: ODataError, send: Send) -> None:
         request = request_of(scope, ROOT) or Request(scope["method"], "")
         await send_response(send, request, self._hooks.render_error(request, error, self._hooks.default_version))
 
     def _label(self, path: str) -> str:
-        segment = path.removeprefix(ROOT).strip("/").partition("/")[0].partition("(")[0]
-        return self._labels.get(segment, f"{ROOT}/{{other}}")
+        return self._labels.get(_first_segment(path), f"{ROOT}/{{other}}")
+
+
+def _first_segment(path: str) -> str:
+    """What stands first below the root, without a key: ``Campaigns`` of ``/api/v1/Campaigns(...)/posGroups``."""
+    return path.removeprefix(ROOT).strip("/").partition("/")[0].partition("(")[0]
 
 
 class _PublicHooks(Hooks):
