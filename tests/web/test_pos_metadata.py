@@ -171,6 +171,14 @@ def test_every_address_of_the_document_is_served(shop: Shop, openapi: dict[str, 
             assert fault(answer)[:2] == (401, "UNAUTHORIZED"), address
 
 
+def test_the_document_names_the_status_of_an_iteration_that_is_not_there(shop: Shop, openapi: dict[str, Any]) -> None:
+    header = {"transactionId": "never seen", "transactionCounter": 1}
+    sale = {"header": header, "transactionId": "never seen", "appliedPromotions": []}
+    refused = shop.call("/pos/v2/confirm", {"request": sale})
+    assert refused.status_code == 404
+    assert "404" in openapi["paths"]["/v2/confirm"]["post"]["responses"]
+
+
 def _strict(schema: Any) -> Any:
     """The schema of an answer with no room for what it does not name."""
     if isinstance(schema, dict):
@@ -207,6 +215,7 @@ def test_answers_hold_what_the_document_names_and_nothing_else(shop: Shop, opena
         ({"posGroupCode": None}, False),
         ({"posGroupCode": "x" * 21}, False),
         ({"items": [item(quantity=0)]}, False),
+        ({"items": [item(quantity="-0.00")]}, False),
         ({"items": [item(quantity="1.5")]}, True),
         ({"items": [item(quantity="1.5555")]}, False),
         ({"items": [item(unitPrice=-1)]}, False),

@@ -118,7 +118,8 @@ def _paths() -> dict[str, Any]:
     paths: dict[str, Any] = {}
     for prefix, suffix in (("/v2/", ""), ("/", ".action"), ("/PosService.", ".qualified")):
         for name, (text, request, response) in _ACTIONS.items():
-            errors = (400, 401, 403, 405, 409, 413, 415, 429, 503)
+            missing = (404,) if request is ConfirmRequest else ()
+            errors = (400, 401, 403, *missing, 405, 409, 413, 415, 429, 503)
             paths[f"{prefix}{name}"] = {
                 "post": {
                     "operationId": f"{name}{suffix}",
@@ -250,9 +251,10 @@ def _decimal(check: Any) -> list[JsonSchema]:
     low = {"exclusiveMinimum": -limit} if signed else {"minimum": 0}
     sign = "-?" if signed else ""
     number: JsonSchema = {"type": "number", **low, "exclusiveMaximum": limit}
+    text: JsonSchema = {"type": "string", "pattern": f"^{sign}[0-9]{{1,{digits}}}(\\.[0-9]{{1,{decimals}}})?$"}
     if check is quantity_thousandths:
         number["not"] = {"const": 0}
-    text = {"type": "string", "pattern": f"^{sign}[0-9]{{1,{digits}}}(\\.[0-9]{{1,{decimals}}})?$"}
+        text["not"] = {"pattern": "^-?[0.]+$"}
     return [number, text]
 
 
