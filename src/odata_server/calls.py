@@ -7,7 +7,7 @@ from typing import Any
 
 from odata_server.constants import constant
 from odata_server.edm import EntitySet, Function, Operation, ReturnType
-from odata_server.errors import bad_request, not_found
+from odata_server.errors import bad_request, not_found, not_implemented
 from odata_server.exchange import Exchange, Work, by_key, check_options
 from odata_server.http import Response
 from odata_server.negotiation import accepts, require_json_body
@@ -29,6 +29,8 @@ def plan_call(x: Exchange) -> Work:
     if x.request.method not in ({"GET", "HEAD"} if is_function else {"POST"}):
         raise method_not_allowed(x)
     target = x.resource.target
+    if operation.binding_collection and target is not None and target.steps:
+        raise not_implemented("An operation on a part of a set")
     entity_set = target.entity_set if target is not None else x.resource.result_set
     x.permit_reading(whole=False)
     x.permit("invoke", entity_set if target is not None else None, operation=operation)
@@ -88,8 +90,6 @@ async def _call(
             binding = {name: row[name] for name in target.entity_type.key}
         else:
             binding = await locate(x, unit, target)
-    elif target is not None and x.resource.parent is not None and x.resource.parent.single:
-        await x.one(unit, x.resource.parent)
     call = OperationCall(operation=operation, parameters=parameters, entity_set=entity_set, binding=binding)
     result = await unit.invoke(call)
     response = await _answer(x, unit, operation.returns, result)

@@ -10,7 +10,17 @@ from typing import Any
 
 import msgspec
 
-from odata_server.edm import ComplexType, Edm, EntitySet, EntityType, EnumType, Primitive, StructuredType, Type
+from odata_server.edm import (
+    ComplexType,
+    Edm,
+    EntitySet,
+    EntityType,
+    EnumType,
+    Operation,
+    Primitive,
+    StructuredType,
+    Type,
+)
 from odata_server.links import Links
 from odata_server.negotiation import Dialect
 
@@ -32,6 +42,10 @@ class Encoder:
     def __init__(self, edm: Edm, links: Links) -> None:
         self._edm = edm
         self._links = links
+        self._bound: dict[str, list[Operation]] = {}
+        for operation in edm.schema.operations:
+            if operation.binding is not None and not operation.binding_collection:
+                self._bound.setdefault(operation.binding, []).append(operation)
         self._special = {
             owner.name
             for owner in (*edm.entity_types.values(), *edm.complex_types.values())
@@ -85,6 +99,9 @@ class Encoder:
             for navigation in entity_type.navigations:
                 found[f"{navigation.name}{prefix}navigationLink"] = f"{address}/{navigation.name}"
                 found[f"{navigation.name}{prefix}associationLink"] = f"{address}/{navigation.name}/$ref"
+            for operation in self._bound.get(entity_type.name, ()):
+                name = self._edm.qualified(operation.name)
+                found[f"#{name}"] = {"title": operation.name, "target": f"{address}/{name}"}
         for name in row:
             prop = entity_type.property_by_name.get(name)
             if prop is not None and row[name] is not None and (prop.type not in _INFERRED or prop.collection):

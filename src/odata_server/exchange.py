@@ -8,7 +8,7 @@ from typing import Any
 
 from odata_server.edm import Edm, EntitySet, EntityType
 from odata_server.encoding import Encoder, to_json
-from odata_server.errors import bad_request, not_found
+from odata_server.errors import bad_request, not_found, not_implemented
 from odata_server.hooks import Access, Hooks
 from odata_server.http import Request, Response
 from odata_server.links import Links
@@ -167,6 +167,8 @@ _ALWAYS = frozenset({"format", "schemaversion"})
 
 
 def check_options(options: QueryOptions, allowed: frozenset[str]) -> None:
-    """Refuse system options that do not suit the resource (Protocol 4.01, 11.2). Raises ODataError 400."""
+    """Refuse system options that do not suit the resource (Protocol 4.01, 11.2). Raises ODataError 400, or 501."""
+    if "deltatoken" in options.present:
+        raise not_implemented("$deltatoken")
     for name in sorted(options.present - allowed - _ALWAYS):
         raise bad_request("OPTION_NOT_APPLICABLE", f"${name} is not possible here.", f"${name}")

@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import unquote
 
 from odata_server.calls import plan_call
 from odata_server.documents import Documents
@@ -81,7 +82,7 @@ class Service:
             caller = await self.hooks.authenticate(scope)
             if request.method in _WRITING:
                 request = replace(request, body=await read_body(self.hooks, request.headers, receive))
-            if request.path.strip("/") == "$batch" and request.method == "POST":
+            if unquote(request.path).strip("/") == "$batch" and request.method == "POST":
                 response = await _run_batch(self, request, caller)
             else:
                 response = await self.handle(request, caller)

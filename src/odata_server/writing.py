@@ -10,7 +10,7 @@ from odata_server.exchange import Exchange, Work, by_key, check_options, plain_s
 from odata_server.http import Response
 from odata_server.negotiation import require_json_body
 from odata_server.payload import decode_entity, decode_json, decode_property
-from odata_server.preconditions import check_write
+from odata_server.preconditions import check_write, tag_of
 from odata_server.reading import ENTITY_OPTIONS
 from odata_server.resources import Kind
 from odata_server.source import Key, Payload, Target, Unit
@@ -153,6 +153,8 @@ def _plan_update(x: Exchange) -> Work:
         x.edm, target.entity_type, x.request.body, for_create=False, resolve_reference=x.links.key_of
     )
     _permit_nested(x, entity_set, payload)
+    if x.dialect.preferences.returns == "representation":
+        x.permit("read", entity_set)  # or a writer could read by writing nothing
     return lambda unit: _update(x, unit, target, entity_set, payload)
 
 
@@ -184,7 +186,7 @@ async def locate(x: Exchange, unit: Unit, target: Target) -> Key:
     """
     row = await x.one(unit, target, lock=True)
     etag = row.get("@etag")
-    check_write(x.request, etag)
+    check_write(x.request, None if etag is None else tag_of(etag))
     return {name: row[name] for name in target.entity_type.key}
 
 

@@ -162,3 +162,7 @@ async def test_batches_are_carried_out(shop: Client) -> None:
     assert (first["status"], first["body"]["value"]) == (200, "Emma")
     assert second["status"] == 204
     assert (await shop("GET", f"Books({book(8)})")).status == 404
+    escaped = await call(shop, "POST", "/shop/%24batch", body, headers={"content-type": "application/json"})
+    assert escaped.status == 200
+    inner = await shop.service.handle(Request("POST", "$batch", body=body, in_batch=True), "me")
+    assert json.loads(inner.body)["error"]["code"] == "NESTED_BATCH"

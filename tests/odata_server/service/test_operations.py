@@ -81,6 +81,8 @@ async def test_actions(shop: Client) -> None:
         ("GET", "greet(name='x')/length", None, 404, "NOT_FOUND"),
         ("GET", "greet(name='x')/$value", None, 501, "NOT_IMPLEMENTED"),
         ("GET", "greet(name='x')?$top=1", None, 400, "OPTION_NOT_APPLICABLE"),
+        ("GET", "Books/$filter(stock gt 5)/cheapest()".replace(" ", "%20"), None, 501, "NOT_IMPLEMENTED"),
+        ("GET", "Genres(1)/books/cheapest()", None, 501, "NOT_IMPLEMENTED"),
         ("POST", "Books/reprice", {"percent": 1}, 409, "OUT_OF_STOCK"),
     ],
 )

@@ -71,6 +71,7 @@ async def test_metadata_full_says_types_and_addresses(reader: Client) -> None:
     assert body["@id"] == body["@editLink"] == f"/shop/{PRIDE}"
     assert body["price@type"] == "#Decimal"
     assert body["author@navigationLink"] == f"/shop/{PRIDE}/author"
+    assert body["#Bookshop.order"] == {"title": "order", "target": f"/shop/{PRIDE}/Bookshop.order"}
     countries = await reader.get("Countries('DE')", Accept="application/json;metadata=full")
     assert "@editLink" not in countries
 

@@ -85,6 +85,7 @@ def test_paths_lead_to_resources(path: str, kind: Kind, type_name: str) -> None:
         (f"{B}?$filter=true", 400, "OPTION_NOT_APPLICABLE"),
         (f"{B}/title?$select=x", 400, "OPTION_NOT_APPLICABLE"),
         ("Books/$count?$top=1", 400, "OPTION_NOT_APPLICABLE"),
+        ("Books?$deltatoken=x", 501, "NOT_IMPLEMENTED"),
         ("?$top=1", 400, "OPTION_NOT_APPLICABLE"),
     ],
 )

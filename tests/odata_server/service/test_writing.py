@@ -232,7 +232,15 @@ async def test_every_set_that_is_touched_is_asked_for_first(shop: Client) -> Non
 
 
 async def test_what_is_refused_does_not_happen(shop: Client) -> None:
-    shop.hooks.refused = {("delete", "Books"), ("create", "Books"), ("read", "Authors"), ("metadata", None)}
+    shop.hooks.refused = {
+        ("delete", "Books"),
+        ("create", "Books"),
+        ("read", "Authors"),
+        ("read", "Orders"),
+        ("metadata", None),
+    }
+    for prefer, status in (("return=minimal", 204), ("return=representation", 403)):
+        assert (await shop("PATCH", f"Orders({order(1)})", {"note": "x"}, Prefer=prefer)).status == status
     for method, path in (
         ("DELETE", EMMA),
         ("POST", "Books"),
