@@ -16,7 +16,7 @@ from odata_server.sql.terms import FLOATS, Context, Term, materialised, mismatch
 from odata_server.sql.translate import Translator
 from odata_server.syntax import OrderItem
 
-__all__ = ["Ordered", "order_of"]
+__all__ = ["Ordered", "clauses_of", "order_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,26 @@ class Ordered:
 
 def order_of(items: Sequence[OrderItem], translator: Translator) -> list[Ordered]:
     """The items, and the key after them. Raises 400 for what has no order."""
+    found, named = _ordered(items, translator)
+    entity = translator.scope.entity
+    for name in entity.entity_type.key:
+        if name not in named:
+            key = entity.member(name)
+            if isinstance(key, Term):
+                found.append(Ordered(materialised(key, translator.context), False, key.type not in FLOATS))
+    return found
+
+
+def clauses_of(items: Sequence[OrderItem], translator: Translator) -> list[ColumnElement[Any]]:
+    """For the ORDER BY of rows that have no key."""
+    return [one.clause(translator.context) for one in _ordered(items, translator)[0]]
+
+
+def _ordered(items: Sequence[OrderItem], translator: Translator) -> tuple[list[Ordered], set[str]]:
     if len(items) > ORDER_MAX:
         raise bad_request("EXPRESSION_TOO_LARGE", f"$orderby takes {ORDER_MAX} items at most.", "$orderby")
-    found = []
-    named = set()
+    found: list[Ordered] = []
+    named: set[str] = set()
     for item in items:
         term = translator.term(item.expression)
         if term.is_literal:  # the same for all rows
@@ -53,13 +69,7 @@ def order_of(items: Sequence[OrderItem], translator: Translator) -> list[Ordered
             continue
         named.add(term.name)
         found.append(Ordered(term, item.descending, is_path and term.type not in FLOATS))
-    entity = translator.scope.entity
-    for name in entity.entity_type.key:
-        if name not in named:
-            key = entity.member(name)
-            if isinstance(key, Term):
-                found.append(Ordered(materialised(key, translator.context), False, key.type not in FLOATS))
-    return found
+    return found, named
 
 
 def _is_path(expression: Expression) -> bool:

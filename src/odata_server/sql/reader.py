@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Integer, Row, Select, String, column, func, select, table
 
-from odata_server.errors import not_implemented
 from odata_server.source import Query, Rows
 from odata_server.sql.addresses import entity_key
+from odata_server.sql.apply import applied
 from odata_server.sql.connection import SqlConnection
 from odata_server.sql.expand import Parents, expand, hidden_for
 from odata_server.sql.limits import ROWS_MAX
@@ -49,9 +50,9 @@ class SqlReader:
     async def read(self, connection: SqlConnection, query: Query) -> Rows:
         """A page of entities. Raises `ODataError` 400 or 501 for what cannot be asked."""
         options = query.options
-        if options.apply:
-            raise not_implemented("$apply")
         request = await self._request(connection, query)
+        if options.apply:
+            return await self._applied(request, query)
         selection = _selection(request, query)
         projection = request.projection(selection, hidden_for(self.model.edm, query.target.entity_type, options))
         if query.target.single:
@@ -91,6 +92,32 @@ class SqlReader:
         if resumable:
             following = Token(left, tuple(rows[wanted - 1][len(projection.columns) :]))
         return Rows(records, count, encode_token(following, order))
+
+    async def _applied(self, request: Request, query: Query) -> Rows:
+        options = query.options
+        plain = replace(options, filter=None)
+        scope, conditions = scope_of(query.target, Uses(self.model, request.context), request.aliases)
+        found = applied(
+            request.selection(scope, conditions, replace(plain, search=None, compute=())).with_options(options)
+        )
+        token = Token(options.top, None, options.skip or 0)
+        if options.skiptoken is not None:
+            token = decode_token(options.skiptoken, ())
+        count = None
+        if options.count:
+            counted = select(func.count()).select_from(found.statement().order_by(None).subquery())
+            count = int((await request.fetch(counted))[0][0])
+        found.order += [term.element.asc() for term in found.terms.values()]  # the same order for every page
+        wanted = query.page_size if token.left is None else min(token.left, query.page_size)
+        most = wanted + 1 if token.left is None or token.left > wanted else wanted
+        found.limit = most if found.limit is None else max(0, min(most, found.limit - token.offset))
+        found.offset += token.offset
+        rows = await request.fetch(found.statement()) if wanted else ()
+        records = found.records(rows[:wanted], request.shape)
+        if len(rows) <= wanted:
+            return Rows(records, count)
+        left = None if token.left is None else token.left - wanted
+        return Rows(records, count, encode_token(Token(left, None, token.offset + wanted), ()))
 
     async def _records(
         self, request: Request, query: Query, projection: Projection, rows: Sequence[Row[Any]]

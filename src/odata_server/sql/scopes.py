@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, FromClause, Text, and_, type_coerce
@@ -12,7 +13,7 @@ from odata_server.sql.model import Place, SqlModel
 from odata_server.sql.terms import Context, Term, column_term
 from odata_server.sql.values import part_of
 
-__all__ = ["Entity", "Many", "Scope", "Structure", "Uses", "joined"]
+__all__ = ["Entity", "Many", "Named", "Scope", "Structure", "Uses", "joined"]
 
 
 class Uses:
@@ -150,3 +151,25 @@ class Many:
         uses = self.entity.scope.uses
         scope = Scope(uses, uses.place(self.navigation.target))
         return scope, joined(self.navigation, self.entity.place, scope.place)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Values by path (``author/name``) as an expression sees them; ``prefix`` is the way here."""
+
+    terms: Mapping[str, Term]
+    prefix: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.prefix.rstrip("/")
+
+    def member(self, name: str) -> Term | Named:
+        """A value, or those whose path goes on. Raises 400 UNKNOWN_PROPERTY."""
+        path = f"{self.prefix}{name}"
+        found = self.terms.get(path)
+        if found is not None:
+            return found
+        if any(one.startswith(f"{path}/") for one in self.terms):
+            return Named(self.terms, f"{path}/")
+        raise bad_request("UNKNOWN_PROPERTY", f"There is no {path} in what $apply has come to.", path)

@@ -42,6 +42,10 @@ class Selection:
     def context(self) -> Context:
         return self.translator.context
 
+    def with_options(self, options: QueryOptions) -> Selection:
+        """The same entities for other options."""
+        return Selection(self.scope, self.translator, self.conditions, options)
+
     def statement(self, columns: Sequence[Any]) -> Select[Any]:
         """A SELECT of these columns, in no order."""
         return select(*columns).select_from(self.scope.source).where(*self.conditions)

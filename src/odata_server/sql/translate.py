@@ -35,7 +35,7 @@ from odata_server.sql.arithmetic import calculate, negated
 from odata_server.sql.comparison import compare, is_in
 from odata_server.sql.functions import call
 from odata_server.sql.limits import DEPTH_MAX, LAMBDA_DEPTH_MAX, LIST_MAX
-from odata_server.sql.scopes import Entity, Many, Scope, Structure
+from odata_server.sql.scopes import Entity, Many, Named, Scope, Structure
 from odata_server.sql.search import search_condition
 from odata_server.sql.terms import NULL, Context, Term, bind, literal_term, mismatch, type_name
 from odata_server.sql.values import elements
@@ -45,7 +45,7 @@ __all__ = ["Translator"]
 _COMPARISONS = frozenset({"eq", "ne", "gt", "ge", "lt", "le"})
 _ARITHMETIC = frozenset({"add", "sub", "mul", "div", "divby", "mod"})
 _REGISTERED = (date_functions, number_functions, text_functions)
-Found = Term | Entity | Many | Structure
+Found = Term | Entity | Many | Structure | Named
 
 
 class Translator:
@@ -62,8 +62,8 @@ class Translator:
         *,
         computed: Mapping[str, Expression] | None = None,
         variables: Mapping[str, Entity | Term] | None = None,
-        current: Entity | None = None,
-        root: Entity | None = None,
+        current: Entity | Named | None = None,
+        root: Entity | Named | None = None,
         lambdas: int = 0,
     ) -> None:
         self.scope = scope
@@ -72,9 +72,13 @@ class Translator:
         self._computed = computed or {}
         self._variables = variables or {}
         self._current = current or scope.entity
-        self._root = root or scope.entity
+        self._root = root or self._current
         self._lambdas = lambdas
         self._depth = 0
+
+    def about(self, names: Named | None, computed: Mapping[str, Expression]) -> Translator:
+        """A translator of expressions about other rows: those with these names, None: the same entities."""
+        return Translator(self.scope, self._aliases, computed=computed, current=names)
 
     # ---- conditions ----
 
@@ -157,7 +161,7 @@ class Translator:
             return found
         if isinstance(found, Entity):
             raise mismatch(f"{'/'.join(found.path) or '$it'} is an entity, and no value.")
-        if isinstance(found, Structure):
+        if isinstance(found, Structure | Named):
             raise mismatch(f"{found.name} is a complex value; name a part of it.")
         raise mismatch(f"{found.name} is a collection; use any, all or $count.")
 
@@ -224,7 +228,7 @@ class Translator:
                 return self.resolve(self._computed[expression.name])
             return self._current.member(expression.name)
         source = self.resolve(expression.source)
-        if isinstance(source, Entity | Structure):
+        if isinstance(source, Entity | Structure | Named):
             return source.member(expression.name)
         name = source.name or "A value"
         raise bad_request("UNKNOWN_PROPERTY", f"{name} has no property {expression.name}.", expression.name)
@@ -259,7 +263,7 @@ class Translator:
 
     # ---- collections ----
 
-    def _inside(self, scope: Scope, current: Entity, variables: Mapping[str, Entity | Term]) -> Translator:
+    def _inside(self, scope: Scope, current: Entity | Named, variables: Mapping[str, Entity | Term]) -> Translator:
         if self._lambdas >= LAMBDA_DEPTH_MAX:
             raise bad_request("EXPRESSION_TOO_DEEP", f"any, all and $count nest {LAMBDA_DEPTH_MAX} deep at most.")
         return Translator(
