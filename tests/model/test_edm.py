@@ -66,6 +66,12 @@ def test_coupon_codes_are_only_changed_and_import_jobs_only_changed_and_deleted(
     assert (jobs.insertable, jobs.updatable, jobs.deletable) == (False, True, True)
 
 
+def test_of_what_is_changed_in_part_the_rest_is_fixed() -> None:
+    for name, patchable in (("CouponCodes", {"status"}), ("ImportJobs", {"callbackUrl"})):
+        properties = edm_for(PUBLIC).entity_types[name].properties
+        assert {one.name for one in properties if not (one.computed or one.immutable)} == patchable
+
+
 def test_the_code_of_a_coupon_is_no_property_of_the_public_api() -> None:
     assert "code" not in names("CouponCodes")
     assert "code" in names("CouponCodes", ADMIN)

@@ -7,6 +7,9 @@ the key ``code``. A link ``campaign`` becomes the property ``campaign_ID`` and t
 
 from __future__ import annotations
 
+from collections.abc import Container as Names
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 
 from odata_server.annotations import Annotation, AnnotationPath, EnumMemberValue, Record
@@ -107,14 +110,18 @@ class _Projection:
         entity = self._entity
         fields = [field for field in entity.fields if self._service not in field.hidden_from]
         links = [link for link in entity.links if self._service not in link.hidden_from]
+        properties = {field.name: _property(field) for field in fields}
+        keys = {link.column: _foreign_key(link) for link in links}
+        if entity.mode(self._service) is RW_RESTRICTED:
+            properties, keys = (_kept(found, entity.patchable) for found in (properties, keys))
         return OdataType(
             name=entity.set_name,
             key=tuple(entity.field(name).wire for name in entity.key),
             etag=entity.stored,
             properties=(
-                *(_property(field) for field in fields if field.name not in _OF_EVERY_ROW),
-                *map(_foreign_key, links),
-                *(_property(field) for field in fields if field.name in _OF_EVERY_ROW),
+                *(one for name, one in properties.items() if name not in _OF_EVERY_ROW),
+                *keys.values(),
+                *(one for name, one in properties.items() if name in _OF_EVERY_ROW),
                 *self._version_property(),
             ),
             navigations=(
@@ -196,6 +203,14 @@ def _foreign_key(link: Link) -> Property:
         computed=link.read_only,
         annotations=_annotated(link.doc, link.label),
     )
+
+
+def _kept(properties: Mapping[str, Property], patchable: Names[str]) -> dict[str, Property]:
+    """The properties of what is changed in part alone: only ``patchable`` ones change once a row is there."""
+    return {
+        name: one if one.computed or name in patchable else replace(one, immutable=True)
+        for name, one in properties.items()
+    }
 
 
 def _text_navigation(field: Field, code_list: str) -> NavigationProperty:
