@@ -13,7 +13,7 @@ from odata_server.edm import Edm, EntitySet, EntityType, EnumType, NavigationPro
 from odata_server.errors import bad_request
 from odata_server.resources import Kind, Resource
 from odata_server.source import ByKey, Key
-from odata_server.syntax import ExpandItem, QueryOptions
+from odata_server.syntax import Aggregate, Apply, Compute, ExpandItem, GroupBy, QueryOptions
 
 __all__ = ["Links", "key_values", "literal", "text_of"]
 
@@ -87,6 +87,16 @@ class Links:
                 names.append(f"{'/'.join(item.path)}{inner or '()'}")
         return f"({','.join(names)})" if names else ""
 
+    def applied(self, apply: Apply) -> str:
+        """``(genre,total)``: what ``$apply`` leaves of the entities (Aggregation 4.0, 5.1); nothing when it is all."""
+        names: list[str] | None = None
+        for step in apply:
+            if isinstance(step, Aggregate | GroupBy):
+                names = _grouped(step)
+            elif isinstance(step, Compute) and names is not None:
+                names += [item.alias for item in step.items]
+        return f"({','.join(dict.fromkeys(names))})" if names else ""
+
     def _expanded(self, entity_type: EntityType, item: ExpandItem, version: str) -> str:
         navigation = entity_type.navigation_by_name.get(item.path[-1])
         if navigation is None or item.options is None:
@@ -109,6 +119,14 @@ class Links:
 
 def _is_skiptoken(part: str) -> bool:
     return unquote(part.partition("=")[0]).removeprefix("$").lower() == "skiptoken"
+
+
+def _grouped(step: Aggregate | GroupBy) -> list[str]:
+    if isinstance(step, Aggregate):
+        return [item.alias for item in step.items if item.alias is not None]
+    paths = [*step.paths, *(path for rollup in step.rollups for path in rollup)]
+    names = [f"{path[0]}({'/'.join(path[1:])})" if len(path) > 1 else path[0] for path in paths]
+    return names + [name for inner in step.apply if isinstance(inner, Aggregate) for name in _grouped(inner)]
 
 
 def _selection(options: QueryOptions) -> list[str]:

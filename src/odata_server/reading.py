@@ -62,7 +62,7 @@ async def _entities(x: Exchange, unit: Unit) -> Response:
     if not items:
         await _check_parent(x, unit)
     if x.options.apply:
-        fragment = ""
+        fragment = x.links.applied(x.options.apply)
     else:
         items = x.encoder.rows(items, target.entity_type, target.entity_set, x.dialect)
         fragment = x.links.selected(target.entity_type, x.options, x.dialect.version)

@@ -204,3 +204,9 @@ async def test_context_urls_name_what_was_selected(reader: Client) -> None:
     assert (await reader.get("Profile/motto"))["@context"] == "/shop/$metadata#Profile/motto"
     translation = f"Translations(book_ID={book(1)},language='de')"
     assert (await reader.get(f"{translation}/title"))["@context"] == f"/shop/$metadata#{translation}/title"
+    applied = await reader.get("Books?$apply=groupby((language),aggregate(stock%20with%20sum%20as%20total))")
+    assert applied["@context"] == "/shop/$metadata#Books(language,total)"
+    assert {"language": "de", "total": 42} in applied["value"]
+    author_name = await reader.get(f"{PRIDE}?$select=title&$expand=author($select=name)", OData_MaxVersion="4.0")
+    assert author_name["@odata.context"] == "/shop/$metadata#Books(title,author(name))/$entity"
+    assert (await reader.get("Books?$top=1&$expand=author"))["@context"] == "/shop/$metadata#Books(author())"
