@@ -95,6 +95,12 @@ async def test_faults_name_the_row(desk: Desk) -> None:
     assert len(await desk.rows("PosGroups")) == 1
 
 
+async def test_a_request_writes_so_many_rows_and_no_more(desk: Desk) -> None:
+    row = {"articleListItems": [{"ean": "1"}] * 5000, "exclusions": [{"exclusionType": "ARTICLE"}] * 5001}
+    error = await refused(desk, Invalid, desk.create_row("DiscountActions", await desk.sample("DiscountActions") | row))
+    assert error.code == "TOO_MANY_ROWS"
+
+
 async def test_every_faulty_row_is_told(desk: Desk) -> None:
     error = await refused(desk, Invalid, desk.create_many("Articles", [{} for _ in range(200)]))
     assert len(error.details) == 200

@@ -255,10 +255,11 @@ async def test_what_the_service_sets_is_left_alone(desk: Desk) -> None:
 
 async def test_replacing_puts_the_rest_to_its_default(desk: Desk) -> None:
     campaign = await desk.given("Campaigns")
-    made = await desk.given("Promotions", description="x", priority=7, campaign_ID=campaign)
+    made = await desk.given("Promotions", description="x", priority=7, campaign_ID=campaign, status="INACTIVE")
     await desk.unit(lambda one: one.update("Promotions", made, {"name": "new"}, replace=True))
     row = await desk.row("Promotions", made)
     assert (row["name"], row["description"], row["priority"], row["campaign_ID"]) == ("new", None, 100, None)
+    assert row["status"] == "INACTIVE"
     await refused(desk, Invalid, desk.unit(lambda one: one.update("Promotions", made, {}, replace=True)))
 
 
@@ -275,6 +276,17 @@ async def test_a_refused_call_leaves_nothing_behind(desk: Desk) -> None:
     await desk.unit(work)
     assert {row["articleNumber"] for row in await desk.rows("Articles")} == {taken, "good"}
     assert len(await desk.rows("AuditLogs", entityType="Articles")) == 2
+
+
+async def test_a_status_that_is_no_code_is_one_fault(desk: Desk) -> None:
+    error = await refused(desk, Invalid, desk.given("Promotions", status="RUNNING"))
+    assert faults(error) == {("UNKNOWN_CODE", "status")}
+
+
+async def test_a_version_can_be_held(desk: Desk) -> None:
+    made = await desk.given("Conditions")
+    assert await desk.unit(lambda one: one.hold("Conditions", made)) == 1
+    await refused(desk, NotFound, desk.unit(lambda one: one.hold("Conditions", NOBODY)))
 
 
 async def test_verbs_need_a_row(desk: Desk) -> None:

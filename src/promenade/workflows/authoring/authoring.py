@@ -21,7 +21,7 @@ from promenade.workflows.authoring.planning import Plan
 from promenade.workflows.authoring.records import write_audit, write_changes
 from promenade.workflows.authoring.removal import check_unused
 from promenade.workflows.authoring.rules import Rules, registered
-from promenade.workflows.authoring.shapes import Shape, shape_of
+from promenade.workflows.authoring.shapes import Shape, codes, shape_of
 from promenade.workflows.authoring.unit import Act, Row, Unit, Write
 
 __all__ = ["Authoring", "Upserted"]
@@ -261,8 +261,10 @@ def _check_move(unit: Unit, write: Write) -> None:
     if machine is None or write.act is Act.DELETE or write.verb is not None:
         return
     wanted = write.after["status"]
+    if wanted not in codes(write.shape.fields["status"].code_list or ""):
+        return  # which is a fault already
     if write.before is None:
-        if wanted not in machine.initial and wanted is not None:
+        if wanted not in machine.initial:
             unit.faults.add(invalid_initial(machine, wanted, write.target("status")))
     elif wanted != write.before["status"]:
         move = machine.patched(write.before["status"], wanted)

@@ -6,13 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from promenade.errors import Detail, Forbidden
+from promenade.errors import Detail, Forbidden, Invalid
 from promenade.model.declare import Collection, Field
 from promenade.store.authored import Columns, read_rows
+from promenade.workflows.authoring.machines import MACHINES
 from promenade.workflows.authoring.shapes import MANAGED, Shape, shape_of
 from promenade.workflows.authoring.unit import Act, Delta, Row, Unit, Write
 
-__all__ = ["Plan"]
+__all__ = ["ROWS_MAX", "Plan"]
+
+ROWS_MAX = 10_000  # bounds the time that one request can take
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +61,18 @@ class Plan:
         return write
 
     def replace(self, shape: Shape, row: Row) -> Row:
-        """``row`` with every writable property that it leaves out at its default."""
+        """``row`` with every writable property that it leaves out at its default.
+
+        A status stays as it is: it moves by its machine, when somebody says so.
+        """
         owner = shape.owner
         rest: dict[str, Any] = {
             wire: field.default for wire, field in shape.fields.items() if field.name != "id" and _is_writable(field)
         }
         # A secret that a client never sees cannot be part of what it sends back.
         rest = {wire: default for wire, default in rest.items() if not shape.fields[wire].write_only}
+        if shape.set_name in MACHINES:
+            del rest["status"]
         rest |= {wire: None for wire, link in shape.links.items() if not link.read_only and link is not owner}
         return {**rest, **row}
 
@@ -104,12 +112,17 @@ class Plan:
     async def expand(self) -> None:
         """Plan what the rows own, level by level: one statement reads all rows of a composition that are there."""
         while self._parts:
+            self._bound(len(self.writes) + sum(_count(part.value) for part in self._parts))
             parts, self._parts = self._parts, []
             wanted: dict[Collection, list[_Part]] = {}
             for part in parts:
                 wanted.setdefault(part.collection, []).append(part)
             for collection, each in wanted.items():
                 await self._expand(collection, each)
+
+    def _bound(self, rows: int) -> None:
+        if rows > ROWS_MAX:
+            raise Invalid("TOO_MANY_ROWS", f"One request can write at most {ROWS_MAX} rows, parts of rows included.")
 
     async def _expand(self, collection: Collection, parts: Sequence[_Part]) -> None:
         shape = shape_of(collection.target)
@@ -146,6 +159,12 @@ class Plan:
         for key in sorted(removed):
             if key in there:
                 self.delete(shape, there[key], f"{path}/")
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, Delta):
+        return len(value.upserts) + len(value.removed)
+    return len(value) if isinstance(value, list | tuple) else 1
 
 
 def _is_writable(field: Field) -> bool:
