@@ -50,15 +50,15 @@ def _unread(value: Any) -> Any:
     raise Wrong("TYPE_MISMATCH", "It cannot be given here.")
 
 
-_PLANS: WeakKeyDictionary[Edm, dict[str, dict[str, Member]]] = WeakKeyDictionary()
+_PLANS: WeakKeyDictionary[Edm, dict[str, tuple[StructuredType, dict[str, Member]]]] = WeakKeyDictionary()
 
 
 def _plan(edm: Edm, owner: StructuredType) -> dict[str, Member]:
     plans = _PLANS.setdefault(edm, {})
-    plan = plans.get(owner.name)
-    if plan is None:
-        plan = plans[owner.name] = {prop.name: Member(prop) for prop in owner.properties}
-    return plan
+    known = plans.get(owner.name)
+    if known is None or known[0] is not owner:  # a host may read bodies by a variant of a type
+        known = plans[owner.name] = (owner, {prop.name: Member(prop) for prop in owner.properties})
+    return known[1]
 
 
 def key_from_body(edm: Edm, entity_type: EntityType, item: Mapping[str, Any]) -> Key | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from math import isfinite, isnan
@@ -11,7 +10,8 @@ from urllib.parse import quote, unquote, urlsplit
 
 from odata_server.edm import Edm, EntitySet, EntityType, EnumType, NavigationProperty, Primitive, Property, Type
 from odata_server.errors import bad_request
-from odata_server.resources import Kind, Resource
+from odata_server.parse import parse_path
+from odata_server.resources import Kind, Resource, resolve
 from odata_server.source import ByKey, Key
 from odata_server.syntax import Aggregate, Apply, Compute, ExpandItem, GroupBy, QueryOptions
 
@@ -21,10 +21,9 @@ __all__ = ["Links", "key_values", "literal", "text_of"]
 class Links:
     """The addresses below one root, all as absolute paths: right for every client, whatever host name it used."""
 
-    def __init__(self, edm: Edm, root: str, resolve: Callable[[str], Resource]) -> None:
+    def __init__(self, edm: Edm, root: str) -> None:
         self._edm = edm
         self._root = root.rstrip("/")
-        self._resolve = resolve
 
     # ---- entities ----
 
@@ -66,7 +65,7 @@ class Links:
             if not path.startswith(f"{self._root}/"):
                 raise bad_request("BAD_REFERENCE", f"{address[:200]} is not an address of this service.")
             path = path[len(self._root) + 1 :]
-        return self._resolve(path)
+        return resolve(self._edm, parse_path(path), {})
 
     # ---- contexts (Protocol 4.01, chapter 10) ----
 

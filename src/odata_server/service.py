@@ -53,16 +53,19 @@ class _Plan:
 
 
 class Service:
-    """``root`` is the absolute path of the service root, without the slash at its end, e.g. ``/api/v1``."""
+    """``root`` is the absolute path of the service root, without the slash at its end, e.g. ``/api/v1``.
+
+    ``links`` makes and reads the addresses of its entities.
+    """
 
     def __init__(self, edm: Edm, source: Source, hooks: Hooks, *, root: str) -> None:
         self.edm = edm
         self.source = source
         self.hooks = hooks
         self.root = root.rstrip("/")
-        self._links = Links(edm, self.root, lambda path: resolve(edm, parse_path(path), {}))
-        self._encoder = Encoder(edm, self._links)
-        self._documents = Documents(edm, self._links)
+        self.links = Links(edm, self.root)
+        self._encoder = Encoder(edm, self.links)
+        self._documents = Documents(edm, self.links)
 
     # ---- ASGI ----
 
@@ -165,7 +168,7 @@ class Service:
         x = Exchange(
             edm=self.edm,
             hooks=self.hooks,
-            links=self._links,
+            links=self.links,
             encoder=self._encoder,
             request=request,
             caller=caller,
@@ -193,7 +196,7 @@ class Service:
     def _by_id(self, address: str | None) -> Resource:
         if address is None:
             raise ODataError(400, "REQUIRED", "$entity needs $id.", "$id")
-        resource = self._links.resource_of(address)
+        resource = self.links.resource_of(address)
         if resource.kind is not Kind.ENTITY or resource.suffix:
             raise not_found()
         return resource

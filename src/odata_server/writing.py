@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from odata_server.edm import ComplexType, EntitySet, Function, Primitive, Property
+from odata_server.edm import ComplexType, EntitySet, EntityType, Function, Primitive, Property
 from odata_server.errors import ODataError, bad_request, not_found, not_implemented
 from odata_server.exchange import Exchange, Work, by_key, check_options, plain_select
 from odata_server.http import Response
@@ -14,10 +15,12 @@ from odata_server.preconditions import check_write, tag_of
 from odata_server.reading import ENTITY_OPTIONS
 from odata_server.resources import Kind
 from odata_server.source import Key, Payload, Target, Unit
+from odata_server.syntax import ExpandItem, QueryOptions
 
 __all__ = ["locate", "method_not_allowed", "plan_write", "read_only", "target_set"]
 
 _NO_OPTIONS: frozenset[str] = frozenset()
+_EXPANDED_DEPTH_MAX = 4
 
 
 def plan_write(x: Exchange) -> Work:
@@ -136,7 +139,7 @@ async def _create(x: Exchange, unit: Unit, entity_set: EntitySet, payload: Paylo
         values = {**payload.values, **{other: row[own] for own, other in navigation.on}}
         payload = Payload(values, payload.nested, payload.links)
     key = await unit.create(entity_set, payload)
-    return await _answer_write(x, unit, entity_set, key, created=True)
+    return await _answer_write(x, unit, entity_set, key, payload, created=True)
 
 
 # ---- update and delete --------------------------------------------------------------------------------------------
@@ -161,7 +164,7 @@ def _plan_update(x: Exchange) -> Work:
 async def _update(x: Exchange, unit: Unit, target: Target, entity_set: EntitySet, payload: Payload) -> Response:
     key = await locate(x, unit, target)
     await unit.update(entity_set, key, payload, replace=x.request.method == "PUT")
-    return await _answer_write(x, unit, entity_set, key, created=False)
+    return await _answer_write(x, unit, entity_set, key, payload, created=False)
 
 
 def _plan_delete(x: Exchange) -> Work:
@@ -193,7 +196,9 @@ async def locate(x: Exchange, unit: Unit, target: Target) -> Key:
 # ---- the answer ---------------------------------------------------------------------------------------------------
 
 
-async def _answer_write(x: Exchange, unit: Unit, entity_set: EntitySet, key: Key, *, created: bool) -> Response:
+async def _answer_write(
+    x: Exchange, unit: Unit, entity_set: EntitySet, key: Key, payload: Payload, *, created: bool
+) -> Response:
     """The entity as it is now, or 204: as the client prefers, else as is usual here."""
     preferred = x.dialect.preferences.returns
     returns = preferred or ("representation" if created else x.hooks.patch_returns)
@@ -206,12 +211,34 @@ async def _answer_write(x: Exchange, unit: Unit, entity_set: EntitySet, key: Key
         if created:
             headers["OData-EntityId"] = address
         return Response(204, headers | await _tag(x, unit, target))
-    rows = await unit.read(x.query(target, x.options))
+    options = x.options
+    # What was written must not fail for being too much to read.
+    if payload.nested and not options.present & {"select", "expand"} and _parts_count(payload) <= x.hooks.page_size:
+        options = replace(options, expand=_written_parts(x, target.entity_type, payload))
+    rows = await unit.read(x.query(target, options))
     if not rows.items:  # written, and out of the caller's sight
         return Response(204, headers | ({"OData-EntityId": address} if created else {}))
-    response = x.entity(rows.items[0], target.entity_type, entity_set, status=201 if created else 200)
+    status = 201 if created else 200
+    response = x.entity(rows.items[0], target.entity_type, entity_set, status=status, options=options)
     response.headers |= headers
     return response
+
+
+def _written_parts(x: Exchange, entity_type: EntityType, payload: Payload, depth: int = 1) -> tuple[ExpandItem, ...]:
+    """An expand of what was written as a part of the entity (Protocol 4.01, 11.4.2.2)."""
+    found: list[ExpandItem] = []
+    for name, nested in payload.nested.items():
+        navigation = entity_type.navigation_by_name[name]
+        if not navigation.composition or depth > _EXPANDED_DEPTH_MAX:
+            continue
+        all_inner = Payload({}, {one: inner for item in nested.items for one, inner in item.nested.items()})
+        items = _written_parts(x, x.edm.entity_types[navigation.target], all_inner, depth + 1)
+        found.append(ExpandItem((name,), options=QueryOptions(expand=items) if items else None))
+    return tuple(found)
+
+
+def _parts_count(payload: Payload) -> int:
+    return sum(1 + _parts_count(item) for nested in payload.nested.values() for item in nested.items)
 
 
 async def _tag(x: Exchange, unit: Unit, target: Target) -> dict[str, str]:

@@ -57,6 +57,18 @@ async def test_what_belongs_to_an_entity_is_created_with_it(shop: Client) -> Non
     assert (await shop("GET", f"{path}/chapters({key})/sections/$count")).body == b"2"
 
 
+async def test_what_was_created_deep_comes_back_deep(shop: Client) -> None:
+    chapters = [{"number": 1, "title": "One", "sections": [{"heading": "A"}]}]
+    body = (await shop("POST", "Books", {**NEW, "chapters": chapters, "blurb": {"text": "!"}})).json
+    assert body["@context"] == "/shop/$metadata#Books(chapters(sections()),blurb())/$entity"
+    assert body["chapters"][0]["sections"][0]["heading"] == "A"
+    assert body["blurb"]["text"] == "!"
+    answer = await shop("POST", "Books?$select=title", {**NEW, "isbn": "2", "chapters": chapters})
+    assert "chapters" not in answer.json
+    changed = await shop("PATCH", EMMA, {"chapters": []}, Prefer="return=representation")
+    assert changed.json["chapters"] == []
+
+
 @pytest.mark.parametrize("form", ["author@odata.bind", "author@bind", "author"])
 @pytest.mark.parametrize("prefix", ["", "/shop/", "https://any.example/shop/"])
 async def test_entities_are_bound_by_their_address(shop: Client, form: str, prefix: str) -> None:
