@@ -16,6 +16,7 @@ from promenade.workflows.evaluate import PricingRequest
 
 __all__ = ["DemoClient", "Purchase", "guide_text", "tour_purchases", "tour_request"]
 
+_RUNNING = "/api/v1/Promotions?$filter=status%20eq%20%27ACTIVE%27&$select=code,name,validTo&$top=3&$count=true"
 _STORE, _CHANNEL, _CUSTOMER, _COUPON = "DE-HAM", "IN_STORE", "C-10042", "WELCOME10"
 
 
@@ -79,14 +80,16 @@ def guide_text(
     that give ``purchases`` a discount, which the till names when it confirms.
     """
     till = next(client for client in clients if "svc.POSReader" in client.scopes)
+    integrator = next(client for client in clients if "PublicApi.Read" in client.scopes)
     return "\n".join(
         (
             f"Promenade demo: tenant {tenant_id} at {url}",
+            f"Interfaces to browse and try out: {url}/pos/docs and {url}/api/v1/docs",
             "",
             *_clients_table(clients),
             "",
             "# 1. A token for the till (it holds for about four hours)",
-            _token_line(url, till),
+            _token_line("TOKEN", url, till),
             "",
             "# 2. Price a basket: " + ", ".join(f"{item.quantity} x {item.name}" for item in purchases),
             _post_line(url, "/pos/v2/evaluate", _evaluate_body(purchases)),
@@ -96,6 +99,10 @@ def guide_text(
             "",
             "# 4. What the sale set in motion: coupons, points, budgets",
             f'curl -s -H "Authorization: Bearer $TOKEN" {url}/pos/v2/transactions/TOUR-1/1/side-effects; echo',
+            "",
+            "# 5. A token for the ERP system, and three of the promotions that run, from the public API",
+            _token_line("API_TOKEN", url, integrator),
+            f'curl -s -H "Authorization: Bearer $API_TOKEN" {shlex.quote(url + _RUNNING)}; echo',
             "",
         )
     )
@@ -109,10 +116,10 @@ def _clients_table(clients: Sequence[DemoClient]) -> list[str]:
     ]
 
 
-def _token_line(url: str, client: DemoClient) -> str:
+def _token_line(variable: str, url: str, client: DemoClient) -> str:
     form = f"grant_type=client_credentials&client_id={client.client_id}&client_secret={client.secret}"
     pick = """sed -E 's/.*"access_token":"([^"]+)".*/\\1/'"""
-    return f"TOKEN=$(curl -s -d {shlex.quote(form)} {url}/oauth/token | {pick})"
+    return f"{variable}=$(curl -s -d {shlex.quote(form)} {url}/oauth/token | {pick})"
 
 
 def _post_line(url: str, path: str, body: object) -> str:
