@@ -153,11 +153,10 @@ async def _taken(
         for found in await connection.execute(select(*place.selected).where(place.among(names, some))):
             held = place.loaded(found)
             values = tuple(held[name] for name in names)
-            holder, claimant = changing.get(_frozen(place, held)), claims[values][0]
-            if holder is claimant or _frozen(place, held) in going:
-                continue
-            if holder is None or tuple(holder.after[name] for name in names) == values:
-                taken.append(claimant)
+            holder = changing.get(_frozen(place, held))
+            moves = holder is not None and tuple(holder.after[name] for name in names) != values
+            if not moves and _frozen(place, held) not in going:
+                taken.append(claims[values][0])
     return taken
 
 

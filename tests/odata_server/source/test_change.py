@@ -142,6 +142,19 @@ async def test_changes_are_checked_as_creations_are(bookshop: EngineDatabase) ->
     assert (await shop.refused("PATCH", f"Books({book(99)})", {}))[0] == 404
 
 
+async def test_what_a_row_gives_up_another_may_take(bookshop: EngineDatabase) -> None:
+    shop = Shop(bookshop)
+    items = [{"position": 1, "book_ID": book(2)}, {"position": 2, "quantity": 3}]
+    await shop.done("PATCH", f"Orders({order(1)})", {"items": items})
+    blurb = (await shop.get(f"{PRIDE}/blurb"))["ID"]
+    await shop.done("PATCH", PRIDE, {"blurb": {"ID": author(9), "text": "Other."}})
+    second = {"ID": blurb, "text": "Old ID, new book."}
+    await shop.done("PATCH", f"Books({book(2)})", {"blurb": second})
+    assert await names(shop, "Blurbs", "text") == ["Old ID, new book.", "Other."]
+    taken = {"book_ID": book(1), "text": "x"}
+    assert await shop.refused("POST", "Blurbs", taken) == (409, [("ALREADY_EXISTS", "book_ID")])
+
+
 async def test_a_deletion_takes_along_what_belongs_to_it(bookshop: EngineDatabase) -> None:
     shop = Shop(bookshop)
     await shop.done("DELETE", f"Orders({order(1)})")
