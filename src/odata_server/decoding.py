@@ -26,6 +26,7 @@ ResolveReference = Callable[[str, NavigationProperty], Key]
 """The address of an entity in a body -> its key; raises ODataError when it is not one of the navigation's target."""
 
 _NESTING_MAX = 16
+_VALUES_MAX = 100_000  # half a second's work
 _FAULTS_MAX = 100  # A body of a million faults needs no answer of a million lines.
 
 
@@ -102,11 +103,17 @@ class Decoding:
         self._resolve = resolve_reference
         self._for_create = for_create
         self._faults: list[Fault] = []
+        self._values_left = _VALUES_MAX
 
     def fault(self, code: str, message: str, target: str | None) -> None:
         self._faults.append(Fault(code, message, target))
         if len(self._faults) >= _FAULTS_MAX:
             self.finish()
+
+    def _count(self, values: int) -> None:
+        self._values_left -= values
+        if self._values_left < 0:
+            raise ODataError(413, "BODY_TOO_LARGE", f"The body holds more than {_VALUES_MAX} values.")
 
     def finish(self) -> None:
         """Raise what was wrong, if anything was."""
@@ -125,6 +132,7 @@ class Decoding:
             return Payload({})
         if depth > _NESTING_MAX:
             raise bad_request("MALFORMED_BODY", f"The body nests deeper than {_NESTING_MAX} entities.", path)
+        self._count(len(body))
         plan = _plan(self._edm, entity_type)
         navigations = entity_type.navigation_by_name
         for name, given in body.items():
@@ -162,6 +170,7 @@ class Decoding:
                 code = "NOT_NULLABLE" if given is None else "TYPE_MISMATCH"
                 self.fault(code, f"{path} must be a list.", path)
                 return None
+            self._count(len(given))
             return [self._single(member, one, f"{path}/{position}") for position, one in enumerate(given)]
         return self._single(member, given, path)
 
@@ -184,6 +193,7 @@ class Decoding:
             return None
         if path.count("/") > 2 * _NESTING_MAX:
             raise bad_request("MALFORMED_BODY", "The body nests too deep.", path)
+        self._count(len(given))
         plan = _plan(self._edm, type_)
         found: dict[str, Any] = {}
         for name, value in given.items():
@@ -204,6 +214,7 @@ class Decoding:
             if not isinstance(given, list):
                 self.fault("TYPE_MISMATCH", f"{parameter.name} must be a list.", parameter.name)
                 return None
+            self._count(len(given))
             return [
                 self.entity(entity_type, item, f"{parameter.name}/{position}/", nested=True)
                 for position, item in enumerate(given)
@@ -265,6 +276,7 @@ class Decoding:
         keys: list[Key] = []
         removed: list[Key] = []
         target = self._edm.entity_types[navigation.target]
+        self._count(len(given))
         for position, item in enumerate(given):
             where = f"{path}/{position}"
             if delta and isinstance(item, dict) and ("@removed" in item or "@odata.removed" in item):
@@ -316,6 +328,7 @@ class Decoding:
             if not isinstance(given, list):
                 self.fault("TYPE_MISMATCH", f"{path} must be a list.", path)
                 return
+            self._count(len(given))
             found = [self._key(navigation, one, f"{path}/{position}") for position, one in enumerate(given)]
             into.links[navigation.name] = tuple(key for key in found if key is not None)
             return

@@ -211,6 +211,23 @@ def test_a_body_of_endless_faults_is_answered_shortly() -> None:
     assert len(faults({f"x{number}": 1 for number in range(10_000)})) == 100
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"tags": ["a"] * 100_001},
+        {"parts": [{}] * 100_001},
+        {"friends@bind": ["Owners(1)"] * 100_001},
+        {f"@x{number}": 1 for number in range(100_001)},
+        {"address": {f"@x{number}": 1 for number in range(100_001)}},
+    ],
+    ids=["list", "entities", "links", "entity", "complex"],
+)
+def test_a_body_has_no_more_values_than_can_be_read_in_time(body: dict[str, Any]) -> None:
+    with pytest.raises(ODataError) as caught:
+        decode(body)
+    assert (caught.value.status, caught.value.code) == (413, "BODY_TOO_LARGE")
+
+
 def test_parameters_are_read_like_properties() -> None:
     assert decode_parameters(EDM, PAINT, {"color": "RED", "layers": ["a"]}, resolve) == {
         "color": "RED",
