@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, TypeVar, cast
 
 from sqlalchemy import Connection, Engine, Executable, Row
@@ -118,9 +118,9 @@ class EngineDatabase:
             connection = await plain.execution_options(**_options(self.dialect, writes))
             unit = EngineConnection(connection, self.dialect)
             begin, done, undo = _statements(self.dialect, writes)
-            for statement in begin:
-                await connection.exec_driver_sql(statement)
             try:
+                for statement in begin:
+                    await connection.exec_driver_sql(statement)
                 result = await work(unit)
                 _refuse_failed(unit)
                 for statement in done:
@@ -128,7 +128,8 @@ class EngineDatabase:
                 await connection.commit()
             except BaseException:
                 for statement in undo:
-                    await connection.exec_driver_sql(statement)
+                    with suppress(DBAPIError):  # SQLite may have undone it already; the first error counts
+                        await connection.exec_driver_sql(statement)
                 await connection.rollback()
                 raise
             return result
@@ -139,9 +140,9 @@ class EngineDatabase:
             connection = plain.execution_options(**_options(self.dialect, writes))
             unit = EngineConnection(connection, self.dialect)
             begin, done, undo = _statements(self.dialect, writes)
-            for statement in begin:
-                connection.exec_driver_sql(statement)
             try:
+                for statement in begin:
+                    connection.exec_driver_sql(statement)
                 result = _drive(work(unit))
                 _refuse_failed(unit)
                 for statement in done:
@@ -149,7 +150,8 @@ class EngineDatabase:
                 connection.commit()
             except BaseException:
                 for statement in undo:
-                    connection.exec_driver_sql(statement)
+                    with suppress(DBAPIError):  # SQLite may have undone it already; the first error counts
+                        connection.exec_driver_sql(statement)
                 connection.rollback()
                 raise
             return result
