@@ -35,6 +35,9 @@ def test_coupon_codes_are_shown_without_the_code(api: Api) -> None:
         "CouponTypes?$filter=genericCode eq 'TOPSECRET'", "CouponTypes?$orderby=genericCode",
         "CouponTypes?$select=genericCode", f"CouponTypes({KEY})/genericCode",
         "WebhookSubscriptions?$filter=startswith(secret,'w')", "WebhookSubscriptions?$orderby=secret",
+        "CouponCodes?$apply=groupby((code))", "CouponTypes?$apply=filter(genericCode eq 'TOPSECRET')",
+        "CouponTypes?$apply=aggregate(genericCode with max as x)", "CouponCodes?$compute=code as x&$select=x",
+        "RedemptionLogs?$apply=groupby((couponCode/code))", "CouponCodes?$filter=concat(code,'') eq 'SECRET-1'",
     ],
 )  # fmt: skip
 def test_a_secret_is_neither_shown_nor_found_out(api: Api, path: str) -> None:
