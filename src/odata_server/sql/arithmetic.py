@@ -9,23 +9,27 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import ColumnElement, Double, Numeric, cast, func, literal, type_coerce
+from sqlalchemy import ColumnElement, Double, Numeric, and_, case, cast, func, literal, type_coerce
 from sqlalchemy import Interval as IntervalType
 from sqlalchemy.types import BigInteger
 
 from odata_server.edm import Primitive
 from odata_server.sql.storage import EPOCH_MICROSECONDS, NATIVE, ScaledInteger
 from odata_server.sql.terms import (
+    DURATION_MAX,
     FLOATS,
     INTEGERS,
     NULL,
     NUMBERS,
     Context,
     Term,
+    literal_term,
     materialised,
+    microseconds,
     mismatch,
     type_name,
     whole,
@@ -34,6 +38,8 @@ from odata_server.sql.terms import (
 __all__ = ["DIVISION_SCALE", "aligned", "as_double", "calculate", "negated", "scale_of"]
 
 DIVISION_SCALE = 6
+_FIRST = datetime(1, 1, 2, tzinfo=UTC)
+_LAST = datetime(9999, 12, 30, tzinfo=UTC)
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
 
 
@@ -179,11 +185,23 @@ def _in_time(name: str, left: Term, right: Term, context: Context) -> Term | Non
     left, right = materialised(left, context), materialised(right, context)
     if context.sqlite and (left.storage is not EPOCH_MICROSECONDS or right.storage is not EPOCH_MICROSECONDS):
         return None
-    sql = left.element + right.element if name == "add" else left.element - right.element
+    other = right.element if result is duration else _limited(right.element, -DURATION_MAX, DURATION_MAX, context)
+    sql = left.element + other if name == "add" else left.element - other
+    storage = EPOCH_MICROSECONDS if context.sqlite else NATIVE
     if context.sqlite:
-        return Term(result, type_coerce(sql, BigInteger()), EPOCH_MICROSECONDS, left.nullable or right.nullable)
-    column_type = IntervalType() if result is duration else left.element.type
-    return Term(result, type_coerce(sql, column_type), NATIVE, left.nullable or right.nullable)
+        sql = type_coerce(sql, BigInteger())
+    else:
+        sql = type_coerce(sql, IntervalType() if result is duration else left.element.type)
+    return Term(result, sql if result is duration else _limited(sql, _FIRST, _LAST, context), storage)
+
+
+def _limited(value: ColumnElement[Any], least: Any, most: Any, context: Context) -> ColumnElement[Any]:
+    """A moment or a duration; null beyond what can be told to a client, or reckoned with."""
+    low, high = (
+        literal(microseconds(one), BigInteger()) if context.sqlite else literal(one, value.type)
+        for one in (least, most)
+    )
+    return type_coerce(case((and_(value >= low, value <= high), value)), value.type)
 
 
 def _literals_in_time(name: str, left: Term, right: Term, result: Primitive) -> Term:
@@ -191,4 +209,4 @@ def _literals_in_time(name: str, left: Term, right: Term, result: Primitive) -> 
         value = left.value + right.value if name == "add" else left.value - right.value
     except OverflowError:
         raise mismatch("A point in time lies outside of the years 1 to 9999.") from None
-    return Term(result, value=value, nullable=False)
+    return literal_term(value, result)

@@ -122,7 +122,7 @@ class _Expansion:
     async def _one(self, links: Sequence[Link | None], distinct: Sequence[Link], projection: Projection) -> None:
         rows: list[Row[Any]] = []
         for among in self._chunks(distinct):
-            rows += await self.request.fetch(self.selection.statement(projection.columns).where(among))
+            rows += await self.request.fetch(self.selection.reading(projection).where(among))
         records = projection.records(rows)
         at = [projection.hidden[name] for name in self.there]
         by_link = {tuple(row[index] for index in at): record for row, record in zip(rows, records, strict=True)}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, Table
+from sqlalchemy import ColumnElement, FromClause, Table, UniqueConstraint
 
 from odata_server.edm import ComplexType, Edm, EntityType, Property
 
@@ -68,7 +68,9 @@ def _indexed(mapped: EntityMap) -> frozenset[str]:
     """The properties whose column begins an index, or follows the first column of one (that of the tenant, say)."""
     if not isinstance(mapped.selectable, Table):
         return frozenset()
-    leading = {column.name for index in mapped.selectable.indexes for column in list(index.columns)[:2]}
+    unique = (one for one in mapped.selectable.constraints if isinstance(one, UniqueConstraint))
+    indexes: list[Any] = [*mapped.selectable.indexes, *unique]
+    leading = {column.name for one in indexes for column in list(one.columns)[:2]}
     return frozenset(name for name, column in mapped.columns.items() if column in leading)
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import ColumnElement, String, Text, Uuid
+from sqlalchemy import ColumnElement, Select, String, Text, Uuid, select
 
 from odata_server.edm import ComplexType, EntityType, Primitive, Property, Type
 from odata_server.errors import bad_request
@@ -42,6 +42,13 @@ class Projection:
     converters: tuple[tuple[int, Convert], ...]
     structures: tuple[tuple[str, tuple[str, ...]], ...] = ()
     hidden: dict[str, int] = field(default_factory=dict)
+    _select: Select[Any] | None = None
+
+    def select(self, more: Sequence[ColumnElement[Any]] = ()) -> Select[Any]:
+        """The SELECT of the columns and of ``more`` after them, without a FROM; made once for all requests."""
+        if self._select is None:
+            self._select = select(*self.columns)
+        return self._select.add_columns(*more) if more else self._select
 
     def records(self, rows: Iterable[Sequence[Any]]) -> list[Record]:
         """The dicts of an answer, in the order of the rows."""
@@ -62,8 +69,11 @@ class Projection:
 
     def with_hidden(self, place: Place, names: Iterable[str]) -> Projection:
         """The same, reading further properties that are not part of the answer."""
+        wanted = [name for name in names if name not in self.hidden]
+        if not wanted:
+            return self
         columns, hidden = list(self.columns), dict(self.hidden)
-        for name in names:
+        for name in wanted:
             if name not in hidden:
                 hidden[name] = len(columns)
                 columns.append(place.column(name))

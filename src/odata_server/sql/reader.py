@@ -56,7 +56,7 @@ class SqlReader:
         selection = _selection(request, query)
         projection = request.projection(selection, hidden_for(self.model.edm, query.target.entity_type, options))
         if query.target.single:
-            rows = await request.fetch(_locked(selection.statement(projection.columns), selection, query))
+            rows = await request.fetch(_locked(selection.reading(projection), selection, query))
             return Rows(await self._records(request, query, projection, rows))
         count = await _count(connection, _selection(request, query)) if options.count else None
         return await self._page(request, query, selection, projection, count)
@@ -76,10 +76,10 @@ class SqlReader:
         resumable = all(one.resumable for one in order)
         if token.values is not None:
             selection.conditions.append(after(order, token.values))
-        columns = [*projection.columns, *(one.term.element for one in order)] if resumable else projection.columns
+        places = [one.term.element for one in order] if resumable else []
         wanted = query.page_size if token.left is None else min(token.left, query.page_size)
         more_wanted = token.left is None or token.left > wanted
-        statement = selection.statement(columns).order_by(*(one.clause(request.context) for one in order))
+        statement = selection.reading(projection, places).order_by(*(one.clause(request.context) for one in order))
         statement = statement.limit(wanted + 1 if more_wanted else wanted)
         if token.offset:
             statement = statement.offset(token.offset)

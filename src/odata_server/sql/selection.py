@@ -50,6 +50,10 @@ class Selection:
         """A SELECT of these columns, in no order."""
         return select(*columns).select_from(self.scope.source).where(*self.conditions)
 
+    def reading(self, projection: Projection, more: Sequence[ColumnElement[Any]] = ()) -> Select[Any]:
+        """A SELECT of a projection, and of ``more`` after it, in no order."""
+        return projection.select(more).select_from(self.scope.source).where(*self.conditions)
+
     def order(self) -> list[Ordered]:
         """``$orderby`` with the key at its end."""
         return order_of(self.options.orderby, self.translator)

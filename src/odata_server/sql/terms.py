@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
@@ -16,6 +16,7 @@ from odata_server.errors import ODataError, bad_request
 from odata_server.sql.storage import EPOCH_MICROSECONDS, NATIVE, ScaledInteger, Storage, storage_of
 
 __all__ = [
+    "DURATION_MAX",
     "FLOATS",
     "INTEGERS",
     "NULL",
@@ -42,6 +43,8 @@ NUMBERS = INTEGERS | FLOATS | {Primitive.DECIMAL}
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_DAY = timedelta(days=1)
+DURATION_MAX = timedelta(days=1_461_000)  # from any moment that far, and no database leaves its calendar
 _INT64_MAX = 2**63 - 1
 _EXPONENT_MAX = 60  # beyond it a number is larger, or finer, than any column holds
 
@@ -162,6 +165,8 @@ def literal_term(value: Any, type_: Primitive | str | None) -> Term:
         check_text(value)
     elif isinstance(value, datetime):
         value = _utc(value)
+    elif isinstance(value, timedelta) and abs(value) > DURATION_MAX:
+        raise bad_request("NUMBER_OUT_OF_RANGE", "A duration is longer than 4000 years.")
     return Term(type_ or _TYPE_OF[type(value)], value=value, nullable=False)
 
 
@@ -270,4 +275,17 @@ def materialised(term: Term, context: Context) -> Term:
         storage = ScaledInteger(decimals(term.value))
     elif context.sqlite and isinstance(term.value, datetime | timedelta):
         storage = EPOCH_MICROSECONDS
+    if not context.sqlite:
+        term = _finite(term)
     return Term(term.type, free(term, context), storage, nullable=False, name=term.name, by_bytes=context.sqlite)
+
+
+def _finite(term: Term) -> Term:
+    """The first and the last moment one off: PostgreSQL's driver takes them for infinities, which have no year."""
+    value = term.value
+    if isinstance(value, datetime):
+        bounds = {datetime.min.replace(tzinfo=UTC): _MICROSECOND, datetime.max.replace(tzinfo=UTC): -_MICROSECOND}
+        return replace(term, value=value + bounds.get(value, timedelta()))
+    if isinstance(value, date):
+        return replace(term, value=value + {date.min: _DAY, date.max: -_DAY}.get(value, timedelta()))
+    return term
