@@ -56,9 +56,14 @@ class Encoder:
         self, rows: list[dict[str, Any]], entity_type: EntityType, entity_set: EntitySet | None, dialect: Dialect
     ) -> list[dict[str, Any]]:
         """Rows of a reader, ready for `to_json`."""
-        if not self._special and dialect.metadata == "minimal":
+        if dialect.metadata == "minimal" and (not self._special or self._is_plain(rows, entity_type)):
             return rows
         return [self.row(row, entity_type, entity_set, dialect) for row in rows]
+
+    def _is_plain(self, rows: list[dict[str, Any]], entity_type: EntityType) -> bool:
+        """Whether JSON has a form for everything in rows, which all have the same members."""
+        expands = bool(rows) and not entity_type.navigation_by_name.keys().isdisjoint(rows[0])
+        return entity_type.name not in self._special and not expands
 
     def row(
         self, row: dict[str, Any], entity_type: EntityType, entity_set: EntitySet | None, dialect: Dialect

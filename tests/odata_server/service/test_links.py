@@ -37,6 +37,9 @@ async def test_links_that_cannot_be(shop: Client) -> None:
     assert (await shop("PUT", f"{EMMA}/author/$ref", missing)).status == 404
     assert (await shop("DELETE", f"Authors({author(1)})/books/$ref")).code == "REQUIRED"
     assert (await shop("DELETE", f"Chapters({chapter(1)})/book/$ref")).code == "NOT_NULLABLE"
+    part = await shop("DELETE", f"Books({book(1)})/chapters({chapter(1)})/$ref")
+    assert (part.code, part.json["error"]["target"]) == ("NOT_NULLABLE", "book_ID")
+    assert part.json["error"]["message"].startswith("The link cannot be removed")
     assert (await shop("PUT", "Books(99999999-0000-4000-8000-000000000000)/author/$ref", missing)).status == 404
     assert (await shop("PUT", f"{EMMA}/author/$ref", {"@id": f"Authors({author(3)})"}, If_Match='W/"9"')).status == 412
     assert (await shop.get(EMMA))["author_ID"] == author(1)

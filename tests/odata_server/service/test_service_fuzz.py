@@ -6,18 +6,20 @@ import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import create_engine
+from sqlalchemy import Engine, create_engine
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from odata_server.engines import EngineDatabase
 from odata_server.http import Request
 from odata_server.source import OperationCall, Result
 from odata_server.sql_source import SqlUnit
+from tests.kit.databases import DIALECTS, Databases
 from tests.odata_server.bookshop import EDM, author, book, chapter, fill
 from tests.odata_server.service.shelves import Client, ShopSource
 
@@ -44,13 +46,30 @@ class Forgetful(ShopSource):
         return Result() if call.operation.name == "crash" else await super()._invoke(unit, call)
 
 
-@pytest.fixture(scope="module")
-def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    path: Path = tmp_path_factory.mktemp("fuzz") / "shop.db"
-    engine = create_engine(f"sqlite:///{path}")
-    asyncio.run(fill(engine))
-    yield Client(Forgetful(EngineDatabase(engine)))
-    engine.dispose()
+@dataclass(frozen=True)
+class Fuzzed:
+    """A service and the loop that its connections belong to."""
+
+    client: Client
+    runner: asyncio.Runner
+
+
+@pytest.fixture(scope="module", params=DIALECTS)
+def fuzzed(request: pytest.FixtureRequest, databases: Databases) -> Iterator[Fuzzed]:
+    url = databases.create_empty(request.param)
+    engine: Engine | AsyncEngine
+    with asyncio.Runner() as runner:
+        if request.param == "sqlite":
+            engine = create_engine(url)
+        else:
+            engine = create_async_engine(url.replace("postgresql:", "postgresql+asyncpg:"))
+        runner.run(fill(engine))
+        yield Fuzzed(Client(Forgetful(EngineDatabase(engine))), runner)
+        if isinstance(engine, AsyncEngine):
+            runner.run(engine.dispose())
+        else:
+            engine.dispose()
+    databases.drop(url)
 
 
 def words(text: str) -> list[str]:
@@ -134,14 +153,14 @@ METHODS = st.sampled_from(words("GET GET HEAD POST POST PATCH PATCH PUT DELETE M
 
 
 @settings(
-    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
 @given(METHODS, PATHS, QUERIES, HEADERS, BODIES, st.booleans())
 def test_any_request_has_an_answer(
-    fuzzed: Client, method: str, path: str, query: str, headers: dict[str, str], body: bytes, in_batch: bool
+    fuzzed: Fuzzed, method: str, path: str, query: str, headers: dict[str, str], body: bytes, in_batch: bool
 ) -> None:
     request = Request(method, path, query, headers, body, in_batch)
-    response = asyncio.run(fuzzed.service.handle(request, "me"))
+    response = fuzzed.runner.run(fuzzed.client.service.handle(request, "me"))
     assert response.status < 500 or response.status == 501
     assert response.headers["OData-Version"] in {"4.0", "4.01"}
     for name, value in response.headers.items():
