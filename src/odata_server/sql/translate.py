@@ -5,7 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, case, exists, false, func, literal_column, not_, or_, select, true
+from sqlalchemy import (
+    ColumnElement,
+    String,
+    and_,
+    case,
+    exists,
+    false,
+    func,
+    literal,
+    literal_column,
+    not_,
+    or_,
+    select,
+    true,
+)
 
 from odata_server.edm import EnumType, Primitive
 from odata_server.errors import bad_request, not_implemented
@@ -32,6 +46,7 @@ from odata_server.expressions import (
 )
 from odata_server.sql import date_functions, number_functions, text_functions
 from odata_server.sql.arithmetic import calculate, negated
+from odata_server.sql.casts import cast_term, is_of
 from odata_server.sql.comparison import compare, is_in
 from odata_server.sql.functions import call
 from odata_server.sql.limits import DEPTH_MAX, LAMBDA_DEPTH_MAX, LIST_MAX
@@ -75,6 +90,7 @@ class Translator:
         self._root = root or self._current
         self._lambdas = lambdas
         self._depth = 0
+        self._edm = scope.uses.model.edm
 
     def about(self, names: Named | None, computed: Mapping[str, Expression]) -> Translator:
         """A translator of expressions about other rows: those with these names, None: the same entities."""
@@ -101,10 +117,17 @@ class Translator:
                 return not_(self.condition(expression.operand, exact=True))
             case Binary(operator=name) if name in _COMPARISONS:
                 return self._comparison(name, expression.left, expression.right, exact)
+            case Binary(operator="has"):
+                return self._has(self.term(expression.left), self.term(expression.right), exact)
             case In():
                 return self._in(expression, exact)
             case AnyOf() | AllOf():
                 return self._lambda(expression)
+            case Call(name="hassubset", arguments=(whole, part)):
+                return self._has_subset(whole, part)
+        return self._true_value(expression, exact)
+
+    def _true_value(self, expression: Expression, exact: bool) -> ColumnElement[bool]:
         term = self.term(expression)
         if term.is_null:
             return false() if not exact else compare("eq", NULL, NULL, self.context, exact=True)
@@ -135,20 +158,47 @@ class Translator:
 
     def _in(self, expression: In, exact: bool) -> ColumnElement[bool]:
         left = self.term(expression.left)
-        right: Any = expression.right
+        items = self._listed(expression.right, left)
+        if items is None:
+            return self._in_collection(left, self.resolve(expression.right))
+        return is_in(left, items, self.context, exact=exact)
+
+    def _listed(self, expression: Any, left: Term) -> list[Term] | None:
+        """The values of a list, also of one behind an alias; None: it is none."""
         for _ in range(DEPTH_MAX):
-            if not isinstance(right, ParameterAlias):
+            if not isinstance(expression, ParameterAlias):
                 break
-            right = self._aliases.get(right.name, Literal(None))
-        if isinstance(right, ListExpression):
-            items = [self.term(one) for one in right.items]
-        elif isinstance(right, JsonLiteral) and isinstance(right.value, list):
-            items = [_json_term(one, left) for one in right.value]
+            expression = self._aliases.get(expression.name, Literal(None))
+        if isinstance(expression, ListExpression):
+            items = [self.term(one) for one in expression.items]
+        elif isinstance(expression, JsonLiteral) and isinstance(expression.value, list):
+            items = [_json_term(one, left) for one in expression.value]
         else:
-            return self._in_collection(left, self.resolve(right))
+            return None
         if len(items) > LIST_MAX:
             raise bad_request("EXPRESSION_TOO_LARGE", f"A list has more than {LIST_MAX} values.")
-        return is_in(left, items, self.context, exact=exact)
+        return items
+
+    def _has(self, left: Term, right: Term, exact: bool) -> ColumnElement[bool]:
+        """Whether flags are set; of an enumeration without flags a value has itself alone."""
+        if left.is_null or right.is_null:
+            return false()
+        if not isinstance(left.type, EnumType) or left.type != right.type or not right.is_literal:
+            raise mismatch("has needs a property of an enumeration and members of it.", left, right)
+        if not left.type.is_flags or left.is_literal:
+            return compare("eq", left, right, self.context, exact=exact)
+        listed = literal(",", String()).concat(left.element).concat(literal(",", String()))
+        position = func.instr if self.context.sqlite else func.strpos
+        found = and_(*(position(listed, literal(f",{one},", String())) > 0 for one in right.value.split(",")))
+        return func.coalesce(found, false())
+
+    def _has_subset(self, whole: Expression, part: Expression) -> ColumnElement[bool]:
+        """Whether each value of a list is in a collection."""
+        collection = self.resolve(whole)
+        items = self._listed(part, collection if isinstance(collection, Term) else NULL)
+        if items is None:
+            raise not_implemented("hassubset with anything but a list")
+        return and_(true(), *(self._in_collection(item, collection) for item in items))
 
     # ---- values ----
 
@@ -195,6 +245,8 @@ class Translator:
 
     def _calculated(self, expression: Expression) -> Found:
         match expression:
+            case Call(name="hassubset"):
+                return Term(Primitive.BOOLEAN, self.condition(expression, exact=True))
             case Call():
                 return call(expression.name, [self.term(one) for one in expression.arguments], self.context)
             case Unary(operator="-"):
@@ -215,9 +267,21 @@ class Translator:
                 raise mismatch("A list stands where a value is needed.")
             case Case():
                 return self._case(expression)
-            case Cast() | IsOf():
-                raise not_implemented("cast and isof")
+            case Cast():
+                return cast_term(self._subject(expression), expression.type_name, self._edm, self.context)
+            case IsOf():
+                return self._is_of(expression)
         raise not_implemented(f"An expression of this kind ({type(expression).__name__})")
+
+    def _subject(self, expression: Cast | IsOf) -> Term:
+        return self._as_term(self._current if expression.source is None else self.resolve(expression.source))
+
+    def _is_of(self, expression: IsOf) -> Term:
+        source = self._current if expression.source is None else self.resolve(expression.source)
+        if not isinstance(source, Entity):
+            return is_of(self._as_term(source), expression.type_name, self._edm)
+        right = self._edm.qualified(source.entity_type.name) == expression.type_name
+        return Term(Primitive.BOOLEAN, not_(source.is_missing()) if right else false(), nullable=False)
 
     def _member(self, expression: Member) -> Found:
         if expression.source is None:
@@ -237,13 +301,13 @@ class Translator:
         source = self._current if expression.source is None else self.resolve(expression.source)
         of = source.entity_type if isinstance(source, Entity) else None
         if isinstance(source, Many):
-            of = self.scope.uses.model.edm.entity_types[source.navigation.target]
-        if of is None or self.scope.uses.model.edm.qualified(of.name) != expression.type_name:
+            of = self._edm.entity_types[source.navigation.target]
+        if of is None or self._edm.qualified(of.name) != expression.type_name:
             raise mismatch(f"This is not of type {expression.type_name}.")
         return source
 
     def _enum(self, expression: EnumLiteral) -> Term:
-        edm = self.scope.uses.model.edm
+        edm = self._edm
         for name, found in edm.enum_types.items():
             if expression.type_name in {name, edm.qualified(name)}:
                 return _members(expression, found)
