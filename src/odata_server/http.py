@@ -12,7 +12,8 @@ __all__ = ["Request", "Response"]
 @dataclass(frozen=True, slots=True)
 class Request:
     """One request. ``path`` is relative to the service root, without a leading slash and still percent-encoded, as is
-    ``query``; the names of ``headers`` are lower-case. ``in_batch``: it came as a part of a ``$batch``.
+    ``query``; the names of ``headers`` are lower-case. ``in_batch``: it came as a part of a ``$batch``. ``origin`` is
+    how the client calls this host, e.g. ``https://shop.example:8443``; empty where that is not known.
     """
 
     method: str
@@ -21,6 +22,7 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     body: bytes = b""
     in_batch: bool = False
+    origin: str = ""
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 from urllib.parse import quote
@@ -14,6 +15,7 @@ from odata_server.http import Request, Response
 __all__ = ["Disconnected", "read_body", "request_of", "send_response"]
 
 _DRAINED_FACTOR = 4
+_HOST = re.compile(r"[\w.-]+(:\d{1,5})?|\[[0-9a-fA-F:.]+\](:\d{1,5})?", re.ASCII)
 _NO_BODY = frozenset({204, 304})
 
 
@@ -32,8 +34,14 @@ def request_of(scope: Mapping[str, Any], root: str) -> Request | None:
     plain = quote(scope["path"], safe="/:@!$&'()*+,;=~-._")  # for servers without raw paths, and a root with a %
     for path in (raw, plain, f"{scope.get('root_path', '')}{plain}"):
         if path == root or path.startswith(f"{root}/"):
-            return Request(scope["method"], path[len(root) :].lstrip("/"), query, headers)
+            relative = path[len(root) :].lstrip("/")
+            return Request(scope["method"], relative, query, headers, origin=_origin(scope, headers))
     return None
+
+
+def _origin(scope: Mapping[str, Any], headers: Mapping[str, str]) -> str:
+    host = headers.get("host", "")
+    return f"{scope.get('scheme', 'http')}://{host}" if _HOST.fullmatch(host) else ""
 
 
 async def read_body(

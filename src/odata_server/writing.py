@@ -203,7 +203,8 @@ async def _answer_write(
     preferred = x.dialect.preferences.returns
     returns = preferred or ("representation" if created else x.hooks.patch_returns)
     target = by_key(x.edm, entity_set, key)
-    address = x.links.entity(entity_set, key)
+    # Absolute where the host is known, for there are clients that insist on it.
+    address = x.request.origin + x.links.entity(entity_set, key)
     headers = {"Location": address} if created else {}
     if preferred is not None:
         headers["Preference-Applied"] = f"return={preferred}"

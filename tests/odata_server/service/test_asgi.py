@@ -88,6 +88,21 @@ async def test_bodies_arrive_in_parts(shop: Client) -> None:
     assert (nothing.status, nothing.body, "content-length" in nothing.headers) == (204, b"", False)
 
 
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [
+        ("shop.example:8443", "https://shop.example:8443"),
+        ("[::1]:80", "https://[::1]:80"),
+        ("evil/path?", ""),
+        ("", ""),
+    ],
+)
+async def test_what_is_created_has_the_address_by_which_the_client_calls(shop: Client, host: str, origin: str) -> None:
+    body = json.dumps({"isbn": "1", "title": "New", "price": 1}).encode()
+    sent = await call(shop, "POST", "/shop/Books", body, headers={"host": host}, scheme="https")
+    assert sent.headers["location"].startswith(f"{origin}/shop/Books(")
+
+
 async def test_bodies_are_bounded(shop: Client) -> None:
     shop.hooks.body_bytes_max = 100
     for parts, headers in (
