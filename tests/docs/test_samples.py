@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,12 @@ from tests.kit.service import Service
 
 ROOT = Path(__file__).parent.parent.parent
 ADDRESS = "http://127.0.0.1:8080"  # what the pages say; the test's demo listens elsewhere
-TOURS = (ROOT / "README.md", ROOT / "docs/how-to/first-evaluate.md")
+TOURS = (
+    ROOT / "README.md",
+    ROOT / "docs/how-to/first-evaluate.md",
+    ROOT / "docs/how-to/public-api.md",
+    ROOT / "docs/how-to/odata-clients.md",
+)
 
 BLOCK = re.compile(r"^```(sh|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -55,11 +61,11 @@ def demo(logs: Path) -> Iterator[Service]:
     service.kill()
 
 
-def token_line(demo: Service) -> str:
-    """The line that the demo asks to paste first."""
-    lines = [line for line in demo.output().splitlines() if line.startswith("TOKEN=")]
-    assert len(lines) == 1, demo.output()
-    return lines[0]
+def token_lines(demo: Service) -> str:
+    """The lines that the demo asks to paste first: the tokens of a till and of an ERP system."""
+    lines = [line for line in demo.output().splitlines() if line.startswith(("TOKEN=", "API_TOKEN="))]
+    assert len(lines) == 2, demo.output()
+    return "\n".join(lines)
 
 
 @pytest.mark.skipif(shutil.which("curl") is None and "CI" not in os.environ, reason="the samples use curl")
@@ -67,10 +73,42 @@ def token_line(demo: Service) -> str:
 def test_the_samples_do_what_the_page_says(page: Path, demo: Service, tmp_path: Path) -> None:
     steps = samples(page.read_text())
     assert steps, "the page has nothing to paste"
-    outputs = paste([token_line(demo), *(step.script for step in steps)], demo.url, tmp_path)
+    outputs = paste([token_lines(demo), *(step.script for step in steps)], demo.url, tmp_path)
     for step, output in zip(steps, outputs[1:], strict=True):
         if step.answer is not None:
             assert_shows(step.answer, json.loads(output), step.script)
+
+
+@pytest.mark.skipif(shutil.which("curl") is None and "CI" not in os.environ, reason="the lines use curl")
+def test_every_line_that_the_demo_prints_works_when_pasted(demo: Service, tmp_path: Path) -> None:
+    lines = [line for line in demo.output().splitlines() if line.startswith(("TOKEN=", "API_TOKEN=", "curl "))]
+    outputs = paste(lines, demo.url, tmp_path)
+    answers = [json.loads(output) for line, output in zip(lines, outputs, strict=True) if line.startswith("curl ")]
+    assert len(answers) == 4
+    priced, confirmed, effects, promotions = answers
+    assert priced["lineItems"]
+    assert confirmed["confirmed"]
+    assert effects["status"]
+    assert promotions["@count"] > len(promotions["value"]) == 3
+
+
+def test_the_pages_that_the_demo_names_are_there(demo: Service) -> None:
+    addresses = re.findall(r"http://\S+/docs", demo.output())
+    assert len(addresses) == 2
+    for address in addresses:
+        with urllib.request.urlopen(address) as answer:
+            assert answer.headers["Content-Type"].startswith("text/html")
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="the sample is for node")
+def test_the_javascript_does_what_the_page_says(demo: Service, tmp_path: Path) -> None:
+    page = (ROOT / "docs/how-to/odata-clients.md").read_text()
+    (program,) = re.findall(r"^```js\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    _, _, printed = page.partition("It prints:\n\n```\n")
+    (tmp_path / "sample.mjs").write_text(program)
+    run = f"API={demo.url}/api/v1 API_TOKEN=$API_TOKEN node sample.mjs"
+    _, output = paste([token_lines(demo), run], demo.url, tmp_path)
+    assert output == printed.partition("```")[0]
 
 
 def paste(scripts: list[str], url: str, directory: Path) -> list[str]:
