@@ -32,7 +32,7 @@ def plan_call(x: Exchange) -> Work:
     if operation.binding_collection and target is not None and target.steps:
         raise not_implemented("An operation on a part of a set")
     entity_set = target.entity_set if target is not None else x.resource.result_set
-    x.permit_reading(whole=False)
+    x.permit_passing()
     x.permit("invoke", entity_set if target is not None else None, operation=operation)
     returns = operation.returns
     check_options(x.options, ENTITY_OPTIONS if returns is not None and returns.entity_type else frozenset())

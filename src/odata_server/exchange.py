@@ -44,13 +44,17 @@ class Exchange:
         """Ask the host. Raises whatever it says no with."""
         self.hooks.permit(self.caller, Access(kind=kind, entity_set=entity_set, **more), self.request)
 
-    def permit_reading(self, *, whole: bool = True) -> None:
-        """Ask for each set on the way; with ``whole`` for the last one and the expanded ones too."""
-        sets = self.resource.sets if whole else self.resource.sets[:-1]
-        for entity_set in sets:
+    def permit_passing(self, *, last: bool = False) -> None:
+        """Ask for each set that a write passes through; with ``last`` for that at the end of the path too."""
+        for entity_set in self.resource.sets if last else self.resource.sets[:-1]:
+            self.permit("read", entity_set, on_the_way=True)
+
+    def permit_reading(self) -> None:
+        """Ask for each set of the path, and for those that are expanded."""
+        for entity_set in self.resource.sets:
             self.permit("read", entity_set)
         target = self.resource.target
-        if whole and target is not None and self.options.expand:
+        if target is not None and self.options.expand:
             self.permit_expanded(target.entity_type, target.entity_set, self.options.expand)
 
     def permit_expanded(

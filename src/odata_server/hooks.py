@@ -23,12 +23,14 @@ class Access:
     """What a request is about to do: ``kind`` is read, create, update, delete, invoke or metadata.
 
     ``entity_set`` is the set it does it to (None for metadata and for unbound operations), ``operation`` what it
-    invokes. Reading through a navigation or an expand asks for each set on the way.
+    invokes. Reading through a navigation or an expand asks for each set on the way. ``on_the_way``: a write passes
+    through this set, or looks there whether an entity exists, and tells nothing of what it holds.
     """
 
     kind: str
     entity_set: EntitySet | None = None
     operation: Operation | None = None
+    on_the_way: bool = False
 
 
 class Hooks:

@@ -35,7 +35,7 @@ def plan_reference(x: Exchange) -> Work:
     if owner is None or other_set is None or not navigation.on:
         raise not_implemented(f"Linking through {navigation.name}")
     carrier = owner if _carries_itself(x, parent, navigation) else other_set
-    x.permit_reading()
+    x.permit_passing(last=True)
     x.permit("update", carrier)
     if not carrier.updatable:
         raise read_only(carrier) if carrier.read_only else method_not_allowed(x)

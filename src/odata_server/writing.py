@@ -84,7 +84,7 @@ def _methods(x: Exchange) -> list[str]:
 
 def _permit(x: Exchange, kind: str, *, possible: bool) -> EntitySet:
     entity_set = target_set(x)
-    x.permit_reading(whole=False)
+    x.permit_passing()
     x.permit(kind, entity_set)
     if x.options.expand:
         x.permit_expanded(x.edm.entity_types[entity_set.entity_type], entity_set, x.options.expand)

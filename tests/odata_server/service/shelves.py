@@ -68,7 +68,7 @@ class ShopHooks(Hooks):
 
     def permit(self, caller: Any, access: Access, request: Request) -> None:
         assert caller == "me"
-        what = (access.kind, access.entity_set.name if access.entity_set else None)
+        what = ("pass" if access.on_the_way else access.kind, access.entity_set.name if access.entity_set else None)
         self.asked.append(what)
         if what in self.refused:
             raise ODataError(403, "FORBIDDEN", "Not you.")
