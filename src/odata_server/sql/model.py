@@ -27,16 +27,11 @@ class EntityMap:
 
 
 class SqlModel:
-    """An EDM with its tables. Raises ValueError for a readable property without a column.
+    """An EDM with its tables. Raises ValueError for a readable property without a column."""
 
-    ``sqlite_functions`` says that every SQLite connection has the functions of `odata_server.sql.sqlite_functions`;
-    without them lower and upper case on SQLite are those of ASCII.
-    """
-
-    def __init__(self, edm: Edm, maps: Mapping[str, EntityMap], *, sqlite_functions: bool = False) -> None:
+    def __init__(self, edm: Edm, maps: Mapping[str, EntityMap]) -> None:
         self.edm = edm
         self.maps = maps
-        self.sqlite_functions = sqlite_functions
         self._places: dict[tuple[str, int], Place] = {}
         for name, one in maps.items():
             _check(edm.entity_types[name], one)

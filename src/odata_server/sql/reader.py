@@ -19,6 +19,7 @@ from odata_server.sql.paging import Token, after, decode_token, encode_token
 from odata_server.sql.projection import Projection, Record, Shape
 from odata_server.sql.scopes import Uses
 from odata_server.sql.selection import Prepared, Request, Selection
+from odata_server.sql.sqlite_functions import MATCHES
 from odata_server.sql.targets import scope_of
 from odata_server.sql.terms import Context
 
@@ -33,6 +34,8 @@ _COLLATIONS = select(_COLLATION.c.collname).where(
     _COLLATION.c.collname.in_(_WITH_CASES),
     _COLLATION.c.collencoding.in_([-1, 6]),  # any, UTF-8
 )
+_FUNCTION = table("pragma_function_list", column("name", String))
+_FUNCTIONS = select(_FUNCTION.c.name).where(_FUNCTION.c.name == MATCHES)
 
 
 class SqlReader:
@@ -44,7 +47,7 @@ class SqlReader:
     def __init__(self, model: SqlModel, *, rows_max: int = ROWS_MAX) -> None:
         self.model = model
         self._rows_max = rows_max
-        self._collation: str | None = ""  # not looked up yet
+        self._able: dict[str, set[str]] = {}  # what this database can do beyond the rest of its kind
         self._prepared: Prepared = {}
 
     async def read(self, connection: SqlConnection, query: Query) -> Rows:
@@ -148,12 +151,14 @@ class SqlReader:
         )
 
     async def _context(self, connection: SqlConnection, query: Query) -> Context:
+        able = self._able.get(connection.dialect)
+        if able is None:
+            asked = await connection.execute(_FUNCTIONS if connection.dialect == "sqlite" else _COLLATIONS)
+            able = self._able[connection.dialect] = {row[0] for row in asked}
         if connection.dialect == "sqlite":
-            return Context("sqlite", query.now, self.model.sqlite_functions)
-        if self._collation == "":
-            found = {row[0] for row in await connection.execute(_COLLATIONS)}
-            self._collation = next((one for one in _WITH_CASES if one in found), None)
-        return Context(connection.dialect, query.now, collation=self._collation)
+            return Context("sqlite", query.now, sqlite_functions=bool(able))
+        collation = next((one for one in _WITH_CASES if one in able), None)
+        return Context(connection.dialect, query.now, collation=collation)
 
 
 def _selection(request: Request, query: Query) -> Selection:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Integer, String, and_, case, cast, func, literal, type_coerce
+from sqlalchemy import Boolean, ColumnElement, Integer, String, and_, case, cast, func, literal, type_coerce
 
 from odata_server.edm import Primitive
+from odata_server.errors import not_implemented
 from odata_server.sql.functions import TEXT, WHOLE, function, sql
+from odata_server.sql.patterns import checked
 from odata_server.sql.terms import Context, Term, whole
 
 __all__ = ["contains", "ends_with", "lowered", "starts_with", "upper_bound"]
@@ -145,3 +147,18 @@ def trim(context: Context, text: Term) -> Term:
 def concat(context: Context, left: Term, right: Term) -> Term:
     """One text after the other; null when one of them is."""
     return _text(sql(left, context).concat(sql(right, context)), left, right)
+
+
+@function("matchespattern", TEXT, TEXT)
+def matches_pattern(context: Context, text: Term, pattern: Term) -> Term:
+    """Whether a regular expression is somewhere in ``text``. Raises 400 PATTERN_NOT_SUPPORTED for one that is dear."""
+    if not pattern.is_literal:
+        raise not_implemented("matchesPattern with a pattern that is no literal")
+    written = checked(pattern.value)
+    if not context.sqlite:
+        return _truth(sql(text, context).regexp_match(literal(written, String())), text)
+    if not context.sqlite_functions:
+        raise not_implemented("matchesPattern")
+    return _truth(
+        type_coerce(func.odata_matches(sql(text, context), literal(pattern.value, String())), Boolean()), text
+    )

@@ -7,13 +7,11 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
-    String,
     and_,
     case,
     exists,
     false,
     func,
-    literal,
     literal_column,
     not_,
     or_,
@@ -21,7 +19,7 @@ from sqlalchemy import (
     true,
 )
 
-from odata_server.edm import EnumType, Primitive
+from odata_server.edm import Primitive
 from odata_server.errors import bad_request, not_implemented
 from odata_server.expressions import (
     AllOf,
@@ -50,6 +48,7 @@ from odata_server.sql.casts import cast_term, is_of
 from odata_server.sql.comparison import compare, is_in
 from odata_server.sql.functions import call
 from odata_server.sql.limits import DEPTH_MAX, LAMBDA_DEPTH_MAX, LIST_MAX
+from odata_server.sql.operands import chain_of, has_flags, json_term, members_term
 from odata_server.sql.scopes import Entity, Many, Named, Scope, Structure
 from odata_server.sql.search import search_condition
 from odata_server.sql.terms import NULL, Context, Term, bind, literal_term, mismatch, type_name
@@ -111,14 +110,14 @@ class Translator:
     def _condition(self, expression: Expression, exact: bool) -> ColumnElement[bool]:
         match expression:
             case Binary(operator="and" | "or" as name):
-                parts = [self.condition(one, exact=exact) for one in _chain(name, expression)]
+                parts = [self.condition(one, exact=exact) for one in chain_of(name, expression)]
                 return and_(*parts) if name == "and" else or_(*parts)
             case Unary(operator="not"):
                 return not_(self.condition(expression.operand, exact=True))
             case Binary(operator=name) if name in _COMPARISONS:
                 return self._comparison(name, expression.left, expression.right, exact)
             case Binary(operator="has"):
-                return self._has(self.term(expression.left), self.term(expression.right), exact)
+                return has_flags(self.term(expression.left), self.term(expression.right), self.context, exact=exact)
             case In():
                 return self._in(expression, exact)
             case AnyOf() | AllOf():
@@ -172,25 +171,12 @@ class Translator:
         if isinstance(expression, ListExpression):
             items = [self.term(one) for one in expression.items]
         elif isinstance(expression, JsonLiteral) and isinstance(expression.value, list):
-            items = [_json_term(one, left) for one in expression.value]
+            items = [json_term(one, left) for one in expression.value]
         else:
             return None
         if len(items) > LIST_MAX:
             raise bad_request("EXPRESSION_TOO_LARGE", f"A list has more than {LIST_MAX} values.")
         return items
-
-    def _has(self, left: Term, right: Term, exact: bool) -> ColumnElement[bool]:
-        """Whether flags are set; of an enumeration without flags a value has itself alone."""
-        if left.is_null or right.is_null:
-            return false()
-        if not isinstance(left.type, EnumType) or left.type != right.type or not right.is_literal:
-            raise mismatch("has needs a property of an enumeration and members of it.", left, right)
-        if not left.type.is_flags or left.is_literal:
-            return compare("eq", left, right, self.context, exact=exact)
-        listed = literal(",", String()).concat(left.element).concat(literal(",", String()))
-        position = func.instr if self.context.sqlite else func.strpos
-        found = and_(*(position(listed, literal(f",{one},", String())) > 0 for one in right.value.split(",")))
-        return func.coalesce(found, false())
 
     def _has_subset(self, whole: Expression, part: Expression) -> ColumnElement[bool]:
         """Whether each value of a list is in a collection."""
@@ -310,7 +296,7 @@ class Translator:
         edm = self._edm
         for name, found in edm.enum_types.items():
             if expression.type_name in {name, edm.qualified(name)}:
-                return _members(expression, found)
+                return members_term(expression, found)
         raise mismatch(f"There is no enumeration {expression.type_name}.")
 
     def _case(self, expression: Case) -> Term:
@@ -389,31 +375,3 @@ class Translator:
         table, element = elements(right, self.context)
         equal = compare("eq", element, left, self.context, exact=False)
         return exists(select(1).select_from(table).where(equal).correlate_except(table))
-
-
-def _chain(name: str, expression: Expression) -> list[Expression]:
-    """The operands of a chain of ``and`` or of ``or``, however long, without recursion."""
-    found: list[Expression] = []
-    waiting = [expression]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, Binary) and one.operator == name:
-            waiting += [one.right, one.left]
-        else:
-            found.append(one)
-    return found
-
-
-def _members(expression: EnumLiteral, of: EnumType) -> Term:
-    names = {member.name: member.name for member in of.members}
-    names |= {str(member.value): member.name for member in of.members}
-    unknown = [one for one in expression.members if one not in names]
-    if unknown or (len(expression.members) > 1 and not of.is_flags):
-        raise mismatch(f"{of.name} has no member {','.join(unknown or expression.members)}.")
-    return Term(of, value=",".join(names[one] for one in expression.members), nullable=False)
-
-
-def _json_term(value: Any, left: Term) -> Term:
-    if isinstance(value, list | dict):
-        raise mismatch("A list holds what is no value.", left)
-    return literal_term(value, None)

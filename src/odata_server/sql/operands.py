@@ -1,0 +1,58 @@
+"""What stands between operators: chains, members of enumerations, values of JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, String, and_, false, func, literal
+
+from odata_server.edm import EnumType
+from odata_server.expressions import Binary, EnumLiteral, Expression
+from odata_server.sql.comparison import compare
+from odata_server.sql.terms import Context, Term, literal_term, mismatch
+
+__all__ = ["chain_of", "has_flags", "json_term", "members_term"]
+
+
+def chain_of(name: str, expression: Expression) -> list[Expression]:
+    """The operands of a chain of ``and`` or of ``or``, however long, without recursion."""
+    found: list[Expression] = []
+    waiting = [expression]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Binary) and one.operator == name:
+            waiting += [one.right, one.left]
+        else:
+            found.append(one)
+    return found
+
+
+def members_term(expression: EnumLiteral, of: EnumType) -> Term:
+    """The term of a literal of an enumeration. Raises 400 TYPE_MISMATCH for what is no member."""
+    names = {member.name: member.name for member in of.members}
+    names |= {str(member.value): member.name for member in of.members}
+    unknown = [one for one in expression.members if one not in names]
+    if unknown or (len(expression.members) > 1 and not of.is_flags):
+        raise mismatch(f"{of.name} has no member {','.join(unknown or expression.members)}.")
+    return Term(of, value=",".join(names[one] for one in expression.members), nullable=False)
+
+
+def json_term(value: Any, left: Term) -> Term:
+    """The term of a value of JSON. Raises 400 TYPE_MISMATCH for an array or an object."""
+    if isinstance(value, list | dict):
+        raise mismatch("A list holds what is no value.", left)
+    return literal_term(value, None)
+
+
+def has_flags(left: Term, right: Term, context: Context, *, exact: bool) -> ColumnElement[bool]:
+    """Whether flags are set; of an enumeration without flags a value has itself alone."""
+    if left.is_null or right.is_null:
+        return false()
+    if not isinstance(left.type, EnumType) or left.type != right.type or not right.is_literal:
+        raise mismatch("has needs a property of an enumeration and members of it.", left, right)
+    if not left.type.is_flags or left.is_literal:
+        return compare("eq", left, right, context, exact=exact)
+    listed = literal(",", String()).concat(left.element).concat(literal(",", String()))
+    position = func.instr if context.sqlite else func.strpos
+    found = and_(*(position(listed, literal(f",{one},", String())) > 0 for one in right.value.split(",")))
+    return func.coalesce(found, false())

@@ -1,0 +1,31 @@
+"""A bookshop whose SQLite has the functions that a host can give it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from sqlalchemy import create_engine, event
+from sqlalchemy.pool import StaticPool
+
+from odata_server.engines import EngineDatabase
+from odata_server.sql.sqlite_functions import install
+from tests.odata_server.bookshop import fill
+
+
+@pytest.fixture
+async def equipped(library: EngineDatabase) -> AsyncIterator[EngineDatabase]:
+    """`library`; on SQLite with upper and lower case of every script, and with regular expressions."""
+    if library.dialect == "postgresql":
+        yield library
+        return
+    engine = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
+
+    @event.listens_for(engine, "connect")
+    def connect(connection: Any, _record: Any) -> None:
+        install(connection)
+
+    await fill(engine)
+    yield EngineDatabase(engine)
+    engine.dispose()
