@@ -9,7 +9,7 @@ from odata_server.sql.reader import SqlReader
 from promenade import model
 from promenade.model.declare import Service
 from promenade.model.edm import edm_for, served_entities
-from promenade.store.odata_maps import code_list_columns, code_list_rows, columns_of, rows_of
+from promenade.store.odata_maps import CODE_LIST_COLUMNS, code_list_rows, columns_of, rows_of
 
 __all__ = ["reader_for", "sql_model_for"]
 
@@ -23,9 +23,8 @@ def sql_model_for(service: Service) -> SqlModel:
         )
         for entity in served_entities(service)
     }
-    columns = code_list_columns()
     for set_name in model.code_lists():
-        maps[set_name] = EntityMap(code_list_rows(set_name), columns, etag=None)
+        maps[set_name] = EntityMap(code_list_rows(set_name), CODE_LIST_COLUMNS, etag=None)
     return SqlModel(edm_for(service), maps)
 
 

@@ -24,7 +24,7 @@ from promenade.store.calendar import promotions_calendar
 from promenade.store.schema import column_type, table
 from promenade.store.types import ExactDecimal, string
 
-__all__ = ["code_list_columns", "code_list_rows", "columns_of", "rows_of"]
+__all__ = ["CODE_LIST_COLUMNS", "code_list_rows", "columns_of", "rows_of"]
 
 
 def rows_of(entity: EntityType) -> sa.FromClause:
@@ -104,7 +104,7 @@ def code_list_rows(set_name: str) -> sa.FromClause:
     rows = ", ".join(_written(code) for code in model.code_list(set_name).values)
     # The cast and the limit let SQLite index the list by code for a join; it would go through all of it for each row.
     names = "CAST(column1 AS TEXT) AS code, column2 AS name, column3 AS description, column4 AS sequence"
-    return (
+    written = (
         sa.text(f"SELECT {names} FROM (VALUES {rows}) AS written LIMIT 1000")  # noqa: S608 - nothing in it comes from outside
         .columns(
             sa.column("code", string(30)),
@@ -112,13 +112,14 @@ def code_list_rows(set_name: str) -> sa.FromClause:
             sa.column("description", string(1000)),
             sa.column("sequence", sa.Integer()),
         )
-        .subquery(set_name.lower())
+        .subquery("written")
     )
+    texts = (_by_bytes(written.c[name]) for name in ("code", "name", "description"))
+    return sa.select(*texts, written.c.sequence).subquery(set_name.lower())
 
 
-def code_list_columns() -> dict[str, Column]:
-    """The columns of every code list."""
-    return {"code": "code", "name": _by_bytes("name"), "description": _by_bytes("description"), "sequence": "sequence"}
+CODE_LIST_COLUMNS: Mapping[str, Column] = {name: name for name in ("code", "name", "description", "sequence")}
+"""The columns of every code list."""
 
 
 def _written(code: Code) -> str:
@@ -132,7 +133,11 @@ def _quoted(text: str) -> str:
 
 
 class _ByBytes(FunctionElement[str]):
-    """A text that is compared and sorted by its bytes, as every column of the tables is."""
+    """A text that is compared and sorted by its bytes, as every column of the tables is.
+
+    Said of a column inside a query, so that outside it is that column's nature and gives way to what an expression
+    says of it.
+    """
 
     inherit_cache = True
 
@@ -147,9 +152,5 @@ def _collated(element: _ByBytes, compiler: SQLCompiler, **kw: Any) -> str:
     return f'({compiler.process(element.clauses, **kw)} COLLATE "C")'
 
 
-def _by_bytes(name: str) -> Column:
-    def column(source: sa.FromClause) -> sa.ColumnElement[Any]:
-        kind = source.c[name].type
-        return sa.type_coerce(_ByBytes(source.c[name]), kind)
-
-    return column
+def _by_bytes(column: sa.ColumnElement[Any]) -> sa.Label[Any]:
+    return sa.type_coerce(_ByBytes(column), column.type).label(column.key)

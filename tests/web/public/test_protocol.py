@@ -246,6 +246,15 @@ def test_an_expand_that_would_write_rows_over_and_over_is_refused(api: Api) -> N
     assert problem(answer) == (400, "EXPAND_TOO_LARGE", "$expand")
 
 
+@pytest.mark.parametrize(
+    "expression", ["tolower(description) eq name", "concat(name,description) gt code", "name lt 'M'"]
+)
+def test_texts_of_code_lists_compare_as_all_texts_do(api: Api, expression: str) -> None:
+    names = [one["name"] for one in api.read(f"Currencies?$filter={expression}&$orderby=name")["value"]]
+    assert names == sorted(names)
+    assert (names == []) == ("tolower" in expression)
+
+
 def test_unknown_options_are_refused_and_custom_ones_are_not(api: Api) -> None:
     assert problem(api.get("Campaigns?$nonsense=1"))[0] == 400
     assert api.get("Campaigns?$top=1&nonsense=1&sap-client=100").status_code == 200
