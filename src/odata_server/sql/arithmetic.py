@@ -95,7 +95,7 @@ def _inexact(left: Term, right: Term) -> bool:
 
 
 def _floating(name: str, left: Term, right: Term, context: Context) -> Term:
-    one, other = as_double(left, context), as_double(right, context)
+    one, other = _tame(as_double(left, context), context), _tame(as_double(right, context), context)
     divisor = func.nullif(other, literal(0.0, Double()))
     if name == "mod":
         result: Any = None
@@ -106,6 +106,15 @@ def _floating(name: str, left: Term, right: Term, context: Context) -> Term:
     else:
         result = one / divisor if name.startswith("div") else _OPERATORS[name](one, other)
     return Term(Primitive.DOUBLE, type_coerce(result, Double()))
+
+
+def _tame(value: ColumnElement[Any], context: Context) -> ColumnElement[Any]:
+    """A floating-point number that PostgreSQL can reckon with: it fails where others come to infinity, or to zero."""
+    if context.sqlite:
+        return value
+    size = func.abs(value)
+    too_small, in_range = size < literal(1e-150, Double()), size < literal(1e150, Double())
+    return type_coerce(case((too_small, literal(0.0, Double())), (in_range, value)), Double())
 
 
 def _divisor(value: ColumnElement[Any]) -> ColumnElement[Any]:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import ColumnElement
 
 from odata_server.edm import ComplexType, Primitive
 from odata_server.errors import bad_request
-from odata_server.expressions import Expression, Member
+from odata_server.expressions import Binary, Expression, Literal, Member
 from odata_server.sql.limits import ORDER_MAX
+from odata_server.sql.operands import chain_of
 from odata_server.sql.terms import FLOATS, Context, Term, materialised, mismatch, type_name
 from odata_server.sql.translate import Translator
 from odata_server.syntax import OrderItem
 
-__all__ = ["Ordered", "clauses_of", "order_of"]
+__all__ = ["Ordered", "clauses_of", "order_of", "present"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +37,18 @@ class Ordered:
         return clause.nulls_last() if self.descending else clause.nulls_first()
 
 
-def order_of(items: Sequence[OrderItem], translator: Translator) -> list[Ordered]:
-    """The items, and the key after them. Raises 400 for what has no order."""
+def order_of(
+    items: Sequence[OrderItem], translator: Translator, not_null: frozenset[str] = frozenset()
+) -> list[Ordered]:
+    """The items, and the key after them; ``not_null`` are properties that are not, whatever the model says.
+
+    PostgreSQL keeps null highest in an index, OData lowest: where there is none, the index serves the order.
+    Raises 400 for what has no order.
+    """
     found, named = _ordered(items, translator)
+    found = [
+        replace(one, term=replace(one.term, nullable=False)) if one.term.name in not_null else one for one in found
+    ]
     entity = translator.scope.entity
     for name in entity.entity_type.key:
         if name not in named:
@@ -46,6 +56,20 @@ def order_of(items: Sequence[OrderItem], translator: Translator) -> list[Ordered
             if isinstance(key, Term):
                 found.append(Ordered(materialised(key, translator.context), False, key.type not in FLOATS))
     return found
+
+
+def present(condition: Expression | None) -> frozenset[str]:
+    """The properties that are not null where a condition is true, as far as its outermost comparisons tell."""
+    found = set()
+    for one in () if condition is None else chain_of("and", condition):
+        if not isinstance(one, Binary) or one.operator not in {"eq", "ne", "gt", "ge", "lt", "le"}:
+            continue
+        for side, other in ((one.left, one.right), (one.right, one.left)):
+            if isinstance(side, Member) and side.source is None and isinstance(other, Literal):
+                is_null = other.value is None
+                if is_null == (one.operator == "ne"):
+                    found.add(side.name)
+    return frozenset(found)
 
 
 def clauses_of(items: Sequence[OrderItem], translator: Translator) -> list[ColumnElement[Any]]:

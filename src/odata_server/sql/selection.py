@@ -13,7 +13,7 @@ from odata_server.expressions import Expression
 from odata_server.sql.connection import SqlConnection
 from odata_server.sql.limits import COMPUTE_MAX, EXPAND_MAX
 from odata_server.sql.model import Place, SqlModel
-from odata_server.sql.order import Ordered, order_of
+from odata_server.sql.order import Ordered, order_of, present
 from odata_server.sql.projection import Projection, Shape, chosen_names, project
 from odata_server.sql.scopes import Scope, Uses
 from odata_server.sql.search import search_condition
@@ -56,7 +56,7 @@ class Selection:
 
     def order(self) -> list[Ordered]:
         """``$orderby`` with the key at its end."""
-        return order_of(self.options.orderby, self.translator)
+        return order_of(self.options.orderby, self.translator, present(self.options.filter))
 
 
 @dataclass(slots=True)

@@ -160,7 +160,7 @@ def literal_term(value: Any, type_: Primitive | str | None) -> Term:
     if isinstance(type_, str) and not isinstance(type_, Primitive):
         raise ODataError(501, "NOT_IMPLEMENTED", f"Values of {type_} are not offered by this service.")
     if isinstance(value, Decimal | float):
-        _check_number(Decimal(value))
+        _check_number(Decimal(repr(value)) if isinstance(value, float) else value)
     elif isinstance(value, str):
         check_text(value)
     elif isinstance(value, datetime):

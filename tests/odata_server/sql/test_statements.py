@@ -33,7 +33,8 @@ async def statements_of(database: EngineDatabase, options: str) -> list[Any]:
     async def work(connection: Any) -> list[Any]:
         recording = Recording(connection)
         await READER.read(recording, query_of("Books", options))  # type: ignore[arg-type]
-        return [one for one in recording.statements if "pg_collation" not in str(one)]
+        catalogues = ("pg_collation", "pragma_function_list")  # asked once, what this database can do
+        return [one for one in recording.statements if not any(name in str(one) for name in catalogues)]
 
     return await database.read(work)
 
@@ -138,6 +139,9 @@ BOMBS = [
     ("$filter=sold mul sold mul sold gt 1", None),
     ("$filter=stock mod 0 eq 1 or stock div 0 eq 1 or price divby 0 eq 1 or rating mod 0 eq 1", None),
     ("$filter=rating gt INF or rating lt -INF or price gt INF", None),
+    ("$filter=rating" + " mul 1e60" * 9 + " gt 1", None),
+    ("$filter=rating" + " mul 1e-60" * 9 + " gt 1 or rating div 1e-60 div 1e-60 div 1e-60 div 1e-60 gt 1", None),
+    ("$filter=price" + " mul 1e60" * 9 + " gt 1", None),
     ("$filter=rating eq NaN", "TYPE_MISMATCH"),
     ("$filter=stock gt 1e60", None),
     ("$filter=price add 1e50 gt 1", None),
