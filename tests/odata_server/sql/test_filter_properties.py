@@ -106,6 +106,8 @@ def conditions(depth: int, kind: str = "book", source: Expression | None = None)
         st.builds(Binary, compare, strings, strings),
         st.builds(Binary, compare, amounts, amounts),
         st.builds(Binary, compare, moments, moments),
+        st.builds(lambda c, a, b: Unary("not", Binary(c, a, b)), compare, amounts, amounts),
+        st.builds(lambda c, a, b: Unary("not", Binary(c, a, b)), compare, amounts, NUMBERS),
         st.builds(lambda c, a, b: Binary(c, Call("date", (a,)), b), compare, moments, DATES),
         st.builds(lambda c, p, a, b: Binary(c, Call(p, (a,)), b), compare, parts, moments, NUMBERS),
         st.builds(
