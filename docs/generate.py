@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import sys
 from collections.abc import Callable, Iterator
@@ -13,33 +12,16 @@ import click
 import msgspec
 from prometheus_client.metrics import MetricWrapperBase
 
-from docs import pos_reference
+from docs import error_codes, pos_reference
 from docs.markdown import table, text_of
+from docs.public_page import public_api_page
 from promenade import cli, events, metrics
 from promenade.engine.benefits import registry as benefits
 from promenade.engine.conditions import registry as conditions
-from promenade.engine.definition import DefinitionError
-from promenade.errors import Detail
-from promenade.model import EntityType, code_lists, entities
-from promenade.model.declare import Field, Kind, Link, Service
-from promenade.web.numbers import BadNumber
-from promenade.web.problems import STATUS
-from promenade.web.validation import _WORDS
+from promenade.model import EntityType, code_lists, entities, entity
+from promenade.model.declare import Field, Kind, Link, Mode, Service
 
-ROOT = Path(__file__).parent.parent
 REFERENCE = Path(__file__).parent / "reference"
-SOURCE = ROOT / "src" / "promenade"
-# What a till's request can come upon.
-POS_SOURCES = (
-    "web/",
-    "workflows/confirm",
-    "workflows/coupon_claims",
-    "workflows/evaluate",
-    "workflows/side_effects",
-    "store/postgresql",
-    "store/sqlite",
-    "store/unit",
-)
 ERROR_BODY = inspect.cleandoc(
     """
     Every error has the body `{"error": {"code", "message", "target", "details"}}`: a stable code, words for people, the
@@ -50,6 +32,15 @@ ERROR_BODY = inspect.cleandoc(
 
     503 may be sent again at once, with growing waits; so may a confirm that got no answer, with the same body.
     """
+)
+NOT_PUBLIC = inspect.cleandoc(
+    """
+    What the database holds besides the [collections of the public API](public-api.md#collections). Every table of a
+    tenant's rows has the tenant first in its key ([decision 8](../decisions/0008-keys-start-with-the-tenant.md)).
+    """
+)
+KEPT_BACK = (
+    "Of collections that are public, these fields are stored and never shown there. `tenantId` of parts as well."
 )
 NOTICE = "<!-- Generated from the code by `make docs`. Change the code, not this page. -->"
 
@@ -102,73 +93,8 @@ def benefits_page() -> str:
 def pos_page() -> str:
     """The POS service: addresses, messages, errors."""
     parts = ["# POS", pos_reference.INTRO, "## Addresses", pos_reference.services(), pos_reference.shapes()]
-    parts += ["## Errors", ERROR_BODY, table(("Code", "Status", "Message"), error_rows(POS_SOURCES))]
+    parts += ["## Errors", ERROR_BODY, table(error_codes.COLUMNS, error_codes.error_rows(error_codes.POS))]
     return "\n\n".join(parts)
-
-
-def error_codes_page() -> str:
-    """Every code that the program raises, read from its syntax trees."""
-    intro = "Codes are stable; messages are for people and may change. `…` stands for a value of the request."
-    return f"# Error codes\n\n{intro}\n\n{table(('Code', 'Status', 'Message'), error_rows(('',)))}"
-
-
-def error_rows(sources: tuple[str, ...]) -> list[tuple[str, str, str]]:
-    """Code, status and messages of every error made below ``sources``; a field's fault is 400 like the whole."""
-    statuses = {kind.__name__: str(status) for kind, status in STATUS.items()}
-    statuses |= {DefinitionError.__name__: "400", Detail.__name__: "400", BadNumber.__name__: "400"}
-    found: dict[tuple[str, str], list[str]] = {}
-    for path in sorted(SOURCE.rglob("*.py")):
-        if path.relative_to(SOURCE).as_posix().startswith(sources):
-            for name, code, message in raised(ast.parse(path.read_text()), set(statuses)):
-                messages = found.setdefault((code, statuses[name]), [])
-                if message and message not in messages:
-                    messages.append(message)
-    for _, code, phrase in _WORDS:
-        messages = found.setdefault((code, "400"), [])
-        if f"`…` {phrase}." not in messages:
-            messages.append(f"`…` {phrase}.")
-    found.setdefault(("INTERNAL_ERROR", "500"), ["Something went wrong; quote …."])
-    return [(f"`{code}`", status, "<br>".join(messages)) for (code, status), messages in sorted(found.items())]
-
-
-def raised(tree: ast.Module, kinds: set[str]) -> Iterator[tuple[str, str, str]]:
-    """(class, code, message) of every error made with a literal code."""
-    texts = texts_by_name(tree)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in kinds:
-            following = [*node.args[1:], None]
-            for argument, message in zip(node.args, following, strict=True):
-                code = literal_code(argument)
-                if code is not None:
-                    yield node.func.id, code, words(message, texts)
-                    break
-
-
-def texts_by_name(tree: ast.Module) -> dict[str, list[tuple[int, ast.expr]]]:
-    """What text each name is given, and in which lines: messages often have a name."""
-    texts: dict[str, list[tuple[int, ast.expr]]] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            texts.setdefault(node.targets[0].id, []).append((node.lineno, node.value))
-    return texts
-
-
-def literal_code(node: ast.expr) -> str | None:
-    """A literal like "NOT_FOUND", else None."""
-    value = node.value if isinstance(node, ast.Constant) else None
-    return value if isinstance(value, str) and value.isupper() and value.replace("_", "").isalnum() else None
-
-
-def words(node: ast.expr | None, texts: dict[str, list[tuple[int, ast.expr]]]) -> str:
-    """A message's text, with … for what is filled in; a name's nearest text above it."""
-    if isinstance(node, ast.Name):
-        above = [one for one in texts.get(node.id, []) if one[0] <= node.lineno]
-        node = max(above, key=lambda one: one[0])[1] if above else None
-    if isinstance(node, ast.Constant):
-        return str(node.value)
-    if isinstance(node, ast.JoinedStr):
-        return "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in node.values)
-    return ""
 
 
 def metrics_page() -> str:
@@ -184,27 +110,29 @@ def metrics_page() -> str:
 
 
 def entities_page() -> str:
-    """Every entity with its fields, and every code list."""
-    parts = ["# Entities", "What the service keeps. Names are those on the wire."]
-    parts += [entity_section(entity) for entity in entities()]
+    """What is stored beside what the public API shows."""
+    kept = [(entity, field) for entity in entities() if entity.public is not Mode.NONE for field in kept_back(entity)]
+    rows = [
+        (f"[{entity.set_name}](public-api.md#{entity.set_name.lower()})", f"`{field.wire}`", type_of(field), field.doc)
+        for entity, field in kept
+    ]
+    parts = ["# Entities that are not public", NOT_PUBLIC, "## Fields kept back", KEPT_BACK]
+    parts.append(table(("Collection", "Field", "Type", "Meaning"), rows))
+    parts += [entity_section(entity) for entity in entities() if entity.public is Mode.NONE]
     return "\n\n".join(parts)
 
 
+def kept_back(entity: EntityType) -> list[Field]:
+    """The stored fields that the public API does not show."""
+    hidden = [field for field in entity.fields if Service.PUBLIC in field.hidden_from or field.write_only]
+    return [field for field in hidden if not field.virtual and field.name != "tenant_id"]
+
+
 def entity_section(entity: EntityType) -> str:
-    """One entity."""
-    rows = [field_row(field) for field in entity.fields if not field.hidden_from >= set(Service)]
-    rows += [link_row(link) for link in entity.links]
-    parts = [f"## {entity.set_name}", entity.doc + (" Deprecated." if entity.deprecated else "")]
-    if entity.natural_key:
-        keys = {field.name: field.wire for field in entity.fields} | {
-            link.column: link.property_wire for link in entity.links
-        }
-        keys |= {link.name: link.property_wire for link in entity.links}
-        parts.append("Unique per tenant: " + ", ".join(f"`{keys[name]}`" for name in entity.natural_key) + ".")
+    """One entity that no client of the public API sees."""
+    rows = [field_row(field) for field in entity.fields] + [link_row(link) for link in entity.links]
+    parts = [f"## {entity.set_name}", entity.doc]
     parts.append(table(("Field", "Type", "", "Meaning"), rows))
-    if entity.collections:
-        to = [(f"`{part.wire}`", f"[{part.target}](#{part.target.lower()})", part.doc) for part in entity.collections]
-        parts.append(table(("Navigation", "To", "Meaning"), to))
     return "\n\n".join(parts)
 
 
@@ -247,7 +175,13 @@ def type_of(field: Field) -> str:
 def link_row(link: Link) -> tuple[str, str, str, str]:
     """One association of an entity."""
     notes = "required" if link.required and not link.read_only else "read-only" if link.read_only else ""
-    return f"`{link.property_wire}`", f"UUID of [{link.target}](#{link.target.lower()})", notes, link.doc
+    return f"`{link.property_wire}`", f"UUID of {place_of(link.target)}", notes, link.doc
+
+
+def place_of(target: str) -> str:
+    """A link to where an entity is described."""
+    is_public = entity(target).public is not Mode.NONE
+    return f"[{target}]({'public-api.md' if is_public else ''}#{target.lower()})"
 
 
 def code_lists_page() -> str:
@@ -316,13 +250,14 @@ def option_row(option: click.Option) -> tuple[str, str, str]:
 
 
 LINKED: tuple[tuple[str, Callable[[], str]], ...] = (
+    ("public-api.md", public_api_page),
     ("pos.md", pos_page),
     ("conditions.md", conditions_page),
     ("benefits.md", benefits_page),
     ("entities.md", entities_page),
     ("code-lists.md", code_lists_page),
     ("events.md", events_page),
-    ("error-codes.md", error_codes_page),
+    ("error-codes.md", error_codes.error_codes_page),
     ("metrics.md", metrics_page),
     ("command-line.md", command_line_page),
 )

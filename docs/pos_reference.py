@@ -20,6 +20,7 @@ from promenade.web.monitoring import Health, Heartbeat, Monitoring
 from promenade.web.numbers import amount_thousandths, price_hundredths, quantity_thousandths
 from promenade.web.pos import Pos
 from promenade.web.pos_messages import ConfirmRequest, EvaluateRequest
+from promenade.web.pos_metadata import PosMetadata
 from promenade.web.pos_responses import EvaluateResponseV2, SideEffectsResult
 from promenade.workflows.confirm import MESSAGE
 
@@ -44,6 +45,8 @@ _CONTRACTS: dict[str, tuple[str, type[Struct] | None, type[Struct] | str | None]
     "_token": (_OPEN, None, TokenResponse),
     "_jwks": (_OPEN, None, "JSON"),
     "_configuration": (_OPEN, None, "JSON"),
+    "_document": (_POS, None, "JSON; `$metadata` in XML or JSON"),
+    "_openapi_document": (_OPEN, None, "JSON"),
 }
 _NUMBERS = {
     quantity_thousandths: "Decimal(15,3), not 0",
@@ -61,6 +64,7 @@ def services() -> str:
         *Pos(none, none).endpoints(),
         *Monitoring(none, none, None).endpoints(),
         *issuer.endpoints(),
+        *PosMetadata(none).endpoints(),
     ]
     addresses: dict[str, list[str]] = {}
     handlers: dict[str, object] = {}
@@ -76,6 +80,7 @@ def services() -> str:
         takes = "" if request is None else _link(request)
         gives = answer if isinstance(answer, str) else "" if answer is None else _link(answer)
         rows.append(("<br>".join(where), scope, takes, gives, text_of(handlers[name])))
+    rows.append(("`GET /pos/docs`", _OPEN, "", "HTML", "The OpenAPI document to browse, and to try out."))
     return table(("Address", "Scope", "Request", "Answer", "What it does"), rows)
 
 

@@ -1,0 +1,259 @@
+"""Every error code that the program can answer, read from its syntax trees, by service."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from docs.markdown import table
+from promenade.web.problems import STATUS
+from promenade.web.validation import _WORDS
+
+__all__ = [
+    "COLUMNS",
+    "EVERYWHERE",
+    "POS",
+    "PUBLIC",
+    "Raised",
+    "computed_codes",
+    "error_codes_page",
+    "error_rows",
+    "module_paths",
+    "raised_in",
+]
+
+Row = tuple[str, str, str]
+SOURCE = Path(__file__).parent.parent / "src"
+COLUMNS = ("Code", "Status", "Message")
+
+# Where a caller of each service can come upon an error. What starts with ! is left out again.
+POS = (
+    "promenade/web/",
+    "!promenade/web/odata",
+    "!promenade/web/public",
+    "promenade/workflows/confirm",
+    "promenade/workflows/coupon_claims",
+    "promenade/workflows/evaluate",
+    "promenade/workflows/side_effects",
+    "promenade/store/postgresql",
+    "promenade/store/sqlite",
+    "promenade/store/unit",
+)
+PUBLIC = (
+    "odata_server/",
+    "!odata_server/engines",
+    "!odata_server/sql_source",
+    "!odata_server/tables/",
+    "promenade/engine/",
+    "promenade/store/",
+    "promenade/web/",
+    "!promenade/web/issuer",
+    "!promenade/web/numbers",
+    "!promenade/web/pos",
+    "!promenade/web/validation",
+    "promenade/workflows/authoring/",
+    "promenade/workflows/campaigns",
+    "promenade/workflows/templates",
+)
+TABLES = ("odata_server/engines", "odata_server/sql_source", "odata_server/tables/")
+EVERYWHERE = ("",)
+
+# What makes an error: its status, or None where its first argument says it.
+_MAKERS: dict[str, str | None] = {
+    **{kind.__name__: str(status) for kind, status in STATUS.items()},
+    # One of several faults of a request: most are told with 400.
+    **dict.fromkeys(("BadNumber", "DefinitionError", "Detail", "Fault", "Wrong", "bad_request", "fault"), "400"),
+    "ODataError": None,
+    "not_found": "404",
+}
+# Codes that are put together in the program, by the module that does.
+_COMPUTED: dict[str, tuple[Row, ...]] = {
+    "odata_server/parse/cursor.py": tuple(
+        (code, "400", "… cannot be read at position …: expected …, found ….") for code in ("QUERY_SYNTAX", "URI_SYNTAX")
+    ),
+    "promenade/web/public.py": (
+        ("NOT_DELETABLE", "405", "… cannot be deleted directly."),
+        ("NOT_INSERTABLE", "405", "… cannot be created directly."),
+    ),
+}
+
+_INTRO = inspect.cleandoc(
+    """
+    Codes are stable; messages are for people and may change. `…` stands for a value of the request. Of several faults
+    of one request every one is in `details`, each with its code, message and target.
+
+    - A till meets those of [POS](pos.md#errors).
+    - An integrator meets those of the [public API](#public-api) below; in which form, says
+      [its page](public-api.md#errors).
+    - The [commands](#commands) print the message alone and end with 1, or with 2 when a value was wrong.
+    """
+)
+_FEW = "Beside what is above, `promenade` may refuse with:"
+_OWN = "A [model of your own](../how-to/serve-your-own-model.md) over plain tables has besides:"
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """A place where an error is made; the code is None where it was made elsewhere and is passed on."""
+
+    path: str
+    line: int
+    code: str | None
+    status: str
+    message: str
+    written: str = ""  # in the program
+
+
+def error_codes_page() -> str:
+    """Every code, by who can meet it."""
+    public, pos = error_rows(PUBLIC), error_rows(POS)
+    tables = [row for row in error_rows(TABLES) if row[0] not in {known[0] for known in public}]
+    known = {row[:2] for row in (*public, *pos, *tables)}
+    rest = [row for row in error_rows(EVERYWHERE) if row[:2] not in known]
+    parts = ["# Error codes", _INTRO, "## Public API", table(COLUMNS, public)]
+    parts += ["## Commands", _FEW, table(COLUMNS, rest), "## Plain tables", _OWN, table(COLUMNS, tables)]
+    return "\n\n".join(parts)
+
+
+def error_rows(sources: Sequence[str]) -> list[Row]:
+    """Code, status and messages of every error made below ``sources``."""
+    found: dict[tuple[str, str], list[str]] = {}
+
+    def add(code: str, status: str, message: str) -> None:
+        messages = found.setdefault((code, status), [])
+        if message and message not in messages:
+            messages.append(message)
+
+    for path in module_paths():
+        if _belongs(path, sources):
+            for one in raised_in(path):
+                if one.code is not None:
+                    add(one.code, one.status, one.message)
+            for row in _COMPUTED.get(path, ()):
+                add(*row)
+    if _belongs("promenade/web/validation.py", sources):
+        for _, code, phrase in _WORDS:
+            add(code, "400", f"`…` {phrase}.")
+    if _belongs("promenade/web/problems.py", sources):
+        found[("INTERNAL_ERROR", "500")] = ["Something went wrong; quote …."]
+    return [(f"`{code}`", status, "<br>".join(messages)) for (code, status), messages in sorted(found.items())]
+
+
+@cache
+def module_paths() -> tuple[str, ...]:
+    """All modules below `src`."""
+    return tuple(sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py")))
+
+
+def computed_codes() -> Mapping[str, Sequence[Row]]:
+    """Codes that no syntax tree shows, by the module that makes them."""
+    return _COMPUTED
+
+
+def _belongs(path: str, sources: Sequence[str]) -> bool:
+    refused = tuple(one[1:] for one in sources if one.startswith("!"))
+    taken = tuple(one for one in sources if not one.startswith("!"))
+    return path.startswith(taken) and not (refused and path.startswith(refused))
+
+
+# ---- syntax trees -------------------------------------------------------------------------------------------------
+
+
+@cache
+def raised_in(path: str) -> tuple[Raised, ...]:
+    """Every error that a module below `src` makes."""
+    tree = ast.parse((SOURCE / path).read_text())
+    return tuple(_Module(path, tree).errors())
+
+
+class _Module:
+    """One module: what its names are given, and what it makes of them."""
+
+    def __init__(self, path: str, tree: ast.Module) -> None:
+        self._path = path
+        self._tree = tree
+        self._texts: dict[str, list[tuple[int, ast.expr]]] = {}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                self._texts.setdefault(node.targets[0].id, []).append((node.lineno, node.value))
+
+    def errors(self) -> Iterator[Raised]:
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.Call):
+                name = _called(node.func)
+                if name == "not_implemented":
+                    yield self._raised(
+                        node, "NOT_IMPLEMENTED", "501", f"{_shown(node)} is not offered by this service."
+                    )
+                elif name in _MAKERS:
+                    yield from self._made(node, name)
+
+    def _made(self, node: ast.Call, name: str) -> Iterator[Raised]:
+        status = _MAKERS[name] or _number(node.args[0])
+        if name == "not_found":
+            message = self._words(node.args[0]) if node.args else "There is nothing at this address."
+            code = _literal(node.args[1]) if len(node.args) > 1 else "NOT_FOUND"
+            yield self._raised(node, code, status, message)
+            return
+        following = [*node.args[1:], None]
+        for argument, message_node in zip(node.args, following, strict=True):
+            codes = self._codes(argument)
+            if codes:
+                for code in codes:
+                    yield self._raised(node, code, status, self._words(message_node))
+                return
+        yield self._raised(node, None, status, "")
+
+    def _raised(self, node: ast.Call, code: str | None, status: str, message: str) -> Raised:
+        return Raised(self._path, node.lineno, code, status, message, ast.unparse(node))
+
+    def _codes(self, node: ast.expr) -> list[str]:
+        """The codes that an argument may be: a literal, one of two, or a name for them."""
+        if isinstance(node, ast.IfExp):
+            return [*self._codes(node.body), *self._codes(node.orelse)]
+        if isinstance(node, ast.Name):
+            above = self._above(node)
+            if above is None:  # imported: constants of this kind are named like what they hold
+                return [node.id] if node.id.isupper() and node.id.endswith("_SYNTAX") else []
+            return [] if isinstance(above, ast.Name) else self._codes(above)
+        code = _literal(node)
+        return [] if code is None else [code]
+
+    def _words(self, node: ast.expr | None) -> str:
+        """A message's text, with … for what is filled in; a name's nearest text above it."""
+        if isinstance(node, ast.Name):
+            node = self._above(node)
+        if isinstance(node, ast.Constant):
+            return str(node.value)
+        if isinstance(node, ast.JoinedStr):
+            return "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in node.values)
+        return ""
+
+    def _above(self, node: ast.Name) -> ast.expr | None:
+        above = [one for one in self._texts.get(node.id, []) if one[0] <= node.lineno]
+        return max(above, key=lambda one: one[0])[1] if above else None
+
+
+def _called(node: ast.expr) -> str:
+    if isinstance(node, ast.Name):
+        return node.id
+    return node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _literal(node: ast.expr) -> str | None:
+    """A literal like "NOT_FOUND", else None."""
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if isinstance(value, str) and value.isupper() and value.replace("_", "").isalnum() else None
+
+
+def _number(node: ast.expr) -> str:
+    return str(node.value) if isinstance(node, ast.Constant) else "400"
+
+
+def _shown(node: ast.Call) -> str:
+    argument = node.args[0]
+    return str(argument.value) if isinstance(argument, ast.Constant) else "…"

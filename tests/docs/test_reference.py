@@ -1,0 +1,116 @@
+"""The reference pages leave nothing out: what the program can answer, and what the public API offers."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from docs.error_codes import EVERYWHERE, POS, PUBLIC, Raised, computed_codes, error_rows, module_paths, raised_in
+from docs.generate import events_page
+from docs.public_page import public_api_page
+from docs.public_reference import FAULTS
+from promenade import events, model
+from promenade.model.declare import NONE, Service
+from promenade.model.edm import edm_for
+
+ROOT = Path(__file__).parent.parent.parent
+EDM = edm_for(Service.PUBLIC)
+# A code that was made elsewhere, and a function's own parameter, are read where they are made and given.
+PASSED_ON = re.compile(r"\b(\w+|\w+\[0\])\.code\b|\bcode\b")
+CODE = re.compile(r"""(?:\bcode["']?\]?|codes?\([^()]*\)) == ["']([A-Z][A-Z0-9_]{3,})["']""")
+
+
+def codes(sources: tuple[str, ...]) -> set[str]:
+    return {row[0].strip("`") for row in error_rows(sources)}
+
+
+# ---- errors -------------------------------------------------------------------------------------------------------
+
+
+def unread() -> list[Raised]:
+    """Errors whose code could not be read and is not one that is passed on."""
+    found = [one for path in module_paths() for one in raised_in(path) if one.code is None]
+    return [one for one in found if one.path not in computed_codes() and not PASSED_ON.search(one.written)]
+
+
+def test_the_code_of_every_error_is_read_where_the_error_is_made() -> None:
+    assert unread() == []
+
+
+def test_every_code_that_a_test_has_seen_is_listed() -> None:
+    listed = codes(EVERYWHERE)
+    seen: dict[str, str] = {}
+    for folder in ("odata_server", "store", "web", "workflows"):  # the engine's are reasons, not errors
+        for path in (ROOT / "tests" / folder).rglob("test_*.py"):
+            seen |= dict.fromkeys(CODE.findall(path.read_text()), path.name)
+    assert len(seen) > 40
+    assert {code: name for code, name in seen.items() if code not in listed} == {}
+
+
+@pytest.mark.parametrize(
+    ("sources", "some"),
+    [
+        (POS, {"QUANTITY_ZERO", "CONFIRM_MISMATCH", "UNAUTHORIZED"}),
+        (PUBLIC, {"QUERY_SYNTAX", "URI_SYNTAX", "NOT_INSERTABLE", "PRECONDITION_FAILED", "TOO_MANY_DIGITS", "LOCKED"}),
+    ],
+    ids=["pos", "public"],
+)
+def test_each_service_lists_its_own(sources: tuple[str, ...], some: set[str]) -> None:
+    assert some <= codes(sources)
+
+
+def test_a_till_is_not_told_of_what_only_integrators_meet() -> None:
+    assert not {"QUERY_SYNTAX", "LOCKED_IS_READ_ONLY", "PROMOTION_ACTIVE"} & codes(POS)
+    assert not {"CONFIRM_MISMATCH", "QUANTITY_ZERO"} & codes(PUBLIC)
+
+
+def test_what_operations_refuse_is_listed() -> None:
+    assert set(FAULTS) == set(EDM.operations)
+    named = {code for faults in FAULTS.values() for line in faults for code in re.findall(r"`([A-Z_]+)`", line)}
+    assert named <= codes(PUBLIC)
+
+
+# ---- the public API -----------------------------------------------------------------------------------------------
+
+
+PAGE = public_api_page()
+SECTIONS = {name: text for name, _, text in (part.partition("\n") for part in PAGE.split("\n### ")[1:])}
+
+
+@pytest.mark.parametrize(
+    "entity", [one for one in model.entities() if one.public is not NONE], ids=lambda one: one.set_name
+)
+def test_every_collection_has_its_fields_and_navigations(entity: model.EntityType) -> None:
+    section, entity_type = SECTIONS[entity.set_name], EDM.entity_types[entity.set_name]
+    for name in (*entity_type.property_by_name, *entity_type.navigation_by_name):
+        assert f"`{name}`" in section, name
+    assert ("Deprecated" in section) == entity.deprecated
+
+
+def test_every_code_list_is_named() -> None:
+    missing = [name for name in model.code_lists() if f"[{name}](code-lists.md#{name.lower()})" not in PAGE]
+    assert missing == []
+
+
+def test_what_is_kept_back_is_not_there() -> None:
+    assert "`genericCode`" in SECTIONS["CouponTypes"]  # accepted, and said to be write-only
+    assert "write-only" in SECTIONS["CouponTypes"]
+    assert "`code`" not in SECTIONS["CouponCodes"].partition("\n\n## ")[0]
+
+
+def test_every_limit_names_a_code_that_is_listed() -> None:
+    _, _, rest = PAGE.partition("\n## Limits\n")
+    named = set(re.findall(r"4\d\d `([A-Z_]+)`", rest.partition("\n## ")[0]))
+    assert len(named) > 8
+    assert named <= codes(PUBLIC)
+
+
+# ---- events -------------------------------------------------------------------------------------------------------
+
+
+def test_every_event_is_there() -> None:
+    page = events_page()
+    assert len(events.events()) == 28
+    assert [kind for kind in events.events() if f"\n## {kind}\n" not in page] == []
