@@ -165,6 +165,8 @@ _WRITING = inspect.cleandoc(
       Times carry an offset or `Z`, and are answered in UTC.
     - **Rules over several rows**, such as that an ACTIVE promotion gives something, are judged at the end of the
       request or change set. A change is priced by the next evaluation.
+    - **Rules of single collections** that no table shows, such as what a change of a budget's total does, are in
+      [decision 11](../decisions/0011-authoring-rules.md).
     - **Trail.** Every change is in [AuditLogs](#auditlogs). A change that changes nothing leaves no trace.
     """
 )
@@ -186,7 +188,9 @@ _ERRORS = inspect.cleandoc(
     `code` is stable; `target` is the path of the field, such as `posGroups/0/posGroup_ID`, or the name of the query
     option or header. All faults of a request are told at once in `details`, each with `code`, `message` and `target`;
     the error itself then repeats the first, or is `MULTIPLE_ERRORS`. A refused request leaves nothing behind. Inside
-    `$batch`, errors are always those of an OData client. All codes: [Error codes](error-codes.md#public-api).
+    `$batch`, errors are always those of an OData client, and so are those of requests that are refused before their
+    address is looked at (`URL_TOO_LONG`, `HEADERS_TOO_LARGE`, `MALFORMED_HTTP`). All codes:
+    [Error codes](error-codes.md#public-api).
     """
 )
 _MANAGED_ROWS = (
@@ -198,7 +202,8 @@ _MANAGED_ROWS = (
 _MODES = inspect.cleandoc(
     """
     RW: create, read, update, delete. RW\\*: read, and what its section says. RO: read only. A field is optional, and
-    null when it is left out, unless the table says *required* or names a default. Times are kept to the microsecond.
+    null when it is left out, unless the table says *required* or names a default. What is *write-only* is accepted and
+    never shown, filtered or ordered by. Times are kept to the microsecond.
     """
 )
 _CODE_LISTS = inspect.cleandoc(
@@ -242,7 +247,7 @@ def _option_words() -> str:
 
 def _function_words() -> str:
     names = sorted(functions._FUNCTIONS)
-    return "Functions: " + ", ".join(f"`{name}`" for name in names) + "."
+    return "Functions, in any case: " + ", ".join(f"`{name}`" for name in names) + "."
 
 
 def _limits() -> list[tuple[str, str, str]]:

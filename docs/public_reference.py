@@ -183,7 +183,7 @@ def _field_notes(entity: EntityType, prop: Property, field: Field) -> list[str]:
     if field.default is not None:
         notes.append(f"default `{_literal(field)}`")
     if prop.write_only:
-        notes.append("write-only: accepted, never shown")
+        notes.append("write-only")
     if entity.public is RW_RESTRICTED:
         notes = ["can be changed"] if field.name in entity.patchable else []
     if field.deprecated:
