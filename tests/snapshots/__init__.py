@@ -11,10 +11,14 @@ from pathlib import Path
 from odata_server.csdl_xml import render_xml
 from promenade.model.declare import PUBLIC
 from promenade.model.edm import edm_for
+from promenade.web.pos_metadata import pos_edm
 
 __all__ = ["FOLDER", "SNAPSHOTS"]
 
 FOLDER = Path(__file__).parent
 
-SNAPSHOTS: Mapping[str, Callable[[], bytes]] = {"public-metadata.xml": lambda: render_xml(edm_for(PUBLIC))}
+SNAPSHOTS: Mapping[str, Callable[[], bytes]] = {
+    "public-metadata.xml": lambda: render_xml(edm_for(PUBLIC)),
+    "pos-metadata.xml": lambda: render_xml(pos_edm(), "4.0"),
+}
 """Each file, and what it holds."""
