@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -30,6 +30,20 @@ async def test_a_window_opens_before_it_closes(desk: Desk) -> None:
         made = await desk.create_row(set_name, sample | {start: NOON, end: NOON + timedelta(hours=1)})
         error = await refused(desk, Invalid, desk.update(set_name, made, **{start: NOON + timedelta(hours=1)}))
         assert error.target == end
+
+
+async def test_a_window_is_open_by_null_and_not_by_the_ends_of_time(desk: Desk) -> None:
+    """What comes next to them is kept and told as it is; a database takes the ends themselves for infinities."""
+    first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+    moment = timedelta(microseconds=1)
+    for set_name, (start, end) in WINDOWS.items():
+        sample = await desk.sample(set_name)
+        for name, value in ((start, first), (end, last)):
+            error = await refused(desk, Invalid, desk.create_row(set_name, sample | {name: value}))
+            assert (error.code, error.target) == ("OUT_OF_RANGE", name)
+        made = await desk.create_row(set_name, sample | {start: first + moment, end: last - moment})
+        row = await desk.row(set_name, made)
+        assert (row[start], row[end]) == (first + moment, last - moment)
 
 
 @pytest.mark.parametrize("set_name", ["PosGroups", "ArticleGroups"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -17,6 +18,8 @@ __all__ = ["already_exists", "check_keys", "check_references", "check_values", "
 
 
 _INTEGER_MIN, _INTEGER_MAX = Decimal(-(2**31)), Decimal(2**31 - 1)
+# PostgreSQL's driver writes these as infinities, which no function of dates can reckon with.
+_ENDS_OF_TIME = (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
 
 
 def check_values(unit: Unit, write: Write) -> None:
@@ -54,6 +57,9 @@ def _value_fault(field: Field, value: Any, target: str) -> Detail | None:
             return _required(target)
         if not all(_is_plain(one) for one in value):
             return _bad_character(target)
+    elif field.kind is Kind.TIMESTAMP and value in _ENDS_OF_TIME:
+        message = f"{target} is the first or the last moment that can be written; without a bound it is null."
+        return Detail("OUT_OF_RANGE", message, target)
     elif isinstance(value, int | Decimal) and not isinstance(value, bool):
         return _range_fault(field, value, target)
     return None
