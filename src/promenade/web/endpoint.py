@@ -18,10 +18,11 @@ from promenade.errors import Invalid, NotAllowed, NotFound, PromenadeError
 from promenade.web.body import Disconnected, header
 from promenade.web.problems import Headers, body_of, headers_of, internal_body, status_of
 
-__all__ = ["JSON", "Answer", "Edge", "Endpoint", "Handler", "Reply", "not_found"]
+__all__ = ["JSON", "URL_TOO_LONG", "Answer", "Edge", "Endpoint", "Handler", "Reply", "not_found", "url_is_too_long"]
 
 JSON = (b"content-type", b"application/json")
 URL_BYTES_MAX = 8 * 1024
+URL_TOO_LONG = "The address exceeds 8 KiB."
 _log = structlog.get_logger("promenade.web")
 
 
@@ -61,6 +62,8 @@ class Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["promenade.route"] = self._label
         try:
+            if url_is_too_long(scope):
+                raise Invalid("URL_TOO_LONG", URL_TOO_LONG)
             handler = self._handlers.get(scope["method"])
             if handler is None:
                 raise NotAllowed("METHOD_NOT_ALLOWED", f"{scope['method']} is not possible here.", self._allow)
@@ -100,6 +103,11 @@ async def _send(scope: Scope, send: Send, answer: Answer) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
+def url_is_too_long(scope: Scope) -> bool:
+    """Whether the address exceeds `URL_BYTES_MAX`."""
+    return len(scope["raw_path"]) + len(scope["query_string"]) > URL_BYTES_MAX
+
+
 class Edge:
     """The outermost layer: correlation ids, HTTP metrics, and the last resort for what nobody foresaw."""
 
@@ -127,10 +135,7 @@ class Edge:
 
         metrics.http_requests_in_flight.inc()
         try:
-            if len(scope["raw_path"]) + len(scope["query_string"]) > URL_BYTES_MAX:
-                await _send(scope, noting, problem(Invalid("URL_TOO_LONG", "The address exceeds 8 KiB.")))
-            else:
-                await self._app(scope, receive, noting)
+            await self._app(scope, receive, noting)
         except Disconnected:
             status = status or 499  # nobody is left to read an answer; the log's convention for that
         except Exception:

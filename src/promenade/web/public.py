@@ -12,7 +12,7 @@ import structlog
 from starlette.types import Message, Receive, Scope, Send
 
 from odata_server.edm import EntitySet, Function
-from odata_server.errors import ODataError, not_found
+from odata_server.errors import ODataError, bad_request, not_found
 from odata_server.hooks import Access, Hooks
 from odata_server.http import Request, Response
 from odata_server.responses import error_response
@@ -23,6 +23,7 @@ from promenade.model.declare import Service
 from promenade.model.edm import MINOR_VERSION, edm_for
 from promenade.web.auth import Authenticator, Caller
 from promenade.web.body import Disconnected, header
+from promenade.web.endpoint import URL_TOO_LONG, url_is_too_long
 from promenade.web.odata import AuthoredSource
 from promenade.web.problems import odata_error, problem_details
 from promenade.web.public_claims import check_claims
@@ -64,6 +65,9 @@ class PublicApi:
                 message["headers"] = [*message["headers"], (b"x-correlation-id", correlation_id)]
             await send(message)
 
+        if url_is_too_long(scope):
+            await self._tell(scope, bad_request("URL_TOO_LONG", URL_TOO_LONG), with_correlation_id)
+            return
         segment = _first_segment(scope["path"])
         if segment in _NOT_ODATA or ":" in segment:
             await self._tell(scope, not_found(), with_correlation_id)

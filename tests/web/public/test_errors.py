@@ -136,3 +136,9 @@ def test_several_faults_are_told_at_once(api: Api) -> None:
 def test_an_unforeseen_method_is_refused(api: Api) -> None:
     answer = api.call("PURGE", "Campaigns")
     assert answer.status_code in {405, 501}
+
+
+def test_an_address_that_is_too_long_is_told_in_the_callers_words(api: Api) -> None:
+    path = "Campaigns?" + "x" * 8_192
+    assert problem(api.get(path))[:2] == (400, "URL_TOO_LONG")
+    assert odata_fault(api.get(path, **ODATA))[:2] == (400, "URL_TOO_LONG")
