@@ -42,6 +42,20 @@ NOT_PUBLIC = inspect.cleandoc(
 KEPT_BACK = (
     "Of collections that are public, these fields are stored and never shown there. `tenantId` of parts as well."
 )
+EVENTS = inspect.cleandoc(
+    """
+    What happens, for those who subscribe with [WebhookSubscriptions](public-api.md#webhooksubscriptions): each event is
+    kept with the change that it tells of, or not at all. Delivery
+    [is not here yet](../../README.md#what-is-not-here-yet): events wait for it. The body is an envelope:
+    """
+)
+ENVELOPE = (
+    ("`type`", "string", "The kind, one of those below."),
+    ("`timestamp`", "date-time", "When it happened, in UTC."),
+    ("`minorVersion`", "integer", "Minor version of the public API; fields are added, never changed."),
+    ("`tenantId`", "string", "The tenant it happened to."),
+    ("`data`", "object", "What the kind says below."),
+)
 NOTICE = "<!-- Generated from the code by `make docs`. Change the code, not this page. -->"
 
 
@@ -195,7 +209,8 @@ def code_lists_page() -> str:
 
 def events_page() -> str:
     """Every event, what it carries and since when."""
-    parts = ["# Events", "What subscribers are told; the `data` of the envelope, by its `type`."]
+    parts = ["# Events", EVENTS, table(("Field", "Type", "Meaning"), ENVELOPE)]
+    parts.append("Kinds: " + ", ".join(f"[{kind}](#{anchor_of(kind)})" for kind in sorted(events.events())) + ".")
     for kind, event in events.events().items():
         (schema,) = msgspec.json.schema_components([event])[1].values()
         properties: dict[str, dict[str, Any]] = schema["properties"]
@@ -203,6 +218,11 @@ def events_page() -> str:
         parts += [f"## {kind}", f"{text_of(event)} Since minor version {event.since}."]
         parts.append(table(("Field", "Type", "Meaning"), rows))
     return "\n\n".join(parts)
+
+
+def anchor_of(title: str) -> str:
+    """Where a heading is found on its page."""
+    return "".join(letter for letter in title.lower().replace(" ", "-") if letter.isalnum() or letter in "-_")
 
 
 def json_type(schema: dict[str, Any]) -> str:

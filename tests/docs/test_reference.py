@@ -6,9 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
+from msgspec.structs import fields
 
 from docs.error_codes import EVERYWHERE, POS, PUBLIC, Raised, computed_codes, error_rows, module_paths, raised_in
-from docs.generate import events_page
+from docs.generate import ENVELOPE, events_page
 from docs.public_page import public_api_page
 from docs.public_reference import FAULTS
 from promenade import events, model
@@ -107,10 +108,29 @@ def test_every_limit_names_a_code_that_is_listed() -> None:
     assert named <= codes(PUBLIC)
 
 
+# ---- links --------------------------------------------------------------------------------------------------------
+
+
+def anchors(page: str) -> set[str]:
+    """Where headings are found, as GitHub names them."""
+    titles = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", page, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize(
+    "page", sorted((ROOT / "docs").rglob("*.md")) + sorted(ROOT.glob("*.md")), ids=lambda page: page.name
+)
+def test_links_lead_to_headings(page: Path) -> None:
+    for target, anchor in re.findall(r"\]\(([\w./-]*)#([\w-]+)\)", page.read_text()):
+        other = page.parent / target if target else page
+        assert anchor in anchors(other.read_text()), f"{target}#{anchor}"
+
+
 # ---- events -------------------------------------------------------------------------------------------------------
 
 
 def test_every_event_is_there() -> None:
     page = events_page()
     assert len(events.events()) == 28
+    assert [row[0].strip("`") for row in ENVELOPE] == [one.encode_name for one in fields(events.Envelope)]
     assert [kind for kind in events.events() if f"\n## {kind}\n" not in page] == []
