@@ -14,6 +14,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import StaticPool
 from sqlalchemy.util import LRUCache
 
+from odata_server.sql.sqlite_functions import install
 from promenade.errors import Unavailable
 from promenade.store.hot import HOT
 from promenade.store.plain_insert import PlainInserts
@@ -113,6 +114,7 @@ class Line:
             self.raw.execute("PRAGMA journal_size_limit=67108864")
         self.raw.execute("PRAGMA cache_size=-32000")
         self.raw.execute("PRAGMA temp_store=MEMORY")
+        install(self.raw)
         self.raw.set_progress_handler(self._late, PROGRESS_STEPS)
         self._engine = create_engine("sqlite://", creator=lambda: self.raw, poolclass=StaticPool)
         guard_dialect(self._engine.dialect)

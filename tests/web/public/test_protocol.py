@@ -267,3 +267,14 @@ def test_requests_are_counted_by_the_collections_that_there_are(api: Api) -> Non
     labels = set(re.findall(r'route="(/api/v1[^"]*)"', text))
     assert {"/api/v1/Campaigns", "/api/v1/$metadata", "/api/v1/{other}"} <= labels
     assert not any("(" in label or "Nothing" in label or "xxx" in label for label in labels)
+
+
+def test_letters_of_every_script_have_cases_and_patterns_are_known(api: Api) -> None:
+    campaign = api.campaign(name="Käse und ÄPFEL")
+    for options in (
+        "$filter=tolower(name) eq 'käse und äpfel'",
+        "$filter=toupper(name) eq 'KÄSE UND ÄPFEL'",
+        "$filter=matchesPattern(name,'^K.se .* [Ä-Ö]PFEL$')",
+        "$search=äpfel",
+    ):
+        assert campaign["ID"] in [one["ID"] for one in api.read(f"Campaigns?{options}")["value"]], options
