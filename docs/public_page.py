@@ -188,9 +188,8 @@ _ERRORS = inspect.cleandoc(
     `code` is stable; `target` is the path of the field, such as `posGroups/0/posGroup_ID`, or the name of the query
     option or header. All faults of a request are told at once in `details`, each with `code`, `message` and `target`;
     the error itself then repeats the first, or is `MULTIPLE_ERRORS`. A refused request leaves nothing behind. Inside
-    `$batch`, errors are always those of an OData client, and so are those of requests that are refused before their
-    address is looked at (`URL_TOO_LONG`, `HEADERS_TOO_LARGE`, `MALFORMED_HTTP`). All codes:
-    [Error codes](error-codes.md#public-api).
+    `$batch`, errors are always those of an OData client, and so are those of what is refused before its address is
+    known (`HEADERS_TOO_LARGE`, `MALFORMED_HTTP`). All codes: [Error codes](error-codes.md#public-api).
     """
 )
 _MANAGED_ROWS = (
