@@ -71,6 +71,7 @@ class _Expansion:
         self.entity_type = edm.entity_types[branch.navigation.target]
         self.entity_set = edm.set_of(self.entity_type.name, source=parents.entity_set, path=self.name)
         self.selection = request.selection(request.scope(self.entity_type.name), [], self.options)
+        self.selection.narrowed = True
         self.there = [there for _, there in branch.navigation.on]
         place = self.selection.scope.place
         self.columns = [place.column(name) for name in self.there]

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import ColumnElement
+from sqlalchemy import ColumnElement, False_, Null, True_
 
 from odata_server.edm import ComplexType, Primitive
 from odata_server.errors import bad_request
 from odata_server.expressions import Binary, Expression, Literal, Member
 from odata_server.sql.limits import ORDER_MAX
+from odata_server.sql.narrowing import unindexed
 from odata_server.sql.operands import chain_of
 from odata_server.sql.terms import FLOATS, Context, Term, materialised, mismatch, type_name
 from odata_server.sql.translate import Translator
@@ -38,11 +39,16 @@ class Ordered:
 
 
 def order_of(
-    items: Sequence[OrderItem], translator: Translator, not_null: frozenset[str] = frozenset()
+    items: Sequence[OrderItem],
+    translator: Translator,
+    not_null: frozenset[str] = frozenset(),
+    *,
+    narrowed: bool = False,
 ) -> list[Ordered]:
     """The items, and the key after them; ``not_null`` are properties that are not, whatever the model says.
 
     PostgreSQL keeps null highest in an index, OData lowest: where there is none, the index serves the order.
+    ``narrowed``: an index finds the few rows that there are, and is not to be left for one that has the order.
     Raises 400 for what has no order.
     """
     found, named = _ordered(items, translator)
@@ -55,6 +61,8 @@ def order_of(
             key = entity.member(name)
             if isinstance(key, Term):
                 found.append(Ordered(materialised(key, translator.context), False, key.type not in FLOATS))
+    if narrowed and translator.context.sqlite:
+        found = [replace(one, term=replace(one.term, sql=unindexed(one.term.element))) for one in found]
     return found
 
 
@@ -84,7 +92,7 @@ def _ordered(items: Sequence[OrderItem], translator: Translator) -> tuple[list[O
     named: set[str] = set()
     for item in items:
         term = translator.term(item.expression)
-        if term.is_literal:  # the same for all rows
+        if term.is_literal or isinstance(term.element, True_ | False_ | Null):  # the same for all rows
             continue
         if term.collection or isinstance(term.type, ComplexType) or term.type is Primitive.BINARY:
             raise mismatch(f"{term.name or 'An expression'} ({type_name(term)}) has no order.", term)

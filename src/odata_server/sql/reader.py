@@ -163,7 +163,9 @@ class SqlReader:
 
 def _selection(request: Request, query: Query) -> Selection:
     scope, conditions = scope_of(query.target, Uses(request.model, request.context), request.aliases)
-    return request.selection(scope, conditions, query.options)
+    selection = request.selection(scope, conditions, query.options)
+    selection.narrowed = len(query.target.steps) > 0
+    return selection
 
 
 async def _count(connection: SqlConnection, selection: Selection) -> int:

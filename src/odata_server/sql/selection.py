@@ -9,10 +9,11 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Select, select
 
 from odata_server.errors import bad_request
-from odata_server.expressions import Expression
+from odata_server.expressions import Expression, Member
 from odata_server.sql.connection import SqlConnection
 from odata_server.sql.limits import COMPUTE_MAX, EXPAND_MAX
 from odata_server.sql.model import Place, SqlModel
+from odata_server.sql.narrowing import narrows
 from odata_server.sql.order import Ordered, order_of, present
 from odata_server.sql.projection import Projection, Shape, chosen_names, project
 from odata_server.sql.scopes import Scope, Uses
@@ -37,6 +38,7 @@ class Selection:
     translator: Translator
     conditions: list[ColumnElement[bool]]
     options: QueryOptions
+    narrowed: bool = False  # to rows that an index finds, whatever the filter says
 
     @property
     def context(self) -> Context:
@@ -56,7 +58,11 @@ class Selection:
 
     def order(self) -> list[Ordered]:
         """``$orderby`` with the key at its end."""
-        return order_of(self.options.orderby, self.translator, present(self.options.filter))
+        orderby, condition = self.options.orderby, self.options.filter
+        first = orderby[0].expression if orderby else None
+        leading = first.name if isinstance(first, Member) and first.source is None else None
+        narrowed = self.narrowed or narrows(condition, self.scope.place, leading)
+        return order_of(orderby, self.translator, present(condition), narrowed=narrowed)
 
 
 @dataclass(slots=True)

@@ -123,6 +123,7 @@ BOMBS = [
     ("$filter=stock" + " add 1" * 60 + " gt 1", "EXPRESSION_TOO_DEEP"),
     ("$filter=" + " or ".join(["stock eq 1"] * 60), None),
     ("$orderby=" + ",".join(["stock add 1"] * 21), "EXPRESSION_TOO_LARGE"),
+    ("$orderby=title gt null,not (title gt null),1 lt 2 desc&$top=2", None),
     ("$compute=" + ",".join(f"stock add 1 as c{n}" for n in range(21)), "EXPRESSION_TOO_LARGE"),
     ("$search=" + " OR ".join("abcdefghijklmnopqrstu"), "EXPRESSION_TOO_LARGE"),
     (
