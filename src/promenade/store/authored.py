@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-import msgspec
 from sqlalchemy import ColumnElement, Select, bindparam, delete, func, insert, select, tuple_, update
 
-from promenade.events import MINOR_VERSION, Envelope, Event
 from promenade.store.hot import hot_statement
 from promenade.store.schema import table
 from promenade.store.unit import Session
@@ -18,7 +15,6 @@ from promenade.store.unit import Session
 __all__ = [
     "Columns",
     "delete_rows",
-    "emit_all",
     "find_keys",
     "has_pilot_config_anywhere",
     "hold",
@@ -32,8 +28,6 @@ __all__ = [
 
 Columns = dict[str, Any]
 """A row by its columns."""
-
-_ENCODER = msgspec.json.Encoder(decimal_format="number")
 
 Lock = Literal["update", "share"] | None
 
@@ -53,13 +47,22 @@ def _locked(session: Session, statement: Select[Any], lock: Lock) -> Select[Any]
 
 
 async def read_rows(
-    session: Session, set_name: str, column: str, values: Collection[str], *, lock: Lock = None
+    session: Session,
+    set_name: str,
+    column: str,
+    values: Collection[str],
+    *,
+    lock: Lock = None,
+    limit: int | None = None,
 ) -> list[Columns]:
-    """Whole rows whose ``column`` is among ``values``, by ID; ``lock`` holds them until the unit ends."""
+    """Whole rows whose ``column`` is among ``values``, by ID; ``lock`` holds them until the unit ends.
+
+    ``limit``: no more than so many are wanted (of every 10 000 values).
+    """
     rows = table(set_name)
     found: list[Columns] = []
     for part in _parts(sorted(values)):
-        statement = select(rows).where(rows.c[column].in_(part)).order_by(rows.c.id)
+        statement = select(rows).where(rows.c[column].in_(part)).order_by(rows.c.id).limit(limit)
         found += [dict(row._mapping) for row in await session.execute(_locked(session, statement, lock))]
     return found
 
@@ -107,11 +110,11 @@ async def update_rows(session: Session, set_name: str, changes: Sequence[tuple[s
         await session.execute_many(statement, params)
 
 
-async def delete_rows(session: Session, set_name: str, ids: Collection[str]) -> None:
-    """Delete rows, and with them what they own."""
+async def delete_rows(session: Session, set_name: str, values: Collection[str], *, column: str = "id") -> None:
+    """Delete the rows whose ``column`` is among ``values``, and with them what they own."""
     rows = table(set_name)
-    for part in _parts(sorted(ids)):
-        await session.rowcount(delete(rows).where(rows.c.id.in_(part)))
+    for part in _parts(sorted(values)):
+        await session.rowcount(delete(rows).where(rows.c[column].in_(part)))
 
 
 async def read_referred(session: Session, set_name: str, column: str, ids: Collection[str]) -> set[str]:
@@ -134,17 +137,6 @@ async def read_ancestors(session: Session, set_name: str, ids: Collection[str]) 
         above = above.union(select(rows.c.id, rows.c.parent_id).where(rows.c.id == above.c.parent_id))
         found |= {row.id: row.parent_id for row in await session.execute(select(above.c.id, above.c.parent_id))}
     return found
-
-
-async def emit_all(session: Session, events: Sequence[Event], *, new_id: Callable[[], str], at: datetime) -> None:
-    """`store.outbox.emit` for many events in one statement."""
-    if session.tenant is None:
-        raise ValueError("an event belongs to a tenant")
-    rows: list[Columns] = []
-    for event in events:
-        envelope = Envelope(event.kind, at, MINOR_VERSION, session.tenant, event)
-        rows.append({"id": new_id(), "kind": event.kind, "payload": _ENCODER.encode(envelope), "created_at": at})
-    await session.execute_many(insert(table("outbox_events")), rows)
 
 
 async def hold(session: Session, matter: str) -> None:

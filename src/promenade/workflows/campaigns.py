@@ -14,9 +14,6 @@ from promenade.store.authored import Columns, read_rows
 from promenade.store.campaigns import CampaignSheet, read_campaign_sheet
 from promenade.store.unit import Session
 from promenade.workflows.authoring import Authoring
-from promenade.workflows.authoring.planning import Plan
-from promenade.workflows.authoring.shapes import shape_of
-from promenade.workflows.authoring.unit import Act, Write
 
 __all__ = ["add_promotions", "calendar_file", "export_ics", "remove_promotion"]
 
@@ -127,14 +124,9 @@ async def _link(
     """Let promotions name ``campaign_id``, as one change of the campaign in the audit trail."""
     if not promotions:
         return
-    unit = authoring._unit
-    plan = Plan(unit)
-    for row in promotions.values():
-        plan.update(shape_of("Promotions"), row, {"campaign_ID": campaign_id}, "").is_named = True
-    await authoring._carry_out(plan)
+    await authoring.update_many("Promotions", {key: {"campaign_ID": campaign_id} for key in promotions})
     # The campaign's own row stays as it was: its promotions are read through theirs.
-    told = Write(shape_of("Campaigns"), Act.UPDATE, campaign["id"], "", campaign, campaign, is_named=True, verb=verb)
-    unit.written.append(told)
+    authoring.record("Campaigns", campaign, verb)
 
 
 # --- calendar entries -------------------------------------------------------------------------------------------------

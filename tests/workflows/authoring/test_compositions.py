@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from promenade import model
 from promenade.errors import Conflict, Invalid
 from promenade.model.declare import Collection
-from promenade.workflows.authoring import Delta
+from promenade.workflows.authoring import Delta, planning
 from promenade.workflows.authoring.shapes import shape_of
 from tests.workflows.authoring.desk import Desk, Row, sample_row, writable_sets
 from tests.workflows.authoring.test_every_entity import faults, refused
@@ -119,6 +122,37 @@ async def test_a_delta_leaves_alone_what_it_does_not_name(desk: Desk) -> None:
             assert len(there) == 3
             assert there >= {second, third}
             assert first not in there
+
+
+async def test_however_much_there_is_can_be_emptied(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is there may be more than one request can write: it comes by deltas."""
+    for set_name in PARENTS:
+        for one in compositions(set_name):
+            if not one.many:
+                continue
+            made = await desk.given(set_name, **{one.wire: (await deep(desk, set_name, 3))[one.wire]})
+            other = await desk.given(set_name, **{one.wire: (await deep(desk, set_name, 1))[one.wire]})
+            link = model.entity(one.target).link(one.by).property_wire
+            there = [row["ID"] for row in await desk.rows(one.target, **{link: made})]
+            with monkeypatch.context() as patched:
+                patched.setattr(planning, "ROWS_MAX", 2)
+                error = await refused(desk, Invalid, desk.update(set_name, made, **{one.wire: [{"ID": there[0]}]}))
+                assert (error.code, error.target) == ("TOO_MANY_ROWS", one.wire)
+                await desk.update(set_name, made, **{one.wire: Delta((), (there[0],))})
+                assert len(await desk.rows(one.target, **{link: made})) == 2
+            before = (await desk.row(set_name, made))["version"]
+            for _ in range(2):  # the second time there is nothing to do
+                await desk.update(set_name, made, **{one.wire: []})
+                assert await desk.rows(one.target, **{link: made}) == []
+                assert (await desk.row(set_name, made))["version"] == before + 1
+            assert len(await desk.rows(one.target, **{link: other})) == 1
+
+
+async def test_subscribers_hear_of_a_promotion_that_lost_its_places(desk: Desk) -> None:
+    promotion = await desk.given("Promotions", posGroups=[{"posGroup_ID": await desk.given("PosGroups")}])
+    await desk.update("Promotions", promotion, posGroups=[])
+    told = [json.loads(row["payload"]) for row in await desk.system_rows("outbox_events")]
+    assert told[-1]["data"]["changed"] == ["PromotionPosGroups"]
 
 
 async def test_faults_of_parts_are_named_by_their_path(desk: Desk) -> None:

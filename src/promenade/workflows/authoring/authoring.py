@@ -9,7 +9,7 @@ from typing import Any
 
 from promenade.errors import Conflict, Invalid, NotFound
 from promenade.model.declare import Service
-from promenade.store.authored import delete_rows, find_keys, insert_rows, update_rows
+from promenade.store.authored import delete_rows, find_keys, hold, insert_rows, update_rows
 from promenade.store.authored_faults import BrokenConstraint, Constraint, guarded
 from promenade.store.unit import Session
 from promenade.workflows.authoring.checks import check_keys, check_references, check_values
@@ -60,6 +60,14 @@ class Authoring:
     def shown_once(self) -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
         """What the server made up and shows in this answer only: by entity set and ID, properties by wire name."""
         return self._unit.shown_once
+
+    async def begin(self) -> None:
+        """Wait until no other unit that began this way writes for the tenant; it comes before everything else.
+
+        A change set touches rows in any order its author likes; two of them at once would wait for each other. Units
+        that take long, such as imports, do without: they hold rows from the top down, and are repeated if need be.
+        """
+        await hold(self._unit.session, "authoring")
 
     async def create(self, set_name: str, row: Row) -> str:
         """Create a row with all that it owns; the answer is its ID."""
@@ -149,6 +157,13 @@ class Authoring:
         write.after[move.column] = move.target
         write.is_named, write.verb = True, verb
         await self._carry_out(plan)
+
+    def record(self, set_name: str, row: Mapping[str, Any], verb: str) -> None:
+        """Put into the audit trail that ``verb`` was done with ``row`` (its columns), which itself stays as it was."""
+        same = dict(row)
+        self._unit.written.append(
+            Write(shape_of(set_name), Act.UPDATE, same["id"], "", same, same, is_named=True, verb=verb)
+        )
 
     async def hold(self, set_name: str, entity_id: str) -> int:
         """The version of a row, which stays as it is until the unit ends: for If-Match. Raises NotFound."""
@@ -288,8 +303,14 @@ def _distinct(rules: Collection[Rules]) -> list[Rules]:
 
 
 async def _flush(unit: Unit, writes: Sequence[Write]) -> None:
-    """Deleted rows first, so that their keys are free; owners before what they own."""
+    """What goes first, so that its keys are free; owners before what they own."""
     sets = dict.fromkeys(write.set_name for write in writes)
+    emptied: dict[tuple[str, str], list[str]] = {}
+    for write in writes:
+        for part in write.emptied:
+            emptied.setdefault(part, []).append(write.id)
+    for (set_name, column), owners in emptied.items():
+        await delete_rows(unit.session, set_name, owners, column=column)
     for set_name in reversed(sets):
         gone = [write.id for write in writes if write.set_name == set_name and write.act is Act.DELETE]
         if gone:

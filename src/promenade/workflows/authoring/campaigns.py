@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from promenade.errors import NotAllowed
 from promenade.events import CampaignCreated, CampaignEnded, CampaignLocked, CampaignStarted, CampaignUnlocked
-from promenade.store.authored import emit_all, read_rows
+from promenade.store.authored import read_rows
+from promenade.store.outbox import emit_all
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.unit import Act, Row, Unit
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from promenade.errors import Detail, Forbidden, Invalid
 from promenade.model.declare import Collection, Field
-from promenade.store.authored import Columns, read_rows
+from promenade.store.authored import Columns, read_referred, read_rows
 from promenade.workflows.authoring.machines import MACHINES
-from promenade.workflows.authoring.shapes import MANAGED, Shape, shape_of
+from promenade.workflows.authoring.shapes import MANAGED, Shape, referrers, shape_of
 from promenade.workflows.authoring.unit import Act, Delta, Row, Unit, Write
 
 __all__ = ["ROWS_MAX", "Plan"]
@@ -127,11 +127,39 @@ class Plan:
     async def _expand(self, collection: Collection, parts: Sequence[_Part]) -> None:
         shape = shape_of(collection.target)
         column = shape.entity.link(collection.by).column
-        old = [part.parent.id for part in parts if part.parent.act is Act.UPDATE]
-        rows = await read_rows(self._unit.session, shape.set_name, column, set(old), lock="update") if old else []
+        parts = await self._empty(shape, column, parts)
+        there: dict[str, dict[str, Columns]] = {}
+        for row in await self._there(shape, column, [part for part in parts if part.parent.act is Act.UPDATE]):
+            there.setdefault(row[column], {})[row["id"]] = row
         for part in parts:
-            there = {row["id"]: row for row in rows if row[column] == part.parent.id}
-            self._merge(part, shape, column, there)
+            self._merge(part, shape, column, there.get(part.parent.id, {}))
+
+    async def _empty(self, shape: Shape, column: str, parts: Sequence[_Part]) -> list[_Part]:
+        """Note the parts of which nothing is to remain, to be deleted unread, however much there is; the rest."""
+        empty: list[_Part] = []
+        rest: list[_Part] = []
+        for part in parts:
+            (empty if part.parent.act is Act.UPDATE and part.value in ([], ()) else rest).append(part)
+        if not empty or referrers(shape.set_name):
+            return list(parts)
+        some = await read_referred(self._unit.session, shape.set_name, column, {part.parent.id for part in empty})
+        for part in empty:
+            if part.parent.id in some:
+                part.parent.emptied.append((shape.set_name, column))
+        return rest
+
+    async def _there(self, shape: Shape, column: str, parts: Sequence[_Part]) -> list[Columns]:
+        """The rows that parts are merged with: all that there are, of a delta those that it names."""
+        whole = {part.parent.id for part in parts if not isinstance(part.value, Delta)}
+        named = {key for part in parts if isinstance(part.value, Delta) for key in _named(part.value)}
+        session, set_name = self._unit.session, shape.set_name
+        rows = await read_rows(session, set_name, "id", named, lock="update") if named else []
+        if whole:
+            rows += await read_rows(session, set_name, column, whole, lock="update", limit=ROWS_MAX + 1)
+            if len(rows) > ROWS_MAX:
+                message = f"There are more than {ROWS_MAX} of {set_name}; change some by a delta, or empty it first."
+                raise Invalid("TOO_MANY_ROWS", message, f"{parts[0].parent.path}{parts[0].collection.wire}")
+        return rows
 
     def _merge(self, part: _Part, shape: Shape, column: str, there: dict[str, Columns]) -> None:
         """Update what the part names and has, create what it has not, delete what it does not name or removes."""
@@ -159,6 +187,12 @@ class Plan:
         for key in sorted(removed):
             if key in there:
                 self.delete(shape, there[key], f"{path}/")
+
+
+def _named(delta: Delta) -> Iterable[str]:
+    """The IDs of rows that a delta means to change or to remove."""
+    rows = delta.upserts if _are_rows(delta.upserts) else ()
+    return (str(key).lower() for key in (*(row.get("ID") for row in rows), *delta.removed) if key)
 
 
 def _count(value: Any) -> int:

@@ -19,8 +19,9 @@ from promenade.events import (
     PromotionSubmitted,
     PromotionUpdated,
 )
-from promenade.store.authored import Columns, emit_all, has_pilot_config_anywhere, read_ids, read_rows
+from promenade.store.authored import Columns, has_pilot_config_anywhere, read_ids, read_rows
 from promenade.store.definitions import read_promotions
+from promenade.store.outbox import emit_all
 from promenade.store.surroundings import load_surroundings
 from promenade.workflows.authoring.checks import already_exists
 from promenade.workflows.authoring.rules import Rules, rules
@@ -166,5 +167,6 @@ def _news(unit: Unit, row: Columns, writes: Sequence[Write]) -> Iterator[Event]:
         yield kind(*facts)
     changed = {write.shape.wires[name] for write in own for name in write.changed} - ({"status"} if kind else set())
     changed |= {write.set_name for write in writes if write not in own}
+    changed |= {set_name for write in writes for set_name, _ in write.emptied}
     if changed and not is_new:
         yield PromotionUpdated(*facts, tuple(sorted(changed)))

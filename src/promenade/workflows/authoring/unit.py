@@ -44,7 +44,8 @@ class Write:
 
     ``before`` is None of a new row, ``after`` empty of a deleted one. ``path`` leads to the row in the request
     (``posGroups/0/``), ``given`` are the columns that the request names. ``is_named``: the caller asked for this row
-    itself; others come with it. ``is_touched``: something that it owns changes.
+    itself; others come with it. ``is_touched``: something that it owns changes. ``emptied``: entity sets, and their
+    column that names the owner, of which this row loses all that it owns.
     """
 
     shape: Shape
@@ -58,6 +59,7 @@ class Write:
     is_touched: bool = False
     has_own_id: bool = False  # of a new row: the client chose its ID
     verb: str | None = None  # of the move that it makes in its state machine
+    emptied: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def set_name(self) -> str:
@@ -93,7 +95,7 @@ class Write:
     @property
     def is_effective(self) -> bool:
         """Whether there is anything to write."""
-        return self.act is not Act.UPDATE or self.is_touched or bool(self.changed)
+        return self.act is not Act.UPDATE or self.is_touched or bool(self.emptied or self.changed)
 
 
 class Faults:
