@@ -144,6 +144,8 @@ class AuthoredSource:
 
         async def in_session(session: Session) -> T:
             authoring = Authoring(session, user=caller.user, at=at, new_id=self._context.new_id, service=self._service)
+            if writes:
+                await authoring.begin()
             unit = AuthoredUnit(session, self._service, self._reader, authoring, self._operations, at)
             result = await work(unit)
             await unit.finish()
