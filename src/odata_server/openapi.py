@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from odata_server.edm import Edm, EntityType, Property
@@ -28,7 +28,9 @@ def render_openapi(
     required: Callable[[EntityType, Property], bool] = is_required,
     changeable: Callable[[EntityType, Property], bool] = lambda _type, _property: True,
     extras: Mapping[str, Schema] | None = None,
+    told_once: Mapping[str, Collection[str]] | None = None,
     statuses: Mapping[str, int] | None = None,
+    whole: bool = True,
     own_paths: Mapping[str, Any] | None = None,
     own_schemas: Mapping[str, Schema] | None = None,
 ) -> dict[str, Any]:
@@ -38,15 +40,24 @@ def render_openapi(
     ``error_statuses``: `Access` -> statuses of failures, where the usual ones are not right. ``allowed_values``:
     ``Type/property`` -> the codes it can have. ``required`` and ``changeable``: what a create must give and an update
     may change, beyond what the model says. ``extras``: members that the service adds to every JSON answer, with their
-    schemas. ``statuses``: operation -> its status of success, if not 200. ``own_paths``, ``own_schemas``: what the
-    host serves beside the model, as in the document.
+    schemas. ``told_once``: entity type -> write-only properties that the answer to a create may hold, because the
+    service made them up. ``statuses``: operation -> its status of success, if not 200. ``own_paths``, ``own_schemas``:
+    what the host serves beside the model, as in the document.
+
+    Not ``whole``: without the addresses that OData's metadata tells of and that only OData clients use: properties one
+    by one, ``$ref``, and changes of an entity by a navigation to it, which has an address of its own.
     """
     schemas = Schemas(
-        edm, allowed_values=allowed_values or {}, required=required, changeable=changeable, extras=extras or {}
+        edm,
+        allowed_values=allowed_values or {},
+        required=required,
+        changeable=changeable,
+        extras=extras or {},
+        told_once=told_once or {},
     )
     schemas.add_types()
     parts = Parts(security=security, error_content=error_content or {}, error_statuses=error_statuses)
-    paths = Paths(edm, schemas, parts, statuses or {})
+    paths = Paths(edm, schemas, parts, statuses or {}, whole=whole)
     made = paths.made() | dict(own_paths or {})
     components = parts.components()
     components["parameters"] |= paths.parameters

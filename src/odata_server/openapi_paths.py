@@ -40,8 +40,11 @@ _ETAG = "The version of the entity, for If-Match."
 class Paths:
     """Makes the path items of one model."""
 
-    def __init__(self, edm: Edm, schemas: Schemas, parts: Parts, statuses: Mapping[str, int]) -> None:
+    def __init__(
+        self, edm: Edm, schemas: Schemas, parts: Parts, statuses: Mapping[str, int], *, whole: bool = True
+    ) -> None:
         self._edm = edm
+        self._whole = whole
         self._schemas = schemas
         self._parts = parts
         self._operations = Operations(edm, schemas, parts, statuses)
@@ -98,6 +101,8 @@ class Paths:
             reach = self._to_many if navigation.collection else self._to_one
             below = reach(f"{path}/{navigation.name}", f"{name}.{navigation.name}", entity_type, navigation, target)
             paths |= {at: {"parameters": in_path, **tagged(item, name)} for at, item in below.items()}
+        if not self._whole:
+            return paths
         single = property_paths(self._edm, self._schemas, self._parts, path, name, entity_set, entity_type)
         paths |= {at: {**item, "parameters": [*in_path, *item["parameters"]]} for at, item in single.items()}
         return paths
@@ -156,7 +161,7 @@ class Paths:
             "parameters": [ref("return", "parameters")],
             "requestBody": {"required": True, "content": json_content(body)},
             "responses": {
-                "201": answer("Created.", self._schemas.entity(entity_type.name), headers=where)
+                "201": answer("Created.", self._schemas.created(entity_type.name), headers=where)
                 | self._links(entity_set, entity_type, ""),
                 "204": answer("Created, with `Prefer: return=minimal`.", headers=where),
                 **self._parts.errors(access),
@@ -235,6 +240,8 @@ class Paths:
     ) -> dict[str, Any]:
         reached = self._edm.entity_types[navigation.target]
         entity = {"get": self._reading(f"{name}.read", target, reached, maybe=True)}
+        if not self._whole:
+            return {path: entity}
         paths = {path: entity | (self._changing(name, target, reached) if target is not None else {})}
         links = {"get": self._linking("read", name, target, answer("The reference.", _REFERENCE))}
         links["get"]["responses"]["204"] = answer("It leads nowhere.")
@@ -251,6 +258,9 @@ class Paths:
         if navigation.writable and (target is None or target.insertable):
             body = self._schemas.created_along(owner, navigation)
             item["post"] = self._creating(f"{name}.create", target, reached, body)
+        count = {"get": self._counting(f"{name}.count", target, reached)}
+        if not self._whole:
+            return {path: item, f"{path}/$count": count}
         links = {
             "get": self._linking("read", name, target, answer("References.", self._schemas.collection(_REFERENCE)))
         }
@@ -259,7 +269,6 @@ class Paths:
             links["delete"] = self._linking("unlink", name, target, answer("Unlinked."))
             which = parameter("$id", "query", {"type": "string", "format": "uri-reference"}, "Which.", required=True)
             links["delete"]["parameters"] = [which]
-        count = {"get": self._counting(f"{name}.count", target, reached)}
         return {path: item, f"{path}/$count": count, f"{path}/$ref": links}
 
     def _linking(

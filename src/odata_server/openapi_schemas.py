@@ -37,12 +37,14 @@ class Schemas:
         required: Callable[[EntityType, Property], bool],
         changeable: Callable[[EntityType, Property], bool],
         extras: Mapping[str, Schema],
+        told_once: Mapping[str, Collection[str]],
     ) -> None:
         self._edm = edm
         self._allowed = allowed_values
         self._required = required
         self._changeable = changeable
         self.extras = extras
+        self._told_once = told_once
         self.made: dict[str, Schema] = {}
 
     def add_types(self) -> None:
@@ -60,8 +62,30 @@ class Schemas:
         whole = ref(name)
         return {"allOf": [whole, {"required": list(self.extras)}]} if self.extras else whole
 
+    def created(self, name: str) -> Schema:
+        """The answer to a create: the entity, with what is told this once."""
+        told = self._told_once.get(name)
+        if not told:
+            return self.entity(name)
+        owner = self._edm.entity_types[name]
+        properties = {one.name: self.readable_property(owner, one) for one in owner.properties if one.name in told}
+        whole = self._readable(owner)
+        self.made[f"{name}-created"] = whole | {
+            "properties": whole["properties"] | properties,
+            "required": list(self.extras),
+        }
+        return ref(f"{name}-created")
+
     def collection(self, item: Schema) -> Schema:
-        """An answer that is a collection."""
+        """An answer that is a collection; that of entities of a type is a component, as many addresses answer it."""
+        name = item.get("$ref", "").rpartition("/")[2]
+        if name not in self._edm.entity_types:
+            return self._page(item)
+        if f"{name}-page" not in self.made:
+            self.made[f"{name}-page"] = self._page(item)
+        return ref(f"{name}-page")
+
+    def _page(self, item: Schema) -> Schema:
         properties: Schema = {
             "@context": {"type": "string", "format": "uri-reference"},
             "@count": {"type": "integer", "minimum": 0, "description": "How many there are, with `$count=true`."},

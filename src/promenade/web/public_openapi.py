@@ -27,6 +27,10 @@ _DESCRIPTION = inspect.cleandoc(
 
     A client that sends `OData-Version` or `OData-MaxVersion` is an OData client: its errors come in OData's form, and a
     write on a read-only collection is 403 instead of 405. Rows of other tenants do not exist: they are 404.
+
+    What OData adds to every entity is served and not listed here: its properties one by one
+    (`/Campaigns({ID})/name`, `/Campaigns({ID})/name/$value`), links (`/Campaigns({ID})/posGroups/$ref`), and changes
+    by a navigation. `$metadata` tells of all of them.
     """
 )
 _DETAIL = {
@@ -59,8 +63,8 @@ _EXTRAS = {
 }
 
 
-def render_public_openapi() -> bytes:
-    """The document as JSON, the same in every run."""
+def render_public_openapi(*, whole: bool = False) -> bytes:
+    """The document as JSON, the same in every run. ``whole``: with the addresses that only OData clients use."""
     document = render_openapi(
         edm_for(Service.PUBLIC),
         title="Promenade public API",
@@ -79,6 +83,8 @@ def render_public_openapi() -> bytes:
         allowed_values=dict(_allowed_values()),
         changeable=_is_changeable,
         extras=_EXTRAS,
+        told_once={"WebhookSubscriptions": ("secret",)},
+        whole=whole,
         own_schemas={"Problem": _PROBLEM},
     )
     return msgspec.json.encode(document)

@@ -113,6 +113,22 @@ def test_an_answer_leads_to_what_can_be_done_with_its_entity() -> None:
     assert listed == {"read": {"operationId": "Countries.read", "parameters": {"code": "$response.body#/value/0/code"}}}
 
 
+def test_what_only_odata_clients_use_may_be_left_out() -> None:
+    document = _render(BOOKSHOP, whole=False)
+    book = "/Books({ID})"
+    below = {path: _methods(document, path) for path in document["paths"] if path.startswith(book)}
+    assert below[book] == {"get", "patch", "put", "delete"}
+    assert below[f"{book}/author"] == {"get"}
+    assert below[f"{book}/chapters"] == {"get", "post"}
+    assert below[f"{book}/chapters/$count"] == {"get"}
+    assert below[f"{book}/order"] == below[f"{book}/Bookshop.order"] == {"post"}
+    assert not [path for path in document["paths"] if path.endswith(("$ref", "$value", "{property}"))]
+    assert {"/", "/$metadata", "/$batch", "/Books/$count"} <= set(document["paths"])
+    left = {path: item for path, item in _bookshop()["paths"].items() if path in document["paths"]}
+    for path, item in document["paths"].items():
+        assert item == {member: left[path][member] for member in item}
+
+
 def test_a_read_only_set_has_nothing_to_write_with() -> None:
     document = _bookshop()
     methods = set()
@@ -250,6 +266,18 @@ def test_what_is_computed_is_read_and_what_is_secret_is_written() -> None:
     assert "createdAt" not in schemas["Book-create"]["properties"]
     assert "purchasePrice" not in schemas["Book"]["properties"]
     assert schemas["Book-create"]["properties"]["purchasePrice"]["writeOnly"]
+
+
+def test_what_the_service_made_up_may_be_told_once() -> None:
+    document = _render(BOOKSHOP, told_once={"Book": ["purchasePrice"]})
+    created = document["paths"]["/Books"]["post"]["responses"]["201"]["content"]["application/json"]["schema"]
+    read = document["paths"]["/Books({ID})"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+    answer = ROW | {"purchasePrice": 1}
+    assert (_validator(document, created).is_valid(answer), _validator(document, read).is_valid(answer)) == (
+        True,
+        False,
+    )
+    assert not _validator(document, created).is_valid(answer | {"nonsense": 1})
 
 
 # ---- answers ------------------------------------------------------------------------------------------------------
