@@ -116,6 +116,7 @@ async def open_context(settings: Settings) -> Context:
         new_id=new_id,
         source="btp",
         instance_id=settings.instance_id or new_id(),
+        webhook_allow=frozenset(target.lower() for target in settings.webhook_allow),
     )
 
 

@@ -67,6 +67,8 @@ serve_options = _options(
     option("--tenant-claim", "tenant_claims", multiple=True, default=("zid", "tenant"), show_default=True,
             help="Claims that name the tenant, the first present one counts (repeatable)."),
     option("--metrics-token", help="Bearer token that opens /metrics beyond loopback."),
+    option("--webhook-allow", multiple=True, metavar="TARGET",
+           help="Host, host:port or network that callbacks may reach by http or at a private address (repeatable)."),
     option("--instance-id", help="meta.instanceId of responses; default: a new one with every start."),
 )  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -33,6 +34,7 @@ class Settings:
     audience: str = "promenade"
     tenant_claims: tuple[str, ...] = ("zid", "tenant")
     metrics_token: str | None = None
+    webhook_allow: tuple[str, ...] = ()  # hosts, host:port or networks that callbacks may reach privately or by http
     instance_id: str | None = None  # None: a stable one from host and port
 
     def __post_init__(self) -> None:
@@ -52,6 +54,9 @@ class Settings:
             self._check_external_issuer(self.jwks_url)
         if not self.tenant_claims or not all(self.tenant_claims):
             raise SettingsError("--tenant-claim must name at least one claim.")
+        for target in self.webhook_allow:
+            if not _is_target(target):
+                raise SettingsError(f"--webhook-allow must be a host, host:port or a network, not {target}.")
 
     def _check_external_issuer(self, jwks_url: str) -> None:
         url = urlsplit(jwks_url)
@@ -83,3 +88,18 @@ class Settings:
     def issuer_url(self) -> str:
         """What the `iss` of an accepted token must be."""
         return self.issuer or self.base_url
+
+
+def _is_target(text: str) -> bool:
+    """Whether ``text`` is a host name or address, with a port or without, or a network such as 10.0.0.0/8."""
+    try:
+        if "/" in text:
+            ip_network(text)
+            return True
+        if text.count(":") > 1 and not text.startswith("["):
+            ip_address(text)
+            return True
+        parts = urlsplit(f"//{text}")
+        return bool(parts.hostname) and parts.netloc == text and "@" not in text and parts.port != 0
+    except ValueError:
+        return False

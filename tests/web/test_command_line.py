@@ -37,6 +37,8 @@ def attempt(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
         (("serve", "--jwks-url", "http://issuer.example/keys", "--issuer", "x"), "https"),
         (("serve", "--jwks-url", "https://issuer.example/keys"), "--issuer"),
         (("serve", "--colour", "red"), "--colour"),
+        (("serve", "--webhook-allow", "http://hooks.internal"), "--webhook-allow"),
+        (("serve", "--webhook-allow", "10.0.0.0/33"), "--webhook-allow"),
         (("sreve",), "sreve"),
         (("tenant", "create"), "TENANT"),
         (("tenant", "create", "t", "oops"), "name=value"),

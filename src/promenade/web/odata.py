@@ -143,7 +143,14 @@ class AuthoredSource:
         at = self._context.clock()
 
         async def in_session(session: Session) -> T:
-            authoring = Authoring(session, user=caller.user, at=at, new_id=self._context.new_id, service=self._service)
+            authoring = Authoring(
+                session,
+                user=caller.user,
+                at=at,
+                new_id=self._context.new_id,
+                service=self._service,
+                http_hosts=self._context.webhook_allow,
+            )
             if writes:
                 await authoring.begin()
             unit = AuthoredUnit(session, self._service, self._reader, authoring, self._operations, at)

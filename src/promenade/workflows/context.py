@@ -22,7 +22,8 @@ class Context:
 
     ``source`` is meta.source (``btp`` or ``local-store``), ``origin`` who prices: ``cloud``, or the deployment ID of
     the store; it is part of the key of everything a till's transaction ID identifies. ``clock`` gives aware UTC times,
-    ``new_id`` lower-case UUIDs. ``jobs_ready`` is set when a confirm has left work for the worker of this process.
+    ``new_id`` lower-case UUIDs. ``webhook_allow`` are the hosts, host:port and networks that callbacks may reach by
+    http. ``jobs_ready`` is set when a confirm has left work for the worker of this process.
     """
 
     database: Database
@@ -33,4 +34,5 @@ class Context:
     source: str
     instance_id: str
     origin: str = CLOUD
+    webhook_allow: frozenset[str] = frozenset()
     jobs_ready: asyncio.Event = field(default_factory=asyncio.Event)

@@ -160,7 +160,8 @@ def api(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> Ite
     """The API, served once per database for all tests of this package."""
     database_url = databases.create(request.param)
     run(furnish(database_url))
-    service = Service(logs / f"public-{request.param}.log", "--database-url", database_url).start()
+    options = ("--database-url", database_url, "--webhook-allow", "Hooks.Internal", "--webhook-allow", "10.0.0.0/8")
+    service = Service(logs / f"public-{request.param}.log", *options).start()
     with httpx2.Client(base_url=service.url, timeout=30) as http:
         yield Api(service, database_url, http)
     service.kill()

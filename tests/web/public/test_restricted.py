@@ -113,6 +113,17 @@ def test_a_webhook_secret_is_shown_once_if_the_service_made_it(api: Api) -> None
     assert "secret" not in patched.json()
 
 
+@pytest.mark.parametrize(
+    "host", ["hooks.internal", "HOOKS.internal:8443", "10.1.2.3", "elsewhere.internal", "11.1.2.3"]
+)
+def test_plain_http_is_for_the_hosts_that_the_operator_allows(api: Api, host: str) -> None:
+    answer = api.post("WebhookSubscriptions", {"callbackUrl": f"http://{host}/hook", "eventTypes": ["*"]})
+    if "elsewhere" in host or host.startswith("11."):
+        assert problem(answer) == (400, "HTTPS_REQUIRED", "callbackUrl")
+    else:
+        assert answer.status_code == 201, answer.text
+
+
 def test_a_generic_code_is_taken_and_never_told(api: Api) -> None:
     made = api.make(
         "CouponTypes", code=api.unique(), name="Spring", codeType="GENERIC", genericCode=api.unique("SPRING")
