@@ -70,8 +70,12 @@ _MAKERS: dict[str, str | None] = {
     "ODataError": None,
     "not_found": "404",
 }
-# Codes that are put together in the program, by the module that does.
+# Codes that are put together in the program, or made by helpers of a module's own, by the module that does.
 _COMPUTED: dict[str, tuple[Row, ...]] = {
+    "odata_server/batch.py": (
+        ("FAILED_DEPENDENCY", "424", "Another request of the same set failed; nothing of the set was done."),
+        ("FAILED_DEPENDENCY", "424", "It depends on …, which failed."),
+    ),
     "odata_server/parse/cursor.py": tuple(
         (code, "400", "… cannot be read at position …: expected …, found ….") for code in ("QUERY_SYNTAX", "URI_SYNTAX")
     ),
