@@ -32,11 +32,12 @@ Columns = dict[str, Any]
 Lock = Literal["update", "share"] | None
 
 IDS_MAX = 10_000  # values in one statement; both databases take 32 766
+KEYS_MAX = 1000  # tuples in one statement: PostgreSQL nests them, and has a stack that ends
 
 
-def _parts(values: Collection[Any]) -> Iterable[list[Any]]:
+def _parts(values: Collection[Any], size: int = IDS_MAX) -> Iterable[list[Any]]:
     listed = list(values)
-    return (listed[start : start + IDS_MAX] for start in range(0, len(listed), IDS_MAX))
+    return (listed[start : start + size] for start in range(0, len(listed), size))
 
 
 def _locked(session: Session, statement: Select[Any], lock: Lock) -> Select[Any]:
@@ -83,7 +84,7 @@ async def find_keys(
     rows = table(set_name)
     wanted = [rows.c[name] for name in columns]
     found: list[tuple[str, tuple[Any, ...]]] = []
-    for part in _parts(values):
+    for part in _parts(values, IDS_MAX if len(wanted) == 1 else KEYS_MAX):
         among: ColumnElement[bool] = (
             wanted[0].in_([one for (one,) in part]) if len(wanted) == 1 else tuple_(*wanted).in_(part)
         )

@@ -101,6 +101,13 @@ async def test_a_request_writes_so_many_rows_and_no_more(desk: Desk) -> None:
     assert error.code == "TOO_MANY_ROWS"
 
 
+async def test_keys_of_many_columns_are_looked_up_for_as_many_rows(desk: Desk) -> None:
+    """A statement that names ten thousand of them is more than a database takes at once."""
+    places = [{"posGroup_ID": f"00000000-0000-4000-8000-{number:012}"} for number in range(9990)]
+    error = await refused(desk, Invalid, desk.create_row("Promotions", {"name": "Everywhere", "posGroups": places}))
+    assert (error.code, error.target) == ("UNKNOWN_REFERENCE", "posGroups/0/posGroup_ID")
+
+
 async def test_every_faulty_row_is_told(desk: Desk) -> None:
     error = await refused(desk, Invalid, desk.create_many("Articles", [{} for _ in range(200)]))
     assert len(error.details) == 200
