@@ -243,7 +243,9 @@ class Paths:
         if not self._whole:
             return {path: entity}
         paths = {path: entity | (self._changing(name, target, reached) if target is not None else {})}
-        links = {"get": self._linking("read", name, target, answer("The reference.", _REFERENCE))}
+        links = {
+            "get": self._linking("read", name, target, answer("The reference.", self._schemas.with_extras(_REFERENCE)))
+        }
         links["get"]["responses"]["204"] = answer("It leads nowhere.")
         if navigation.writable:
             links["put"] = self._linking("link", name, target, answer("Linked."), with_body=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from odata_server.edm import Edm, EntitySet, EntityType
+from odata_server.edm import ComplexType, Edm, EntitySet, EntityType
 from odata_server.hooks import Access
 from odata_server.openapi_parts import Parts, answer, common, json_content, parameter, reading, tagged
 from odata_server.openapi_schemas import Schemas
@@ -44,9 +44,12 @@ def property_paths(
         }
     }
     if entity_set.updatable:
-        body: Schema = {"type": "object", "properties": {"value": {}}, "required": ["value"]}
-        for suffix, item, content in (("", as_json, json_content(body)), ("AsText", bare, _TEXT)):
-            item.update(_changing(edm, parts, schemas, f"{name}.{{}}Property{suffix}", entity_set, content))
+        # One that has parts is put as it is, and a part of it can be changed; others stand in an envelope.
+        merges = any(isinstance(one.type, ComplexType) and not one.collection for one in readable)
+        enveloped: Schema = {"type": "object", "properties": {"value": {}}, "required": ["value"]}
+        body = json_content({"type": "object"} if merges else enveloped)
+        as_json |= _changing(edm, parts, schemas, f"{name}.{{}}Property", entity_set, body, merges=merges)
+        bare |= _changing(edm, parts, schemas, f"{name}.{{}}PropertyAsText", entity_set, _TEXT)
     return {
         path: {"parameters": [which], **tagged(item, name)}
         for path, item in ((f"{path}/{{property}}", as_json), (f"{path}/{{property}}/$value", bare))
@@ -54,12 +57,21 @@ def property_paths(
 
 
 def _changing(
-    edm: Edm, parts: Parts, schemas: Schemas, name: str, entity_set: EntitySet, content: dict[str, Any]
+    edm: Edm,
+    parts: Parts,
+    schemas: Schemas,
+    name: str,
+    entity_set: EntitySet,
+    content: dict[str, Any],
+    *,
+    merges: bool = False,
 ) -> dict[str, Any]:
     """What sets one property, or takes its value away."""
     access = Access(kind="update", entity_set=entity_set)
     made: dict[str, Any] = {}
     for method, verb in (("put", "replace"), ("patch", "change"), ("delete", "clear")):
+        if method == "patch" and not merges:
+            continue
         made[method] = {
             "operationId": name.format(verb),
             "summary": "Sets one property to null." if method == "delete" else "Changes one property.",

@@ -98,6 +98,11 @@ class Schemas:
         }
         return self._envelope(properties)
 
+    def with_extras(self, schema: Schema) -> Schema:
+        """An answer that is an object of its own kind, with what the service adds to every one."""
+        properties = schema["properties"] | dict(self.extras)
+        return schema | {"properties": properties, "required": [*schema["required"], *self.extras]}
+
     def single(self, value: Schema) -> Schema:
         """An answer that is one value."""
         return self._envelope({"@context": {"type": "string", "format": "uri-reference"}, "value": value})

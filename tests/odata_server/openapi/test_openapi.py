@@ -98,8 +98,10 @@ def test_a_writable_set_has_all_its_addresses() -> None:
     assert methods[f"{book}/chapters/$count"] == {"get"}
     assert methods[f"{book}/chapters/$ref"] == {"get", "post", "delete"}
     assert methods[f"{book}/reviews/$ref"] == {"get", "post", "delete"}
-    assert methods[f"{book}/{{property}}"] == {"get", "put", "patch", "delete"}
-    assert methods[f"{book}/{{property}}/$value"] == {"get", "put", "patch", "delete"}
+    assert methods[f"{book}/{{property}}"] == {"get", "put", "delete"}
+    assert methods[f"{book}/{{property}}/$value"] == {"get", "put", "delete"}
+    assert _methods(document, "/Shops({ID})/{property}") == {"get", "put", "patch", "delete"}, "it has an address"
+    assert _methods(document, "/Shops({ID})/{property}/$value") == {"get", "put", "delete"}
 
 
 def test_an_answer_leads_to_what_can_be_done_with_its_entity() -> None:
@@ -316,6 +318,14 @@ def test_an_answer_that_differs_from_the_model_is_found(answer: dict[str, Any], 
     document = _render(BOOKSHOP, extras={"minorVersion": {"type": "integer"}})
     schema = document["paths"]["/Books"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
     assert _validator(document, schema).is_valid(answer) is valid
+
+
+def test_every_kind_of_answer_holds_what_the_service_adds() -> None:
+    paths = _render(BOOKSHOP, extras={"minorVersion": {"type": "integer"}})["paths"]
+    for path in ("/Books({ID})/author/$ref", "/Books({ID})/{property}"):
+        schema = paths[path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+        assert "minorVersion" in schema["required"]
+        assert "minorVersion" in schema["properties"]
 
 
 def test_errors_are_answered_as_the_host_says() -> None:
