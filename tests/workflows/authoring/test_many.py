@@ -9,7 +9,7 @@ import pytest
 
 from promenade.errors import Conflict, Invalid
 from promenade.store.unit import Session
-from promenade.workflows.authoring import Authoring
+from promenade.workflows.authoring import Authoring, planning
 from tests.workflows.authoring.desk import Desk, writable_sets
 from tests.workflows.authoring.test_every_entity import faults, refused
 
@@ -99,6 +99,22 @@ async def test_a_request_writes_so_many_rows_and_no_more(desk: Desk) -> None:
     row = {"articleListItems": [{"ean": "1"}] * 5000, "exclusions": [{"exclusionType": "ARTICLE"}] * 5001}
     error = await refused(desk, Invalid, desk.create_row("DiscountActions", await desk.sample("DiscountActions") | row))
     assert error.code == "TOO_MANY_ROWS"
+
+
+async def test_a_change_set_writes_so_many_rows_and_no_more(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An import may go on."""
+    monkeypatch.setattr(planning, "UNIT_ROWS_MAX", 7)
+    condition = await desk.sample("Conditions") | {"valueListItems": [{"value": "1"}, {"value": "2"}]}
+
+    async def three_times(authoring: Authoring) -> None:
+        for _ in range(3):
+            await authoring.create("Conditions", condition)
+
+    error = await refused(desk, Invalid, desk.unit(three_times))
+    assert error.code == "TOO_MANY_ROWS"
+    assert await desk.rows("Conditions") == []
+    await desk.unit(three_times, importing=True)
+    assert len(await desk.rows("Conditions")) == 3
 
 
 async def test_keys_of_many_columns_are_looked_up_for_as_many_rows(desk: Desk) -> None:

@@ -16,6 +16,7 @@ from promenade.workflows.authoring.unit import Act, Delta, Row, Unit, Write
 __all__ = ["ROWS_MAX", "Plan"]
 
 ROWS_MAX = 10_000  # bounds the time that one request can take
+UNIT_ROWS_MAX = 20_000  # and this that of a change set of many requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +120,18 @@ class Plan:
                 wanted.setdefault(part.collection, []).append(part)
             for collection, each in wanted.items():
                 await self._expand(collection, each)
+        self._bound_unit(0)
+        self._unit.planned += len(self.writes)
 
     def _bound(self, rows: int) -> None:
         if rows > ROWS_MAX:
             raise Invalid("TOO_MANY_ROWS", f"One request can write at most {ROWS_MAX} rows, parts of rows included.")
+        self._bound_unit(rows - len(self.writes))
+
+    def _bound_unit(self, further: int) -> None:
+        """An import has a bound of its own, and time."""
+        if self._unit.planned + len(self.writes) + further > UNIT_ROWS_MAX and not self._unit.importing:
+            raise Invalid("TOO_MANY_ROWS", f"One change set can write at most {UNIT_ROWS_MAX} rows, parts included.")
 
     async def _expand(self, collection: Collection, parts: Sequence[_Part]) -> None:
         shape = shape_of(collection.target)

@@ -149,7 +149,11 @@ class Faults:
 
 @dataclass(slots=True)
 class Unit:
-    """One unit of work. ``http_hosts`` may be called by plain http; ``written`` is what has reached the database."""
+    """One unit of work.
+
+    ``http_hosts`` may be called by plain http; ``written`` is what has reached the database, ``planned`` how many rows
+    it was asked to write.
+    """
 
     session: Session
     user: str
@@ -160,6 +164,7 @@ class Unit:
     http_hosts: frozenset[str] = frozenset()
     faults: Faults = field(default_factory=Faults)
     written: list[Write] = field(default_factory=list)
+    planned: int = 0
     subjects: dict[tuple[str, str], list[Write]] = field(default_factory=dict)  # what decides prices, and its writes
     shown_once: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
 
