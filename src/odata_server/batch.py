@@ -99,18 +99,27 @@ def _parse(request: Request, parts_max: int) -> Sequence[Part]:
 
 
 def _answers_json(request: Request) -> bool:
-    """Whether the answer is to be JSON: as ``$format`` and Accept say, and like the request where both would do."""
+    """Whether the answer is to be JSON: as ``$format`` and Accept say, and like the request where both would do.
+
+    JSON is for who speaks 4.01: in 4.0 a multipart batch was answered in multipart whatever Accept said, so clients say
+    ``Accept: application/json`` there and mean the parts.
+    """
     own = _is_json(request)
     options = {name.lower().removeprefix("$"): value for name, value in parse_qsl(request.query)}
     if "format" in options:
         kind = media_type(options["format"])[0]
         if kind in {"json", _JSON, _MULTIPART}:
             return kind != _MULTIPART
-    elif accepts(request, _JSON if own else _MULTIPART):
+    elif accepts(request, _JSON if own else _MULTIPART) or (not own and _means_its_parts(request)):
         return own
     elif accepts(request, _MULTIPART if own else _JSON):
         return not own
     raise ODataError(406, "NOT_ACCEPTABLE", f"A batch is answered as {_MULTIPART} or {_JSON}.")
+
+
+def _means_its_parts(request: Request) -> bool:
+    versions = (request.headers.get("odata-maxversion", ""), request.headers.get("odata-version", ""))
+    return accepts(request, _JSON) and not any(version.strip() > "4.0" for version in versions)
 
 
 class _Failed(Exception):
@@ -211,7 +220,8 @@ class _Run:
 
     def _plain(self, item: Item) -> Request:
         """For an error of a request that could not be made sense of."""
-        return Request(item.method, item.url, "", {**self._outer.headers, **item.headers}, item.body, in_batch=True)
+        headers = {**self._outer.headers, **item.headers}
+        return Request(item.method, item.url, "", headers, item.body, in_batch=True, origin=self._outer.origin)
 
     def _refused(self, item: Item, error: ODataError, known: dict[str, Earlier]) -> Answer:
         response = self._service.failure(self._plain(item), error)

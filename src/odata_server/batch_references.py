@@ -79,7 +79,8 @@ def as_request(item: Item, outer: Request, known: Mapping[str, Earlier], root: s
     body = item.body
     if b'"$' in body and known:
         body = _with_links(body, known, root)
-    return Request(item.method, path, query, _headers(item, outer, known), body, in_batch=True)
+    headers = _headers(item, outer, known)
+    return Request(item.method, path, query, headers, body, in_batch=True, origin=outer.origin)
 
 
 # ---- addresses ----------------------------------------------------------------------------------------------------

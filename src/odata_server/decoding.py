@@ -144,8 +144,10 @@ class Decoding:
             base, at, annotation = name.partition("@")
             navigation = navigations.get(base)
             if navigation is None:
-                if not at:
+                if not at or _plain(annotation) == "bind":
                     self._unknown(entity_type, name, path)
+                elif not base and _plain(annotation) == "type":
+                    self._check_type(entity_type, given, f"{path}{name}")
                 continue
             self._navigation(navigation, _plain(annotation), given, f"{path}{base}", depth, found)
         return Payload(found.values, found.nested, found.links)
@@ -160,6 +162,12 @@ class Decoding:
     def _unknown(self, owner: StructuredType, name: str, path: str) -> None:
         name = name[:80].encode(errors="replace").decode()
         self.fault("UNKNOWN_PROPERTY", f"{owner.name} has no property {name}.", f"{path}{name}")
+
+    def _check_type(self, entity_type: EntityType, given: object, path: str) -> None:
+        """What says that it is of another type cannot be meant for this one."""
+        if isinstance(given, str) and given.rpartition("#")[2].rpartition(".")[2] == entity_type.name:
+            return
+        self.fault("TYPE_MISMATCH", f"{path} must be #{self._edm.qualified(entity_type.name)} here.", path)
 
     # ---- values ----
 

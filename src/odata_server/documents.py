@@ -48,7 +48,7 @@ class Documents:
             overloads = self._edm.operations.get(function.function, ())
             if any(one.binding is None and not one.parameters for one in overloads):
                 entries.append({"name": function.name, "kind": "FunctionImport", "url": function.name})
-        body = {f"{x.dialect.prefix}context": self._links.context(), "value": entries}
+        body = {**x.context(""), "value": entries}
         return Response(200, x.headers(), to_json(body))
 
     def _metadata(self, x: Exchange) -> Response:

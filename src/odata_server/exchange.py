@@ -123,10 +123,13 @@ class Exchange:
         return Response(status, self.headers(etag, **headers), to_json(body))
 
     def context(self, fragment: str) -> dict[str, Any]:
-        """The member that says what the rest is, unless the client wants none."""
+        """The member that says what the rest is, unless the client wants none.
+
+        It is absolute where the host is known: spreadsheets and others that are built on Microsoft's library insist.
+        """
         if self.dialect.metadata == "none":
             return {}
-        return {f"{self.dialect.prefix}context": self.links.context(fragment)}
+        return {f"{self.dialect.prefix}context": self.request.origin + self.links.context(fragment)}
 
     def entity(
         self,

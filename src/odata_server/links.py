@@ -19,7 +19,7 @@ __all__ = ["Links", "key_values", "literal", "text_of"]
 
 
 class Links:
-    """The addresses below one root, all as absolute paths: right for every client, whatever host name it used."""
+    """The addresses below one root, all as absolute paths; a request's `origin` before one makes it a whole address."""
 
     def __init__(self, edm: Edm, root: str) -> None:
         self._edm = edm

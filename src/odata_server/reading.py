@@ -76,7 +76,8 @@ async def _entities(x: Exchange, unit: Unit) -> Response:
 
 def _page(x: Exchange, body: dict[str, Any], next_token: str | None) -> Response:
     if next_token is not None:
-        body[f"{x.dialect.prefix}nextLink"] = x.links.next_page(x.request.path, x.request.query, next_token)
+        following = x.links.next_page(x.request.path, x.request.query, next_token)
+        body[f"{x.dialect.prefix}nextLink"] = x.request.origin + following
     if x.dialect.preferences.page_size_max is not None:
         name = "maxpagesize" if x.dialect.version == "4.01" else "odata.maxpagesize"
         return x.json(body, Preference_Applied=f"{name}={x.dialect.preferences.page_size_max}")
@@ -137,7 +138,7 @@ async def _references(x: Exchange, unit: Unit) -> Response:
     body = x.context("Collection($ref)")
     if rows.count is not None:
         body[f"{x.dialect.prefix}count"] = rows.count
-    body["value"] = [{key: x.links.entity(target.entity_set, row)} for row in rows.items]
+    body["value"] = [{key: x.request.origin + x.links.entity(target.entity_set, row)} for row in rows.items]
     return _page(x, body, rows.next_token)
 
 
@@ -148,7 +149,7 @@ async def _reference(x: Exchange, unit: Unit) -> Response:
     rows = await unit.read(replace(x.query(target, plain_select(target.entity_type.key)), quoted_numbers=False))
     if not rows.items:
         return await _nothing(x, unit)
-    address = x.links.entity(target.entity_set, key_values(target.entity_type, rows.items[0]))
+    address = x.request.origin + x.links.entity(target.entity_set, key_values(target.entity_type, rows.items[0]))
     return x.json({**x.context("$ref"), f"{x.dialect.prefix}id": address})
 
 

@@ -40,6 +40,7 @@ _log = logging.getLogger("odata_server")
 _READING = frozenset({"GET", "HEAD"})
 _WRITING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _ISOLATION = frozenset({"isolation", "odata-isolation"})
+_VARY = "Accept, OData-MaxVersion, Prefer"  # for caches (Protocol 4.01, 8.3.6)
 _DOCUMENTS = frozenset({Kind.SERVICE, Kind.METADATA})
 
 
@@ -148,6 +149,8 @@ class Service:
     def _finished(self, request: Request, response: Response) -> Response:
         version = version_of(request, self.hooks.default_version, strict=False)
         response.headers.setdefault("OData-Version", version)
+        if request.method in _READING and not request.in_batch:
+            response.headers.setdefault("Vary", _VARY)
         return response
 
     # ---- from a request to what it takes ----

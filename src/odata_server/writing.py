@@ -76,10 +76,19 @@ def _methods(x: Exchange) -> list[str]:
         writable = x.resource.navigation is not None and x.resource.navigation.writable
         return [*found, *((["PUT"] if kind is Kind.ENTITY else ["POST"]) + ["DELETE"] if writable else [])]
     if kind is Kind.ENTITIES:
-        return found + (["POST"] if entity_set.insertable else [])
+        return found + (["POST"] if entity_set.insertable and _creates(x) else [])
     if kind is Kind.PROPERTY:
-        return found + (["PUT", "PATCH", "DELETE"] if entity_set.updatable else [])
+        changes = ["PUT", "PATCH", "DELETE"] if _can_merge(x) else ["PUT", "DELETE"]
+        return found + (changes if entity_set.updatable else [])
     return found + (["PATCH", "PUT"] if entity_set.updatable else []) + (["DELETE"] if entity_set.deletable else [])
+
+
+def _creates(x: Exchange) -> bool:
+    """Whether entities are created at this address: a set, or a navigation that is written."""
+    navigation, target = x.resource.navigation, x.resource.target
+    if navigation is None:
+        return target is not None and not target.steps
+    return navigation.writable or navigation.composition
 
 
 def _permit(x: Exchange, kind: str, *, possible: bool) -> EntitySet:
@@ -113,14 +122,11 @@ def _permit_nested(x: Exchange, entity_set: EntitySet, payload: Payload) -> None
 
 def _plan_create(x: Exchange) -> Work:
     target = x.resource.target
-    if target is None or x.resource.suffix or (target.steps and x.resource.navigation is None):
+    if target is None or x.resource.suffix or not _creates(x):
         raise method_not_allowed(x)
     entity_set = _permit(x, "create", possible=target_set(x).insertable)
     check_options(x.options, ENTITY_OPTIONS)
     require_json_body(x.request)
-    navigation = x.resource.navigation
-    if navigation is not None and not (navigation.writable or navigation.composition):
-        raise method_not_allowed(x)
     payload = decode_entity(
         x.edm, target.entity_type, x.request.body, for_create=True, resolve_reference=x.links.key_of
     )
@@ -215,7 +221,7 @@ async def _answer_write(
     options = x.options
     # What was written must not fail for being too much to read.
     if payload.nested and not options.present & {"select", "expand"} and _parts_count(payload) <= x.hooks.page_size:
-        options = replace(options, expand=_written_parts(x, target.entity_type, payload))
+        options = replace(options, expand=_written_parts(x, target.entity_type, payload, created=created))
     rows = await unit.read(x.query(target, options))
     if not rows.items:  # written, and out of the caller's sight
         return Response(204, headers | ({"OData-EntityId": address} if created else {}))
@@ -225,15 +231,19 @@ async def _answer_write(
     return response
 
 
-def _written_parts(x: Exchange, entity_type: EntityType, payload: Payload, depth: int = 1) -> tuple[ExpandItem, ...]:
-    """An expand of what was written as a part of the entity (Protocol 4.01, 11.4.2.2)."""
+def _written_parts(
+    x: Exchange, entity_type: EntityType, payload: Payload, *, created: bool, depth: int = 1
+) -> tuple[ExpandItem, ...]:
+    """An expand of what was written with the entity (Protocol 4.01, 11.4.2.2): its parts, and what was made beside."""
     found: list[ExpandItem] = []
     for name, nested in payload.nested.items():
         navigation = entity_type.navigation_by_name[name]
-        if not navigation.composition or depth > _EXPANDED_DEPTH_MAX:
+        made_beside = created and bool(nested.items)
+        if not (navigation.composition or made_beside) or depth > _EXPANDED_DEPTH_MAX:
             continue
         all_inner = Payload({}, {one: inner for item in nested.items for one, inner in item.nested.items()})
-        items = _written_parts(x, x.edm.entity_types[navigation.target], all_inner, depth + 1)
+        inner_type = x.edm.entity_types[navigation.target]
+        items = _written_parts(x, inner_type, all_inner, created=created, depth=depth + 1)
         found.append(ExpandItem((name,), options=QueryOptions(expand=items) if items else None))
     return tuple(found)
 

@@ -258,7 +258,7 @@ async def test_a_part_inherits_from_the_batch_what_is_not_about_the_batch() -> N
         ("", "", "multipart/mixed"),
         ("*/*", "", "multipart/mixed"),
         ("application/json, text/plain, */*", "", "multipart/mixed"),
-        ("application/json", "", "application/json"),
+        ("application/json", "", "multipart/mixed"),  # means the parts, as in 4.0
         ("multipart/mixed", "$format=json", "application/json"),
         ("application/json", "$format=multipart/mixed", "multipart/mixed"),
         ("text/html", "", None),
@@ -278,6 +278,17 @@ async def test_the_answer_has_the_format_that_is_asked_for(accept: str, query: s
     if kind == "application/json":
         members = json.loads(response.body)["responses"]
         assert [(one["id"], "atomicityGroup" in one) for one in members] == [("1", True), ("2", True), ("3", False)]
+
+
+async def test_who_speaks_4_01_may_have_the_answers_as_json() -> None:
+    body = multipart("b", get("Books", "1"))
+    kinds = []
+    for asked in ("4.0", "4.01"):
+        response = await Shelf().batch(
+            body, "multipart/mixed; boundary=b", odata_maxversion=asked, accept="application/json"
+        )
+        kinds.append(response.headers["Content-Type"].partition(";")[0])
+    assert kinds == ["multipart/mixed", "application/json"]
 
 
 @pytest.mark.parametrize(("asked", "answered"), [("4.0", "4.0"), ("4.01", "4.01")])

@@ -1,0 +1,35 @@
+"""The bookshop over HTTP, as a client elsewhere meets it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import httpx2
+import pytest
+
+from odata_server.engines import EngineDatabase
+from odata_server.hooks import Hooks
+from odata_server.service import Service
+from tests.odata_server.bookshop import EDM, source
+
+ORIGIN = "https://shop.example"
+ROOT = "/odata/shop"
+
+
+def _client(database: EngineDatabase) -> httpx2.AsyncClient:
+    service = Service(EDM, source(database), Hooks(), root=ROOT)
+    return httpx2.AsyncClient(transport=httpx2.ASGITransport(app=service), base_url=f"{ORIGIN}{ROOT}")
+
+
+@pytest.fixture
+async def shop(bookshop: EngineDatabase) -> AsyncIterator[httpx2.AsyncClient]:
+    """A client of a bookshop that may be changed."""
+    async with _client(bookshop) as client:
+        yield client
+
+
+@pytest.fixture
+async def reader(library: EngineDatabase) -> AsyncIterator[httpx2.AsyncClient]:
+    """A client of a bookshop that is only read."""
+    async with _client(library) as client:
+        yield client
