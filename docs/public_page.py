@@ -16,7 +16,7 @@ from promenade.model.edm import MINOR_VERSION
 from promenade.web.connection import HEAD_BYTES_MAX
 from promenade.web.endpoint import URL_BYTES_MAX
 from promenade.web.odata import ENTITIES_MAX
-from promenade.workflows.authoring.planning import ROWS_MAX
+from promenade.workflows.authoring.planning import ROWS_MAX, UNIT_ROWS_MAX
 from promenade.workflows.campaigns import PROMOTIONS_MAX
 from promenade.workflows.templates import ROWS_MAX as TEMPLATE_ROWS_MAX
 
@@ -258,6 +258,7 @@ def _limits() -> list[tuple[str, str, str]]:
         ("Requests in a batch", str(Hooks.batch_parts_max), "400 `BATCH_TOO_LARGE`"),
         ("Rows of a page", str(Hooks.page_size), "the next page"),
         ("Rows that one request writes, parts included", str(ROWS_MAX), "400 `TOO_MANY_ROWS`"),
+        ("Rows that one change set writes", str(UNIT_ROWS_MAX), "400 `TOO_MANY_ROWS`"),
         ("Rows that one request reads, expanded ones included", str(sql.ROWS_MAX), "400 `RESPONSE_TOO_LARGE`"),
         ("Rows of an answer, wherever they are written", str(ENTITIES_MAX), "400 `EXPAND_TOO_LARGE`"),
         ("Depth of `$expand`", str(EXPAND_DEPTH_MAX), "400 `EXPAND_TOO_DEEP`"),
