@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from sqlalchemy.pool import StaticPool
 
 from odata_server.errors import ODataError
+from odata_server.sql.connection import Kept
 
 __all__ = ["EngineConnection", "EngineDatabase"]
 
@@ -43,6 +44,10 @@ class EngineConnection:
         """Run one statement and return its rows (of a select, or RETURNING), else nothing."""
         result = await self._run(statement, params)
         return cast("Sequence[Row[Any]]", result.fetchall()) if result.returns_rows else ()
+
+    async def run_kept(self, kept: Kept, values: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
+        """Run a statement that may be run again, with these values of its named parameters."""
+        return await self.execute(kept.statement, values)
 
     async def rowcount(self, statement: Executable, params: Mapping[str, Any] | None = None) -> int:
         """Run one insert, update or delete and return how many rows it touched."""

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
 
-from sqlalchemy import Executable, Row
+from sqlalchemy import Executable, Row, Select
 
-__all__ = ["SqlConnection"]
+__all__ = ["Keeping", "Kept", "SqlConnection"]
+
+
+@dataclass(slots=True, eq=False)
+class Kept:
+    """A SELECT that is carried out again and again; ``made`` is for what a connection has prepared of it.
+
+    What varies are parameters with names of their own; all other values stay as they are.
+    """
+
+    statement: Select[Any]
+    made: dict[Any, Any] = field(default_factory=dict)
 
 
 class SqlConnection(Protocol):
@@ -28,4 +40,13 @@ class SqlConnection(Protocol):
 
     async def execute_many(self, statement: Executable, params: Sequence[Mapping[str, Any]]) -> None:
         """Run a statement once for every parameter set."""
+        ...
+
+
+@runtime_checkable
+class Keeping(Protocol):
+    """A connection that carries out a statement without compiling it anew."""
+
+    async def run_kept(self, kept: Kept, values: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
+        """Run a statement with these values of its named parameters and return its rows."""
         ...

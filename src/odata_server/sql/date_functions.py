@@ -125,6 +125,7 @@ def total_seconds(context: Context, term: Term) -> Term:
 @function("now")
 def now(context: Context) -> Term:
     """The moment of the request."""
+    context.moments.append(context.now)
     return Term(Primitive.DATE_TIME_OFFSET, value=context.now.astimezone(UTC), nullable=False)
 
 

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, bindparam, func, select, tuple_
+from sqlalchemy import ColumnElement, Integer, Select, bindparam, func, select, tuple_
 
 from odata_server.edm import Edm, EntitySet, EntityType
 from odata_server.sql.addresses import entity_key, next_address
 from odata_server.sql.branches import Branch, branches_of, too_broad
+from odata_server.sql.connection import Kept
 from odata_server.sql.order import Ordered
 from odata_server.sql.paging import Token, encode_token
 from odata_server.sql.projection import Projection, Record
 from odata_server.sql.selection import Request
 from odata_server.syntax import QueryOptions, SelectItem
 
-__all__ = ["Parents", "expand", "hidden_for"]
+__all__ = ["Parents", "Way", "expand", "hidden_for"]
 
 Link = tuple[Any, ...]
 _LINKS_MAX = 16_384  # values bound in one statement; both databases take 32 766
+_KEPT_LINKS_MAX = 64  # parents of a statement that is kept
 _PLAIN_ROWS_MAX = 20_000  # children read without counting them per parent
 
 
@@ -47,34 +49,72 @@ def hidden_for(edm: Edm, entity_type: EntityType, options: QueryOptions) -> set[
     return {here for branch in branches_of(edm, entity_type, options) for here, _ in branch.navigation.on}
 
 
-async def expand(request: Request, parents: Parents, options: QueryOptions) -> None:
-    """Add to the records what ``$expand`` names."""
-    for branch in branches_of(request.model.edm, parents.entity_type, options):
-        if branch.recursive and not parents.records:
-            continue
-        request.expands_left -= 1
-        if request.expands_left < 0:
-            raise too_broad()
-        await _Expansion(request, parents, branch).run()
+class Way:
+    """One branch, worked out for whatever parents it is followed from; keeps its statements."""
 
-
-class _Expansion:
-    """One branch for all of its parents."""
-
-    def __init__(self, request: Request, parents: Parents, branch: Branch) -> None:
-        self.request = request
-        self.parents = parents
-        self.branch = branch
-        self.name = branch.navigation.name
-        self.options = branch.options
+    def __init__(self, request: Request, branch: Branch, source_set: EntitySet | None) -> None:
         edm = request.model.edm
+        self.branch = branch
+        self.options = branch.options
         self.entity_type = edm.entity_types[branch.navigation.target]
-        self.entity_set = edm.set_of(self.entity_type.name, source=parents.entity_set, path=self.name)
+        self.entity_set = edm.set_of(self.entity_type.name, source=source_set, path=branch.navigation.name)
         self.selection = request.selection(request.scope(self.entity_type.name), [], self.options)
         self.selection.narrowed = True
         self.there = [there for _, there in branch.navigation.on]
         place = self.selection.scope.place
         self.columns = [place.column(name) for name in self.there]
+        self.nested: list[Way] = []
+        self.kept: dict[Hashable, Kept] = {}
+        self._projection: Projection | None = None
+        self._order: list[Ordered] | None = None
+
+    def projection(self, request: Request) -> Projection:
+        """What is read of the entities."""
+        if self._projection is None:
+            hidden = {*self.there, *hidden_for(request.model.edm, self.entity_type, self.options)}
+            keys = tuple(SelectItem((name,)) for name in self.entity_type.key)
+            only = keys if self.branch.kind == "$ref" else None
+            self._projection = request.projection(self.selection, sorted(hidden), only)
+        return self._projection
+
+    def order(self) -> list[Ordered]:
+        """In which order children are read."""
+        if self._order is None:
+            self._order = self.selection.order()
+        return self._order
+
+
+async def expand(request: Request, parents: Parents, options: QueryOptions, ways: list[Way]) -> None:
+    """Add to the records what ``$expand`` names; ``ways`` are filled when that is followed for the first time."""
+    found = list(ways)
+    if not found:
+        branches = branches_of(request.model.edm, parents.entity_type, options)
+        found = [Way(request, branch, parents.entity_set) for branch in branches]
+        ways[:] = found
+    for way in found:
+        if way.branch.recursive and not parents.records:
+            continue
+        request.expands_left -= 1
+        if request.expands_left < 0:
+            raise too_broad()
+        await _Expansion(request, parents, way).run()
+
+
+class _Expansion:
+    """One branch for all of its parents."""
+
+    def __init__(self, request: Request, parents: Parents, way: Way) -> None:
+        self.request = request
+        self.parents = parents
+        self.way = way
+        self.branch = way.branch
+        self.name = way.branch.navigation.name
+        self.options = way.options
+        self.entity_type = way.entity_type
+        self.entity_set = way.entity_set
+        self.selection = way.selection
+        self.there = way.there
+        self.columns = way.columns
 
     async def run(self) -> None:
         links = self.parents.links(self.branch)
@@ -86,11 +126,7 @@ class _Expansion:
                 record[f"{self.name}{prefix}count"] = counts.get(link, 0) if link is not None else 0
             if self.branch.kind == "$count":
                 return
-        hidden = {*self.there, *hidden_for(self.request.model.edm, self.entity_type, self.options)}
-        keys = tuple(SelectItem((name,)) for name in self.entity_type.key)
-        projection = self.request.projection(
-            self.selection, sorted(hidden), keys if self.branch.kind == "$ref" else None
-        )
+        projection = self.way.projection(self.request)
         if self.branch.navigation.collection:
             await self._many(links, distinct, projection)
         else:
@@ -98,32 +134,62 @@ class _Expansion:
 
     # ---- statements ----
 
-    def _chunks(self, links: Sequence[Link]) -> list[ColumnElement[bool]]:
-        """Conditions for the children of these parents, a bounded number of them in each."""
+    def _chunks(self, links: Sequence[Link]) -> list[Sequence[Link]]:
+        """As many parents as one statement takes, in each."""
         size = _LINKS_MAX // len(self.columns)
-        return [self._among(links[start : start + size]) for start in range(0, len(links), size)]
+        return [links[start : start + size] for start in range(0, len(links), size)]
+
+    def _padded(self, links: Sequence[Link]) -> list[Link]:
+        """Filled up to a power of two: as many forms of a statement as there are such, not one for every number."""
+        return [*links, *[links[-1]] * ((1 << (len(links) - 1).bit_length()) - len(links))]
 
     def _among(self, links: Sequence[Link]) -> ColumnElement[bool]:
-        # Filled up to a power of two: as many forms of a statement as there are such, not one for every number.
-        padded = [*links, *[links[-1]] * ((1 << (len(links) - 1).bit_length()) - len(links))]
+        """The condition for the children of these parents."""
+        padded = self._padded(links)
         if len(self.columns) == 1:
             column = self.columns[0]
             values = bindparam(None, [link[0] for link in padded], type_=column.type, expanding=True, unique=True)
             return column.in_(values)
         return tuple_(*self.columns).in_(padded)
 
+    async def _run(
+        self, form: str, links: Sequence[Link], most: int, build: Callable[[ColumnElement[bool], Any], Select[Any]]
+    ) -> Sequence[Sequence[Any]]:
+        """The rows of a statement about these parents, ``most`` of them; they are not counted yet.
+
+        It is kept for as many parents again: their links and the limit are parameters with names.
+        """
+        padded = self._padded(links)
+        if self.request.keeping is None or len(self.columns) > 1 or len(padded) > _KEPT_LINKS_MAX:
+            return await self.request.connection.execute(build(self._among(links), most))
+        column = self.columns[0]
+        key = form, len(padded)
+        kept = self.way.kept.get(key)
+        if kept is None:
+            named = [bindparam(f"link{at}", None, type_=column.type) for at in range(len(padded))]
+            kept = Kept(build(column.in_(named), bindparam("most", 1, type_=Integer())))
+            self.way.kept[key] = kept
+        values: dict[str, Any] = {f"link{at}": link[0] for at, link in enumerate(padded)}
+        values["most"] = most
+        return await self.request.run(kept, values)
+
     async def _counts(self, links: Sequence[Link]) -> dict[Link, int]:
         found: dict[Link, int] = {}
-        for among in self._chunks(links):
+        for chunk in self._chunks(links):
             statement = self.selection.statement([*self.columns, func.count()])
-            rows = await self.request.connection.execute(statement.where(among).group_by(*self.columns))
+            rows = await self.request.connection.execute(statement.where(self._among(chunk)).group_by(*self.columns))
             found |= {tuple(row[:-1]): row[-1] for row in rows}
         return found
 
     async def _one(self, links: Sequence[Link | None], distinct: Sequence[Link], projection: Projection) -> None:
-        rows: list[Row[Any]] = []
-        for among in self._chunks(distinct):
-            rows += await self.request.fetch(self.selection.reading(projection).where(among))
+        def build(among: ColumnElement[bool], most: Any) -> Select[Any]:
+            return self.selection.reading(projection).where(among).limit(most)
+
+        rows: list[Sequence[Any]] = []
+        for chunk in self._chunks(distinct):
+            found = await self._run("one", chunk, self.request.rows_left + 1, build)
+            self.request.spend(len(found))
+            rows += found
         records = projection.records(rows)
         at = [projection.hidden[name] for name in self.there]
         by_link = {tuple(row[index] for index in at): record for row, record in zip(rows, records, strict=True)}
@@ -133,13 +199,13 @@ class _Expansion:
             record[self.name] = by_link.get(link) if link is not None else None
 
     async def _many(self, links: Sequence[Link | None], distinct: Sequence[Link], projection: Projection) -> None:
-        order = self.selection.order()
-        rows: list[Row[Any]] = []
+        order = self.way.order()
+        rows: list[Sequence[Any]] = []
         columns = [*projection.columns, *(one.term.element for one in order)]
-        for among in self._chunks(distinct):
-            rows += await self._rows(columns, order, among, len(distinct))
+        for chunk in self._chunks(distinct):
+            rows += await self._rows(columns, order, chunk, len(distinct))
         at = [projection.hidden[name] for name in self.there]
-        groups: dict[Link, list[Row[Any]]] = {}
+        groups: dict[Link, list[Sequence[Any]]] = {}
         for row in rows:
             groups.setdefault(tuple(row[index] for index in at), []).append(row)
         page, _ = self._page()
@@ -160,25 +226,37 @@ class _Expansion:
         return (size, True) if top is None else (min(top, size), top > size)
 
     async def _rows(
-        self, columns: Sequence[ColumnElement[Any]], order: Sequence[Ordered], among: ColumnElement[bool], parents: int
-    ) -> Sequence[Row[Any]]:
+        self, columns: Sequence[ColumnElement[Any]], order: Sequence[Ordered], chunk: Sequence[Link], parents: int
+    ) -> Sequence[Sequence[Any]]:
         page, more = self._page()
         skip = self.options.skip or 0
         limit = self.request.rows_left + 1
         clauses = [one.clause(self.request.context) for one in order]
-        plain = self.selection.statement(columns).where(among).order_by(*clauses)
+
+        def plain(among: ColumnElement[bool], most: Any) -> Select[Any]:
+            return self.selection.statement(columns).where(among).order_by(*clauses).limit(most)
+
+        def skipping(among: ColumnElement[bool], most: Any) -> Select[Any]:
+            return plain(among, most).offset(skip)
+
+        def ranked(among: ColumnElement[bool], most: Any) -> Select[Any]:
+            return self._ranked(columns, clauses, among, skip, page + more).limit(most)
+
         if page == 0:
             return ()
         if parents == 1:
-            plain = plain.limit(min(page + more, limit))
-            return await self.request.fetch(plain.offset(skip) if skip else plain)
+            build = skipping if skip else plain
+            return self._spent(await self._run("skipping" if skip else "plain", chunk, min(page + more, limit), build))
         if self.options.top is None and not skip:
             most = min(_PLAIN_ROWS_MAX, limit)
-            rows = await self.request.connection.execute(plain.limit(most))
+            rows = await self._run("plain", chunk, most, plain)
             if len(rows) < most:
-                self.request.spend(len(rows))
-                return rows
-        return await self.request.fetch(self._ranked(columns, clauses, among, skip, page + more).limit(limit))
+                return self._spent(rows)
+        return self._spent(await self._run("ranked", chunk, limit, ranked))
+
+    def _spent(self, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+        self.request.spend(len(rows))
+        return rows
 
     def _ranked(
         self,
@@ -197,13 +275,13 @@ class _Expansion:
 
     # ---- records ----
 
-    def _token(self, order: Sequence[Ordered], last: Row[Any], start: int) -> str:
+    def _token(self, order: Sequence[Ordered], last: Sequence[Any], start: int) -> str:
         page, _ = self._page()
         left = None if self.options.top is None else self.options.top - page
         values = tuple(last[start : start + len(order)]) if all(one.resumable for one in order) else None
         return encode_token(Token(left, values, 0 if values else (self.options.skip or 0) + page), order)
 
-    async def _nested(self, records: list[Record], rows: Sequence[Row[Any]], projection: Projection) -> None:
+    async def _nested(self, records: list[Record], rows: Sequence[Sequence[Any]], projection: Projection) -> None:
         if not self.options.expand:
             return
         edm, entity_type = self.request.model.edm, self.entity_type
@@ -213,7 +291,7 @@ class _Expansion:
             return f"{'' if self.entity_set is None else self.entity_set.name}{key}"
 
         parents = Parents(entity_type, self.entity_set, records, rows, projection, address)
-        await expand(self.request, parents, self.options)
+        await expand(self.request, parents, self.options, self.way.nested)
 
     def _references(self, records: Sequence[Record]) -> None:
         if self.branch.kind != "$ref":
@@ -226,7 +304,7 @@ class _Expansion:
     def _hand_out(
         self,
         links: Sequence[Link | None],
-        groups: dict[Link, list[Row[Any]]],
+        groups: dict[Link, list[Sequence[Any]]],
         records: Sequence[Record],
         tokens: dict[Link, str],
     ) -> None:

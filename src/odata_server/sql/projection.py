@@ -52,16 +52,13 @@ class Projection:
 
     def records(self, rows: Iterable[Sequence[Any]]) -> list[Record]:
         """The dicts of an answer, in the order of the rows."""
-        names, converters = self.names, self.converters
-        if not converters:
-            return [dict(zip(names, row, strict=False)) for row in rows]
-        found = []
-        for row in rows:
-            values = list(row)
-            for index, convert in converters:
-                if values[index] is not None:
-                    values[index] = convert(values[index])
-            found.append(dict(zip(names, values, strict=False)))
+        if self.converters:
+            columns = list(zip(*rows, strict=True))
+            for index, convert in self.converters if columns else ():
+                columns[index] = tuple(None if value is None else convert(value) for value in columns[index])
+            rows = zip(*columns, strict=True)
+        names = self.names
+        found = [dict(zip(names, row, strict=False)) for row in rows]
         for name, parts in self.structures:
             for record in found:
                 _assemble(record, name, parts)

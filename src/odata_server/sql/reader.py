@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import Integer, Row, Select, String, column, func, select, table
+from sqlalchemy import Integer, String, column, func, select, table
 
 from odata_server.source import Query, Rows
 from odata_server.sql.addresses import entity_key
 from odata_server.sql.apply import applied
-from odata_server.sql.connection import SqlConnection
-from odata_server.sql.expand import Parents, expand, hidden_for
+from odata_server.sql.connection import Keeping, SqlConnection
+from odata_server.sql.expand import Parents, expand
 from odata_server.sql.limits import ROWS_MAX
 from odata_server.sql.model import SqlModel
-from odata_server.sql.paging import Token, after, decode_token, encode_token
-from odata_server.sql.projection import Projection, Record, Shape
+from odata_server.sql.paging import Token, decode_token, encode_token
+from odata_server.sql.plans import Plan, Plans, form_of
+from odata_server.sql.projection import Record, Shape
 from odata_server.sql.scopes import Uses
-from odata_server.sql.selection import Prepared, Request, Selection
+from odata_server.sql.selection import Prepared, Request
 from odata_server.sql.sqlite_functions import MATCHES
 from odata_server.sql.targets import scope_of
 from odata_server.sql.terms import Context
@@ -49,52 +50,48 @@ class SqlReader:
         self._rows_max = rows_max
         self._able: dict[str, set[str]] = {}  # what this database can do beyond the rest of its kind
         self._prepared: Prepared = {}
+        self._plans = Plans()
 
     async def read(self, connection: SqlConnection, query: Query) -> Rows:
         """A page of entities. Raises `ODataError` 400 or 501 for what cannot be asked."""
-        options = query.options
         request = await self._request(connection, query)
-        if options.apply:
+        if query.options.apply:
             return await self._applied(request, query)
-        selection = _selection(request, query)
-        projection = request.projection(selection, hidden_for(self.model.edm, query.target.entity_type, options))
-        if query.target.single:
-            rows = await request.fetch(_locked(selection.reading(projection), selection, query))
-            return Rows(await self._records(request, query, projection, rows))
-        count = await _count(connection, _selection(request, query)) if options.count else None
-        return await self._page(request, query, selection, projection, count)
+        form = form_of(query) if isinstance(connection, Keeping) else None
+        if form is None:
+            return await self._carried_out(request, query, Plan(request, query), {})
+        return await self._planned(request, query, cast("Keeping", connection), form)
+
+    async def _planned(self, request: Request, query: Query, connection: Keeping, form: Hashable) -> Rows:
+        key = request.context.dialect, form
+        plan = self._plans.get(key, query)
+        if plan is None:
+            plan = Plan(request, query)
+            if not plan.keys.complete:
+                return await self._carried_out(request, query, plan, {})
+            self._plans.put(key, plan)
+        request.keeping = connection
+        try:
+            return await self._carried_out(request, query, plan, plan.keys.values(query.target, request.context))
+        finally:
+            if request.context.moments:
+                self._plans.drop(key)
 
     async def count(self, connection: SqlConnection, query: Query) -> int:
         """How many entities there are, heeding ``$filter`` and ``$search`` only."""
-        return await _count(connection, _selection(await self._request(connection, query), query))
+        request = await self._request(connection, query)
+        scope, conditions = scope_of(query.target, Uses(request.model, request.context), request.aliases)
+        rows = await connection.execute(request.selection(scope, conditions, query.options).statement([func.count()]))
+        return int(rows[0][0])
 
-    async def _page(
-        self, request: Request, query: Query, selection: Selection, projection: Projection, count: int | None
-    ) -> Rows:
-        options = query.options
-        order = selection.order()
-        token = Token(options.top, None, options.skip or 0)
-        if options.skiptoken is not None:
-            token = decode_token(options.skiptoken, order)
-        resumable = all(one.resumable for one in order)
-        if token.values is not None:
-            selection.conditions.append(after(order, token.values))
-        places = [one.term.element for one in order] if resumable else []
-        wanted = query.page_size if token.left is None else min(token.left, query.page_size)
-        more_wanted = token.left is None or token.left > wanted
-        statement = selection.reading(projection, places).order_by(*(one.clause(request.context) for one in order))
-        statement = statement.limit(wanted + 1 if more_wanted else wanted)
-        if token.offset:
-            statement = statement.offset(token.offset)
-        rows = await request.fetch(_locked(statement, selection, query)) if wanted else ()
-        records = await self._records(request, query, projection, rows[:wanted])
-        if len(rows) <= wanted:
-            return Rows(records, count)
-        left = None if token.left is None else token.left - wanted
-        following = Token(left, None, token.offset + wanted)
-        if resumable:
-            following = Token(left, tuple(rows[wanted - 1][len(projection.columns) :]))
-        return Rows(records, count, encode_token(following, order))
+    async def _carried_out(self, request: Request, query: Query, plan: Plan, keys: Mapping[str, Any]) -> Rows:
+        count = None
+        if plan.counting is not None:
+            count = int((await request.run(plan.counting, keys))[0][0])
+        rows = await request.run(plan.reading, keys) if plan.wanted else ()
+        request.spend(len(rows))
+        records = await self._records(request, query, plan, rows[: plan.wanted])
+        return Rows(records, count, plan.following(rows) if len(rows) > plan.wanted else None)
 
     async def _applied(self, request: Request, query: Query) -> Rows:
         options = query.options
@@ -122,10 +119,8 @@ class SqlReader:
         left = None if token.left is None else token.left - wanted
         return Rows(records, count, encode_token(Token(left, None, token.offset + wanted), ()))
 
-    async def _records(
-        self, request: Request, query: Query, projection: Projection, rows: Sequence[Row[Any]]
-    ) -> list[Record]:
-        records = projection.records(rows)
+    async def _records(self, request: Request, query: Query, plan: Plan, rows: Sequence[Sequence[Any]]) -> list[Record]:
+        records = plan.projection.records(rows)
         if query.options.expand:
             entity_type, entity_set = query.target.entity_type, query.target.entity_set
             name = "" if entity_set is None else entity_set.name
@@ -133,7 +128,8 @@ class SqlReader:
             def address(at: int) -> str:
                 return f"{name}{entity_key(self.model.edm, entity_type, records[at])}"
 
-            await expand(request, Parents(entity_type, entity_set, records, rows, projection, address), query.options)
+            parents = Parents(entity_type, entity_set, records, rows, plan.projection, address)
+            await expand(request, parents, query.options, plan.ways)
         return records
 
     async def _request(self, connection: SqlConnection, query: Query) -> Request:
@@ -159,21 +155,3 @@ class SqlReader:
             return Context("sqlite", query.now, sqlite_functions=bool(able))
         collation = next((one for one in _WITH_CASES if one in able), None)
         return Context(connection.dialect, query.now, collation=collation)
-
-
-def _selection(request: Request, query: Query) -> Selection:
-    scope, conditions = scope_of(query.target, Uses(request.model, request.context), request.aliases)
-    selection = request.selection(scope, conditions, query.options)
-    selection.narrowed = len(query.target.steps) > 0
-    return selection
-
-
-async def _count(connection: SqlConnection, selection: Selection) -> int:
-    rows = await connection.execute(selection.statement([func.count()]))
-    return int(rows[0][0])
-
-
-def _locked(statement: Select[Any], selection: Selection, query: Query) -> Select[Any]:
-    if not query.lock or selection.context.sqlite:  # on SQLite a unit that writes is alone
-        return statement
-    return statement.with_for_update(of=selection.scope.place.table)

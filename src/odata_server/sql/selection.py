@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Row, Select, select
 
 from odata_server.errors import bad_request
 from odata_server.expressions import Expression, Member
-from odata_server.sql.connection import SqlConnection
+from odata_server.sql.connection import Keeping, Kept, SqlConnection
 from odata_server.sql.limits import COMPUTE_MAX, EXPAND_MAX
 from odata_server.sql.model import Place, SqlModel
 from odata_server.sql.narrowing import narrows
@@ -79,6 +79,7 @@ class Request:
     rows_left: int
     alias_text: str = ""
     expands_left: int = EXPAND_MAX
+    keeping: Keeping | None = None  # the connection, where statements of this request are kept for the next one
 
     def scope(self, entity_type: str) -> Scope:
         """A scope for a statement of its own."""
@@ -120,6 +121,12 @@ class Request:
         rows = await self.connection.execute(statement)
         self.spend(len(rows))
         return rows
+
+    async def run(self, kept: Kept, values: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
+        """Run a statement that may be kept, without counting its rows."""
+        if self.keeping is None:
+            return await self.connection.execute(kept.statement)
+        return await self.keeping.run_kept(kept, values)
 
     def spend(self, rows: int) -> None:
         """Count rows towards what one answer may hold. Raises 400 RESPONSE_TOO_LARGE."""

@@ -3,21 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import ColumnElement, select, tuple_
+from sqlalchemy import BindParameter, ColumnElement, bindparam, select, tuple_
+from sqlalchemy.sql.elements import BinaryExpression
 
+from odata_server.edm import Primitive
 from odata_server.expressions import Expression
 from odata_server.source import ByFilter, ByKey, Target
-from odata_server.sql.comparison import compare
+from odata_server.sql.comparison import compare, converted
 from odata_server.sql.scopes import Entity, Scope, Uses
-from odata_server.sql.terms import Term, literal_term
+from odata_server.sql.terms import Context, Term, bind, literal_term
 from odata_server.sql.translate import Translator
 
-__all__ = ["key_conditions", "scope_of"]
+__all__ = ["KeyParameters", "key_conditions", "scope_of"]
+
+_TEXTS = {Primitive.STRING, Primitive.GUID}
 
 
-def scope_of(target: Target, uses: Uses, aliases: Mapping[str, Expression]) -> tuple[Scope, list[ColumnElement[bool]]]:
+@dataclass(slots=True)
+class KeyParameters:
+    """The named parameters that the keys of a path have become; ``complete``: all of them have."""
+
+    terms: dict[str, tuple[int, str, Term]] = field(default_factory=dict)
+    complete: bool = True
+
+    def values(self, target: Target, context: Context) -> dict[str, Any]:
+        """Their values for another target of the same form. Raises 400 TYPE_MISMATCH."""
+        found = {}
+        for name, (at, key, term) in self.terms.items():
+            step = target.steps[at]
+            if isinstance(step, ByKey):
+                literal = converted(literal_term(step.key[key], None), term)
+                found[name] = getattr(bind(literal, term, context), "value", None)
+        return found
+
+    def named(self, at: int, key: str, term: Term, condition: ColumnElement[bool]) -> ColumnElement[bool]:
+        """The condition with its value as a parameter that has a name."""
+        right = condition.right if isinstance(condition, BinaryExpression) else None
+        if not isinstance(right, BindParameter) or term.type not in _TEXTS:
+            self.complete = False
+            return condition
+        name = f"key{at}_{key}"
+        self.terms[name] = at, key, term
+        return term.element == bindparam(name, right.value, type_=right.type)
+
+
+def scope_of(
+    target: Target, uses: Uses, aliases: Mapping[str, Expression], parameters: KeyParameters | None = None
+) -> tuple[Scope, list[ColumnElement[bool]]]:
     """A scope for the entities of a target, and the conditions that make them so.
 
     A navigation is ``IN (SELECT ...)`` of its parents: an index serves it on both databases, and a parent that is
@@ -25,9 +60,9 @@ def scope_of(target: Target, uses: Uses, aliases: Mapping[str, Expression]) -> t
     """
     scope = Scope(uses, uses.place(target.root.entity_type))
     conditions: list[ColumnElement[bool]] = []
-    for step in target.steps:
+    for at, step in enumerate(target.steps):
         if isinstance(step, ByKey):
-            conditions += key_conditions(scope.entity, step.key)
+            conditions += key_conditions(scope.entity, step.key, parameters, at)
         elif isinstance(step, ByFilter):
             conditions.append(Translator(scope, aliases).condition(step.expression))
         else:
@@ -40,11 +75,14 @@ def scope_of(target: Target, uses: Uses, aliases: Mapping[str, Expression]) -> t
     return scope, conditions
 
 
-def key_conditions(entity: Entity, key: Mapping[str, Any]) -> list[ColumnElement[bool]]:
+def key_conditions(
+    entity: Entity, key: Mapping[str, Any], parameters: KeyParameters | None = None, at: int = 0
+) -> list[ColumnElement[bool]]:
     """That an entity has this key. Raises 400 TYPE_MISMATCH for a value that is none."""
     found = []
     for name, value in key.items():
         term = entity.member(name)
         if isinstance(term, Term):
-            found.append(compare("eq", term, literal_term(value, None), entity.scope.uses.context, exact=False))
+            condition = compare("eq", term, literal_term(value, None), entity.scope.uses.context, exact=False)
+            found.append(condition if parameters is None else parameters.named(at, name, term, condition))
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
@@ -57,6 +57,7 @@ class Context:
     now: datetime
     sqlite_functions: bool = False
     collation: str | None = None  # of PostgreSQL, that knows upper and lower case of every script
+    moments: list[datetime] = field(default_factory=list, compare=False)  # what has been made of ``now``
 
     @property
     def sqlite(self) -> bool:

@@ -19,9 +19,11 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.util import LRUCache
 
+from odata_server.sql.connection import Kept
 from promenade.errors import Unavailable
 from promenade.store.hot import HOT
-from promenade.store.tenancy import Scope, acting, guard_dialect
+from promenade.store.kept import form_of
+from promenade.store.tenancy import Params, Scope, acting, guard_dialect
 from promenade.store.unit import Database, Session, Work
 
 __all__ = ["PostgresqlDatabase"]
@@ -50,12 +52,13 @@ _OVERLOADED = (
 
 
 class _PostgresqlSession(Session):
-    __slots__ = ("_connection", "_failure", "_system_cache")
+    __slots__ = ("_connection", "_driver", "_failure", "_system_cache")
 
     def __init__(self, connection: AsyncConnection, system_cache: Any, scope: Scope) -> None:
         super().__init__("postgresql", scope)
         self._connection = connection
         self._system_cache = system_cache
+        self._driver: asyncpg.Connection | None = None  # once it is used past SQLAlchemy
         self._failure: DBAPIError | None = None  # of a statement, outside of a savepoint that has undone it
 
     async def commit(self) -> None:
@@ -81,6 +84,24 @@ class _PostgresqlSession(Session):
 
     async def _count(self, statement: Executable, params: Any) -> int:
         return int((await self._run(statement, params)).rowcount)
+
+    async def run_kept(self, kept: Kept, values: Params) -> Sequence[Sequence[Any]]:
+        form = form_of(kept, self._connection.dialect, self.scope)
+        if self._driver is None:
+            self._driver = await self._begun()
+        try:
+            rows = await self._driver.fetch(form.text, *form.bound(values, self.scope.tenant))
+        except asyncpg.PostgresError as error:
+            self._failure = DBAPIError(form.text, None, error)
+            raise
+        return form.converted(rows)
+
+    async def _begun(self) -> asyncpg.Connection:
+        """The driver's connection, its transaction begun: SQLAlchemy begins it with its own first statement."""
+        adapted: Any = (await self._connection.get_raw_connection()).dbapi_connection
+        if adapted._transaction is None:
+            await adapted._start_transaction()
+        return adapted.driver_connection
 
     async def hot(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
         try:
@@ -203,7 +224,7 @@ class PostgresqlDatabase(Database):
                         committing = True
                         await session.commit()
                         return value
-                except (DBAPIError, PoolTimeoutError, *_BROKEN) as error:
+                except (DBAPIError, PoolTimeoutError, asyncpg.PostgresError, *_BROKEN) as error:
                     cause = _driver_error(error)
                     if committing or last or not isinstance(cause, (*_UNDONE, *_BROKEN)):
                         if isinstance(cause, (*_UNDONE, *_BROKEN, *_OVERLOADED)):

@@ -14,11 +14,13 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import StaticPool
 from sqlalchemy.util import LRUCache
 
+from odata_server.sql.connection import Kept
 from odata_server.sql.sqlite_functions import install
 from promenade.errors import Unavailable
 from promenade.store.hot import HOT
+from promenade.store.kept import form_of
 from promenade.store.plain_insert import PlainInserts
-from promenade.store.tenancy import Scope, acting, guard_dialect
+from promenade.store.tenancy import Params, Scope, acting, guard_dialect
 from promenade.store.unit import Session
 
 __all__ = ["Line", "SqliteSession", "drive", "translated", "unavailable"]
@@ -67,6 +69,11 @@ class SqliteSession(Session):
             except sqlite3.Error as error:
                 raise DBAPIError.instance(plain[0], None, error, sqlite3.Error) from error
         return int(self._run(statement, params).rowcount)
+
+    async def run_kept(self, kept: Kept, values: Params) -> Sequence[Sequence[Any]]:
+        form = form_of(kept, self._connection.dialect, self.scope)
+        rows = self.raw.execute(form.text, form.bound(values, self.scope.tenant)).fetchall()
+        return form.converted(rows)
 
     async def hot(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
         return HOT[name].sqlite(self.raw, params)

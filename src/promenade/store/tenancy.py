@@ -26,7 +26,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.expression import ColumnClause
 from sqlalchemy.sql.selectable import TableClause
 
-__all__ = ["NOBODY", "SYSTEM", "Params", "Scope", "TenantBreach", "acting", "admit", "guard_dialect"]
+__all__ = ["NOBODY", "SESSION_TENANT", "SYSTEM", "Params", "Scope", "TenantBreach", "acting", "admit", "guard_dialect"]
 
 Params = Mapping[str, Any]
 
@@ -60,7 +60,8 @@ def acting(scope: Scope) -> Iterator[None]:
 
 
 # The value is read when the statement runs, not when it is compiled: compiled statements are shared by all tenants.
-_SESSION_TENANT = bindparam("session_tenant", type_=String(36), callable_=lambda: _acting.get().tenant)
+SESSION_TENANT = bindparam("session_tenant", type_=String(36), callable_=lambda: _acting.get().tenant)
+"""Stands for the session's tenant wherever a statement is bound to it."""
 
 
 def _has_tenant(table: object) -> bool:
@@ -80,7 +81,7 @@ class _GatedCompiler(SQLCompiler):
         )
         if not asfrom or iscrud or not _has_tenant(table) or _acting.get().system:
             return text
-        share = f"(SELECT * FROM {text} WHERE tenant_id = {self.process(_SESSION_TENANT)})"  # noqa: S608 - a quoted name
+        share = f"(SELECT * FROM {text} WHERE tenant_id = {self.process(SESSION_TENANT)})"  # noqa: S608 - a quoted name
         if enclosing_alias is not None and enclosing_alias.element is table:
             return share
         return f"{share} AS {text}"
@@ -125,7 +126,7 @@ def admit(statement: Executable, params: Params | Sequence[Params] | None, scope
             return statement, params
         if isinstance(statement, Update) and _moves_row(statement, params):
             raise TenantBreach(f"a row of {table} cannot change its tenant")
-        return statement.where(table.c.tenant_id == _SESSION_TENANT), params
+        return statement.where(table.c.tenant_id == SESSION_TENANT), params
     if isinstance(statement, (Select, CompoundSelect)):
         return statement, params
     raise TenantBreach(f"only a system session may run {type(statement).__name__}")

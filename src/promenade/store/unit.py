@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Executable, Row
 
+from odata_server.sql.connection import Kept
 from promenade.store.tenancy import NOBODY, SYSTEM, Params, Scope, admit
 
 __all__ = ["Database", "Look", "Session", "Work"]
@@ -42,6 +43,10 @@ class Session(ABC):
         """Run one statement for every parameter set; none, nothing happens."""
         if params:
             await self._count(*admit(statement, params, self.scope))
+
+    @abstractmethod
+    async def run_kept(self, kept: Kept, values: Params) -> Sequence[Sequence[Any]]:
+        """Run a select that has been worked out before, see `store.kept`; ``values`` by the names of its parameters."""
 
     @abstractmethod
     async def hot(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:

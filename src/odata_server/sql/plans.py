@@ -1,0 +1,144 @@
+"""What a query takes, worked out: its statements and what becomes of their rows; kept for requests that are alike.
+
+Queries are alike when they ask for the same by the same options and differ in nothing but the keys in their paths.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
+from threading import Lock
+from typing import Any
+
+from sqlalchemy import Select, func
+
+from odata_server.source import ByFilter, ByKey, Query
+from odata_server.sql.connection import Kept
+from odata_server.sql.expand import Way, hidden_for
+from odata_server.sql.order import Ordered
+from odata_server.sql.paging import Token, after, decode_token, encode_token
+from odata_server.sql.scopes import Uses
+from odata_server.sql.selection import Request, Selection
+from odata_server.sql.targets import KeyParameters, scope_of
+
+__all__ = ["Plan", "Plans", "form_of"]
+
+_PLANS_MAX = 500
+_TEXT_MAX = 2_000  # of the options whose plan is worth keeping
+
+
+class Plan:
+    """A query's statements. Raises `ODataError` 400 or 501 for what cannot be asked."""
+
+    def __init__(self, request: Request, query: Query) -> None:
+        options = query.options
+        self.options = options
+        self.keys = KeyParameters()
+        self.ways: list[Way] = []
+        self.counting: Kept | None = None
+        selection = self._selection(request, query)
+        self.projection = request.projection(
+            selection, hidden_for(request.model.edm, query.target.entity_type, options)
+        )
+        self._order: list[Ordered] = []
+        self._resumable = False
+        self._token = Token(None, None, 0)
+        if query.target.single:
+            self.wanted = 1
+            self.reading = Kept(_locked(selection.reading(self.projection), selection, query))
+            return
+        if options.count:
+            self.counting = Kept(self._selection(request, query).statement([func.count()]))
+        self.wanted = query.page_size
+        self.reading = Kept(_locked(self._page(request, query, selection), selection, query))
+
+    def _selection(self, request: Request, query: Query) -> Selection:
+        scope, conditions = scope_of(query.target, Uses(request.model, request.context), request.aliases, self.keys)
+        selection = request.selection(scope, conditions, query.options)
+        selection.narrowed = len(query.target.steps) > 0
+        return selection
+
+    def _page(self, request: Request, query: Query, selection: Selection) -> Select[Any]:
+        options = query.options
+        self._order = order = selection.order()
+        token = Token(options.top, None, options.skip or 0)
+        if options.skiptoken is not None:
+            token = decode_token(options.skiptoken, order)
+        self._token = token
+        self._resumable = all(one.resumable for one in order)
+        if token.values is not None:
+            selection.conditions.append(after(order, token.values))
+        places = [one.term.element for one in order] if self._resumable else []
+        if token.left is not None:
+            self.wanted = min(token.left, query.page_size)
+        more_wanted = token.left is None or token.left > self.wanted
+        statement = selection.reading(self.projection, places)
+        statement = statement.order_by(*(one.clause(request.context) for one in order))
+        statement = statement.limit(self.wanted + 1 if more_wanted else self.wanted)
+        return statement.offset(token.offset) if token.offset else statement
+
+    def following(self, rows: Sequence[Sequence[Any]]) -> str:
+        """The token of the page after the one that these rows, more than are wanted, begin with."""
+        token, wanted = self._token, self.wanted
+        left = None if token.left is None else token.left - wanted
+        following = Token(left, None, token.offset + wanted)
+        if self._resumable:
+            following = Token(left, tuple(rows[wanted - 1][len(self.projection.columns) :]))
+        return encode_token(following, self._order)
+
+
+def _locked(statement: Select[Any], selection: Selection, query: Query) -> Select[Any]:
+    if not query.lock or selection.context.sqlite:  # on SQLite a unit that writes is alone
+        return statement
+    return statement.with_for_update(of=selection.scope.place.table)
+
+
+def form_of(query: Query) -> Hashable | None:
+    """What queries have in common that one plan serves; None: this one is not worth a plan that stays.
+
+    Options are told apart by identity: who parses a text once and keeps the outcome has its plans kept as well.
+    """
+    options = query.options
+    if options.skiptoken is not None or options.aliases or len(options.text) > _TEXT_MAX:
+        return None
+    steps: list[Hashable] = []
+    for step in query.target.steps:
+        if isinstance(step, ByFilter):
+            return None
+        if not isinstance(step, ByKey):
+            steps.append(step.navigation.name)
+        elif all(type(value) is str for value in step.key.values()):
+            steps.append(tuple(step.key))
+        else:
+            return None
+    how = (query.page_size, query.prefix, query.quoted_numbers, query.etags, query.lock, query.target.single)
+    return query.target.root.name, tuple(steps), id(options), how
+
+
+class Plans:
+    """The plans used last; may be shared by threads."""
+
+    def __init__(self) -> None:
+        self._plans: OrderedDict[Hashable, Plan] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, form: Hashable, query: Query) -> Plan | None:
+        """The plan for a query."""
+        with self._lock:
+            found = self._plans.get(form)
+            if found is None or found.options is not query.options:
+                return None
+            self._plans.move_to_end(form)
+            return found
+
+    def drop(self, form: Hashable) -> None:
+        """Forget a plan: it holds what is true of one request alone."""
+        with self._lock:
+            self._plans.pop(form, None)
+
+    def put(self, form: Hashable, plan: Plan) -> None:
+        """Keep a plan; it holds its options, so that no others have their identity."""
+        with self._lock:
+            self._plans[form] = plan
+            if len(self._plans) > _PLANS_MAX:
+                self._plans.popitem(last=False)

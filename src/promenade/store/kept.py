@@ -1,0 +1,111 @@
+"""Reading statements without the compiler: text and values worked out once, then carried out by the bare driver.
+
+SQLAlchemy takes longer to recognise a statement, to bind its values and to wrap its rows than a database takes to find
+a few rows. What is kept has been compiled through the gate of `store.tenancy`: the tenant of each session is put in
+wherever the statement asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Dialect, Numeric
+from sqlalchemy.sql.compiler import SQLCompiler
+
+from odata_server.sql.connection import Kept
+from promenade.store.tenancy import SESSION_TENANT, Scope, acting, admit
+
+__all__ = ["Form", "form_of"]
+
+Process = Callable[[Any], Any]
+_NUMERIC = 1700  # what PostgreSQL's driver calls an exact number
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A statement as a driver takes it: ``values`` by position, and where the tenant and named values go."""
+
+    text: str
+    values: tuple[Any, ...]
+    tenant: tuple[int, ...]
+    named: Mapping[str, tuple[tuple[int, Process | None], ...]]
+    results: tuple[tuple[int, Process], ...]
+
+    def bound(self, given: Mapping[str, Any], tenant: str | None) -> list[Any]:
+        """The values for one run."""
+        found = list(self.values)
+        for at in self.tenant:
+            found[at] = tenant
+        for name, places in self.named.items():
+            if name in given:
+                for at, process in places:
+                    found[at] = given[name] if process is None else process(given[name])
+        return found
+
+    def converted(self, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+        """The driver's rows as the types of the columns have them."""
+        if not rows or not self.results:
+            return rows
+        columns: list[Any] = list(zip(*rows, strict=True))
+        for at, process in self.results:
+            columns[at] = [process(value) for value in columns[at]]
+        return list(zip(*columns, strict=True))
+
+
+def form_of(kept: Kept, dialect: Dialect, scope: Scope) -> Form:
+    """The form of a kept statement for sessions like this one, made at its first use."""
+    key = dialect.name, scope.system
+    found: Form | None = kept.made.get(key)
+    if found is None:
+        found = kept.made[key] = _made(kept, dialect, scope)
+    return found
+
+
+def _made(kept: Kept, dialect: Dialect, scope: Scope) -> Form:
+    statement, _ = admit(kept.statement, None, scope)
+    with acting(scope):
+        compiled: Any = statement.compile(dialect=dialect)  # type: ignore[attr-defined]
+        text, names, values, processes = _parameters(compiled)
+    tenant = tuple(at for at, name in enumerate(names) if _is_tenant(compiled, name))
+    named: dict[str, tuple[tuple[int, Process | None], ...]] = {}
+    for at, name in enumerate(names):
+        if at not in tenant:
+            named[name] = (*named.get(name, ()), (at, processes.get(name)))
+    bound = tuple(
+        None if at in tenant else _processed(values[name], processes.get(name)) for at, name in enumerate(names)
+    )
+    return Form(text, bound, tenant, named, _results(compiled, dialect))
+
+
+def _parameters(compiled: SQLCompiler) -> tuple[str, Sequence[str], Mapping[str, Any], Mapping[str, Any]]:
+    values = dict(compiled.construct_params())
+    if not (compiled.literal_execute_params or compiled.post_compile_params):
+        return compiled.string, compiled.positiontup or (), values, compiled._bind_processors
+    expanded = compiled._process_parameters_for_postcompile(values)
+    processes = {**compiled._bind_processors, **expanded.processors}
+    return expanded.statement, expanded.positiontup or (), {**values, **expanded.additional_parameters}, processes
+
+
+def _is_tenant(compiled: SQLCompiler, name: str) -> bool:
+    return compiled.binds.get(name) is SESSION_TENANT
+
+
+def _processed(value: Any, process: Process | None) -> Any:
+    return value if process is None else process(value)
+
+
+def _results(compiled: Any, dialect: Dialect) -> tuple[tuple[int, Process], ...]:
+    found = []
+    for at, column in enumerate(compiled._result_columns):
+        kind = column.type
+        code = _NUMERIC if isinstance(kind.dialect_impl(dialect), Numeric) or _is_exact(kind) else None
+        process = kind._cached_result_processor(dialect, code)
+        if process is not None:
+            found.append((at, process))
+    return tuple(found)
+
+
+def _is_exact(kind: Any) -> bool:
+    return isinstance(getattr(kind, "impl", None), Numeric)
