@@ -79,6 +79,7 @@ class _Steps:
     conditions: list[Any]
     derived: Derived | None = None
     computed: dict[str, Expression] = field(default_factory=dict)
+    nodes: dict[str, int] = field(default_factory=dict)  # what computed values came to; the next may use one twice
     count: int = 0
 
     def carry_out(self, apply: Apply) -> None:
@@ -164,7 +165,7 @@ class _Steps:
 
     def _reader(self, derived: Derived | None) -> Translator:
         """What reads expressions about the rows as they are."""
-        named = None if derived is None else Named(derived.terms)
+        named = None if derived is None else Named(derived.terms, nodes=self.nodes)
         return self.translator.about(named, {} if derived is not None else self.computed)
 
     def result(self) -> Derived:
@@ -173,7 +174,8 @@ class _Steps:
 
     def _branch(self, part: Apply) -> Derived:
         copy = None if self.derived is None else replace(self.derived)
-        branch = _Steps(self.translator, self.scope, list(self.conditions), copy, dict(self.computed), self.count)
+        conditions, computed, nodes = list(self.conditions), dict(self.computed), dict(self.nodes)
+        branch = _Steps(self.translator, self.scope, conditions, copy, computed, nodes, self.count)
         if copy is not None:
             branch.derived = copy.wrapped()
         branch.carry_out(part)
@@ -195,8 +197,10 @@ class _Steps:
             if found is None:
                 self.computed[item.alias] = item.expression
             else:
+                before = self.scope.uses.weight
                 term = materialised(self._reader(found).term(item.expression), self.translator.context)
                 found.terms = {**found.terms, item.alias: term}
+                self.nodes[item.alias] = self.scope.uses.weight - before
 
     def _group(self, paths: tuple[tuple[str, ...], ...], apply: Apply) -> None:
         if self.derived is not None and (self.derived.order or self.derived.limit is not None or self.derived.offset):
@@ -215,7 +219,9 @@ class _Steps:
             name = item.alias or "$count"
             if name in terms:
                 raise bad_request("QUERY_SYNTAX", f"{name} is there twice.", "$apply")
+            before = self.scope.uses.weight
             terms[name] = aggregated(item, reader)
+            self.nodes[name] = self.scope.uses.weight - before
         if self.derived is None:
             grouped = Derived(self.scope.source, terms, self.conditions, groups)
         else:

@@ -3,26 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from sqlalchemy import ColumnElement, FromClause, Text, and_, type_coerce
 
 from odata_server.edm import ComplexType, EntityType, NavigationProperty
 from odata_server.errors import bad_request
+from odata_server.sql.limits import COMPUTED_NODES_MAX, NODES_MAX
 from odata_server.sql.model import Place, SqlModel
 from odata_server.sql.terms import Context, Term, column_term
 from odata_server.sql.values import part_of
+from odata_server.sql.weights import Weights
 
 __all__ = ["Entity", "Many", "Named", "Scope", "Structure", "Uses", "joined"]
 
 
 class Uses:
-    """The tables that one statement has used so far: each use gets an alias of its own."""
+    """The tables that one statement has used so far: each use gets an alias of its own.
+
+    ``nodes`` counts what its expressions came to. A name that stands for an expression may be used twice in another,
+    that twice in a third, and so on: twenty short lines make a million nodes.
+    """
 
     def __init__(self, model: SqlModel, context: Context) -> None:
         self.model = model
         self.context = context
+        self.nodes = 0
+        self.weights = Weights()
+        self._computed_nodes = 0
         self._numbers: dict[str, int] = {}
+
+    @property
+    def weight(self) -> int:
+        """All nodes, those of computed values once more wherever they are used."""
+        return self.nodes + self._computed_nodes
+
+    def spend(self, *, computed: int = 0) -> None:
+        """Count a node, and those of a computed value that is written out once more. Raises 400."""
+        self.nodes += 1
+        self._computed_nodes += computed
+        if self.nodes > NODES_MAX or self._computed_nodes > COMPUTED_NODES_MAX:
+            what = "Computed values are" if self._computed_nodes > COMPUTED_NODES_MAX else "The expressions are"
+            raise bad_request("EXPRESSION_TOO_LARGE", f"{what} too large with all names and aliases written out.")
 
     def place(self, type_name: str) -> Place:
         """A further use of an entity type's table."""
@@ -155,10 +178,14 @@ class Many:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Values by path (``author/name``) as an expression sees them; ``prefix`` is the way here."""
+    """Values by path (``author/name``) as an expression sees them; ``prefix`` is the way here.
+
+    ``nodes`` are those of the values that were computed.
+    """
 
     terms: Mapping[str, Term]
     prefix: str = ""
+    nodes: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def name(self) -> str:
@@ -171,5 +198,5 @@ class Named:
         if found is not None:
             return found
         if any(one.startswith(f"{path}/") for one in self.terms):
-            return Named(self.terms, f"{path}/")
+            return Named(self.terms, f"{path}/", self.nodes)
         raise bad_request("UNKNOWN_PROPERTY", f"There is no {path} in what $apply has come to.", path)

@@ -103,7 +103,9 @@ class Translator:
         if self._depth > DEPTH_MAX:
             raise bad_request("EXPRESSION_TOO_DEEP", f"An expression is nested more than {DEPTH_MAX} deep.")
         try:
-            return self._condition(expression, exact)
+            found = self._condition(expression, exact)
+            self.scope.uses.weights.check(found)
+            return found
         finally:
             self._depth -= 1
 
@@ -203,11 +205,15 @@ class Translator:
 
     def resolve(self, expression: Expression) -> Found:
         """What an expression is: a value, an entity, or a collection of entities."""
+        self.scope.uses.spend()
         self._depth += 1
         if self._depth > DEPTH_MAX:
             raise bad_request("EXPRESSION_TOO_DEEP", f"An expression is nested more than {DEPTH_MAX} deep.")
         try:
-            return self._resolve(expression)
+            found = self._resolve(expression)
+            if isinstance(found, Term) and not found.is_literal:
+                self.scope.uses.weights.check(found.element)
+            return found
         finally:
             self._depth -= 1
 
@@ -275,13 +281,23 @@ class Translator:
             if variable is not None:
                 return variable
             if expression.name in self._computed:
-                return self.resolve(self._computed[expression.name])
+                return self._written_out(self._computed[expression.name])
+            if isinstance(self._current, Named):
+                self.scope.uses.spend(computed=self._current.nodes.get(expression.name, 0))
             return self._current.member(expression.name)
         source = self.resolve(expression.source)
         if isinstance(source, Entity | Structure | Named):
             return source.member(expression.name)
         name = source.name or "A value"
         raise bad_request("UNKNOWN_PROPERTY", f"{name} has no property {expression.name}.", expression.name)
+
+    def _written_out(self, computed: Expression) -> Found:
+        """A computed value once more."""
+        uses = self.scope.uses
+        before = uses.nodes
+        found = self.resolve(computed)
+        uses.spend(computed=uses.nodes - before)
+        return found
 
     def _type_cast(self, expression: TypeCast) -> Found:
         source = self._current if expression.source is None else self.resolve(expression.source)
