@@ -8,6 +8,7 @@ set is answered by that failure. In the multipart format the batch ends at the f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from time import monotonic
 from typing import Any, Protocol
 from urllib.parse import parse_qsl
 
@@ -138,6 +139,8 @@ class _Run:
         self._outer = outer
         self._caller = caller
         self._done: dict[str, Earlier] = {}
+        self._bytes_left = service.hooks.batch_answer_bytes_max
+        self._ends = monotonic() + service.hooks.batch_seconds_max
 
     async def carry_out(self, parts: Sequence[Part], goes_on: bool) -> list[Outcome]:
         outcomes: list[Outcome] = []
@@ -210,6 +213,12 @@ class _Run:
 
     def _prepared(self, item: Item, known: Mapping[str, Earlier]) -> Request:
         """Raises `ODataError` for a request that is not to be carried out."""
+        if self._bytes_left < 0:
+            most = self._service.hooks.batch_answer_bytes_max
+            raise ODataError(413, "BATCH_ANSWER_TOO_LARGE", f"The answers before this one exceed {most} bytes.")
+        if monotonic() > self._ends:
+            most_seconds = self._service.hooks.batch_seconds_max
+            raise ODataError(503, "BATCH_TOO_SLOW", f"The requests before this one took over {most_seconds:g} s.")
         if item.condition is None:
             for name in item.depends_on:
                 if name in known and not known[name].succeeded:
@@ -230,5 +239,6 @@ class _Run:
         return Answer(item, response)
 
     def _note(self, known: dict[str, Earlier], item: Item, request: Request, response: Response) -> None:
+        self._bytes_left -= len(response.body)
         if item.id is not None:
             known[item.id] = Earlier.of(request, response, self._service.root)

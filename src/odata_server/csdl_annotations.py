@@ -94,7 +94,17 @@ def of_set(edm: Edm, entity_set: EntitySet) -> tuple[Annotation, ...]:
 def of_container(edm: Edm) -> tuple[Annotation, ...]:
     """The annotations of the container: what the service as a whole can and cannot do."""
     level = EnumMemberValue(("Capabilities.ConformanceLevelType/Advanced",))
-    batch = Record({"ContinueOnErrorSupported": True, "SupportedFormats": ("multipart/mixed", "application/json")})
+    batch = Record(
+        {
+            "Supported": True,
+            "ContinueOnErrorSupported": True,
+            "ReferencesInRequestBodiesSupported": True,
+            "ReferencesAcrossChangeSetsSupported": True,
+            "EtagReferencesSupported": True,
+            "RequestDependencyConditionsSupported": True,
+            "SupportedFormats": ("multipart/mixed", "application/json"),
+        }
+    )
     return _merged(
         edm.schema.container.annotations,
         [
@@ -104,6 +114,8 @@ def of_container(edm: Edm) -> tuple[Annotation, ...]:
             Annotation("Capabilities.SupportedMetadataFormats", ("application/xml", "application/json")),
             Annotation("Capabilities.BatchSupported"),
             Annotation("Capabilities.BatchSupport", batch),
+            Annotation("Capabilities.ComputeSupported"),
+            Annotation("Capabilities.QuerySegmentSupported"),
             Annotation("Capabilities.AsynchronousRequestsSupported", False),
             Annotation("Capabilities.CrossJoinSupported", False),
             Annotation("Capabilities.KeyAsSegmentSupported", False),

@@ -5,6 +5,7 @@ What a rule of the host's must say (required, ranges, references that dangle) is
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
@@ -13,12 +14,38 @@ import msgspec
 
 from odata_server.decoding import Decoding, Member, ResolveReference
 from odata_server.edm import Edm, EntityType, NavigationProperty, Operation, Property
-from odata_server.errors import bad_request
+from odata_server.errors import ODataError, bad_request
 from odata_server.source import Key, Payload
 
-__all__ = ["ResolveReference", "decode_entity", "decode_json", "decode_parameters", "decode_property"]
+__all__ = [
+    "ResolveReference",
+    "check_structure",
+    "decode_entity",
+    "decode_json",
+    "decode_parameters",
+    "decode_property",
+]
 
 _JSON = msgspec.json.Decoder(float_hook=Decimal)
+_SMALL_BYTES = 1024 * 1024
+_MARKS_MAX = 300_000  # of structure in a large body: a few bytes each, they make objects of a hundred
+_QUOTES_MAX = 800_000
+_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)  # one without an end ends with the body
+
+
+def check_structure(body: bytes) -> None:
+    """Refuse a large body of very many tiny values, before memory is spent on them.
+
+    Raises ODataError 413 BODY_TOO_LARGE. A body that consists of long texts may be as large as bodies are.
+    """
+    if len(body) <= _SMALL_BYTES or _marks(body) <= _MARKS_MAX:
+        return
+    if body.count(b'"') > _QUOTES_MAX or _marks(_TEXT.sub(b"", body)) > _MARKS_MAX:
+        raise ODataError(413, "BODY_TOO_LARGE", "The body holds too many values.")
+
+
+def _marks(text: bytes) -> int:
+    return text.count(b",") + text.count(b"{") + text.count(b"[")
 
 
 def decode_json(body: bytes) -> Any:

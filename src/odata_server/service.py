@@ -26,6 +26,7 @@ from odata_server.http import Request, Response
 from odata_server.links import Links
 from odata_server.negotiation import Dialect, accepts, json_dialect, preferences, version_of
 from odata_server.parse import parse_options, parse_path
+from odata_server.payload import check_structure
 from odata_server.reading import plan_read
 from odata_server.references import plan_reference
 from odata_server.resources import Kind, Resource, resolve
@@ -86,6 +87,7 @@ class Service:
             caller = await self.hooks.authenticate(scope)
             if request.method in _WRITING:
                 request = replace(request, body=await read_body(self.hooks, request.headers, receive))
+                check_structure(request.body)
             if unquote(request.path).strip("/") == "$batch" and request.method == "POST":
                 response = await _run_batch(self, request, caller)
             else:
