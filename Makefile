@@ -70,8 +70,8 @@ bench: $(DEV_READY)  ## measure evaluation in-process and over HTTP (BENCH=--qui
 	@$(BIN)/python -m benchmarks $(BENCH)
 
 .PHONY: soak
-soak: $(DEV_READY)  ## properties and reliability tests, many more examples, until they fail or end
-	@HYPOTHESIS_PROFILE=thorough $(PYTEST) -n $(JOBS) --dist worksteal -q --timeout 3600 -m 'soak or not soak' tests/engine tests/reliability
+soak: $(DEV_READY)  ## properties, reliability and interface descriptions, many more examples, until they fail or end
+	@HYPOTHESIS_PROFILE=thorough $(PYTEST) -n $(JOBS) --dist worksteal -q --timeout 3600 -m 'soak or not soak' tests/engine tests/reliability tests/schemas
 
 .PHONY: lock
 lock: $(DEV_READY)  ## pin every dependency by version and hash (LOCK=--upgrade takes newer ones)

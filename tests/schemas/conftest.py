@@ -1,0 +1,51 @@
+"""Both interfaces, served over rows of every entity for two tenants."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.contract.conftest import MINE, THEIRS, _seed
+from tests.kit.databases import DIALECTS, Databases, Dialect
+from tests.kit.service import Service, promenade
+from tests.web.conftest import furnish, make_client, run
+
+SHOP = "shop"
+
+
+@dataclass
+class Served:
+    """The service, and tokens: of the public API for `MINE`, of the POS service for a shop that nobody else changes."""
+
+    service: Service
+    dialect: Dialect
+    token: str
+    till_token: str
+
+
+@pytest.fixture(scope="package", params=DIALECTS)
+def served(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> Iterator[Served]:
+    """Served once for the package and database; thousands of requests leave no row as it was."""
+    database_url = databases.create(request.param)
+    for tenant in (MINE, THEIRS, SHOP):
+        promenade("tenant", "create", tenant, "--database-url", database_url)
+    run(_seed(database_url))
+    run(furnish(database_url, SHOP))
+    log = logs / f"schemas-{request.param}-{os.getpid()}.log"
+    service = Service(log, "--database-url", database_url).start()
+
+    def token(tenant: str, *scopes: str) -> str:
+        client_id, secret = make_client(database_url, tenant, *scopes)
+        form = {"grant_type": "client_credentials", "client_id": client_id, "client_secret": secret}
+        answer = httpx2.post(f"{service.url}/oauth/token", data=form, timeout=30).raise_for_status()
+        return str(answer.json()["access_token"])
+
+    integrator = token(MINE, "PublicApi.Read", "PublicApi.Write")
+    yield Served(service, request.param, integrator, token(SHOP, "svc.POSReader", "svc.Admin"))
+    service.kill()
+    databases.drop(database_url)
