@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from decimal import Decimal
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -12,12 +11,9 @@ import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from odata_server.annotations import Annotation, EnumMemberValue, Record
-from odata_server.edm import Container, Edm, EntitySet, EntityType, Primitive, Property, Schema
+from odata_server.edm import Edm
 from odata_server.errors import ODataError
-from odata_server.hooks import Access
 from odata_server.openapi import render_openapi
-from odata_server.openapi_parts import Security
 from odata_server.payload import decode_entity
 from odata_server.source import Key
 from tests.odata_server import bookshop_edm
@@ -27,20 +23,20 @@ BOOKSHOP = bookshop_edm.EDM
 GUID = "01234567-89ab-cdef-0123-456789abcdef"
 
 
-def _render(edm: Edm, **options: Any) -> dict[str, Any]:
+def render(edm: Edm, **options: Any) -> dict[str, Any]:
     return render_openapi(edm, title="Books", version="1.2.3", base_url="https://example.com/books/", **options)
 
 
 @cache
 def _bookshop() -> dict[str, Any]:
-    return _render(BOOKSHOP)
+    return render(BOOKSHOP)
 
 
 def _validator(document: dict[str, Any], schema: dict[str, Any]) -> Draft202012Validator:
     return Draft202012Validator({**schema, "components": document["components"]}, format_checker=FormatChecker())
 
 
-def _operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
     for path, item in document["paths"].items():
         for method, operation in item.items():
             if method != "parameters":
@@ -52,14 +48,14 @@ def _methods(document: dict[str, Any], path: str) -> set[str]:
 
 
 def test_the_document_is_openapi() -> None:
-    document = _render(library(), extras={"minorVersion": {"type": "integer"}})
+    document = render(library(), extras={"minorVersion": {"type": "integer"}})
     assert [str(error) for error in OpenAPIV31SpecValidator(document).iter_errors()] == []
 
 
 @pytest.mark.parametrize("edm", [library(), BOOKSHOP], ids=["library", "bookshop"])
 def test_every_operation_has_a_name_of_its_own_and_every_schema_is_one(edm: Edm) -> None:
-    document = _render(edm)
-    names = [operation["operationId"] for _, _, operation in _operations(document)]
+    document = render(edm)
+    names = [operation["operationId"] for _, _, operation in operations(document)]
     assert len(names) == len(set(names))
     for name, schema in document["components"]["schemas"].items():
         Draft202012Validator.check_schema(schema)
@@ -67,7 +63,7 @@ def test_every_operation_has_a_name_of_its_own_and_every_schema_is_one(edm: Edm)
 
 
 def test_the_same_model_gives_the_same_document() -> None:
-    assert json.dumps(_render(library())) == json.dumps(_render(library()))
+    assert json.dumps(render(library())) == json.dumps(render(library()))
 
 
 def test_no_component_is_without_use_and_no_reference_without_a_component() -> None:
@@ -116,7 +112,7 @@ def test_an_answer_leads_to_what_can_be_done_with_its_entity() -> None:
 
 
 def test_what_only_odata_clients_use_may_be_left_out() -> None:
-    document = _render(BOOKSHOP, whole=False)
+    document = render(BOOKSHOP, whole=False)
     book = "/Books({ID})"
     below = {path: _methods(document, path) for path in document["paths"] if path.startswith(book)}
     assert below[book] == {"get", "patch", "put", "delete"}
@@ -271,7 +267,7 @@ def test_what_is_computed_is_read_and_what_is_secret_is_written() -> None:
 
 
 def test_what_the_service_made_up_may_be_told_once() -> None:
-    document = _render(BOOKSHOP, told_once={"Book": ["purchasePrice"]})
+    document = render(BOOKSHOP, told_once={"Book": ["purchasePrice"]})
     created = document["paths"]["/Books"]["post"]["responses"]["201"]["content"]["application/json"]["schema"]
     read = document["paths"]["/Books({ID})"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
     answer = ROW | {"purchasePrice": 1}
@@ -315,13 +311,13 @@ ROW = {
     ],
 )
 def test_an_answer_that_differs_from_the_model_is_found(answer: dict[str, Any], valid: bool) -> None:
-    document = _render(BOOKSHOP, extras={"minorVersion": {"type": "integer"}})
+    document = render(BOOKSHOP, extras={"minorVersion": {"type": "integer"}})
     schema = document["paths"]["/Books"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
     assert _validator(document, schema).is_valid(answer) is valid
 
 
 def test_every_kind_of_answer_holds_what_the_service_adds() -> None:
-    paths = _render(BOOKSHOP, extras={"minorVersion": {"type": "integer"}})["paths"]
+    paths = render(BOOKSHOP, extras={"minorVersion": {"type": "integer"}})["paths"]
     for path in ("/Books({ID})/author/$ref", "/Books({ID})/{property}"):
         schema = paths[path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
         assert "minorVersion" in schema["required"]
@@ -330,7 +326,7 @@ def test_every_kind_of_answer_holds_what_the_service_adds() -> None:
 
 def test_errors_are_answered_as_the_host_says() -> None:
     problem = {"type": "object", "required": ["title"]}
-    document = _render(
+    document = render(
         BOOKSHOP,
         error_content={"application/problem+json": {"$ref": "#/components/schemas/Problem"}},
         own_schemas={"Problem": problem},
@@ -341,79 +337,5 @@ def test_errors_are_answered_as_the_host_says() -> None:
 
 
 def test_an_operation_answers_with_the_status_the_host_says() -> None:
-    document = _render(BOOKSHOP, statuses={"order": 202})
+    document = render(BOOKSHOP, statuses={"order": 202})
     assert "202" in document["paths"]["/Books({ID})/order"]["post"]["responses"]
-
-
-# ---- what the host adds -------------------------------------------------------------------------------------------
-
-
-def test_each_operation_names_the_scopes_that_open_it() -> None:
-    def needed(access: Access) -> Sequence[str] | None:
-        return None if access.kind == "metadata" else ["Read"] if access.kind == "read" else ["Write"]
-
-    security = Security(token_url="https://example.com/token", scopes={"Read": "r", "Write": "w"}, needed=needed)
-    document = _render(BOOKSHOP, security=security)
-    schemes = document["components"]["securitySchemes"]
-    assert schemes["oauth2"]["flows"]["clientCredentials"]["tokenUrl"] == "https://example.com/token"
-    for path, method, operation in _operations(document):
-        if path in ("/", "/$metadata"):
-            assert operation["security"] == []
-        else:
-            scope = "Read" if method == "get" and not _calls(path) else "Write"
-            assert operation["security"] == [{"oauth2": [scope]}, {"bearer": [scope]}], path
-
-
-def _calls(path: str) -> bool:
-    last = path.rpartition("/")[2].removeprefix("Bookshop.").partition("(")[0]
-    return last in ("priceIn", "cheapest", "greet", "stockReport")
-
-
-def test_known_codes_are_the_only_ones() -> None:
-    document = _render(BOOKSHOP, allowed_values={"Book/language": ["de", "en"], "Author/country_code": ["AT"]})
-    schemas = document["components"]["schemas"]
-    assert schemas["Book"]["properties"]["language"]["enum"] == ["de", "en"]
-    assert schemas["Book-create"]["properties"]["language"]["enum"] == ["de", "en"]
-    assert schemas["Author-update"]["properties"]["country_code"]["enum"] == ["AT", None]
-
-
-def _thing(*annotations: Annotation, **more: Any) -> dict[str, Any]:
-    share = Property(name="share", type=Primitive.DECIMAL, precision=5, scale=2, annotations=annotations, **more)
-    thing = EntityType(
-        name="Thing", key=("ID",), properties=(Property(name="ID", type=Primitive.GUID, nullable=False), share)
-    )
-    container = Container(entity_sets=(EntitySet(name="Things", entity_type="Thing", annotations=annotations),))
-    return _render(Edm(Schema(namespace="Things", entity_types=(thing,), container=container)))
-
-
-def test_bounds_and_descriptions_of_the_model_are_those_of_the_document() -> None:
-    document = _thing(
-        Annotation("Validation.Minimum", Decimal("0.5")),
-        Annotation("Validation.Maximum", 100),
-        Annotation("Core.Description", "A part"),
-        Annotation("Common.Label", "Share"),
-    )
-    share = document["components"]["schemas"]["Thing-create"]["properties"]["share"]
-    assert (share["title"], share["description"]) == ("Share", "A part")
-    assert share["anyOf"][0] == {
-        "type": "number",
-        "minimum": 0.5,
-        "maximum": 100,
-        "description": "At most 2 decimals.",
-    }
-
-
-def test_what_is_deprecated_says_so() -> None:
-    kind = EnumMemberValue(("Core.RevisionKind/Deprecated",))
-    revision = Annotation("Core.Revisions", (Record({"Kind": kind, "Description": "Use others."}),))
-    document = _thing(revision)
-    assert document["components"]["schemas"]["Thing"]["properties"]["share"]["deprecated"]
-    assert all(operation["deprecated"] for path, _, operation in _operations(document) if path.startswith("/Things"))
-    untouched = _thing()
-    assert "deprecated" not in json.dumps(untouched)
-
-
-def test_what_the_host_serves_beside_the_model_is_in_the_document() -> None:
-    own = {"/Books:import": {"post": {"responses": {"202": {"description": "Accepted."}}}}}
-    document = _render(BOOKSHOP, own_paths=own)
-    assert document["paths"]["/Books:import"] == own["/Books:import"]

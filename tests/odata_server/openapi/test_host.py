@@ -1,0 +1,84 @@
+"""What a host says beside its model, and what a model says beside its types, in the OpenAPI document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from odata_server.annotations import Annotation, EnumMemberValue, Record
+from odata_server.edm import Container, Edm, EntitySet, EntityType, Primitive, Property, Schema
+from odata_server.hooks import Access
+from odata_server.openapi_parts import Security
+from tests.odata_server.openapi.test_openapi import BOOKSHOP, operations, render
+
+
+def test_each_operation_names_the_scopes_that_open_it() -> None:
+    def needed(access: Access) -> Sequence[str] | None:
+        return None if access.kind == "metadata" else ["Read"] if access.kind == "read" else ["Write"]
+
+    security = Security(token_url="https://example.com/token", scopes={"Read": "r", "Write": "w"}, needed=needed)
+    document = render(BOOKSHOP, security=security)
+    schemes = document["components"]["securitySchemes"]
+    assert schemes["oauth2"]["flows"]["clientCredentials"]["tokenUrl"] == "https://example.com/token"
+    for path, method, operation in operations(document):
+        if path in ("/", "/$metadata"):
+            assert operation["security"] == []
+        else:
+            scope = "Read" if method == "get" and not _calls(path) else "Write"
+            assert operation["security"] == [{"oauth2": [scope]}, {"bearer": [scope]}], path
+
+
+def _calls(path: str) -> bool:
+    last = path.rpartition("/")[2].removeprefix("Bookshop.").partition("(")[0]
+    return last in ("priceIn", "cheapest", "greet", "stockReport")
+
+
+def test_known_codes_are_the_only_ones() -> None:
+    document = render(BOOKSHOP, allowed_values={"Book/language": ["de", "en"], "Author/country_code": ["AT"]})
+    schemas = document["components"]["schemas"]
+    assert schemas["Book"]["properties"]["language"]["enum"] == ["de", "en"]
+    assert schemas["Book-create"]["properties"]["language"]["enum"] == ["de", "en"]
+    assert schemas["Author-update"]["properties"]["country_code"]["enum"] == ["AT", None]
+
+
+def _thing(*annotations: Annotation, **more: Any) -> dict[str, Any]:
+    share = Property(name="share", type=Primitive.DECIMAL, precision=5, scale=2, annotations=annotations, **more)
+    thing = EntityType(
+        name="Thing", key=("ID",), properties=(Property(name="ID", type=Primitive.GUID, nullable=False), share)
+    )
+    container = Container(entity_sets=(EntitySet(name="Things", entity_type="Thing", annotations=annotations),))
+    return render(Edm(Schema(namespace="Things", entity_types=(thing,), container=container)))
+
+
+def test_bounds_and_descriptions_of_the_model_are_those_of_the_document() -> None:
+    document = _thing(
+        Annotation("Validation.Minimum", Decimal("0.5")),
+        Annotation("Validation.Maximum", 100),
+        Annotation("Core.Description", "A part"),
+        Annotation("Common.Label", "Share"),
+    )
+    share = document["components"]["schemas"]["Thing-create"]["properties"]["share"]
+    assert (share["title"], share["description"]) == ("Share", "A part")
+    assert share["anyOf"][0] == {
+        "type": "number",
+        "minimum": 0.5,
+        "maximum": 100,
+        "description": "At most 2 decimals.",
+    }
+
+
+def test_what_is_deprecated_says_so() -> None:
+    kind = EnumMemberValue(("Core.RevisionKind/Deprecated",))
+    revision = Annotation("Core.Revisions", (Record({"Kind": kind, "Description": "Use others."}),))
+    document = _thing(revision)
+    assert document["components"]["schemas"]["Thing"]["properties"]["share"]["deprecated"]
+    assert all(operation["deprecated"] for path, _, operation in operations(document) if path.startswith("/Things"))
+    untouched = _thing()
+    assert "deprecated" not in json.dumps(untouched)
+
+
+def test_what_the_host_serves_beside_the_model_is_in_the_document() -> None:
+    own = {"/Books:import": {"post": {"responses": {"202": {"description": "Accepted."}}}}}
+    document = render(BOOKSHOP, own_paths=own)
+    assert document["paths"]["/Books:import"] == own["/Books:import"]
