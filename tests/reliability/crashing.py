@@ -18,8 +18,9 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Executable, Row
 
+from odata_server.sql.connection import Kept
 from promenade.store.session import open_database
-from promenade.store.tenancy import Scope
+from promenade.store.tenancy import Params, Scope
 from promenade.store.unit import Database, Session, Work
 from promenade.workflows.side_effects import claim_jobs, run_side_effects
 from tests.workflows.outcomes import applied, discount, line, outcome
@@ -42,6 +43,13 @@ class _DyingSession(Session):
         super().__init__(inner.dialect, inner.scope)
         self._inner = inner
         self._step = step
+
+    def limit(self, seconds: float) -> None:
+        self._inner.limit(seconds)
+
+    async def run_kept(self, kept: Kept, values: Params) -> Sequence[Sequence[Any]]:
+        self._step()
+        return await self._inner.run_kept(kept, values)
 
     async def hot(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
         self._step()

@@ -9,10 +9,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
-from sqlalchemy import Row, insert, literal, select, text, update
+from sqlalchemy import Row, func, insert, literal, select, text, update
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from promenade.errors import Unavailable
+from odata_server.sql.connection import Kept
+from promenade.errors import Invalid, Unavailable
 from promenade.store.schema import table
 from promenade.store.session import Database, Session, open_database
 from tests.kit.databases import Databases
@@ -279,3 +280,23 @@ async def test_a_database_that_is_away_is_unavailable() -> None:
 async def test_other_databases_are_refused(url: str) -> None:
     with pytest.raises(ValueError, match="database"):
         await open_database(url)
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+async def test_what_a_client_asks_for_is_stopped_in_time_and_the_next_one_answered(
+    database: Database, is_kept: bool
+) -> None:
+    numbers = select(literal(1).label("n")).cte("numbers", recursive=True)
+    numbers = numbers.union_all(select(numbers.c.n + 1).where(numbers.c.n < 1_000_000_000))
+    endless, quick = Kept(select(func.max(numbers.c.n))), Kept(select(literal(1)))
+
+    async def ask(session: Session, kept: Kept) -> Sequence[Sequence[Any]]:
+        session.limit(0.1)
+        if is_kept:
+            return await session.run_kept(kept, {})
+        return await session.execute(kept.statement)
+
+    with pytest.raises(Invalid) as refused:
+        await database.read(lambda session: ask(session, endless), tenant="t1")
+    assert refused.value.code == "QUERY_TOO_EXPENSIVE"
+    assert [tuple(row) for row in await database.read(lambda session: ask(session, quick), tenant="t1")] == [(1,)]

@@ -24,7 +24,7 @@ from promenade.errors import Unavailable
 from promenade.store.hot import HOT
 from promenade.store.kept import form_of
 from promenade.store.tenancy import Params, Scope, acting, guard_dialect
-from promenade.store.unit import Database, Session, Work
+from promenade.store.unit import Database, Session, Work, too_expensive
 
 __all__ = ["PostgresqlDatabase"]
 
@@ -52,14 +52,28 @@ _OVERLOADED = (
 
 
 class _PostgresqlSession(Session):
-    __slots__ = ("_connection", "_driver", "_failure", "_system_cache")
+    __slots__ = ("_connection", "_driver", "_failure", "_seconds", "_system_cache")
 
     def __init__(self, connection: AsyncConnection, system_cache: Any, scope: Scope) -> None:
         super().__init__("postgresql", scope)
         self._connection = connection
         self._system_cache = system_cache
+        self._seconds: float | None = None
         self._driver: asyncpg.Connection | None = None  # once it is used past SQLAlchemy
         self._failure: DBAPIError | None = None  # of a statement, outside of a savepoint that has undone it
+
+    def limit(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    @asynccontextmanager
+    async def _limited(self) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(self._seconds):
+                yield
+        except TimeoutError as error:
+            if self._seconds is None:
+                raise
+            raise too_expensive(self._seconds) from error
 
     async def commit(self) -> None:
         """Commit, unless a statement failed: the server would answer the COMMIT by rolling back, without an error."""
@@ -73,7 +87,8 @@ class _PostgresqlSession(Session):
         options = {"compiled_cache": self._system_cache} if self.scope.system else None
         with acting(self.scope):
             try:
-                return await self._connection.execute(statement, params, execution_options=options)
+                async with self._limited():
+                    return await self._connection.execute(statement, params, execution_options=options)
             except DBAPIError as error:
                 self._failure = error
                 raise
@@ -90,7 +105,8 @@ class _PostgresqlSession(Session):
         if self._driver is None:
             self._driver = await self._begun()
         try:
-            rows = await self._driver.fetch(form.text, *form.bound(values, self.scope.tenant))
+            async with self._limited():
+                rows = await self._driver.fetch(form.text, *form.bound(values, self.scope.tenant))
         except asyncpg.PostgresError as error:
             self._failure = DBAPIError(form.text, None, error)
             raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Awaitable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -21,7 +21,7 @@ from promenade.store.hot import HOT
 from promenade.store.kept import form_of
 from promenade.store.plain_insert import PlainInserts
 from promenade.store.tenancy import Params, Scope, acting, guard_dialect
-from promenade.store.unit import Session
+from promenade.store.unit import Session, too_expensive
 
 __all__ = ["Line", "SqliteSession", "drive", "translated", "unavailable"]
 
@@ -36,7 +36,7 @@ PROGRESS_STEPS = 20_000  # virtual machine steps between two looks at the clock
 class SqliteSession(Session):
     """A unit of work's statements on a line; none of its methods ever suspends."""
 
-    __slots__ = ("_connection", "_inserts", "_system_cache", "raw")
+    __slots__ = ("_connection", "_end_by", "_inserts", "_seconds", "_system_cache", "raw")
 
     def __init__(
         self,
@@ -45,8 +45,11 @@ class SqliteSession(Session):
         inserts: PlainInserts,
         system_cache: Any,
         scope: Scope,
+        end_by: Callable[[float], None],
     ) -> None:
         super().__init__("sqlite", scope)
+        self._end_by = end_by
+        self._seconds: float | None = None
         self._connection = connection
         self._inserts = inserts
         self.raw = raw
@@ -55,11 +58,27 @@ class SqliteSession(Session):
     def _run(self, statement: Executable, params: Any) -> Any:
         options = {"compiled_cache": self._system_cache} if self.scope.system else None
         with acting(self.scope):
-            return self._connection.execute(statement, params, execution_options=options)
+            try:
+                return self._connection.execute(statement, params, execution_options=options)
+            except DBAPIError as error:
+                self._refuse_if_late(error.orig, error)
+                raise
+
+    def limit(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._end_by(time.monotonic() + seconds)
+
+    def _refuse_if_late(self, cause: BaseException | None, error: Exception) -> None:
+        if self._seconds is not None and getattr(cause, "sqlite_errorname", "") == "SQLITE_INTERRUPT":
+            raise too_expensive(self._seconds) from error
 
     async def _rows(self, statement: Executable, params: Any) -> Sequence[Row[Any]]:
         result = self._run(statement, params)
-        return cast("Sequence[Row[Any]]", result.fetchall()) if result.returns_rows else ()
+        try:
+            return cast("Sequence[Row[Any]]", result.fetchall()) if result.returns_rows else ()
+        except DBAPIError as error:
+            self._refuse_if_late(error.orig, error)
+            raise
 
     async def _count(self, statement: Executable, params: Any) -> int:
         plain = self._inserts.of(statement, params if isinstance(params, list) else [params]) if params else None
@@ -72,7 +91,11 @@ class SqliteSession(Session):
 
     async def run_kept(self, kept: Kept, values: Params) -> Sequence[Sequence[Any]]:
         form = form_of(kept, self._connection.dialect, self.scope)
-        rows = self.raw.execute(form.text, form.bound(values, self.scope.tenant)).fetchall()
+        try:
+            rows = self.raw.execute(form.text, form.bound(values, self.scope.tenant)).fetchall()
+        except sqlite3.OperationalError as error:
+            self._refuse_if_late(error, error)
+            raise
         return form.converted(rows)
 
     async def hot(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
@@ -135,7 +158,10 @@ class Line:
     def session(self, scope: Scope) -> SqliteSession:
         """A session whose statements end within the time allowed, counted from now."""
         self._deadline = time.monotonic() + self._seconds_max
-        return SqliteSession(self.connection, self.raw, self._inserts, self._system_cache, scope)
+        return SqliteSession(self.connection, self.raw, self._inserts, self._system_cache, scope, self._end_by)
+
+    def _end_by(self, deadline: float) -> None:
+        self._deadline = deadline
 
     def look(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
         """Run a reading hot statement, outside of any transaction."""

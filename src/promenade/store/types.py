@@ -17,6 +17,7 @@ columns is not, on SQLite.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Context, Decimal, Inexact, InvalidOperation, Overflow
 from typing import Any
@@ -45,12 +46,24 @@ def to_microseconds(moment: datetime) -> int:
 
 def from_microseconds(microseconds: int) -> datetime:
     """The inverse of `to_microseconds`, in UTC."""
-    return _EPOCH + timedelta(microseconds=microseconds)
+    return _EPOCH + timedelta(0, 0, microseconds)
 
 
 def maybe_moment(microseconds: int | None) -> datetime | None:
     """`from_microseconds` of a column that may be empty."""
     return None if microseconds is None else from_microseconds(microseconds)
+
+
+def _moment(value: Any) -> datetime | None:
+    if value is None:
+        return None
+    if isinstance(value, int):
+        return _EPOCH + timedelta(0, 0, value)
+    moment: datetime = value
+    if moment.tzinfo is UTC:
+        return moment
+    # The first and the last moment are infinities to the driver, which tells of them without a time zone.
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 def string(length: int | None) -> TypeEngine[str]:
@@ -78,9 +91,11 @@ class Timestamp(TypeDecorator[datetime]):
         return value if dialect.name == "postgresql" else microseconds
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:
-        if value is None:
-            return None
-        return value.astimezone(UTC) if isinstance(value, datetime) else from_microseconds(value)
+        return _moment(value)
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], datetime | None]:
+        """`process_result_value` without what the base class puts around it: answers are full of moments."""
+        return _moment
 
     def odata_storage(self, dialect: str) -> Storage:
         """What queries of clients compare with, see `odata_server.sql.storage`."""

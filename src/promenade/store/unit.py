@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 from sqlalchemy import Executable, Row
 
 from odata_server.sql.connection import Kept
+from promenade.errors import Invalid
 from promenade.store.tenancy import NOBODY, SYSTEM, Params, Scope, admit
 
-__all__ = ["Database", "Look", "Session", "Work"]
+__all__ = ["Database", "Look", "Session", "Work", "too_expensive"]
 
 T = TypeVar("T")
 
@@ -45,6 +46,14 @@ class Session(ABC):
             await self._count(*admit(statement, params, self.scope))
 
     @abstractmethod
+    def limit(self, seconds: float) -> None:
+        """Bound what this unit reads: beyond so many seconds it fails with Invalid (QUERY_TOO_EXPENSIVE).
+
+        For queries that clients make up. On SQLite that is the time of all statements from now on, on PostgreSQL of
+        each one.
+        """
+
+    @abstractmethod
     async def run_kept(self, kept: Kept, values: Params) -> Sequence[Sequence[Any]]:
         """Run a select that has been worked out before, see `store.kept`; ``values`` by the names of its parameters."""
 
@@ -61,6 +70,15 @@ class Session(ABC):
 
     @abstractmethod
     async def _count(self, statement: Executable, params: Any) -> int: ...
+
+
+def too_expensive(seconds: float) -> Invalid:
+    """The error for a query that was stopped."""
+    message = (
+        f"The query would take more than {seconds:g} seconds. Filter by a property that has an index, by the start of a"
+        " text rather than by what it contains, or ask for less at a time."
+    )
+    return Invalid("QUERY_TOO_EXPENSIVE", message)
 
 
 Work = Callable[[Session], Awaitable[T]]

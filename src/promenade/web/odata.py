@@ -23,6 +23,9 @@ __all__ = ["AuthoredSource", "AuthoredUnit", "Operations"]
 ENTITIES_MAX = 50_000
 """Entities in one answer, expanded ones counted wherever they are written."""
 
+QUERY_SECONDS = 3.0
+"""How long a query that a client made up may take; then it is refused (400 QUERY_TOO_EXPENSIVE)."""
+
 T = TypeVar("T")
 
 
@@ -143,6 +146,8 @@ class AuthoredSource:
         at = self._context.clock()
 
         async def in_session(session: Session) -> T:
+            if not writes:
+                session.limit(QUERY_SECONDS)
             authoring = Authoring(
                 session,
                 user=caller.user,
