@@ -43,7 +43,7 @@ class Hooks:
     body_seconds_max = 30.0
     """How long a body may take to arrive."""
     batch_parts_max = 100
-    batch_answer_bytes_max = 16 * 1024 * 1024
+    batch_answer_bytes_max = 10 * 1024 * 1024
     """What the answers of one batch may come to; once they do, what is left of it is refused."""
     batch_seconds_max = 20.0
     """How long the requests of one batch may take; after that, what is left of it is refused."""

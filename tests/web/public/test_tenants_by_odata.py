@@ -97,7 +97,7 @@ def test_a_deep_update_takes_no_foreign_child(api: Api) -> None:
         api.patch(f"Campaigns({campaign})", {"posGroups": []})
     assert answers[0] == answers[1]
     for one in (child, UNKNOWN):
-        delta = {"posGroups@delta": [{"@removed": {}, "ID": one}]}
+        delta: dict[str, Any] = {"posGroups@delta": [{"@removed": {}, "ID": one}]}
         answers.append(outcome(api.patch(f"Campaigns({campaign})", delta), one))
     assert answers[2] == answers[3]
     refused = api.patch(f"Campaigns({campaign})", {"posGroups": [{"posGroup_ID": foreign_group}]})
