@@ -61,6 +61,8 @@ PUBLIC = (
 )
 TABLES = ("odata_server/engines", "odata_server/sql_source", "odata_server/tables/")
 EVERYWHERE = ("",)
+# Made where a till's requests pass, for integrators alone.
+_NOT_FOR_TILLS = frozenset({"`QUERY_TOO_EXPENSIVE`"})
 
 # What makes an error: its status, or None where its first argument says it.
 _MAKERS: dict[str, str | None] = {
@@ -144,7 +146,8 @@ def error_rows(sources: Sequence[str]) -> list[Row]:
             add(code, "400", f"`…` {phrase}.")
     if _belongs("promenade/web/problems.py", sources):
         found[("INTERNAL_ERROR", "500")] = ["Something went wrong; quote …."]
-    return [(f"`{code}`", status, "<br>".join(messages)) for (code, status), messages in sorted(found.items())]
+    rows = [(f"`{code}`", status, "<br>".join(messages)) for (code, status), messages in sorted(found.items())]
+    return [row for row in rows if sources != POS or row[0] not in _NOT_FOR_TILLS]
 
 
 @cache

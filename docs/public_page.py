@@ -15,7 +15,7 @@ from promenade import model
 from promenade.model.edm import MINOR_VERSION
 from promenade.web.connection import HEAD_BYTES_MAX
 from promenade.web.endpoint import URL_BYTES_MAX
-from promenade.web.odata import ENTITIES_MAX
+from promenade.web.odata import ENTITIES_MAX, QUERY_SECONDS
 from promenade.workflows.authoring.planning import ROWS_MAX, UNIT_ROWS_MAX
 from promenade.workflows.campaigns import PROMOTIONS_MAX
 from promenade.workflows.templates import ROWS_MAX as TEMPLATE_ROWS_MAX
@@ -256,6 +256,13 @@ def _limits() -> list[tuple[str, str, str]]:
         ("Headers", f"{HEAD_BYTES_MAX // 1024} KiB", "413 `HEADERS_TOO_LARGE`"),
         ("Body", f"{Hooks.body_bytes_max // mebibyte} MiB", "413 `BODY_TOO_LARGE`"),
         ("Requests in a batch", str(Hooks.batch_parts_max), "400 `BATCH_TOO_LARGE`"),
+        (
+            "Answers of a batch",
+            f"{Hooks.batch_answer_bytes_max // mebibyte} MiB",
+            "413 `BATCH_ANSWER_TOO_LARGE` for the rest",
+        ),
+        ("Time of a batch", f"{Hooks.batch_seconds_max:g} s", "503 `BATCH_TOO_SLOW` for the rest"),
+        ("Time of a query", f"{QUERY_SECONDS:g} s", "400 `QUERY_TOO_EXPENSIVE`"),
         ("Rows of a page", str(Hooks.page_size), "the next page"),
         ("Rows that one request writes, parts included", str(ROWS_MAX), "400 `TOO_MANY_ROWS`"),
         ("Rows that one change set writes", str(UNIT_ROWS_MAX), "400 `TOO_MANY_ROWS`"),

@@ -63,7 +63,7 @@ def test_each_service_lists_its_own(sources: tuple[str, ...], some: set[str]) ->
 
 
 def test_a_till_is_not_told_of_what_only_integrators_meet() -> None:
-    assert not {"QUERY_SYNTAX", "LOCKED_IS_READ_ONLY", "PROMOTION_ACTIVE"} & codes(POS)
+    assert not {"QUERY_SYNTAX", "QUERY_TOO_EXPENSIVE", "LOCKED_IS_READ_ONLY", "PROMOTION_ACTIVE"} & codes(POS)
     assert not {"CONFIRM_MISMATCH", "QUANTITY_ZERO"} & codes(PUBLIC)
 
 
