@@ -140,14 +140,16 @@ async def read_ancestors(session: Session, set_name: str, ids: Collection[str]) 
     return found
 
 
-async def hold(session: Session, matter: str) -> None:
+async def hold(session: Session, matter: str, *, shared: bool = False) -> None:
     """Wait until no other unit of the tenant holds ``matter``, and hold it until this one ends.
 
-    For rules over rows that cannot be locked one by one, such as a tree without circles.
+    For rules over rows that cannot be locked one by one, such as a tree without circles. Who holds it ``shared`` waits
+    for those alone who do not.
     """
     if session.dialect == "postgresql":
         key = func.hashtextextended(f"{session.tenant}/{matter}", 0)
-        await session.execute(select(func.pg_advisory_xact_lock(key)))
+        lock = func.pg_advisory_xact_lock_shared if shared else func.pg_advisory_xact_lock
+        await session.execute(select(lock(key)))
 
 
 @hot_statement(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import datetime
+from contextlib import suppress
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from odata_server.edm import Action, Edm, EntitySet, EntityType, NavigationProperty
 from odata_server.errors import bad_request
 from odata_server.source import ByKey, Key, Nested, OperationCall, Payload, Query, Result, Rows, Unit
 from odata_server.sql.reader import SqlReader
-from promenade.model.declare import Service
+from promenade.errors import NotFound
+from promenade.model.declare import Service, declared
 from promenade.model.edm import edm_for
 from promenade.store.odata import reader_for
 from promenade.store.unit import Session
@@ -23,8 +25,8 @@ __all__ = ["AuthoredSource", "AuthoredUnit", "Operations"]
 ENTITIES_MAX = 50_000
 """Entities in one answer, expanded ones counted wherever they are written."""
 
-QUERY_SECONDS = 3.0
-"""How long a query that a client made up may take; then it is refused (400 QUERY_TOO_EXPENSIVE)."""
+TURNS = timedelta(seconds=10)
+"""How long the authors of a tenant take turns after two of them had to be kept from waiting for each other."""
 
 T = TypeVar("T")
 
@@ -50,12 +52,21 @@ class AuthoredUnit:
         self._has_written = False
 
     async def read(self, query: Query) -> Rows:
+        if query.lock:
+            await self._hold(query)
         rows = await self._reader.read(self.session, query)
         if query.options.expand:
             _Weighing(self._edm).weigh(query.target.entity_type, rows.items)
         if self.authoring.shown_once:
             self._add_what_is_shown_once(query, rows)
         return rows
+
+    async def _hold(self, query: Query) -> None:
+        """Hold the rows above the one that is meant first: who holds a row and waits for its owner stops others."""
+        steps = query.target.steps
+        if steps and isinstance(steps[0], ByKey) and _has_owner(query.target.root.name):
+            with suppress(NotFound):  # which is told by what is read
+                await self.authoring.hold(query.target.root.name, steps[0].key["ID"])
 
     async def count(self, query: Query) -> int:
         return await self._reader.count(self.session, query)
@@ -92,6 +103,11 @@ class AuthoredUnit:
         for step in query.target.steps:
             if isinstance(step, ByKey) and len(query.target.steps) == 1 and rows.items:
                 rows.items[0].update(made.get(step.key["ID"], {}))
+
+
+def _has_owner(set_name: str) -> bool:
+    entity = declared().get(set_name)
+    return entity is not None and entity.owner is not None
 
 
 class _Weighing:
@@ -140,14 +156,18 @@ class AuthoredSource:
         self._service = service
         self._operations = operations
         self._reader = reader_for(service)
+        self._take_turns: dict[str, datetime] = {}  # until when, by tenant: its authors got into each other's way
 
     async def transact(self, caller: Caller, work: Callable[[Unit], Awaitable[T]], *, writes: bool) -> T:
         """Run ``work`` in one transaction that sees the caller's tenant alone."""
         at = self._context.clock()
+        attempts = 0
 
         async def in_session(session: Session) -> T:
-            if not writes:
-                session.limit(QUERY_SECONDS)
+            nonlocal attempts
+            attempts += 1
+            if writes and attempts > 1:
+                self._take_turns[caller.tenant_id] = at + TURNS
             authoring = Authoring(
                 session,
                 user=caller.user,
@@ -157,7 +177,7 @@ class AuthoredSource:
                 http_hosts=self._context.webhook_allow,
             )
             if writes:
-                await authoring.begin()
+                await authoring.begin(alone=at < self._take_turns.get(caller.tenant_id, at))
             unit = AuthoredUnit(session, self._service, self._reader, authoring, self._operations, at)
             result = await work(unit)
             await unit.finish()

@@ -61,13 +61,14 @@ class Authoring:
         """What the server made up and shows in this answer only: by entity set and ID, properties by wire name."""
         return self._unit.shown_once
 
-    async def begin(self) -> None:
-        """Wait until no other unit that began this way writes for the tenant; it comes before everything else.
+    async def begin(self, *, alone: bool) -> None:
+        """Begin the unit; it comes before everything else. ``alone``: nobody else who began writes for the tenant.
 
-        A change set touches rows in any order its author likes; two of them at once would wait for each other. Units
-        that take long, such as imports, do without: they hold rows from the top down, and are repeated if need be.
+        Requests touch rows in any order, and two at once may come to wait for each other. The database then undoes
+        one; when that is repeated it has to be alone, or it could be undone again. Units that take long, such as
+        imports, do without.
         """
-        await hold(self._unit.session, "authoring")
+        await hold(self._unit.session, "authoring", shared=not alone)
 
     async def create(self, set_name: str, row: Row) -> str:
         """Create a row with all that it owns; the answer is its ID."""
