@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from sqlalchemy import Executable, Row, Select
 
@@ -43,7 +43,6 @@ class SqlConnection(Protocol):
         ...
 
 
-@runtime_checkable
 class Keeping(Protocol):
     """A connection that carries out a statement without compiling it anew."""
 

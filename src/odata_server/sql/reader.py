@@ -57,7 +57,7 @@ class SqlReader:
         request = await self._request(connection, query)
         if query.options.apply:
             return await self._applied(request, query)
-        form = form_of(query) if isinstance(connection, Keeping) else None
+        form = form_of(query) if hasattr(connection, "run_kept") else None
         if form is None:
             return await self._carried_out(request, query, Plan(request, query), {})
         return await self._planned(request, query, cast("Keeping", connection), form)

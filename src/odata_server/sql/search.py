@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import ColumnElement, String, and_, false, func, literal, not_, or_
 
 from odata_server.errors import ODataError, bad_request
@@ -19,15 +21,13 @@ def search_condition(expression: SearchExpression, place: Place, context: Contex
     names = [one.name for one in place.entity_type.properties if one.searchable and not one.write_only]
     if not names:
         raise ODataError(501, "NOT_IMPLEMENTED", f"{place.entity_type.name} cannot be searched.")
-    texts: list[ColumnElement[str]] = [
-        func.coalesce(lowered(place.column(name), context), literal("", String())) for name in names
-    ]
-    return _Search(texts, context).condition(expression)
+    return _Search([place.column(name) for name in names], context).condition(expression)
 
 
 class _Search:
-    def __init__(self, texts: list[ColumnElement[str]], context: Context) -> None:
-        self._texts = texts
+    def __init__(self, columns: list[ColumnElement[Any]], context: Context) -> None:
+        self._columns = columns
+        self._context = context
         self._position = func.instr if context.sqlite else func.strpos
         self._terms = 0
 
@@ -48,4 +48,13 @@ class _Search:
             raise bad_request("EXPRESSION_TOO_LARGE", f"$search takes {SEARCH_TERMS_MAX} terms at most.", "$search")
         check_text(text)
         found = literal(text.lower(), String())
-        return or_(false(), *(self._position(one, found) > whole(0) for one in self._texts))
+        texts = (self._lowered(one, plain=text.isascii()) for one in self._columns)
+        return or_(false(), *(self._position(one, found) > whole(0) for one in texts))
+
+    def _lowered(self, column: ColumnElement[Any], *, plain: bool) -> ColumnElement[Any]:
+        """A text in lower case, never null; ``plain``: of ASCII alone, which takes a tenth of the time."""
+        if not plain:
+            found = lowered(column, self._context)
+        else:
+            found = func.lower(column if self._context.sqlite else column.collate("C"))
+        return func.coalesce(found, literal("", String()))
