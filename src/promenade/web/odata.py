@@ -25,6 +25,9 @@ __all__ = ["AuthoredSource", "AuthoredUnit", "Operations"]
 ENTITIES_MAX = 50_000
 """Entities in one answer, expanded ones counted wherever they are written."""
 
+QUERY_SECONDS = 3.0
+"""How long a query that a client made up may take; then it is refused (400 QUERY_TOO_EXPENSIVE)."""
+
 TURNS = timedelta(seconds=10)
 """How long the authors of a tenant take turns after two of them had to be kept from waiting for each other."""
 
@@ -166,6 +169,8 @@ class AuthoredSource:
         async def in_session(session: Session) -> T:
             nonlocal attempts
             attempts += 1
+            if not writes:
+                session.limit(QUERY_SECONDS)
             if writes and attempts > 1:
                 self._take_turns[caller.tenant_id] = at + TURNS
             authoring = Authoring(
