@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, Select, select
+from sqlalchemy.exc import DBAPIError
 
 from odata_server.errors import bad_request
 from odata_server.expressions import Expression, Member
@@ -117,8 +118,14 @@ class Request:
         return found.with_computed(terms, self.shape).with_hidden(place, hidden)
 
     async def fetch(self, statement: Select[Any]) -> Sequence[Row[Any]]:
-        """Run a statement; its rows count. Raises 400 RESPONSE_TOO_LARGE."""
-        rows = await self.connection.execute(statement)
+        """Run a statement; its rows count. Raises 400 RESPONSE_TOO_LARGE, NUMBER_OUT_OF_RANGE."""
+        try:
+            rows = await self.connection.execute(statement)
+        except DBAPIError as error:
+            if str(error.orig) != "integer overflow":  # of sums on SQLite
+                raise
+            message = "A sum is larger than a number of 64 bits."
+            raise bad_request("NUMBER_OUT_OF_RANGE", message, "$apply") from error
         self.spend(len(rows))
         return rows
 

@@ -10,9 +10,10 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any
 
-from sqlalchemy import delete, insert, or_, select
+from sqlalchemy import Executable, delete, insert, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from promenade.store.hot import hot_statement
@@ -83,19 +84,20 @@ async def record_change(session: Session, kind: str, *entity_ids: str, at: datet
 
 
 async def _raise_counter(session: Session, counter: str, at: datetime) -> int:
-    versions = table("catalogue_versions")
-    upsert = postgresql.insert if session.dialect == "postgresql" else sqlite.insert
     first = {"promotions": 0, "articles": 0, "changed_at": at} | {counter: 1}
-    statement = (
-        upsert(versions)
-        .on_conflict_do_update(
-            index_elements=[versions.c.tenant_id],
-            set_={counter: versions.c[counter] + 1, "changed_at": at},
-        )
-        .returning(versions.c[counter])
-    )
-    rows = await session.execute(statement, first)
+    rows = await session.execute(_raising(session.dialect, counter), first)
     return int(rows[0][0])
+
+
+@cache
+def _raising(dialect: str, counter: str) -> Executable:
+    """The statement that raises a counter or begins it; made once, for every change needs it."""
+    versions = table("catalogue_versions")
+    statement = (postgresql.insert if dialect == "postgresql" else sqlite.insert)(versions)
+    return statement.on_conflict_do_update(
+        index_elements=[versions.c.tenant_id],
+        set_={counter: versions.c[counter] + 1, "changed_at": statement.excluded.changed_at},
+    ).returning(versions.c[counter])
 
 
 @hot_statement(
