@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, String, and_, false, func, literal
 
-from odata_server.edm import EnumType
+from odata_server.edm import EnumType, Primitive
 from odata_server.expressions import Binary, EnumLiteral, Expression
 from odata_server.sql.comparison import compare
 from odata_server.sql.terms import Context, Term, literal_term, mismatch
@@ -48,6 +49,8 @@ def has_flags(left: Term, right: Term, context: Context, *, exact: bool) -> Colu
     """Whether flags are set; of an enumeration without flags a value has itself alone."""
     if left.is_null or right.is_null:
         return false()
+    if isinstance(left.type, EnumType) and right.type is Primitive.STRING and right.is_literal:
+        right = _members(right, left.type)
     if not isinstance(left.type, EnumType) or left.type != right.type or not right.is_literal:
         raise mismatch("has needs a property of an enumeration and members of it.", left, right)
     if not left.type.is_flags or left.is_literal:
@@ -56,3 +59,13 @@ def has_flags(left: Term, right: Term, context: Context, *, exact: bool) -> Colu
     position = func.instr if context.sqlite else func.strpos
     found = and_(*(position(listed, literal(f",{one},", String())) > 0 for one in right.value.split(",")))
     return func.coalesce(found, false())
+
+
+def _members(text: Term, of: EnumType) -> Term:
+    """Members as 4.01 may write them, without the name of their type. Raises 400 TYPE_MISMATCH."""
+    names = [one.strip() for one in text.value.split(",")]
+    known = {one.name for one in of.members}
+    unknown = next((one for one in names if one not in known), None)
+    if unknown is not None or (len(names) > 1 and not of.is_flags):
+        raise mismatch(f"{of.name} has no member {unknown or text.value!r}.", text)
+    return replace(text, type=of, value=",".join(names))

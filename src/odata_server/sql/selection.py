@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Select, select
 from sqlalchemy.exc import DBAPIError
 
+from odata_server.edm import EntityType
 from odata_server.errors import bad_request
 from odata_server.expressions import Expression, Member
 from odata_server.sql.connection import Keeping, Kept, SqlConnection
@@ -89,7 +90,9 @@ class Request:
 
     def selection(self, scope: Scope, conditions: list[ColumnElement[bool]], options: QueryOptions) -> Selection:
         """Those of the entities that ``$filter`` and ``$search`` leave."""
-        translator = Translator(scope, {**self.aliases, **options.aliases}, computed=_computed(options))
+        translator = Translator(
+            scope, {**self.aliases, **options.aliases}, computed=_computed(options, scope.place.entity_type)
+        )
         if options.filter is not None:
             conditions.append(translator.condition(options.filter))
         if options.search is not None:
@@ -101,7 +104,7 @@ class Request:
     ) -> Projection:
         """The columns that ``$select`` and ``$compute`` name, and ``hidden`` properties."""
         place = selection.scope.place
-        computed = _computed(selection.options)
+        computed = _computed(selection.options, place.entity_type)
         wanted = selection.options.select if select_items is None else select_items
         chosen = chosen_names(wanted, place.entity_type, computed)
         key = (place, chosen, self.shape)
@@ -145,7 +148,11 @@ class Request:
             )
 
 
-def _computed(options: QueryOptions) -> Mapping[str, Expression]:
+def _computed(options: QueryOptions, entity_type: EntityType) -> Mapping[str, Expression]:
     if len(options.compute) > COMPUTE_MAX:
         raise bad_request("EXPRESSION_TOO_LARGE", f"$compute takes {COMPUTE_MAX} items at most.", "$compute")
+    for item in options.compute:
+        if item.alias in entity_type.property_by_name or item.alias in entity_type.navigation_by_name:
+            message = f"{entity_type.name} has a property {item.alias}; call the computed one something else."
+            raise bad_request("QUERY_SYNTAX", message, "$compute")
     return {item.alias: item.expression for item in options.compute}
