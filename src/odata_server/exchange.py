@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from odata_server.edm import Edm, EntitySet, EntityType
@@ -94,7 +95,9 @@ class Exchange:
         """The single entity at ``target`` with its key and the properties named. Raises ODataError 404."""
         if not names:
             names = target.entity_type.key
-        options = replace(plain_select(names), aliases=self.options.aliases)
+        options = plain_select(names)
+        if self.options.aliases:
+            options = replace(options, aliases=self.options.aliases)
         # Values are compared and stored again, so they are wanted as they are, whatever form the client wants.
         query = replace(self.query(target, options, lock=lock), quoted_numbers=False, prefix="@")
         rows = await unit.read(query)
@@ -163,6 +166,7 @@ def by_key(edm: Edm, entity_set: EntitySet, key: Key) -> Target:
     return Target(root=entity_set, entity_type=entity_type, entity_set=entity_set, steps=(ByKey(key),), single=True)
 
 
+@lru_cache(maxsize=512)
 def plain_select(names: tuple[str, ...]) -> QueryOptions:
     """``$select`` of properties."""
     return QueryOptions(

@@ -20,10 +20,12 @@ from odata_server.sql.paging import Token, after, decode_token, encode_token
 from odata_server.sql.scopes import Uses
 from odata_server.sql.selection import Request, Selection
 from odata_server.sql.targets import KeyParameters, scope_of
+from odata_server.syntax import QueryOptions
 
 __all__ = ["Plan", "Plans", "form_of"]
 
 _PLANS_MAX = 500
+_MET_MAX = 2_000
 _TEXT_MAX = 2_000  # of the options whose plan is worth keeping
 
 
@@ -120,7 +122,18 @@ class Plans:
 
     def __init__(self) -> None:
         self._plans: OrderedDict[Hashable, Plan] = OrderedDict()
+        self._met: OrderedDict[Hashable, QueryOptions] = OrderedDict()
         self._lock = Lock()
+
+    def is_new(self, form: Hashable, options: QueryOptions) -> bool:
+        """Whether a query is met for the first time: what never comes again is not worth a plan that stays."""
+        with self._lock:
+            if self._met.get(form) is options:
+                return False
+            self._met[form] = options
+            if len(self._met) > _MET_MAX:
+                self._met.popitem(last=False)
+            return True
 
     def get(self, form: Hashable, query: Query) -> Plan | None:
         """The plan for a query."""

@@ -67,7 +67,7 @@ class SqlReader:
         plan = self._plans.get(key, query)
         if plan is None:
             plan = Plan(request, query)
-            if not plan.keys.complete:
+            if not plan.keys.complete or self._plans.is_new(key, query.options):
                 return await self._carried_out(request, query, plan, {})
             self._plans.put(key, plan)
         request.keeping = connection
