@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from tests.conftest import SEED
 from tests.contract.conftest import MINE, THEIRS, _seed
 from tests.kit.databases import DIALECTS, Databases, Dialect
 from tests.kit.service import Service, promenade
@@ -24,6 +25,7 @@ class Served:
 
     service: Service
     dialect: Dialect
+    session_seed: int
     token: str
     till_token: str
 
@@ -46,6 +48,8 @@ def served(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> 
         return str(answer.json()["access_token"])
 
     integrator = token(MINE, "PublicApi.Read", "PublicApi.Write")
-    yield Served(service, request.param, integrator, token(SHOP, "svc.POSReader", "svc.Admin"))
+    yield Served(
+        service, request.param, request.config.stash[SEED], integrator, token(SHOP, "svc.POSReader", "svc.Admin")
+    )
     service.kill()
     databases.drop(database_url)
