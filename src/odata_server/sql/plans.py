@@ -71,6 +71,9 @@ class Plan:
         if token.values is not None:
             selection.conditions.append(after(order, token.values))
         places = [one.term.element for one in order] if self._resumable else []
+        if self.counting is not None:
+            # With the rows, for a round trip less; alone where there are none.
+            places.append(self.counting.statement.correlate(None).scalar_subquery())
         if token.left is not None:
             self.wanted = min(token.left, query.page_size)
         more_wanted = token.left is None or token.left > self.wanted
@@ -85,7 +88,8 @@ class Plan:
         left = None if token.left is None else token.left - wanted
         following = Token(left, None, token.offset + wanted)
         if self._resumable:
-            following = Token(left, tuple(rows[wanted - 1][len(self.projection.columns) :]))
+            start = len(self.projection.columns)
+            following = Token(left, tuple(rows[wanted - 1][start : start + len(self._order)]))
         return encode_token(following, self._order)
 
 

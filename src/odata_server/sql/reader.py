@@ -85,10 +85,10 @@ class SqlReader:
         return int(rows[0][0])
 
     async def _carried_out(self, request: Request, query: Query, plan: Plan, keys: Mapping[str, Any]) -> Rows:
+        rows = await request.run(plan.reading, keys) if plan.wanted else ()
         count = None
         if plan.counting is not None:
-            count = int((await request.run(plan.counting, keys))[0][0])
-        rows = await request.run(plan.reading, keys) if plan.wanted else ()
+            count = int(rows[0][-1] if rows else (await request.run(plan.counting, keys))[0][0])
         request.spend(len(rows))
         records = await self._records(request, query, plan, rows[: plan.wanted])
         return Rows(records, count, plan.following(rows) if len(rows) > plan.wanted else None)
