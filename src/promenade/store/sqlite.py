@@ -183,10 +183,11 @@ class SqliteDatabase(Database):
         self._closed = False
         self._writing = Line(path, writable=True, seconds_max=seconds_max)
         self._writer = _Writer(self._writing, self._answer)
-        self._reading: SimpleQueue[Line] = SimpleQueue()
+        # As many as there are threads, the one used last on top: its pages and statements are at hand.
+        self._reading: list[Line] = []
         self._readers = ThreadPoolExecutor(READERS, "sqlite-reader")
         for _ in range(READERS):
-            self._reading.put(Line(path, writable=False, seconds_max=seconds_max))
+            self._reading.append(Line(path, writable=False, seconds_max=seconds_max))
         self._looking = Line(path, writable=False, seconds_max=min(seconds_max, LOOK_SECONDS))
         self._writer.start()
 
@@ -284,7 +285,7 @@ class SqliteDatabase(Database):
             self._waiting -= 1
 
     def _read_now(self, work: Work[T], scope: Scope) -> T:
-        line = self._reading.get()
+        line = self._reading.pop()
         try:
             line.begin("BEGIN")
             try:
@@ -295,7 +296,7 @@ class SqliteDatabase(Database):
         except (DBAPIError, sqlite3.Error) as error:
             raise translated(error) from error
         finally:
-            self._reading.put(line)
+            self._reading.append(line)
 
     async def ping(self) -> None:
         await self.read(_nothing)
@@ -309,8 +310,8 @@ class SqliteDatabase(Database):
         self._writer.queue.put(None)
         await loop.run_in_executor(None, self._writer.join)
         await loop.run_in_executor(None, self._readers.shutdown)
-        while not self._reading.empty():
-            self._reading.get().close()
+        while self._reading:
+            self._reading.pop().close()
         self._looking.close()
         self._writing.close()
 
