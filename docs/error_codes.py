@@ -74,7 +74,7 @@ _MAKERS: dict[str, str | None] = {
 }
 # Codes that are put together in the program, or made by helpers of a module's own, by the module that does.
 _COMPUTED: dict[str, tuple[Row, ...]] = {
-    "odata_server/batch.py": (
+    "odata_server/batch/run.py": (
         ("FAILED_DEPENDENCY", "424", "Another request of the same set failed; nothing of the set was done."),
         ("FAILED_DEPENDENCY", "424", "It depends on …, which failed."),
     ),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from odata_server.csdl_json import render_json
-from odata_server.csdl_xml import render_xml
+from odata_server.csdl.json import render_json
+from odata_server.csdl.xml import render_xml
 from odata_server.edm import Edm
 from odata_server.encoding import to_json
 from odata_server.errors import ODataError

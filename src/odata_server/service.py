@@ -233,6 +233,6 @@ def _query_in_body(request: Request, path: str) -> Request:
 
 async def _run_batch(service: Service, request: Request, caller: Any) -> Response:
     # The batch is made of a service's requests and so knows services; the other way there is only this seam.
-    from odata_server.batch import run_batch  # noqa: PLC0415
+    from odata_server.batch.run import run_batch  # noqa: PLC0415
 
     return await run_batch(service, request, caller)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from odata_server.csdl_xml import render_xml
+from odata_server.csdl.xml import render_xml
 from promenade.model.declare import PUBLIC
 from promenade.model.edm import edm_for
 from promenade.web.pos_metadata import pos_edm

@@ -16,8 +16,8 @@ import jsonschema
 import pytest
 from lxml import etree
 
-from odata_server.csdl_json import render_json
-from odata_server.csdl_xml import render_xml
+from odata_server.csdl.json import render_json
+from odata_server.csdl.xml import render_xml
 from odata_server.edm import Edm
 from promenade.model.declare import ADMIN, PUBLIC, REPORTING
 from promenade.model.edm import edm_for

@@ -100,6 +100,8 @@ def pos_edm() -> Edm:
                         "Capabilities.ConformanceLevel", EnumMemberValue(("Capabilities.ConformanceLevelType/Minimal",))
                     ),
                     Annotation("Capabilities.BatchSupported", False),
+                    Annotation("Capabilities.ComputeSupported", False),
+                    Annotation("Capabilities.QuerySegmentSupported", False),
                     Annotation("Capabilities.BatchSupport", Record({"Supported": False})),
                 ),
             ),

@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_args, get_origin
 import msgspec
 from msgspec import NODEFAULT, Meta, Raw, Struct, UnsetType
 
-from odata_server.openapi_parts import ERROR_BODY
+from odata_server.openapi.parts import ERROR_BODY
 from promenade.web.monitoring import Heartbeat
 from promenade.web.numbers import amount_thousandths, price_hundredths, quantity_thousandths
 from promenade.web.pos import SCOPES

@@ -9,8 +9,8 @@ import msgspec
 
 from odata_server.edm import EntityType, Function, Property
 from odata_server.hooks import Access
-from odata_server.openapi import render_openapi
-from odata_server.openapi_parts import Security
+from odata_server.openapi.document import render_openapi
+from odata_server.openapi.parts import Security
 from promenade import model
 from promenade.model.declare import NONE, RW_RESTRICTED, Service
 from promenade.model.edm import MINOR_VERSION, edm_for

@@ -12,7 +12,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
-from odata_server.batch import run_batch
+from odata_server.batch.run import run_batch
 from odata_server.errors import ODataError, bad_request, not_found
 from odata_server.hooks import Hooks
 from odata_server.http import Request, Response

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from odata_server.batch import run_batch
+from odata_server.batch.run import run_batch
 from odata_server.engines import EngineDatabase
 from odata_server.hooks import Hooks
 from odata_server.http import Request, Response

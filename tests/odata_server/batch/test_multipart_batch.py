@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from odata_server.batch import run_batch
+from odata_server.batch.run import run_batch
 from odata_server.http import Request
 from tests.odata_server.batch.shelf import ROOT, Shelf, multipart, parts_of
 

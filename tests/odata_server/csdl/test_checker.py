@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from odata_server.csdl_xml import render_xml
+from odata_server.csdl.xml import render_xml
 from tests.odata_server.csdl.checker import faults
 from tests.odata_server.csdl.library import library
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from odata_server.csdl_json import render_json
-from odata_server.csdl_xml import render_xml
+from odata_server.csdl.json import render_json
+from odata_server.csdl.xml import render_xml
 from odata_server.edm import Edm
 from tests.odata_server import bookshop_edm
 from tests.odata_server.csdl.library import library

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from odata_server.annotations import Annotation
-from odata_server.csdl_xml import render_xml
+from odata_server.csdl.xml import render_xml
 from odata_server.edm import Container as EdmContainer
 from odata_server.edm import Edm, EntitySet, EntityType, NavigationProperty, Primitive, Property, Schema
 from tests.odata_server import bookshop_edm

@@ -10,7 +10,7 @@ from typing import Any
 from odata_server.annotations import Annotation, EnumMemberValue, Record
 from odata_server.edm import Container, Edm, EntitySet, EntityType, Primitive, Property, Schema
 from odata_server.hooks import Access
-from odata_server.openapi_parts import Security
+from odata_server.openapi.parts import Security
 from tests.odata_server.openapi.test_openapi import BOOKSHOP, operations, render
 
 

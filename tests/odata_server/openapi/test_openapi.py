@@ -13,7 +13,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from odata_server.edm import Edm
 from odata_server.errors import ODataError
-from odata_server.openapi import render_openapi
+from odata_server.openapi.document import render_openapi
 from odata_server.payload import decode_entity
 from odata_server.source import Key
 from tests.odata_server import bookshop_edm

@@ -138,9 +138,10 @@ async def test_what_cannot_be_applied_is_refused(library: EngineDatabase, apply:
 
 
 async def test_a_sum_beyond_64_bits_is_exact_or_refused(library: EngineDatabase) -> None:
-    try:
-        rows = await ask(library, "Books", "$apply=aggregate(stock mul 25000000000000000 with sum as s)")
-    except ODataError as refused:
-        assert (refused.status, refused.code) == (400, "NUMBER_OUT_OF_RANGE")
-    else:
-        assert rows.items == [{"s": 503 * 25_000_000_000_000_000}]
+    query = "$apply=aggregate(stock mul 25000000000000000 with sum as s)"
+    if library.dialect == "postgresql":
+        assert (await ask(library, "Books", query)).items == [{"s": 503 * 25_000_000_000_000_000}]
+        return
+    with pytest.raises(ODataError) as refused:
+        await ask(library, "Books", query)
+    assert (refused.value.status, refused.value.code) == (400, "NUMBER_OUT_OF_RANGE")

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from odata_server import csdl_model
 from odata_server.annotations import Annotation, EnumMemberValue, Record
+from odata_server.csdl import model as csdl_model
 from odata_server.edm import ComplexType, EnumType, Parameter, Primitive, Property, ReturnType
 
 __all__ = ["Schema", "described", "is_deprecated", "nullable", "ref", "typed", "value_schema"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from odata_server.batch_items import Answer, ChangeSet, Item, Outcome, Part, check_id, malformed, too_large
+from odata_server.batch.items import Answer, ChangeSet, Item, Outcome, Part, check_id, malformed, too_large
 
 __all__ = ["parse_json_batch", "render_json_batch"]
 

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from xml.etree import ElementTree as ET
 
-from odata_server import csdl_annotations, csdl_model
 from odata_server.annotations import Annotation, AnnotationPath, AnnotationValue, EnumMemberValue, Record
+from odata_server.csdl import annotations as csdl_annotations
+from odata_server.csdl import model as csdl_model
 from odata_server.edm import (
     Action,
     Edm,
@@ -36,7 +37,7 @@ def render_xml(edm: Edm, version: str = "4.01") -> bytes:
     """The metadata document, UTF-8, the same bytes for the same model.
 
     ``version`` is "4.0" or "4.01"; 4.01 only adds to 4.0 what this library does not use, so only the version differs.
-    Raises ValueError for another version and for a model that cannot be said (see `csdl_model`).
+    Raises ValueError for another version and for a model that cannot be said (see `odata_server.csdl.model`).
     """
     if version not in ("4.0", "4.01"):
         raise ValueError(f"there is no CSDL XML {version}")

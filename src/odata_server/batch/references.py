@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from odata_server.batch_items import Item
+from odata_server.batch.items import Item
 from odata_server.errors import ODataError, bad_request
 from odata_server.http import Request, Response
 

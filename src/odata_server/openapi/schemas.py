@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from odata_server import csdl_model
+from odata_server.csdl import model as csdl_model
 from odata_server.edm import ComplexType, Edm, EntityType, NavigationProperty, Property, ReturnType, StructuredType
-from odata_server.openapi_values import Schema, described, nullable, ref, typed
+from odata_server.openapi.values import Schema, described, nullable, ref, typed
 
 __all__ = ["NESTING_MAX", "Schemas", "is_required"]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from odata_server.edm import ComplexType, Edm, EntitySet, EntityType
 from odata_server.hooks import Access
-from odata_server.openapi_parts import Parts, answer, common, json_content, parameter, reading, tagged
-from odata_server.openapi_schemas import Schemas
-from odata_server.openapi_values import Schema, ref
+from odata_server.openapi.parts import Parts, answer, common, json_content, parameter, reading, tagged
+from odata_server.openapi.schemas import Schemas
+from odata_server.openapi.values import Schema, ref
 
 __all__ = ["property_paths"]
 

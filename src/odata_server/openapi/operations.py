@@ -7,9 +7,9 @@ from typing import Any
 
 from odata_server.edm import Action, Edm, EntitySet, EntityType, Function, Operation, Parameter
 from odata_server.hooks import Access
-from odata_server.openapi_parts import Parts, action_body, answer, function_parameters
-from odata_server.openapi_schemas import Schemas
-from odata_server.openapi_values import Schema, described, nullable, typed
+from odata_server.openapi.parts import Parts, action_body, answer, function_parameters
+from odata_server.openapi.schemas import Schemas
+from odata_server.openapi.values import Schema, described, nullable, typed
 
 __all__ = ["Operations"]
 

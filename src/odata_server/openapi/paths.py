@@ -7,8 +7,8 @@ from typing import Any
 
 from odata_server.edm import Edm, EntitySet, EntityType, NavigationProperty, Singleton
 from odata_server.hooks import Access
-from odata_server.openapi_operations import Operations
-from odata_server.openapi_parts import (
+from odata_server.openapi.operations import Operations
+from odata_server.openapi.parts import (
     Parts,
     answer,
     common,
@@ -19,10 +19,10 @@ from odata_server.openapi_parts import (
     reading_options,
     tagged,
 )
-from odata_server.openapi_properties import property_paths
-from odata_server.openapi_root import root_paths
-from odata_server.openapi_schemas import Schemas
-from odata_server.openapi_values import Schema, described, ref
+from odata_server.openapi.properties import property_paths
+from odata_server.openapi.root import root_paths
+from odata_server.openapi.schemas import Schemas
+from odata_server.openapi.values import Schema, described, ref
 
 __all__ = ["Paths"]
 

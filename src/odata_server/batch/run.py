@@ -12,14 +12,14 @@ from time import monotonic
 from typing import Any, Protocol
 from urllib.parse import parse_qsl
 
-from odata_server.batch_condition import holds
-from odata_server.batch_items import Answer, ChangeSet, Item, Outcome, Part, SetAnswer
-from odata_server.batch_json import parse_json_batch, render_json_batch
-from odata_server.batch_references import Earlier, as_request, failed_dependency
+from odata_server.batch.condition import holds
+from odata_server.batch.items import Answer, ChangeSet, Item, Outcome, Part, SetAnswer
+from odata_server.batch.json import parse_json_batch, render_json_batch
+from odata_server.batch.multipart import media_type, parse_multipart, render_multipart
+from odata_server.batch.references import Earlier, as_request, failed_dependency
 from odata_server.errors import ODataError
 from odata_server.hooks import Hooks
 from odata_server.http import Request, Response
-from odata_server.multipart import media_type, parse_multipart, render_multipart
 from odata_server.negotiation import accepts, preferences, version_of
 from odata_server.source import Source, Unit
 

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from odata_server import csdl_annotations, csdl_model
 from odata_server.annotations import Annotation, AnnotationPath, AnnotationValue, EnumMemberValue, Record
+from odata_server.csdl import annotations as csdl_annotations
+from odata_server.csdl import model as csdl_model
 from odata_server.edm import (
     Action,
     Edm,

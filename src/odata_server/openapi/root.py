@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from odata_server.hooks import Access
-from odata_server.openapi_parts import Parts, answer, json_content, parameter
-from odata_server.openapi_values import Schema
+from odata_server.openapi.parts import Parts, answer, json_content, parameter
+from odata_server.openapi.values import Schema
 
 __all__ = ["root_paths"]
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from odata_server.edm import Edm, EntityType, Property
-from odata_server.openapi_parts import ERROR_BODY, Parts, Security
-from odata_server.openapi_paths import Paths
-from odata_server.openapi_schemas import Schemas, is_required
-from odata_server.openapi_values import Schema
+from odata_server.openapi.parts import ERROR_BODY, Parts, Security
+from odata_server.openapi.paths import Paths
+from odata_server.openapi.schemas import Schemas, is_required
+from odata_server.openapi.values import Schema
 
 __all__ = ["render_openapi"]
 

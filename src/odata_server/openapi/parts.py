@@ -9,7 +9,7 @@ from typing import Any
 
 from odata_server.edm import Edm, EntitySet, EntityType, Function, Operation, Parameter, Primitive, Property
 from odata_server.hooks import Access
-from odata_server.openapi_values import Schema, is_deprecated, ref, value_schema
+from odata_server.openapi.values import Schema, is_deprecated, ref, value_schema
 
 __all__ = [
     "ERROR_BODY",

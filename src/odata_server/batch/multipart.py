@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
 from uuid import uuid4
 
-from odata_server.batch_items import Answer, ChangeSet, Item, Outcome, Part, SetAnswer, check_id, malformed, too_large
+from odata_server.batch.items import Answer, ChangeSet, Item, Outcome, Part, SetAnswer, check_id, malformed, too_large
 from odata_server.http import Response
 
 __all__ = ["media_type", "parse_multipart", "render_multipart"]

@@ -1,7 +1,7 @@
 """What a batch consists of, whichever of its two formats it came in and goes out.
 
-`odata_server.multipart` and `odata_server.batch_json` make these from a body and a body from these;
-`odata_server.batch` carries them out.
+`odata_server.batch.multipart` and `odata_server.batch.json` make these from a body and a body from these;
+`odata_server.batch.run` carries them out.
 """
 
 from __future__ import annotations

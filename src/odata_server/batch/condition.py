@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from odata_server.batch_references import Earlier, failed_dependency
+from odata_server.batch.references import Earlier, failed_dependency
 from odata_server.errors import ODataError, bad_request
 from odata_server.expressions import Binary, Expression, In, ListExpression, Literal, Unary
 from odata_server.parse import parse_filter

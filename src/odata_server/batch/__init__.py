@@ -1,0 +1,1 @@
+"""``$batch``, in multipart and in JSON: `run.run_batch`."""

@@ -1,0 +1,1 @@
+"""A service described as OpenAPI 3.1: `document.render_openapi`."""
