@@ -250,6 +250,8 @@ class Decoding:
             self._bind(navigation, given, path, into)
         elif not navigation.collection and annotation == "":
             self._one(navigation, given, path, depth, into)
+        elif navigation.name in into.nested:
+            self.fault("MALFORMED_BODY", f"{path} is given twice: as a whole and as changes.", path)
         elif navigation.collection and isinstance(given, list):
             items, keys, removed = self._many(navigation, given, path, depth, delta=annotation == "delta")
             if keys:

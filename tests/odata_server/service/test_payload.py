@@ -136,6 +136,11 @@ def test_what_does_not_fit_is_refused_by_name(name: str, raw: str, code: str) ->
     assert faults(f'{{"{name}": {raw}}}'.encode()) == [(code, name.partition("@")[0])]
 
 
+def test_a_navigation_is_given_as_a_whole_or_as_changes() -> None:
+    for body in (b'{"parts": [], "parts@delta": []}', b'{"parts@delta": [], "parts": []}'):
+        assert [code for code, _ in faults(body)] == ["MALFORMED_BODY"]
+
+
 def test_all_faults_are_told_at_once_with_their_paths() -> None:
     body = {
         "name": "toolong",
