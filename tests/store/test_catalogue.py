@@ -246,10 +246,7 @@ async def test_statements_do_not_grow_with_promotions(database: Database) -> Non
 
 
 def _lines(database: Any) -> list[Any]:
-    lines = [database._reading.get() for _ in range(database._reading.qsize())]
-    for line in lines:
-        database._reading.put(line)
-    return lines
+    return list(database._reading)
 
 
 async def test_what_does_not_compile_is_left_out_and_counted(database: Database) -> None:
