@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 from odata_server.edm import Primitive
@@ -32,18 +33,18 @@ from odata_server.parse.search import search_expression
 __all__ = ["PathParser"]
 
 
-class PathParser(Cursor):
+class PathParser(Cursor, ABC):
     """What can follow a slash, and the operands that do not start with a name."""
 
     __slots__ = ()
 
+    @abstractmethod
     def expression(self, power: int = 0) -> Expression:
         """An expression; see `odata_server.parse.expression`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def aggregation(self) -> None:
         """What stands in the parentheses of ``path/aggregate(...)``; see `odata_server.parse.apply`."""
-        raise NotImplementedError
 
     def check_name(self) -> None:
         """Each part of the next token, a name, has at most 128 characters."""

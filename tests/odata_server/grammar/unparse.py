@@ -56,7 +56,7 @@ def path(source: Expression | None, step: str) -> str:
 @singledispatch
 def unparse(expression: Any) -> str:
     """The text of an expression."""
-    raise NotImplementedError(expression)
+    raise TypeError(f"{type(expression).__name__} is no expression")
 
 
 @unparse.register

@@ -103,7 +103,7 @@ def _value(e: Expression, it: Entity, variables: Mapping[str, Any]) -> Any:
         case Call():
             arguments = [_value(one, it, variables) for one in e.arguments]
             return None if None in arguments else _call(e.name, arguments)
-    raise NotImplementedError(e)
+    raise TypeError(f"the second reading does not know {type(e).__name__}")
 
 
 def _number(value: Any) -> Any:

@@ -21,7 +21,7 @@ def admit_create(unit: Unit, shape: Shape, row: Row) -> None:
     _refuse_read_only(unit, shape)
     if shape.entity.mode(unit.service) is RW_RESTRICTED:
         message = f"{shape.set_name} cannot be created directly."
-        raise NotAllowed("NOT_CREATABLE", message, ("GET",))
+        raise NotAllowed("NOT_INSERTABLE", message, ("GET",))
     _admit_by_rule(unit, shape, row, is_new=True)
 
 
