@@ -56,7 +56,8 @@ def samples(page: str) -> list[Sample]:
 @pytest.fixture(scope="module")
 def demo(logs: Path) -> Iterator[Service]:
     """A running `promenade demo`."""
-    service = Service(logs / "docs-demo.log", verb="demo")
+    # Test processes side by side each have a demo of their own, and read what it printed.
+    service = Service(logs / f"docs-demo-{os.getpid()}.log", verb="demo")
     yield service.start()
     service.kill()
 
