@@ -23,6 +23,7 @@ from types import MappingProxyType
 from typing import Any
 
 from odata_server.annotations import Annotation
+from odata_server.draft_roles import DraftRole, DraftWay
 
 __all__ = [
     "Action",
@@ -98,7 +99,9 @@ class Property:
     """A structural property.
 
     ``computed``: set by the service; a client's value is ignored. ``immutable``: accepted on create only.
-    ``write_only``: accepted, never returned, filtered or ordered by. ``default`` is what a create without it stores.
+    ``write_only``: accepted, never returned, filtered or ordered by. ``filterable``: False for what is worked out from
+    a row that has been read, and can be neither filtered nor ordered by. ``default`` is what a create without it
+    stores.
     """
 
     name: str
@@ -113,6 +116,7 @@ class Property:
     immutable: bool = False
     write_only: bool = False
     searchable: bool = False
+    filterable: bool = True
     annotations: tuple[Annotation, ...] = ()
 
 
@@ -132,6 +136,7 @@ class NavigationProperty:
     partner: str | None = None
     composition: bool = False
     writable: bool = True
+    draft_way: DraftWay = DraftWay.ACTIVE
     annotations: tuple[Annotation, ...] = ()
 
 
@@ -160,10 +165,15 @@ class ComplexType(StructuredType):
 
 @dataclass(frozen=True, kw_only=True)
 class EntityType(StructuredType):
-    """A thing with identity. ``key`` names properties; ``etag`` says whether its entities carry one."""
+    """A thing with identity. ``key`` names properties; ``etag`` says whether its entities carry one.
+
+    ``hidden`` are values that navigations join by and nobody sees; ``draft`` what it is to edit drafts, if anything.
+    """
 
     key: tuple[str, ...]
     etag: bool = False
+    hidden: tuple[Property, ...] = ()
+    draft: DraftRole | None = None
 
     @cached_property
     def key_properties(self) -> tuple[Property, ...]:
@@ -353,7 +363,8 @@ class Edm:
                 if target is None:
                     raise ValueError(f"{owner.name}/{navigation.name} leads to unknown type {navigation.target}")
                 for own, other in navigation.on:
-                    if own not in owner.property_by_name or other not in target.property_by_name:
+                    hidden = {one.name for one in owner.hidden} if isinstance(owner, EntityType) else set()
+                    if not owner.property_by_name.keys() | hidden >= {own} or other not in target.property_by_name:
                         raise ValueError(f"{owner.name}/{navigation.name} joins unknown properties {own}, {other}")
         for entity_type in self.entity_types.values():
             for name in entity_type.key:

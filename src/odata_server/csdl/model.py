@@ -130,8 +130,9 @@ def constraints(edm: Edm, owner: StructuredType, navigation: NavigationProperty)
     if navigation.collection or not navigation.on:
         return {}
     target = edm.entity_types[navigation.target]
-    nullable = {owner.property_by_name[own].nullable for own, _ in navigation.on}
-    if sorted(other for _, other in navigation.on) != sorted(target.key) or len(nullable) > 1:
+    own_properties = [owner.property_by_name.get(own) for own, _ in navigation.on]
+    nullable = {one is None or one.nullable for one in own_properties}
+    if None in own_properties or sorted(other for _, other in navigation.on) != sorted(target.key) or len(nullable) > 1:
         return {}
     return dict(navigation.on)
 

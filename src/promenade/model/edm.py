@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import cache
 
 from odata_server.annotations import Annotation, AnnotationPath, EnumMemberValue, Record
+from odata_server.draft import ADMINISTRATIVE_DATA, administrative_data
 from odata_server.edm import (
     ActionImport,
     Container,
@@ -40,7 +41,8 @@ from promenade.model.declare import (
     Link,
     Service,
 )
-from promenade.model.operations import operations_of
+from promenade.model.draft_edm import drafted, drafted_set
+from promenade.model.operations import complex_types_of, operations_of
 
 __all__ = ["MINOR_VERSION", "edm_for", "served_entities"]
 
@@ -75,6 +77,7 @@ def edm_for(service: Service) -> Edm:
     """The entity data model of a service, made once."""
     entities = served_entities(service)
     lists = tuple(model.code_lists().values())
+    drafts = (administrative_data(),) if service is ADMIN else ()
     operations = operations_of(service)
     imports = tuple(
         ActionImport(name=operation.name, action=operation.name) for operation in operations if not operation.binding
@@ -85,12 +88,15 @@ def edm_for(service: Service) -> Edm:
             entity_types=(
                 *(_Projection(service, entity).entity_type() for entity in entities),
                 *(_code_list_type(one) for one in lists),
+                *drafts,
             ),
+            complex_types=complex_types_of(service),
             operations=operations,
             container=Container(
                 entity_sets=(
                     *(_entity_set(service, entity) for entity in entities),
                     *(_read_only_set(one.set_name, _described(one.doc)) for one in lists),
+                    *(_read_only_set(ADMINISTRATIVE_DATA, one.annotations) for one in drafts),
                 ),
                 action_imports=imports,
             ),
@@ -114,7 +120,7 @@ class _Projection:
         keys = {link.column: _foreign_key(link) for link in links}
         if entity.mode(self._service) is RW_RESTRICTED:
             properties, keys = (_kept(found, entity.patchable) for found in (properties, keys))
-        return OdataType(
+        made = OdataType(
             name=entity.set_name,
             key=tuple(entity.field(name).wire for name in entity.key),
             etag=entity.stored,
@@ -131,6 +137,7 @@ class _Projection:
             ),
             annotations=_described(entity.doc),
         )
+        return drafted(entity, made) if self._service is ADMIN else made
 
     def _version_property(self) -> tuple[Property, ...]:
         if self._service is not PUBLIC:
@@ -245,7 +252,8 @@ def _bounds(field: Field) -> tuple[Annotation, ...]:
 
 
 def _entity_set(service: Service, entity: EntityType) -> EntitySet:
-    annotations = (*_described(entity.doc), *_deprecation(entity))
+    drafts = drafted_set(entity, _NAMESPACES[service]) if service is ADMIN else ()
+    annotations = (*_described(entity.doc), *_deprecation(entity), *drafts)
     mode = entity.mode(service)
     if mode is RO:
         return _read_only_set(entity.set_name, annotations)

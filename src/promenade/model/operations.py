@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from odata_server.annotations import Annotation
-from odata_server.edm import Action, Function, Operation, Parameter, Primitive, ReturnType
-from promenade.model.shape import PUBLIC, Service
+from odata_server.edm import Action, ComplexType, Function, Operation, Parameter, Primitive, ReturnType
+from promenade.model.admin_operations import admin_complex_types, admin_operations
+from promenade.model.shape import ADMIN, PUBLIC, Service
 
-__all__ = ["operations_of"]
+__all__ = ["complex_types_of", "operations_of"]
 
 
 def operations_of(service: Service) -> tuple[Operation, ...]:
     """The operations of a service, in the order of the specification."""
+    if service is ADMIN:
+        return admin_operations()
     return _of_public_api() if service is PUBLIC else ()
+
+
+def complex_types_of(service: Service) -> tuple[ComplexType, ...]:
+    """The values that its operations return."""
+    return admin_complex_types() if service is ADMIN else ()
 
 
 def _of_public_api() -> tuple[Operation, ...]:

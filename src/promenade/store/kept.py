@@ -1,8 +1,8 @@
 """Reading statements without the compiler: text and values worked out once, then carried out by the bare driver.
 
 SQLAlchemy takes longer to recognise a statement, to bind its values and to wrap its rows than a database takes to find
-a few rows. What is kept has been compiled through the gate of `store.tenancy`: the tenant of each session is put in
-wherever the statement asks for it.
+a few rows. What is kept has been compiled through the gate of `store.tenancy`: tenant, user and moment of each
+session are put in wherever the statement asks for them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sqlalchemy import Dialect, Numeric
 from sqlalchemy.sql.compiler import SQLCompiler
 
 from odata_server.sql.connection import Kept
-from promenade.store.tenancy import SESSION_TENANT, Scope, acting, admit
+from promenade.store.tenancy import Scope, acting, admit, session_value
 
 __all__ = ["Form", "form_of"]
 
@@ -25,19 +25,19 @@ _NUMERIC = 1700  # what PostgreSQL's driver calls an exact number
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A statement as a driver takes it: ``values`` by position, and where the tenant and named values go."""
+    """A statement as a driver takes it: ``values`` by position, and where those of the session and named ones go."""
 
     text: str
     values: tuple[Any, ...]
-    tenant: tuple[int, ...]
+    of_session: tuple[tuple[int, Callable[[Scope], Any], Process | None], ...]
     named: Mapping[str, tuple[tuple[int, Process | None], ...]]
     results: tuple[tuple[int, Process], ...]
 
-    def bound(self, given: Mapping[str, Any], tenant: str | None) -> list[Any]:
+    def bound(self, given: Mapping[str, Any], scope: Scope) -> list[Any]:
         """The values for one run."""
         found = list(self.values)
-        for at in self.tenant:
-            found[at] = tenant
+        for at, value, process in self.of_session:
+            found[at] = _processed(value(scope), process)
         for name, places in self.named.items():
             if name in given:
                 for at, process in places:
@@ -68,15 +68,20 @@ def _made(kept: Kept, dialect: Dialect, scope: Scope) -> Form:
     with acting(scope):
         compiled: Any = statement.compile(dialect=dialect)  # type: ignore[attr-defined]
         text, names, values, processes = _parameters(compiled)
-    tenant = tuple(at for at, name in enumerate(names) if _is_tenant(compiled, name))
+    of_session: dict[int, tuple[Callable[[Scope], Any], Process | None]] = {}
+    for at, name in enumerate(names):
+        value = session_value(compiled.binds.get(name))
+        if value is not None:
+            of_session[at] = value, processes.get(name)
     named: dict[str, tuple[tuple[int, Process | None], ...]] = {}
     for at, name in enumerate(names):
-        if at not in tenant:
+        if at not in of_session:
             named[name] = (*named.get(name, ()), (at, processes.get(name)))
     bound = tuple(
-        None if at in tenant else _processed(values[name], processes.get(name)) for at, name in enumerate(names)
+        None if at in of_session else _processed(values[name], processes.get(name)) for at, name in enumerate(names)
     )
-    return Form(text, bound, tenant, named, _results(compiled, dialect))
+    places = tuple((at, *found) for at, found in of_session.items())
+    return Form(text, bound, places, named, _results(compiled, dialect))
 
 
 def _parameters(compiled: SQLCompiler) -> tuple[str, Sequence[str], Mapping[str, Any], Mapping[str, Any]]:
@@ -86,10 +91,6 @@ def _parameters(compiled: SQLCompiler) -> tuple[str, Sequence[str], Mapping[str,
     expanded = compiled._process_parameters_for_postcompile(values)
     processes = {**compiled._bind_processors, **expanded.processors}
     return expanded.statement, expanded.positiontup or (), {**values, **expanded.additional_parameters}, processes
-
-
-def _is_tenant(compiled: SQLCompiler, name: str) -> bool:
-    return compiled.binds.get(name) is SESSION_TENANT
 
 
 def _processed(value: Any, process: Process | None) -> Any:

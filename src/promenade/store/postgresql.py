@@ -106,7 +106,7 @@ class _PostgresqlSession(Session):
             self._driver = await self._begun()
         try:
             async with self._limited():
-                rows = await self._driver.fetch(form.text, *form.bound(values, self.scope.tenant))
+                rows = await self._driver.fetch(form.text, *form.bound(values, self.scope))
         except asyncpg.PostgresError as error:
             self._failure = DBAPIError(form.text, None, error)
             raise

@@ -21,10 +21,10 @@ from sqlalchemy.types import TypeEngine
 
 from promenade import model
 from promenade.model.declare import EntityType, Field, Kind, Link
-from promenade.store import system_tables
+from promenade.store import draft_tables, system_tables
 from promenade.store.types import ExactDecimal, Json, Timestamp, string
 
-__all__ = ["column_type", "metadata", "table"]
+__all__ = ["column_type", "draft_table", "metadata", "table"]
 
 _STAMPS = frozenset({"created_at", "modified_at"})
 _NAME_LENGTH_MAX = 63  # PostgreSQL cuts longer names silently
@@ -141,8 +141,14 @@ def _derive(metadata: sa.MetaData, entity: EntityType) -> sa.Table:
 metadata = sa.MetaData()
 _TABLES = {entity.set_name: _derive(metadata, entity) for entity in model.entities() if entity.stored}
 _TABLES.update(system_tables.declare(metadata))
+_DRAFT_TABLES = draft_tables.declare(metadata, column_type)
 
 
 def table(name: str) -> sa.Table:
     """The table of an entity set (``Promotions``) or a system table (``iterations``). Raises KeyError."""
     return _TABLES[name]
+
+
+def draft_table(set_name: str) -> sa.Table:
+    """The table of the edit drafts of an entity set, see `store.draft_tables`. Raises KeyError."""
+    return _DRAFT_TABLES[set_name]

@@ -92,7 +92,7 @@ class SqliteSession(Session):
     async def run_kept(self, kept: Kept, values: Params) -> Sequence[Sequence[Any]]:
         form = form_of(kept, self._connection.dialect, self.scope)
         try:
-            rows = self.raw.execute(form.text, form.bound(values, self.scope.tenant)).fetchall()
+            rows = self.raw.execute(form.text, form.bound(values, self.scope)).fetchall()
         except sqlite3.OperationalError as error:
             self._refuse_if_late(error, error)
             raise

@@ -13,10 +13,11 @@ A tenant table is one that `store.schema` declares as owned by tenants.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, cast
 
 from sqlalchemy import Delete, Executable, Insert, Select, String, Update, bindparam
@@ -26,7 +27,22 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.expression import ColumnClause
 from sqlalchemy.sql.selectable import TableClause
 
-__all__ = ["NOBODY", "SESSION_TENANT", "SYSTEM", "Params", "Scope", "TenantBreach", "acting", "admit", "guard_dialect"]
+from promenade.store.types import Timestamp
+
+__all__ = [
+    "NOBODY",
+    "SESSION_MOMENT",
+    "SESSION_TENANT",
+    "SESSION_USER",
+    "SYSTEM",
+    "Params",
+    "Scope",
+    "TenantBreach",
+    "acting",
+    "admit",
+    "guard_dialect",
+    "session_value",
+]
 
 Params = Mapping[str, Any]
 
@@ -37,10 +53,15 @@ class TenantBreach(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """For whom a session acts: ``tenant``, or nobody, or the whole ``system``."""
+    """For whom a session acts: ``tenant``, or nobody, or the whole ``system``.
+
+    ``user`` is whose edit drafts it sees, ``at`` the moment at which their locks are judged.
+    """
 
     tenant: str | None
     system: bool = False
+    user: str | None = None
+    at: datetime | None = None
 
 
 NOBODY = Scope(None)
@@ -62,6 +83,24 @@ def acting(scope: Scope) -> Iterator[None]:
 # The value is read when the statement runs, not when it is compiled: compiled statements are shared by all tenants.
 SESSION_TENANT = bindparam("session_tenant", type_=String(36), callable_=lambda: _acting.get().tenant)
 """Stands for the session's tenant wherever a statement is bound to it."""
+
+SESSION_USER = bindparam("session_user", type_=String(255), callable_=lambda: _acting.get().user)
+"""Stands for the user of the session; null in one without."""
+
+SESSION_MOMENT = bindparam("session_moment", type_=Timestamp(), callable_=lambda: _acting.get().at)
+"""Stands for the moment of the session; null in one without."""
+
+_OF_SESSION: Mapping[str, Callable[[Scope], Any]] = {
+    "session_tenant": lambda scope: scope.tenant,
+    "session_user": lambda scope: scope.user,
+    "session_moment": lambda scope: scope.at,
+}
+
+
+def session_value(parameter: object) -> Callable[[Scope], Any] | None:
+    """What a parameter of a statement stands for in each session; None: it is no such parameter."""
+    # By its name: a statement that is made part of another holds copies.
+    return _OF_SESSION.get(getattr(parameter, "key", ""))
 
 
 def _has_tenant(table: object) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
+from datetime import datetime
 from typing import Any, TypeVar
 
 from sqlalchemy import Executable, Row
@@ -93,17 +94,34 @@ class Database(ABC):
     dialect: str
     url: str
 
-    async def write(self, work: Work[T], *, tenant: str | None = None, system: bool = False, durable: bool = True) -> T:
-        """Run ``work`` in a transaction and commit it.
+    async def write(
+        self,
+        work: Work[T],
+        *,
+        tenant: str | None = None,
+        system: bool = False,
+        durable: bool = True,
+        user: str | None = None,
+        at: datetime | None = None,
+    ) -> T:
+        """Run ``work`` in a transaction and commit it; ``user`` and ``at`` are for edit drafts, see `store.tenancy`.
 
         ``durable=False`` lets the commit reach the disk a moment later: for what may be lost with the power.
         Raises `Unavailable` when the database cannot be reached, is overloaded, or could not commit.
         """
-        return await self._write(work, _scope(tenant, system), durable)
+        return await self._write(work, _scope(tenant, system, user, at), durable)
 
-    async def read(self, work: Work[T], *, tenant: str | None = None, system: bool = False) -> T:
+    async def read(
+        self,
+        work: Work[T],
+        *,
+        tenant: str | None = None,
+        system: bool = False,
+        user: str | None = None,
+        at: datetime | None = None,
+    ) -> T:
         """Run ``work`` on one consistent state of the database; it cannot write."""
-        return await self._read(work, _scope(tenant, system))
+        return await self._read(work, _scope(tenant, system, user, at))
 
     @abstractmethod
     async def hot(self, name: str, params: tuple[Any, ...], *, durable: bool = False) -> Sequence[Sequence[Any]]:
@@ -128,9 +146,9 @@ class Database(ABC):
     async def _read(self, work: Work[T], scope: Scope) -> T: ...
 
 
-def _scope(tenant: str | None, system: bool) -> Scope:
+def _scope(tenant: str | None, system: bool, user: str | None, at: datetime | None) -> Scope:
     if system:
         if tenant is not None:
             raise ValueError("a session is for a tenant or for the system, not both")
         return SYSTEM
-    return NOBODY if tenant is None else Scope(tenant)
+    return NOBODY if tenant is None else Scope(tenant, user=user, at=at)

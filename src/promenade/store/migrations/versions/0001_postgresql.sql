@@ -220,6 +220,20 @@ CREATE TABLE coupon_usage (
 	CONSTRAINT ck_coupon_usage__count CHECK (count >= 0)
 );
 
+CREATE TABLE drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	set_name VARCHAR(60) COLLATE "C" NOT NULL,
+	root_id VARCHAR(36) COLLATE "C" NOT NULL,
+	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	created_by VARCHAR(255) COLLATE "C" NOT NULL,
+	changed_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	CONSTRAINT pk_drafts__key PRIMARY KEY (tenant_id, draft_uuid),
+	CONSTRAINT uq_drafts__root UNIQUE (tenant_id, set_name, root_id)
+);
+
+CREATE INDEX ix_drafts__changed_at ON drafts (tenant_id, changed_at);
+
 CREATE TABLE import_jobs (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -555,6 +569,32 @@ CREATE TABLE webhook_subscriptions (
 	CONSTRAINT pk_webhook_subscriptions__key PRIMARY KEY (tenant_id, id)
 );
 
+CREATE TABLE article_groups_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	group_id VARCHAR(20) COLLATE "C",
+	name VARCHAR(255) COLLATE "C",
+	description VARCHAR(1000) COLLATE "C",
+	type VARCHAR(30) COLLATE "C",
+	source VARCHAR(30) COLLATE "C",
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	parent_id VARCHAR(36) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_article_groups_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_article_groups_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_article_groups_drafts__draft ON article_groups_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_article_groups_drafts__owner ON article_groups_drafts (tenant_id, draft_owner);
+
 CREATE TABLE article_import_job_items (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -606,6 +646,40 @@ CREATE INDEX ix_articles__article_group_id ON articles (tenant_id, article_group
 CREATE INDEX ix_articles__article_group_key ON articles (tenant_id, article_group_key);
 
 CREATE INDEX ix_articles__ean ON articles (tenant_id, ean);
+
+CREATE TABLE articles_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	article_number VARCHAR(50) COLLATE "C",
+	name VARCHAR(255) COLLATE "C",
+	description VARCHAR(1000) COLLATE "C",
+	ean VARCHAR(18) COLLATE "C",
+	manufacturer VARCHAR(255) COLLATE "C",
+	manufacturer_id VARCHAR(255) COLLATE "C",
+	category VARCHAR(100) COLLATE "C",
+	article_group_key VARCHAR(20) COLLATE "C",
+	base_price NUMERIC(15, 2),
+	currency VARCHAR(3) COLLATE "C",
+	unit VARCHAR(10) COLLATE "C",
+	source VARCHAR(30) COLLATE "C",
+	is_active BOOLEAN,
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	article_group_id VARCHAR(36) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_articles_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_articles_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_articles_drafts__draft ON articles_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_articles_drafts__owner ON articles_drafts (tenant_id, draft_owner);
 
 CREATE TABLE budget_consumptions (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -670,6 +744,60 @@ CREATE TABLE budget_stakeholders (
 
 CREATE INDEX ix_budget_stakeholders__stakeholder_id ON budget_stakeholders (tenant_id, stakeholder_id);
 
+CREATE TABLE budgets_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	code VARCHAR(50) COLLATE "C",
+	name VARCHAR(255) COLLATE "C",
+	description VARCHAR(1000) COLLATE "C",
+	status VARCHAR(30) COLLATE "C",
+	total_amount NUMERIC(16, 3),
+	consumed_amount NUMERIC(18, 3),
+	reserved_amount NUMERIC(18, 3),
+	currency VARCHAR(3) COLLATE "C",
+	valid_from TIMESTAMP WITH TIME ZONE,
+	valid_to TIMESTAMP WITH TIME ZONE,
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_budgets_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_budgets_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_budgets_drafts__draft ON budgets_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_budgets_drafts__owner ON budgets_drafts (tenant_id, draft_owner);
+
+CREATE TABLE calculation_configs_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	mode VARCHAR(30) COLLATE "C",
+	rounding VARCHAR(30) COLLATE "C",
+	precision INTEGER,
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	promotion_id VARCHAR(36) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_calculation_configs_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_calculation_configs_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_calculation_configs_drafts__draft ON calculation_configs_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_calculation_configs_drafts__parent ON calculation_configs_drafts (tenant_id, promotion_id);
+
 CREATE TABLE calculation_log_items (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -719,6 +847,28 @@ CREATE INDEX ix_calculation_log_promotions__log_id ON calculation_log_promotions
 
 CREATE INDEX ix_calculation_log_promotions__promotion_id_log_id ON calculation_log_promotions (tenant_id, promotion_id, log_id);
 
+CREATE TABLE campaign_pos_groups_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	campaign_id VARCHAR(36) COLLATE "C",
+	pos_group_id VARCHAR(36) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_campaign_pos_groups_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_campaign_pos_groups_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_campaign_pos_groups_drafts__draft ON campaign_pos_groups_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_campaign_pos_groups_drafts__parent ON campaign_pos_groups_drafts (tenant_id, campaign_id);
+
 CREATE TABLE campaigns (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -749,6 +899,59 @@ CREATE INDEX ix_campaigns__owner_stakeholder_id ON campaigns (tenant_id, owner_s
 CREATE INDEX ix_campaigns__primary_contact_id ON campaigns (tenant_id, primary_contact_id);
 
 CREATE INDEX ix_campaigns__status_end_at ON campaigns (tenant_id, status, end_at);
+
+CREATE TABLE campaigns_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	code VARCHAR(50) COLLATE "C",
+	name VARCHAR(255) COLLATE "C",
+	description VARCHAR(1000) COLLATE "C",
+	start_at TIMESTAMP WITH TIME ZONE,
+	end_at TIMESTAMP WITH TIME ZONE,
+	status VARCHAR(30) COLLATE "C",
+	notes VARCHAR(2000) COLLATE "C",
+	merge_promotion_pos_groups BOOLEAN,
+	locked BOOLEAN,
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	owner_stakeholder_id VARCHAR(36) COLLATE "C",
+	primary_contact_id VARCHAR(36) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_campaigns_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_campaigns_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_campaigns_drafts__draft ON campaigns_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_campaigns_drafts__owner ON campaigns_drafts (tenant_id, draft_owner);
+
+CREATE TABLE control_pos_groups_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	config_id VARCHAR(36) COLLATE "C",
+	pos_group_id VARCHAR(36) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_control_pos_groups_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_control_pos_groups_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_control_pos_groups_drafts__draft ON control_pos_groups_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_control_pos_groups_drafts__parent ON control_pos_groups_drafts (tenant_id, config_id);
 
 CREATE TABLE coupon_code_batches (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -860,6 +1063,39 @@ CREATE TABLE coupon_refill_schedules (
 
 CREATE INDEX ix_coupon_refill_schedules__coupon_type_id ON coupon_refill_schedules (tenant_id, coupon_type_id);
 
+CREATE TABLE coupon_types_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	code VARCHAR(50) COLLATE "C",
+	name VARCHAR(255) COLLATE "C",
+	description VARCHAR(1000) COLLATE "C",
+	status VARCHAR(30) COLLATE "C",
+	code_type VARCHAR(30) COLLATE "C",
+	generic_code VARCHAR(64) COLLATE "C",
+	valid_from TIMESTAMP WITH TIME ZONE,
+	valid_to TIMESTAMP WITH TIME ZONE,
+	validity_days INTEGER,
+	max_redemptions INTEGER,
+	max_redemptions_per_customer INTEGER,
+	reservation_minutes INTEGER,
+	requires_activation BOOLEAN,
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_coupon_types_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_coupon_types_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_coupon_types_drafts__draft ON coupon_types_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_coupon_types_drafts__owner ON coupon_types_drafts (tenant_id, draft_owner);
+
 CREATE TABLE import_job_errors (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -903,6 +1139,153 @@ CREATE TABLE local_deployments (
 
 CREATE INDEX ix_local_deployments__pos_group_id ON local_deployments (tenant_id, pos_group_id);
 
+CREATE TABLE mutual_exclusion_groups_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	code VARCHAR(50) COLLATE "C",
+	name VARCHAR(255) COLLATE "C",
+	description VARCHAR(1000) COLLATE "C",
+	resolution_strategy VARCHAR(30) COLLATE "C",
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_mutual_exclusion_groups_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_mutual_exclusion_groups_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_mutual_exclusion_groups_drafts__draft ON mutual_exclusion_groups_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_mutual_exclusion_groups_drafts__owner ON mutual_exclusion_groups_drafts (tenant_id, draft_owner);
+
+CREATE TABLE pilot_pos_groups_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	config_id VARCHAR(36) COLLATE "C",
+	pos_group_id VARCHAR(36) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_pilot_pos_groups_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_pilot_pos_groups_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_pilot_pos_groups_drafts__draft ON pilot_pos_groups_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_pilot_pos_groups_drafts__parent ON pilot_pos_groups_drafts (tenant_id, config_id);
+
+CREATE TABLE pos_groups_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	code VARCHAR(20) COLLATE "C",
+	name VARCHAR(255) COLLATE "C",
+	description VARCHAR(1000) COLLATE "C",
+	currency VARCHAR(3) COLLATE "C",
+	time_zone VARCHAR(64) COLLATE "C",
+	country VARCHAR(2) COLLATE "C",
+	is_active BOOLEAN,
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	parent_id VARCHAR(36) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_pos_groups_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_pos_groups_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_pos_groups_drafts__draft ON pos_groups_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_pos_groups_drafts__owner ON pos_groups_drafts (tenant_id, draft_owner);
+
+CREATE TABLE priority_groups_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	code VARCHAR(50) COLLATE "C",
+	name VARCHAR(255) COLLATE "C",
+	description VARCHAR(1000) COLLATE "C",
+	priority INTEGER,
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_priority_groups_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_priority_groups_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_priority_groups_drafts__draft ON priority_groups_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_priority_groups_drafts__owner ON priority_groups_drafts (tenant_id, draft_owner);
+
+CREATE TABLE promotion_pilot_configs_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	pilot_start_at TIMESTAMP WITH TIME ZONE,
+	pilot_end_at TIMESTAMP WITH TIME ZONE,
+	auto_promote BOOLEAN,
+	auto_promote_threshold NUMERIC(5, 2),
+	pilot_share NUMERIC(3, 2),
+	control_group_size INTEGER,
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	promotion_id VARCHAR(36) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_promotion_pilot_configs_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_promotion_pilot_configs_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_promotion_pilot_configs_drafts__draft ON promotion_pilot_configs_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_promotion_pilot_configs_drafts__owner ON promotion_pilot_configs_drafts (tenant_id, draft_owner);
+
+CREATE TABLE promotion_pos_groups_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	promotion_id VARCHAR(36) COLLATE "C",
+	pos_group_id VARCHAR(36) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_promotion_pos_groups_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_promotion_pos_groups_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_promotion_pos_groups_drafts__draft ON promotion_pos_groups_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_promotion_pos_groups_drafts__parent ON promotion_pos_groups_drafts (tenant_id, promotion_id);
+
 CREATE TABLE promotion_templates (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -923,6 +1306,72 @@ CREATE TABLE promotion_templates (
 );
 
 CREATE INDEX ix_promotion_templates__priority_group_id ON promotion_templates (tenant_id, priority_group_id);
+
+CREATE TABLE promotion_templates_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	code VARCHAR(50) COLLATE "C",
+	name VARCHAR(255) COLLATE "C",
+	description VARCHAR(1000) COLLATE "C",
+	use_case VARCHAR(30) COLLATE "C",
+	type VARCHAR(30) COLLATE "C",
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	priority_group_id VARCHAR(36) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_promotion_templates_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_promotion_templates_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_promotion_templates_drafts__draft ON promotion_templates_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_promotion_templates_drafts__owner ON promotion_templates_drafts (tenant_id, draft_owner);
+
+CREATE TABLE promotions_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	code VARCHAR(50) COLLATE "C",
+	name VARCHAR(255) COLLATE "C",
+	description VARCHAR(1000) COLLATE "C",
+	type VARCHAR(30) COLLATE "C",
+	status VARCHAR(30) COLLATE "C",
+	valid_from TIMESTAMP WITH TIME ZONE,
+	valid_to TIMESTAMP WITH TIME ZONE,
+	priority INTEGER,
+	exclusivity_level VARCHAR(30) COLLATE "C",
+	currency VARCHAR(3) COLLATE "C",
+	max_applications_per_transaction INTEGER,
+	max_applications_per_customer INTEGER,
+	max_applications_total INTEGER,
+	applications_count INTEGER,
+	is_experiment BOOLEAN,
+	control_group_id VARCHAR(36) COLLATE "C",
+	experiment_group_id VARCHAR(36) COLLATE "C",
+	external_reference VARCHAR(100) COLLATE "C",
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	mutual_exclusion_group_id VARCHAR(36) COLLATE "C",
+	campaign_id VARCHAR(36) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_promotions_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_promotions_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_promotions_drafts__draft ON promotions_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_promotions_drafts__owner ON promotions_drafts (tenant_id, draft_owner);
 
 CREATE TABLE recharge_contributions (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -947,6 +1396,346 @@ CREATE TABLE recharge_contributions (
 CREATE INDEX ix_recharge_contributions__budget_id_contributed_at ON recharge_contributions (tenant_id, budget_id, contributed_at);
 
 CREATE INDEX ix_recharge_contributions__stakeholder_id ON recharge_contributions (tenant_id, stakeholder_id);
+
+CREATE TABLE stakeholders_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	code VARCHAR(50) COLLATE "C",
+	name VARCHAR(255) COLLATE "C",
+	type VARCHAR(30) COLLATE "C",
+	contact_name VARCHAR(255) COLLATE "C",
+	email VARCHAR(255) COLLATE "C",
+	phone VARCHAR(50) COLLATE "C",
+	is_active BOOLEAN,
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_stakeholders_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_stakeholders_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_stakeholders_drafts__draft ON stakeholders_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_stakeholders_drafts__owner ON stakeholders_drafts (tenant_id, draft_owner);
+
+CREATE TABLE template_condition_article_list_items_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	article_number VARCHAR(50) COLLATE "C",
+	ean VARCHAR(18) COLLATE "C",
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	condition_id VARCHAR(36) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_template_condition_article_list_items_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_template_condition_article_list_items_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_condition_article_list_items_drafts__draft ON template_condition_article_list_items_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_template_condition_article_list_items_drafts__parent ON template_condition_article_list_items_drafts (tenant_id, condition_id);
+
+CREATE TABLE template_condition_value_list_items_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	value VARCHAR(255) COLLATE "C",
+	value_category VARCHAR(30) COLLATE "C",
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	condition_id VARCHAR(36) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_template_condition_value_list_items_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_template_condition_value_list_items_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_condition_value_list_items_drafts__draft ON template_condition_value_list_items_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_template_condition_value_list_items_drafts__parent ON template_condition_value_list_items_drafts (tenant_id, condition_id);
+
+CREATE TABLE template_conditions_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	sequence INTEGER,
+	logical_connector VARCHAR(30) COLLATE "C",
+	condition_type VARCHAR(30) COLLATE "C",
+	operator VARCHAR(30) COLLATE "C",
+	value_category VARCHAR(30) COLLATE "C",
+	value VARCHAR(255) COLLATE "C",
+	value_to VARCHAR(255) COLLATE "C",
+	article_number VARCHAR(50) COLLATE "C",
+	article_group_key VARCHAR(20) COLLATE "C",
+	include_sub_groups BOOLEAN,
+	manufacturer VARCHAR(255) COLLATE "C",
+	field_name VARCHAR(100) COLLATE "C",
+	min_quantity NUMERIC(15, 3),
+	min_amount NUMERIC(15, 2),
+	time_from TIME WITHOUT TIME ZONE,
+	time_to TIME WITHOUT TIME ZONE,
+	weekdays VARCHAR(27) COLLATE "C",
+	date_from DATE,
+	date_to DATE,
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	article_id VARCHAR(36) COLLATE "C",
+	article_group_id VARCHAR(36) COLLATE "C",
+	template_id VARCHAR(36) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_template_conditions_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_template_conditions_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_conditions_drafts__draft ON template_conditions_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_template_conditions_drafts__parent ON template_conditions_drafts (tenant_id, template_id);
+
+CREATE TABLE template_discount_action_article_list_items_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	article_number VARCHAR(50) COLLATE "C",
+	ean VARCHAR(18) COLLATE "C",
+	fixed_price NUMERIC(15, 2),
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	action_id VARCHAR(36) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_template_discount_action_article_list_items_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_template_discount_action_article_list_items_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_discount_action_article_list_items_drafts__draft ON template_discount_action_article_list_items_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_template_discount_action_article_list_items_drafts__parent ON template_discount_action_article_list_items_drafts (tenant_id, action_id);
+
+CREATE TABLE template_discount_action_bundle_components_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	sequence INTEGER,
+	article_number VARCHAR(50) COLLATE "C",
+	article_group_key VARCHAR(20) COLLATE "C",
+	include_sub_groups BOOLEAN,
+	quantity NUMERIC(15, 3),
+	discounted BOOLEAN,
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	article_id VARCHAR(36) COLLATE "C",
+	article_group_id VARCHAR(36) COLLATE "C",
+	action_id VARCHAR(36) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_template_discount_action_bundle_components_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_template_discount_action_bundle_components_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_discount_action_bundle_components_drafts__draft ON template_discount_action_bundle_components_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_template_discount_action_bundle_components_drafts__parent ON template_discount_action_bundle_components_drafts (tenant_id, action_id);
+
+CREATE TABLE template_discount_action_exclusion_article_list_items_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	article_number VARCHAR(50) COLLATE "C",
+	ean VARCHAR(18) COLLATE "C",
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	exclusion_id VARCHAR(36) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_ate_discount_action_exclusion_article_list_items_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_e_discount_action_exclusion_article_list_items_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix__discount_action_exclusion_article_list_items_drafts__parent ON template_discount_action_exclusion_article_list_items_drafts (tenant_id, exclusion_id);
+
+CREATE INDEX ix_e_discount_action_exclusion_article_list_items_drafts__draft ON template_discount_action_exclusion_article_list_items_drafts (tenant_id, draft_uuid);
+
+CREATE TABLE template_discount_action_exclusions_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	exclusion_type VARCHAR(30) COLLATE "C",
+	article_number VARCHAR(50) COLLATE "C",
+	article_group_key VARCHAR(20) COLLATE "C",
+	manufacturer VARCHAR(255) COLLATE "C",
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	article_group_id VARCHAR(36) COLLATE "C",
+	action_id VARCHAR(36) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_template_discount_action_exclusions_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_template_discount_action_exclusions_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_discount_action_exclusions_drafts__draft ON template_discount_action_exclusions_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_template_discount_action_exclusions_drafts__parent ON template_discount_action_exclusions_drafts (tenant_id, action_id);
+
+CREATE TABLE template_discount_action_quantity_tiers_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	sequence INTEGER,
+	discount_type VARCHAR(30) COLLATE "C",
+	discount_value NUMERIC(15, 2),
+	min_quantity NUMERIC(15, 3),
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	action_id VARCHAR(36) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_template_discount_action_quantity_tiers_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_template_discount_action_quantity_tiers_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_discount_action_quantity_tiers_drafts__draft ON template_discount_action_quantity_tiers_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_template_discount_action_quantity_tiers_drafts__parent ON template_discount_action_quantity_tiers_drafts (tenant_id, action_id);
+
+CREATE TABLE template_discount_action_scaled_tiers_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	sequence INTEGER,
+	discount_type VARCHAR(30) COLLATE "C",
+	discount_value NUMERIC(15, 2),
+	threshold_amount NUMERIC(15, 2),
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	action_id VARCHAR(36) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_template_discount_action_scaled_tiers_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_template_discount_action_scaled_tiers_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_discount_action_scaled_tiers_drafts__draft ON template_discount_action_scaled_tiers_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_template_discount_action_scaled_tiers_drafts__parent ON template_discount_action_scaled_tiers_drafts (tenant_id, action_id);
+
+CREATE TABLE template_discount_actions_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	sequence INTEGER,
+	action_type VARCHAR(30) COLLATE "C",
+	discount_type VARCHAR(30) COLLATE "C",
+	discount_value NUMERIC(15, 2),
+	max_discount_amount NUMERIC(15, 2),
+	target_article_number VARCHAR(50) COLLATE "C",
+	target_article_group_key VARCHAR(20) COLLATE "C",
+	include_sub_groups BOOLEAN,
+	target_article_list BOOLEAN,
+	selection_type VARCHAR(30) COLLATE "C",
+	application_quantity_mode VARCHAR(30) COLLATE "C",
+	application_quantity NUMERIC(15, 3),
+	distribution_mode VARCHAR(30) COLLATE "C",
+	max_bundles INTEGER,
+	free_item_article_number VARCHAR(50) COLLATE "C",
+	free_item_quantity NUMERIC(15, 3),
+	restrict_to_one_per_basket BOOLEAN,
+	free_item_reference_price NUMERIC(15, 2),
+	max_free_units NUMERIC(15, 3),
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	target_article_id VARCHAR(36) COLLATE "C",
+	target_article_group_id VARCHAR(36) COLLATE "C",
+	target_coupon_type_id VARCHAR(36) COLLATE "C",
+	template_id VARCHAR(36) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_template_discount_actions_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_template_discount_actions_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_discount_actions_drafts__draft ON template_discount_actions_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_template_discount_actions_drafts__parent ON template_discount_actions_drafts (tenant_id, template_id);
+
+CREATE TABLE template_loyalty_actions_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	action_type VARCHAR(30) COLLATE "C",
+	points NUMERIC(15, 2),
+	multiplier NUMERIC(7, 3),
+	currency_amount NUMERIC(15, 2),
+	target_scope VARCHAR(30) COLLATE "C",
+	target_article_number VARCHAR(50) COLLATE "C",
+	target_article_group_key VARCHAR(20) COLLATE "C",
+	include_sub_groups BOOLEAN,
+	max_points NUMERIC(15, 2),
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	template_id VARCHAR(36) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_template_loyalty_actions_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_template_loyalty_actions_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_loyalty_actions_drafts__draft ON template_loyalty_actions_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_template_loyalty_actions_drafts__parent ON template_loyalty_actions_drafts (tenant_id, template_id);
 
 CREATE TABLE campaign_pos_groups (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,

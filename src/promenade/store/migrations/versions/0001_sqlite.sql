@@ -220,6 +220,20 @@ CREATE TABLE coupon_usage (
 	CONSTRAINT ck_coupon_usage__count CHECK (count >= 0)
 );
 
+CREATE TABLE drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	set_name VARCHAR(60) NOT NULL,
+	root_id VARCHAR(36) NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255) NOT NULL,
+	changed_at BIGINT NOT NULL,
+	CONSTRAINT pk_drafts__key PRIMARY KEY (tenant_id, draft_uuid),
+	CONSTRAINT uq_drafts__root UNIQUE (tenant_id, set_name, root_id)
+);
+
+CREATE INDEX ix_drafts__changed_at ON drafts (tenant_id, changed_at);
+
 CREATE TABLE import_jobs (
 	tenant_id VARCHAR(36) NOT NULL,
 	id VARCHAR(36) NOT NULL,
@@ -556,6 +570,32 @@ CREATE TABLE webhook_subscriptions (
 	CONSTRAINT pk_webhook_subscriptions__key PRIMARY KEY (tenant_id, id)
 );
 
+CREATE TABLE article_groups_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	group_id VARCHAR(20),
+	name VARCHAR(255),
+	description VARCHAR(1000),
+	type VARCHAR(30),
+	source VARCHAR(30),
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	parent_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_article_groups_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_article_groups_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_article_groups_drafts__draft ON article_groups_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_article_groups_drafts__owner ON article_groups_drafts (tenant_id, draft_owner);
+
 CREATE TABLE article_import_job_items (
 	tenant_id VARCHAR(36) NOT NULL,
 	id VARCHAR(36) NOT NULL,
@@ -607,6 +647,40 @@ CREATE INDEX ix_articles__article_group_id ON articles (tenant_id, article_group
 CREATE INDEX ix_articles__article_group_key ON articles (tenant_id, article_group_key);
 
 CREATE INDEX ix_articles__ean ON articles (tenant_id, ean);
+
+CREATE TABLE articles_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	article_number VARCHAR(50),
+	name VARCHAR(255),
+	description VARCHAR(1000),
+	ean VARCHAR(18),
+	manufacturer VARCHAR(255),
+	manufacturer_id VARCHAR(255),
+	category VARCHAR(100),
+	article_group_key VARCHAR(20),
+	base_price BIGINT,
+	currency VARCHAR(3),
+	unit VARCHAR(10),
+	source VARCHAR(30),
+	is_active BOOLEAN,
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	article_group_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_articles_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_articles_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_articles_drafts__draft ON articles_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_articles_drafts__owner ON articles_drafts (tenant_id, draft_owner);
 
 CREATE TABLE budget_consumptions (
 	tenant_id VARCHAR(36) NOT NULL,
@@ -671,6 +745,60 @@ CREATE TABLE budget_stakeholders (
 
 CREATE INDEX ix_budget_stakeholders__stakeholder_id ON budget_stakeholders (tenant_id, stakeholder_id);
 
+CREATE TABLE budgets_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	code VARCHAR(50),
+	name VARCHAR(255),
+	description VARCHAR(1000),
+	status VARCHAR(30),
+	total_amount BIGINT,
+	consumed_amount BIGINT,
+	reserved_amount BIGINT,
+	currency VARCHAR(3),
+	valid_from BIGINT,
+	valid_to BIGINT,
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_budgets_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_budgets_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_budgets_drafts__draft ON budgets_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_budgets_drafts__owner ON budgets_drafts (tenant_id, draft_owner);
+
+CREATE TABLE calculation_configs_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	mode VARCHAR(30),
+	rounding VARCHAR(30),
+	precision INTEGER,
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	promotion_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_calculation_configs_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_calculation_configs_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_calculation_configs_drafts__draft ON calculation_configs_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_calculation_configs_drafts__parent ON calculation_configs_drafts (tenant_id, promotion_id);
+
 CREATE TABLE calculation_log_items (
 	tenant_id VARCHAR(36) NOT NULL,
 	id VARCHAR(36) NOT NULL,
@@ -720,6 +848,28 @@ CREATE INDEX ix_calculation_log_promotions__log_id ON calculation_log_promotions
 
 CREATE INDEX ix_calculation_log_promotions__promotion_id_log_id ON calculation_log_promotions (tenant_id, promotion_id, log_id);
 
+CREATE TABLE campaign_pos_groups_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	campaign_id VARCHAR(36),
+	pos_group_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_campaign_pos_groups_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_campaign_pos_groups_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_campaign_pos_groups_drafts__draft ON campaign_pos_groups_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_campaign_pos_groups_drafts__parent ON campaign_pos_groups_drafts (tenant_id, campaign_id);
+
 CREATE TABLE campaigns (
 	tenant_id VARCHAR(36) NOT NULL,
 	id VARCHAR(36) NOT NULL,
@@ -750,6 +900,59 @@ CREATE INDEX ix_campaigns__owner_stakeholder_id ON campaigns (tenant_id, owner_s
 CREATE INDEX ix_campaigns__primary_contact_id ON campaigns (tenant_id, primary_contact_id);
 
 CREATE INDEX ix_campaigns__status_end_at ON campaigns (tenant_id, status, end_at);
+
+CREATE TABLE campaigns_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	code VARCHAR(50),
+	name VARCHAR(255),
+	description VARCHAR(1000),
+	start_at BIGINT,
+	end_at BIGINT,
+	status VARCHAR(30),
+	notes VARCHAR(2000),
+	merge_promotion_pos_groups BOOLEAN,
+	locked BOOLEAN,
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	owner_stakeholder_id VARCHAR(36),
+	primary_contact_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_campaigns_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_campaigns_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_campaigns_drafts__draft ON campaigns_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_campaigns_drafts__owner ON campaigns_drafts (tenant_id, draft_owner);
+
+CREATE TABLE control_pos_groups_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	config_id VARCHAR(36),
+	pos_group_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_control_pos_groups_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_control_pos_groups_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_control_pos_groups_drafts__draft ON control_pos_groups_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_control_pos_groups_drafts__parent ON control_pos_groups_drafts (tenant_id, config_id);
 
 CREATE TABLE coupon_code_batches (
 	tenant_id VARCHAR(36) NOT NULL,
@@ -861,6 +1064,39 @@ CREATE TABLE coupon_refill_schedules (
 
 CREATE INDEX ix_coupon_refill_schedules__coupon_type_id ON coupon_refill_schedules (tenant_id, coupon_type_id);
 
+CREATE TABLE coupon_types_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	code VARCHAR(50),
+	name VARCHAR(255),
+	description VARCHAR(1000),
+	status VARCHAR(30),
+	code_type VARCHAR(30),
+	generic_code VARCHAR(64),
+	valid_from BIGINT,
+	valid_to BIGINT,
+	validity_days INTEGER,
+	max_redemptions INTEGER,
+	max_redemptions_per_customer INTEGER,
+	reservation_minutes INTEGER,
+	requires_activation BOOLEAN,
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_coupon_types_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_coupon_types_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_coupon_types_drafts__draft ON coupon_types_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_coupon_types_drafts__owner ON coupon_types_drafts (tenant_id, draft_owner);
+
 CREATE TABLE import_job_errors (
 	tenant_id VARCHAR(36) NOT NULL,
 	id VARCHAR(36) NOT NULL,
@@ -904,6 +1140,153 @@ CREATE TABLE local_deployments (
 
 CREATE INDEX ix_local_deployments__pos_group_id ON local_deployments (tenant_id, pos_group_id);
 
+CREATE TABLE mutual_exclusion_groups_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	code VARCHAR(50),
+	name VARCHAR(255),
+	description VARCHAR(1000),
+	resolution_strategy VARCHAR(30),
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_mutual_exclusion_groups_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_mutual_exclusion_groups_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_mutual_exclusion_groups_drafts__draft ON mutual_exclusion_groups_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_mutual_exclusion_groups_drafts__owner ON mutual_exclusion_groups_drafts (tenant_id, draft_owner);
+
+CREATE TABLE pilot_pos_groups_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	config_id VARCHAR(36),
+	pos_group_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_pilot_pos_groups_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_pilot_pos_groups_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_pilot_pos_groups_drafts__draft ON pilot_pos_groups_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_pilot_pos_groups_drafts__parent ON pilot_pos_groups_drafts (tenant_id, config_id);
+
+CREATE TABLE pos_groups_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	code VARCHAR(20),
+	name VARCHAR(255),
+	description VARCHAR(1000),
+	currency VARCHAR(3),
+	time_zone VARCHAR(64),
+	country VARCHAR(2),
+	is_active BOOLEAN,
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	parent_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_pos_groups_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_pos_groups_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_pos_groups_drafts__draft ON pos_groups_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_pos_groups_drafts__owner ON pos_groups_drafts (tenant_id, draft_owner);
+
+CREATE TABLE priority_groups_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	code VARCHAR(50),
+	name VARCHAR(255),
+	description VARCHAR(1000),
+	priority INTEGER,
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_priority_groups_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_priority_groups_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_priority_groups_drafts__draft ON priority_groups_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_priority_groups_drafts__owner ON priority_groups_drafts (tenant_id, draft_owner);
+
+CREATE TABLE promotion_pilot_configs_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	pilot_start_at BIGINT,
+	pilot_end_at BIGINT,
+	auto_promote BOOLEAN,
+	auto_promote_threshold BIGINT,
+	pilot_share BIGINT,
+	control_group_size INTEGER,
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	promotion_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_promotion_pilot_configs_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_promotion_pilot_configs_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_promotion_pilot_configs_drafts__draft ON promotion_pilot_configs_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_promotion_pilot_configs_drafts__owner ON promotion_pilot_configs_drafts (tenant_id, draft_owner);
+
+CREATE TABLE promotion_pos_groups_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	promotion_id VARCHAR(36),
+	pos_group_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_promotion_pos_groups_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_promotion_pos_groups_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_promotion_pos_groups_drafts__draft ON promotion_pos_groups_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_promotion_pos_groups_drafts__parent ON promotion_pos_groups_drafts (tenant_id, promotion_id);
+
 CREATE TABLE promotion_templates (
 	tenant_id VARCHAR(36) NOT NULL,
 	id VARCHAR(36) NOT NULL,
@@ -924,6 +1307,72 @@ CREATE TABLE promotion_templates (
 );
 
 CREATE INDEX ix_promotion_templates__priority_group_id ON promotion_templates (tenant_id, priority_group_id);
+
+CREATE TABLE promotion_templates_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	code VARCHAR(50),
+	name VARCHAR(255),
+	description VARCHAR(1000),
+	use_case VARCHAR(30),
+	type VARCHAR(30),
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	priority_group_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_promotion_templates_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_promotion_templates_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_promotion_templates_drafts__draft ON promotion_templates_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_promotion_templates_drafts__owner ON promotion_templates_drafts (tenant_id, draft_owner);
+
+CREATE TABLE promotions_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	code VARCHAR(50),
+	name VARCHAR(255),
+	description VARCHAR(1000),
+	type VARCHAR(30),
+	status VARCHAR(30),
+	valid_from BIGINT,
+	valid_to BIGINT,
+	priority INTEGER,
+	exclusivity_level VARCHAR(30),
+	currency VARCHAR(3),
+	max_applications_per_transaction INTEGER,
+	max_applications_per_customer INTEGER,
+	max_applications_total INTEGER,
+	applications_count INTEGER,
+	is_experiment BOOLEAN,
+	control_group_id VARCHAR(36),
+	experiment_group_id VARCHAR(36),
+	external_reference VARCHAR(100),
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	mutual_exclusion_group_id VARCHAR(36),
+	campaign_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_promotions_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_promotions_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_promotions_drafts__draft ON promotions_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_promotions_drafts__owner ON promotions_drafts (tenant_id, draft_owner);
 
 CREATE TABLE recharge_contributions (
 	tenant_id VARCHAR(36) NOT NULL,
@@ -948,6 +1397,346 @@ CREATE TABLE recharge_contributions (
 CREATE INDEX ix_recharge_contributions__budget_id_contributed_at ON recharge_contributions (tenant_id, budget_id, contributed_at);
 
 CREATE INDEX ix_recharge_contributions__stakeholder_id ON recharge_contributions (tenant_id, stakeholder_id);
+
+CREATE TABLE stakeholders_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	code VARCHAR(50),
+	name VARCHAR(255),
+	type VARCHAR(30),
+	contact_name VARCHAR(255),
+	email VARCHAR(255),
+	phone VARCHAR(50),
+	is_active BOOLEAN,
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_stakeholders_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_stakeholders_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_stakeholders_drafts__draft ON stakeholders_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_stakeholders_drafts__owner ON stakeholders_drafts (tenant_id, draft_owner);
+
+CREATE TABLE template_condition_article_list_items_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	article_number VARCHAR(50),
+	ean VARCHAR(18),
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	condition_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_template_condition_article_list_items_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_template_condition_article_list_items_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_condition_article_list_items_drafts__draft ON template_condition_article_list_items_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_template_condition_article_list_items_drafts__parent ON template_condition_article_list_items_drafts (tenant_id, condition_id);
+
+CREATE TABLE template_condition_value_list_items_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	value VARCHAR(255),
+	value_category VARCHAR(30),
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	condition_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_template_condition_value_list_items_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_template_condition_value_list_items_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_condition_value_list_items_drafts__draft ON template_condition_value_list_items_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_template_condition_value_list_items_drafts__parent ON template_condition_value_list_items_drafts (tenant_id, condition_id);
+
+CREATE TABLE template_conditions_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	sequence INTEGER,
+	logical_connector VARCHAR(30),
+	condition_type VARCHAR(30),
+	operator VARCHAR(30),
+	value_category VARCHAR(30),
+	value VARCHAR(255),
+	value_to VARCHAR(255),
+	article_number VARCHAR(50),
+	article_group_key VARCHAR(20),
+	include_sub_groups BOOLEAN,
+	manufacturer VARCHAR(255),
+	field_name VARCHAR(100),
+	min_quantity BIGINT,
+	min_amount BIGINT,
+	time_from TIME,
+	time_to TIME,
+	weekdays VARCHAR(27),
+	date_from DATE,
+	date_to DATE,
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	article_id VARCHAR(36),
+	article_group_id VARCHAR(36),
+	template_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_template_conditions_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_template_conditions_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_conditions_drafts__draft ON template_conditions_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_template_conditions_drafts__parent ON template_conditions_drafts (tenant_id, template_id);
+
+CREATE TABLE template_discount_action_article_list_items_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	article_number VARCHAR(50),
+	ean VARCHAR(18),
+	fixed_price BIGINT,
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	action_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_template_discount_action_article_list_items_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_template_discount_action_article_list_items_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_discount_action_article_list_items_drafts__draft ON template_discount_action_article_list_items_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_template_discount_action_article_list_items_drafts__parent ON template_discount_action_article_list_items_drafts (tenant_id, action_id);
+
+CREATE TABLE template_discount_action_bundle_components_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	sequence INTEGER,
+	article_number VARCHAR(50),
+	article_group_key VARCHAR(20),
+	include_sub_groups BOOLEAN,
+	quantity BIGINT,
+	discounted BOOLEAN,
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	article_id VARCHAR(36),
+	article_group_id VARCHAR(36),
+	action_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_template_discount_action_bundle_components_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_template_discount_action_bundle_components_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_discount_action_bundle_components_drafts__draft ON template_discount_action_bundle_components_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_template_discount_action_bundle_components_drafts__parent ON template_discount_action_bundle_components_drafts (tenant_id, action_id);
+
+CREATE TABLE template_discount_action_exclusion_article_list_items_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	article_number VARCHAR(50),
+	ean VARCHAR(18),
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	exclusion_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_ate_discount_action_exclusion_article_list_items_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_e_discount_action_exclusion_article_list_items_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix__discount_action_exclusion_article_list_items_drafts__parent ON template_discount_action_exclusion_article_list_items_drafts (tenant_id, exclusion_id);
+
+CREATE INDEX ix_e_discount_action_exclusion_article_list_items_drafts__draft ON template_discount_action_exclusion_article_list_items_drafts (tenant_id, draft_uuid);
+
+CREATE TABLE template_discount_action_exclusions_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	exclusion_type VARCHAR(30),
+	article_number VARCHAR(50),
+	article_group_key VARCHAR(20),
+	manufacturer VARCHAR(255),
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	article_group_id VARCHAR(36),
+	action_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_template_discount_action_exclusions_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_template_discount_action_exclusions_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_discount_action_exclusions_drafts__draft ON template_discount_action_exclusions_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_template_discount_action_exclusions_drafts__parent ON template_discount_action_exclusions_drafts (tenant_id, action_id);
+
+CREATE TABLE template_discount_action_quantity_tiers_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	sequence INTEGER,
+	discount_type VARCHAR(30),
+	discount_value BIGINT,
+	min_quantity BIGINT,
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	action_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_template_discount_action_quantity_tiers_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_template_discount_action_quantity_tiers_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_discount_action_quantity_tiers_drafts__draft ON template_discount_action_quantity_tiers_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_template_discount_action_quantity_tiers_drafts__parent ON template_discount_action_quantity_tiers_drafts (tenant_id, action_id);
+
+CREATE TABLE template_discount_action_scaled_tiers_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	sequence INTEGER,
+	discount_type VARCHAR(30),
+	discount_value BIGINT,
+	threshold_amount BIGINT,
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	action_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_template_discount_action_scaled_tiers_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_template_discount_action_scaled_tiers_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_discount_action_scaled_tiers_drafts__draft ON template_discount_action_scaled_tiers_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_template_discount_action_scaled_tiers_drafts__parent ON template_discount_action_scaled_tiers_drafts (tenant_id, action_id);
+
+CREATE TABLE template_discount_actions_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	sequence INTEGER,
+	action_type VARCHAR(30),
+	discount_type VARCHAR(30),
+	discount_value BIGINT,
+	max_discount_amount BIGINT,
+	target_article_number VARCHAR(50),
+	target_article_group_key VARCHAR(20),
+	include_sub_groups BOOLEAN,
+	target_article_list BOOLEAN,
+	selection_type VARCHAR(30),
+	application_quantity_mode VARCHAR(30),
+	application_quantity BIGINT,
+	distribution_mode VARCHAR(30),
+	max_bundles INTEGER,
+	free_item_article_number VARCHAR(50),
+	free_item_quantity BIGINT,
+	restrict_to_one_per_basket BOOLEAN,
+	free_item_reference_price BIGINT,
+	max_free_units BIGINT,
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	target_article_id VARCHAR(36),
+	target_article_group_id VARCHAR(36),
+	target_coupon_type_id VARCHAR(36),
+	template_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_template_discount_actions_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_template_discount_actions_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_discount_actions_drafts__draft ON template_discount_actions_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_template_discount_actions_drafts__parent ON template_discount_actions_drafts (tenant_id, template_id);
+
+CREATE TABLE template_loyalty_actions_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	action_type VARCHAR(30),
+	points BIGINT,
+	multiplier BIGINT,
+	currency_amount BIGINT,
+	target_scope VARCHAR(30),
+	target_article_number VARCHAR(50),
+	target_article_group_key VARCHAR(20),
+	include_sub_groups BOOLEAN,
+	max_points BIGINT,
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	template_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_template_loyalty_actions_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_template_loyalty_actions_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_template_loyalty_actions_drafts__draft ON template_loyalty_actions_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_template_loyalty_actions_drafts__parent ON template_loyalty_actions_drafts (tenant_id, template_id);
 
 CREATE TABLE campaign_pos_groups (
 	tenant_id VARCHAR(36) NOT NULL,
