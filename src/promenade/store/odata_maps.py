@@ -21,6 +21,7 @@ from promenade.model.codelists import Code
 from promenade.model.declare import PUBLIC, EntityType, Field, Service
 from promenade.model.edm import MINOR_VERSION
 from promenade.store.calendar import promotions_calendar
+from promenade.store.odata_computed import COMPUTED
 from promenade.store.schema import column_type, table
 from promenade.store.types import ExactDecimal, string
 
@@ -48,7 +49,7 @@ def columns_of(entity: EntityType, service: Service) -> dict[str, Column]:
 
 def _column(entity: EntityType, field: Field) -> Column:
     if field.virtual:
-        return _COMPUTED[entity.set_name, field.name]
+        return COMPUTED[entity.set_name, field.name]
     if field.stored_scale is not None and field.stored_scale != field.scale:
         return _at_face_value(field)
     return field.name
@@ -59,16 +60,10 @@ def _minor_version(source: sa.FromClause) -> sa.ColumnElement[Any]:
     return sa.cast(sa.literal_column(str(MINOR_VERSION)), sa.Integer())
 
 
-# ---- computed on reading ------------------------------------------------------------------------------------------
-
-
-def _remaining(source: sa.FromClause) -> sa.ColumnElement[Any]:
-    rest = source.c.total_amount - source.c.consumed_amount - source.c.reserved_amount
-    return sa.type_coerce(rest, ExactDecimal(18, 3))
+# ---- read otherwise than stored -----------------------------------------------------------------------------------
 
 
 _QUERIES: Mapping[str, Callable[[], sa.FromClause]] = {"PromotionsCalendar": promotions_calendar}
-_COMPUTED: Mapping[tuple[str, str], Column] = {("Budgets", "remaining_amount"): _remaining}
 
 
 class _FaceValue(ExactDecimal):
