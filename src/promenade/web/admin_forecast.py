@@ -1,0 +1,9 @@
+"""The forecast of a promotion."""
+
+from __future__ import annotations
+
+from promenade.web.odata import Operations
+
+__all__ = ["OPERATIONS"]
+
+OPERATIONS: Operations = {}

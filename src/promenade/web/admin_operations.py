@@ -1,0 +1,15 @@
+"""The administration's bound actions, by name: what carries out each of them (specification, Admin Service)."""
+
+from __future__ import annotations
+
+from promenade.web import admin_check, admin_drafts, admin_forecast, admin_lifecycle
+from promenade.web.odata import Operations
+
+__all__ = ["OPERATIONS"]
+
+OPERATIONS: Operations = {
+    **admin_drafts.OPERATIONS,
+    **admin_lifecycle.OPERATIONS,
+    **admin_check.OPERATIONS,
+    **admin_forecast.OPERATIONS,
+}
