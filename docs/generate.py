@@ -13,6 +13,7 @@ import msgspec
 from prometheus_client.metrics import MetricWrapperBase
 
 from docs import error_codes, pos_reference
+from docs.admin_page import admin_page
 from docs.markdown import table, text_of
 from docs.public_page import public_api_page
 from promenade import cli, events, metrics
@@ -132,8 +133,13 @@ def entities_page() -> str:
     ]
     parts = ["# Entities that are not public", NOT_PUBLIC, "## Fields kept back", KEPT_BACK]
     parts.append(table(("Collection", "Field", "Type", "Meaning"), rows))
-    parts += [entity_section(entity) for entity in entities() if entity.public is Mode.NONE]
+    parts += [entity_section(entity) for entity in entities() if is_shown_nowhere(entity)]
     return "\n\n".join(parts)
+
+
+def is_shown_nowhere(entity: EntityType) -> bool:
+    """Whether no service has the entity."""
+    return entity.public is Mode.NONE and entity.admin is Mode.NONE
 
 
 def kept_back(entity: EntityType) -> list[Field]:
@@ -194,8 +200,14 @@ def link_row(link: Link) -> tuple[str, str, str, str]:
 
 def place_of(target: str) -> str:
     """A link to where an entity is described."""
-    is_public = entity(target).public is not Mode.NONE
-    return f"[{target}]({'public-api.md' if is_public else ''}#{target.lower()})"
+    page = (
+        ""
+        if is_shown_nowhere(entity(target))
+        else "admin.md"
+        if entity(target).public is Mode.NONE
+        else "public-api.md"
+    )
+    return f"[{target}]({page}#{target.lower()})"
 
 
 def code_lists_page() -> str:
@@ -271,6 +283,7 @@ def option_row(option: click.Option) -> tuple[str, str, str]:
 
 LINKED: tuple[tuple[str, Callable[[], str]], ...] = (
     ("public-api.md", public_api_page),
+    ("admin.md", admin_page),
     ("pos.md", pos_page),
     ("conditions.md", conditions_page),
     ("benefits.md", benefits_page),

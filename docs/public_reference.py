@@ -22,8 +22,10 @@ __all__ = [
     "MANAGED",
     "collection_section",
     "description_of",
+    "first_of",
     "index",
     "operations",
+    "prose_of",
     "set_names",
     "type_of",
 ]
@@ -86,7 +88,7 @@ def index() -> str:
     rows = []
     for name in set_names():
         entity = model.entity(name)
-        meaning = _first(entity.doc)
+        meaning = first_of(entity.doc)
         rows.append((f"[{name}](#{name.lower()})", _MODES[entity.public], _key_words(entity), meaning))
     return table(("Collection", "Mode", "Unique", "What a row is"), rows)
 
@@ -94,7 +96,7 @@ def index() -> str:
 def collection_section(name: str) -> str:
     """One collection: what can be done with it, its fields and where they lead."""
     entity, type_ = model.entity(name), EDM.entity_types[name]
-    parts = [f"### {name}", _prose(entity.doc), " ".join(_facts(entity, type_))]
+    parts = [f"### {name}", prose_of(entity.doc), " ".join(_facts(entity, type_))]
     parts.append(table(("Field", "Type", "", "Meaning"), list(_field_rows(entity, type_))))
     managed = [f"`{prop.name}`" for prop in type_.properties if prop.name in MANAGED]
     parts.append(f"And {_listed(managed)}: [on every row](#on-every-row).")
@@ -163,10 +165,10 @@ def _field_rows(entity: EntityType, type_: OdataType) -> Iterator[tuple[str, str
             continue
         field = fields.get(prop.name)
         if field is not None:
-            notes, meaning = _field_notes(entity, prop, field), _prose(field.doc) + _values(field)
+            notes, meaning = _field_notes(entity, prop, field), prose_of(field.doc) + _values(field)
         else:
             link = links[prop.name]
-            notes, meaning = _link_notes(entity, prop, link), _prose(link.doc) + _target(link)
+            notes, meaning = _link_notes(entity, prop, link), prose_of(link.doc) + _target(link)
         if prop.name in type_.key and entity.public is not RW:
             meaning = "Key."
         yield f"`{prop.name}`", type_of(prop), ", ".join(notes), meaning
@@ -309,13 +311,13 @@ def _answer(one: Operation) -> str:
 # ---- words --------------------------------------------------------------------------------------------------------
 
 
-def _prose(doc: str) -> str:
+def prose_of(doc: str) -> str:
     """A docstring as Markdown, its paragraphs kept apart."""
     return re.sub(r"``", "`", "\n\n".join(" ".join(part.split()) for part in doc.split("\n\n")))
 
 
-def _first(doc: str) -> str:
-    return _prose(doc).partition("\n\n")[0]
+def first_of(doc: str) -> str:
+    return prose_of(doc).partition("\n\n")[0]
 
 
 def _listed(words: Iterator[str] | Sequence[str], last: str = "and") -> str:

@@ -1,0 +1,233 @@
+"""docs/reference/admin.md: how `/admin` is called, its edit drafts, actions and collections, from the model."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from docs import public_reference as reference
+from docs.markdown import table
+from odata_server.draft import ACTIVATE, ADMINISTRATIVE_DATA, EDIT, PREPARE
+from odata_server.edm import Operation, Parameter
+from promenade import model
+from promenade.model import EntityType
+from promenade.model.declare import DRAFT, DRAFT_NODE, NONE, PLAIN, RO, RW_RESTRICTED, Service
+from promenade.model.edm import edm_for
+
+__all__ = ["ACTION_FAULTS", "admin_page"]
+
+_EDM = edm_for(Service.ADMIN)
+_MODES = {
+    DRAFT: "drafts",
+    DRAFT_NODE: "in the draft of its root",
+    PLAIN: "direct",
+    RO: "read only",
+    RW_RESTRICTED: "read, and some changes",
+}
+_OF_DRAFTS = frozenset({ACTIVATE, EDIT, PREPARE})
+
+_INTRO = inspect.cleandoc(
+    """
+    What a back office runs on: OData V4 with edit drafts. To begin with it:
+    [Plan promotions in the back office](../how-to/back-office.md). The metadata at `/admin/$metadata` carries what
+    annotation-driven user interfaces need: labels, value helps, list columns, field groups, criticality.
+
+    Addresses, query options, writing, batches, headers and limits are those of the [public API](public-api.md); the
+    rules of what may be written are the same, for it is the same code. What is different:
+
+    - Answers have the forms of OData 4.0 (`@odata.count`) unless `OData-MaxVersion: 4.01` is sent.
+    - Errors are always `{"error": {"code", "message", "target", "details"}}`, as `application/json`.
+    - PATCH and PUT answer 200 with the entity, unless `Prefer: return=minimal` is sent.
+    - There is no `minorVersion`.
+    - Messages of a request that went well are in the header `sap-messages`: a JSON array of `code`, `message`, `target`
+      and `numericSeverity`.
+    - A caller who comes by a session cookie sends `X-CSRF-Token` with every write; `HEAD /admin/` with
+      `X-CSRF-Token: Fetch` answers it. Bearer tokens need none.
+    """
+)
+_ROLES = (
+    ("`svc.Admin`", "Everything."),
+    (
+        "`svc.PromotionManager`",
+        (
+            "Reads everything. Writes promotions with all that belongs to them, campaigns, templates, pilots, groups"
+            " (article, POS, priority, exclusion) and coupon types, and their actions."
+        ),
+    ),
+    ("`svc.BudgetManager`", "Reads everything. Changes budgets and what belongs to them."),
+)
+_DRAFTS = inspect.cleandoc(
+    """
+    An entity with drafts has the key `(ID=...,IsActiveEntity=...)`: the active one is what everybody sees, its draft is
+    one user's unfinished change. `(<ID>)` alone is the active one. A draft has all properties and parts of its entity;
+    anything may be missing in it until it is activated. Nobody but its author sees a draft, evaluation and the public
+    API never do. The status DRAFT of a promotion is something else: that promotion is active in this sense, it only
+    does not run. Why it is so, and how activation merges: [decision 13](../decisions/0013-edit-drafts.md).
+    """
+)
+_STEPS = (
+    ("Begin a new one", "`POST .../Promotions`, without `IsActiveEntity` or with `false`; deep or empty", "201"),
+    ("Create without a draft", "the same with `IsActiveEntity: true`", "201, checked like any create"),
+    (
+        "Change",
+        "`PATCH .../Promotions(ID=...,IsActiveEntity=false)`; POST, PATCH, DELETE of its parts",
+        "200, 201, 204; a wrong type or a text too long is 400",
+    ),
+    ("Look it over", "`POST .../draftPrepare`", "200; what activation would refuse is in `sap-messages`"),
+    (
+        "Activate",
+        "`POST .../draftActivate`",
+        "201 when new, 200 when it replaces; 400 with targets `in/<property>`; IDs of parts stay",
+    ),
+    (
+        "Take up an active one",
+        '`POST .../Promotions(ID=...,IsActiveEntity=true)/draftEdit` with `{"PreserveChanges": true}`',
+        (
+            "201; 409 `DRAFT_ALREADY_EXISTS` while there is a draft whose lock holds: 15 minutes from its last change. After"
+            " that `false` replaces it"
+        ),
+    ),
+    ("Discard", "`DELETE` of the draft", "204; drafts that nobody touched go after 30 days"),
+    ("Another's draft", "reading it, changing it", "404; 403 `DRAFT_LOCKED_BY_ANOTHER_USER`"),
+    ("The active one, while there is a draft", "`PATCH`, `DELETE`", "409 `DRAFT_ALREADY_EXISTS`, 403"),
+    ("Moves of its life, while there is a draft", "`POST .../activate`, `.../deactivate` ...", "as without"),
+)
+_LISTS = (
+    ("nothing about drafts", "active ones"),
+    ("`IsActiveEntity eq false`", "own drafts"),
+    (
+        "`IsActiveEntity eq false or SiblingEntity/IsActiveEntity eq null`",
+        "own drafts, and active ones of which the caller has none",
+    ),
+    ("`IsActiveEntity eq true and HasDraftEntity eq false`", "active ones that nobody is editing"),
+    (
+        (
+            "`IsActiveEntity eq true and SiblingEntity/IsActiveEntity eq null and "
+            "DraftAdministrativeData/InProcessByUser ne ''`"
+        ),
+        "those that another user is editing",
+    ),
+    (
+        (
+            "`IsActiveEntity eq true and SiblingEntity/IsActiveEntity eq null and "
+            "DraftAdministrativeData/InProcessByUser eq ''`"
+        ),
+        "those with changes of another user that were left",
+    ),
+)
+_BESIDE = inspect.cleandoc(
+    """
+    Fields and rules of each collection are in the [public API](public-api.md#collections). Administration has besides:
+    `IsActiveEntity`, `HasActiveEntity`, `HasDraftEntity`, `SiblingEntity` and `DraftAdministrativeData` on all that has
+    drafts, and the computed fields of the second table.
+    """
+)
+
+ACTION_FAULTS: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType({})
+"""What each action may refuse, by binding and name, beside what every request may meet."""
+
+
+def admin_page() -> str:
+    """The whole page."""
+    parts = ["# Administration", _INTRO, "## Roles", table(("Scope", "What it opens"), _ROLES)]
+    parts += ["## Edit drafts", _DRAFTS, table(("Step", "Request", "Answer"), _STEPS)]
+    parts += ["What a list holds follows from its `$filter`, merged, sorted and counted together:"]
+    parts += [table(("`$filter` says", "The list holds"), _LISTS)]
+    parts += ["### DraftAdministrativeData", "Read only; one row for each draft.", _fields(ADMINISTRATIVE_DATA)]
+    parts += ["## Actions", "All are bound to an active entity, and POST.", *_actions()]
+    parts += ["## Collections", _BESIDE, table(("Collection", "Written", "What a row is"), list(_index()))]
+    parts += [table(("Collection", "Field", "Type", "Meaning"), list(_computed()))]
+    parts += [_own_section(entity) for entity in model.entities() if _is_only_here(entity)]
+    return "\n\n".join(parts)
+
+
+# ---- actions ------------------------------------------------------------------------------------------------------
+
+
+def _actions() -> Iterator[str]:
+    for several in _EDM.operations.values():
+        for one in several:
+            if one.name not in _OF_DRAFTS:
+                yield _action(one)
+
+
+def _action(one: Operation) -> str:
+    faults = ACTION_FAULTS.get((one.binding or "", one.name), ())
+    rows = [
+        ("Address", f"`POST /admin/{one.binding}(<ID>)/{one.name}`"),
+        ("Parameters", "<br>".join(_parameter(given) for given in one.parameters) or "none"),
+        ("Answer", _answer(one)),
+        *([("Errors", "<br>".join(faults))] if faults else []),
+    ]
+    return f"### {one.binding}: {one.name}\n\n{reference.description_of(one)}\n\n{table(('', ''), rows)}"
+
+
+def _parameter(given: Parameter) -> str:
+    need = "optional" if given.nullable else "required"
+    return f"`{given.name}`: {reference.type_of(given)}, {need}, in the body"
+
+
+def _answer(one: Operation) -> str:
+    returns = one.returns
+    if returns is None:
+        return "204"
+    if returns.entity_type is not None:
+        return f"the row of {_place(returns.entity_type)}"
+    properties = getattr(returns.type, "properties", ())
+    shown = "<br>".join(f"`{prop.name}`: {reference.description_of(prop)}" for prop in properties)
+    return f"{'a list `value` of' if returns.collection else 'one of'}:<br>{shown}"
+
+
+# ---- collections --------------------------------------------------------------------------------------------------
+
+
+def _index() -> Iterator[tuple[str, str, str]]:
+    for entity in sorted(model.entities(), key=lambda one: one.set_name):
+        if entity.admin is not NONE:
+            yield _place(entity.set_name), _MODES[entity.admin], reference.first_of(entity.doc)
+
+
+def _place(set_name: str) -> str:
+    page = "" if _is_only_here(model.entity(set_name)) else "public-api.md"
+    return f"[{set_name}]({page}#{set_name.lower()})"
+
+
+def _is_only_here(entity: EntityType) -> bool:
+    return entity.public is NONE and entity.admin is not NONE
+
+
+def _computed() -> Iterator[tuple[str, str, str, str]]:
+    for entity in model.entities():
+        if entity.admin is NONE or _is_only_here(entity):
+            continue
+        shown = {one.name for one in _EDM.entity_types[entity.set_name].properties}
+        for field in entity.fields:
+            if Service.PUBLIC in field.hidden_from and field.wire in shown:
+                prop = _EDM.entity_types[entity.set_name].property_by_name[field.wire]
+                yield _place(entity.set_name), f"`{field.wire}`", reference.type_of(prop), field.doc
+
+
+def _own_section(entity: EntityType) -> str:
+    """A collection that the public API has not."""
+    prose = reference.prose_of(entity.doc)
+    return f"### {entity.set_name}\n\n{prose}\n\n{_fields(entity.set_name)}"
+
+
+def _fields(set_name: str) -> str:
+    type_ = _EDM.entity_types[set_name]
+    rows = [
+        (f"`{prop.name}`", reference.type_of(prop), reference.description_of(prop))
+        for prop in type_.properties
+        if prop.name not in reference.MANAGED
+    ]
+    rows += [
+        (f"`{one.name}`", _target(one.target, many=one.collection), reference.description_of(one))
+        for one in type_.navigations
+        if one.target not in model.code_lists()
+    ]
+    return table(("Field", "Type", "Meaning"), rows)
+
+
+def _target(set_name: str, *, many: bool) -> str:
+    return f"{'many of' if many else 'one of'} {_place(set_name)}"
