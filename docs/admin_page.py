@@ -84,8 +84,8 @@ _STEPS = (
         "Take up an active one",
         '`POST .../Promotions(ID=...,IsActiveEntity=true)/draftEdit` with `{"PreserveChanges": true}`',
         (
-            "201; 409 `DRAFT_ALREADY_EXISTS` while there is a draft whose lock holds: 15 minutes from its last change. After"
-            " that `false` replaces it"
+            "201; 409 `DRAFT_ALREADY_EXISTS` while there is a draft whose lock holds: 15 minutes from its last change."
+            " After that `false` replaces it"
         ),
     ),
     ("Discard", "`DELETE` of the draft", "204; drafts that nobody touched go after 30 days"),
