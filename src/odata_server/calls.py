@@ -110,7 +110,10 @@ async def _answer(x: Exchange, unit: Unit, returns: ReturnType | None, result: R
         rows = await unit.read(x.query(target, x.options))
         if not rows.items:
             return Response(204)
-        return x.entity(rows.items[0], target.entity_type, entity_set, status=result.status or 200)
+        response = x.entity(rows.items[0], target.entity_type, entity_set, status=result.status or 200)
+        if response.status == 201:
+            response.headers["Location"] = x.request.origin + x.links.entity(entity_set, result.key)
+        return response
     if returns.media_type is not None and accepts(x.request, returns.media_type, exactly=True):
         return Response(
             result.status or 200, {"Content-Type": f"{returns.media_type};charset=utf-8"}, str(result.value).encode()

@@ -24,13 +24,15 @@ class Access:
 
     ``entity_set`` is the set it does it to (None for metadata and for unbound operations), ``operation`` what it
     invokes. Reading through a navigation or an expand asks for each set on the way. ``on_the_way``: a write passes
-    through this set, or looks there whether an entity exists, and tells nothing of what it holds.
+    through this set, or looks there whether an entity exists, and tells nothing of what it holds. ``of_draft``: it is
+    done to an edit draft, or to a part of one, that is there already.
     """
 
     kind: str
     entity_set: EntitySet | None = None
     operation: Operation | None = None
     on_the_way: bool = False
+    of_draft: bool = False
 
 
 class Hooks:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from odata_server.draft import IS_ACTIVE
+from odata_server.draft_roles import DraftWay
 from odata_server.edm import ComplexType, EntitySet, EntityType, Function, Primitive, Property
 from odata_server.errors import ODataError, bad_request, not_found, not_implemented
 from odata_server.exchange import Exchange, Work, by_key, check_options, plain_select
@@ -14,7 +16,7 @@ from odata_server.payload import decode_entity, decode_json, decode_property
 from odata_server.preconditions import check_write, tag_of
 from odata_server.reading import ENTITY_OPTIONS
 from odata_server.resources import Kind
-from odata_server.source import Key, Payload, Target, Unit
+from odata_server.source import ByKey, ByNavigation, Key, Payload, Target, Unit
 from odata_server.syntax import ExpandItem, QueryOptions
 
 __all__ = ["locate", "method_not_allowed", "plan_write", "read_only", "target_set"]
@@ -94,12 +96,20 @@ def _creates(x: Exchange) -> bool:
 def _permit(x: Exchange, kind: str, *, possible: bool) -> EntitySet:
     entity_set = target_set(x)
     x.permit_passing()
-    x.permit(kind, entity_set)
+    x.permit(kind, entity_set, of_draft=_is_of_draft(x.resource.target))
     if x.options.expand:
         x.permit_expanded(x.edm.entity_types[entity_set.entity_type], entity_set, x.options.expand)
     if not possible:
         raise read_only(entity_set) if entity_set.read_only else method_not_allowed(x)
     return entity_set
+
+
+def _is_of_draft(target: Target | None) -> bool:
+    """Whether a path leads to an edit draft, or into one, by a key that says so."""
+    steps = target.steps if target is not None else ()
+    keys = [step.key for step in steps if isinstance(step, ByKey)]
+    strays = any(isinstance(step, ByNavigation) and step.navigation.draft_way is not DraftWay.SAME for step in steps)
+    return bool(keys) and keys[0].get(IS_ACTIVE) is False and not strays
 
 
 def _permit_nested(x: Exchange, entity_set: EntitySet, payload: Payload) -> None:

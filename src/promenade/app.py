@@ -25,6 +25,8 @@ from promenade.store.cache import open_cache
 from promenade.store.catalogue import Catalogues
 from promenade.store.session import open_database
 from promenade.store.unit import Database
+from promenade.web.admin import ROOT as ADMIN_ROOT
+from promenade.web.admin import AdminApi
 from promenade.web.auth import Authenticator, KeySource
 from promenade.web.connection import Connection
 from promenade.web.endpoint import Edge, Endpoint, not_found
@@ -183,7 +185,8 @@ class Cloud:
             *reader_endpoints(PUBLIC_ROOT, "Public API"),
         ]
         endpoints = [*pos.endpoints(), *monitoring.endpoints(), *documents, *(issuer.endpoints() if issuer else ())]
-        return _routed(endpoints, {PUBLIC_ROOT: PublicApi(context, authenticator)})
+        services = {PUBLIC_ROOT: PublicApi(context, authenticator), ADMIN_ROOT: AdminApi(context, authenticator)}
+        return _routed(endpoints, services)
 
     @contextlib.asynccontextmanager
     async def _worker(self, context: Context) -> AsyncIterator[None]:
@@ -226,8 +229,8 @@ def _routed(endpoints: Sequence[Endpoint], services: Mapping[str, ASGIApp]) -> A
 
 
 def cloud(settings: Settings) -> ASGIApp:
-    """The cloud edition: `/pos` and `/api/v1` for bearer tokens, the built-in issuer unless a JWKS address is set,
-    monitoring."""
+    """The cloud edition: `/pos`, `/api/v1` and `/admin` for bearer tokens, the built-in issuer unless a JWKS address
+    is set, monitoring."""
     return Cloud(settings)
 
 

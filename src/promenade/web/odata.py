@@ -7,17 +7,17 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-from odata_server.edm import Action, Edm, EntitySet, EntityType, NavigationProperty
+from odata_server.edm import Action, Edm, EntitySet, EntityType
 from odata_server.errors import bad_request
-from odata_server.source import ByKey, Key, Nested, OperationCall, Payload, Query, Result, Rows, Unit
-from odata_server.sql.reader import SqlReader
+from odata_server.source import ByKey, Key, OperationCall, Payload, Query, Result, Rows, Unit
 from promenade.errors import NotFound
 from promenade.model.declare import Service, declared
 from promenade.model.edm import edm_for
 from promenade.store.odata import reader_for
 from promenade.store.unit import Session
 from promenade.web.auth import Caller
-from promenade.workflows.authoring import Authoring, Delta
+from promenade.web.odata_rows import row_of
+from promenade.workflows.authoring import Authoring
 from promenade.workflows.context import Context
 
 __all__ = ["AuthoredSource", "AuthoredUnit", "Operations"]
@@ -27,6 +27,9 @@ ENTITIES_MAX = 50_000
 
 QUERY_SECONDS = 3.0
 """How long a query that a client made up may take; then it is refused (400 QUERY_TOO_EXPENSIVE)."""
+
+USER_LENGTH_MAX = 255
+"""Of a user's name as much is kept."""
 
 TURNS = timedelta(seconds=10)
 """How long the authors of a tenant take turns after two of them had to be kept from waiting for each other."""
@@ -41,7 +44,6 @@ class AuthoredUnit:
         self,
         session: Session,
         service: Service,
-        reader: SqlReader,
         authoring: Authoring,
         operations: Operations,
         at: datetime,
@@ -49,7 +51,7 @@ class AuthoredUnit:
         self.session = session
         self.authoring = authoring
         self.at = at
-        self._reader = reader
+        self._reader = reader_for(service)
         self._edm = edm_for(service)
         self._operations = operations
         self._has_written = False
@@ -76,12 +78,11 @@ class AuthoredUnit:
 
     async def create(self, entity_set: EntitySet, payload: Payload) -> Key:
         self._has_written = True
-        return {"ID": await self.authoring.create(entity_set.name, _row(self._edm, self._type_of(entity_set), payload))}
+        return {"ID": await self.authoring.create(entity_set.name, self._row(entity_set, payload))}
 
     async def update(self, entity_set: EntitySet, key: Key, payload: Payload, *, replace: bool) -> None:
         self._has_written = True
-        row = _row(self._edm, self._type_of(entity_set), payload)
-        await self.authoring.update(entity_set.name, key["ID"], row, replace=replace)
+        await self.authoring.update(entity_set.name, key["ID"], self._row(entity_set, payload), replace=replace)
 
     async def delete(self, entity_set: EntitySet, key: Key) -> None:
         self._has_written = True
@@ -99,6 +100,9 @@ class AuthoredUnit:
     def _type_of(self, entity_set: EntitySet) -> EntityType:
         found: EntityType = self._edm.entity_types[entity_set.entity_type]
         return found
+
+    def _row(self, entity_set: EntitySet, payload: Payload) -> dict[str, Any]:
+        return row_of(self._edm, self._type_of(entity_set), payload)
 
     def _add_what_is_shown_once(self, query: Query, rows: Rows) -> None:
         """A secret that the server made up is in the answer that tells of its making, and nowhere else."""
@@ -158,7 +162,6 @@ class AuthoredSource:
         self._context = context
         self._service = service
         self._operations = operations
-        self._reader = reader_for(service)
         self._take_turns: dict[str, datetime] = {}  # until when, by tenant: its authors got into each other's way
 
     async def transact(self, caller: Caller, work: Callable[[Unit], Awaitable[T]], *, writes: bool) -> T:
@@ -173,56 +176,28 @@ class AuthoredSource:
                 session.limit(QUERY_SECONDS)
             if writes and attempts > 1:
                 self._take_turns[caller.tenant_id] = at + TURNS
-            authoring = Authoring(
-                session,
-                user=caller.user,
-                at=at,
-                new_id=self._context.new_id,
-                service=self._service,
-                http_hosts=self._context.webhook_allow,
-            )
+            unit = self._unit(session, caller, at)
             if writes:
-                await authoring.begin(alone=at < self._take_turns.get(caller.tenant_id, at))
-            unit = AuthoredUnit(session, self._service, self._reader, authoring, self._operations, at)
+                await unit.authoring.begin(alone=at < self._take_turns.get(caller.tenant_id, at))
             result = await work(unit)
             await unit.finish()
             return result
 
         database = self._context.database
-        return await (database.write if writes else database.read)(in_session, tenant=caller.tenant_id)
+        begin = database.write if writes else database.read
+        return await begin(in_session, tenant=caller.tenant_id, user=caller.user[:USER_LENGTH_MAX], at=at)
 
+    def _unit(self, session: Session, caller: Caller, at: datetime) -> AuthoredUnit:
+        """What a transaction of ``caller`` is carried out by."""
+        authoring = self._authoring(session, caller, at)
+        return AuthoredUnit(session, self._service, authoring, self._operations, at)
 
-# ---- payloads as rows ---------------------------------------------------------------------------------------------
-
-
-def _row(edm: Edm, entity_type: EntityType, payload: Payload) -> dict[str, Any]:
-    """A payload as `Authoring` takes it."""
-    row = dict(payload.values)
-    navigations = entity_type.navigation_by_name
-    for name, nested in payload.nested.items():
-        row |= _member(edm, navigations[name], nested)
-    for name in payload.links:
-        raise bad_request("NOT_LINKABLE", f"Entities of {name} belong to one owner; they cannot be linked.", name)
-    return row
-
-
-def _member(edm: Edm, navigation: NavigationProperty, nested: Nested) -> dict[str, Any]:
-    target = edm.entity_types[navigation.target]
-    rows = tuple(_row(edm, target, item) for item in nested.items)
-    if not navigation.composition:
-        return _reference(navigation, rows)
-    if not navigation.collection:
-        return {navigation.name: rows[0] if rows else None}
-    if nested.delta:
-        return {navigation.name: Delta(rows, tuple(key["ID"] for key in nested.removed))}
-    return {navigation.name: list(rows)}
-
-
-def _reference(navigation: NavigationProperty, rows: tuple[dict[str, Any], ...]) -> dict[str, Any]:
-    """An entity beside this one is not written through it; one that is given by its key alone is meant as a link."""
-    if not rows:
-        return {own: None for own, _ in navigation.on}
-    if set(rows[0]) != {other for _, other in navigation.on}:
-        message = f"{navigation.name} is an entity of its own: name it by its key, and write it by its own address."
-        raise bad_request("NOT_A_COMPOSITION", message, navigation.name)
-    return {own: rows[0][other] for own, other in navigation.on}
+    def _authoring(self, session: Session, caller: Caller, at: datetime) -> Authoring:
+        return Authoring(
+            session,
+            user=caller.user,
+            at=at,
+            new_id=self._context.new_id,
+            service=self._service,
+            http_hosts=self._context.webhook_allow,
+        )

@@ -1,4 +1,4 @@
-"""What a body must not claim, whatever else it says: another tenant, a lock, changes of what is not changed here.
+"""What a body must not claim on the public API: another tenant, a lock, changes of what is not changed here.
 
 OData lets a service ignore a value for what it computes itself, and so the rest of the way never sees one. These are
 refused instead, as the specification wants them refused.
@@ -6,23 +6,20 @@ refused instead, as the specification wants them refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable
 from urllib.parse import unquote
-
-import msgspec
 
 from odata_server.hooks import Access
 from odata_server.http import Request
-from promenade.errors import Detail, Forbidden, Invalid, NotAllowed
+from promenade.errors import Detail, Invalid, NotAllowed
 from promenade.model.declare import RW_RESTRICTED, EntityType, declared
+from promenade.web.claims import check_tenant, decoded
 
 __all__ = ["check_claims"]
 
-_TENANT = "tenantId"
 _LOCKED = "locked"
 _DETAILS_MAX = 50
-_HARMLESS = frozenset({"ID", _TENANT, "minorVersion"})
+_HARMLESS = frozenset({"ID", "tenantId", "minorVersion"})
 
 
 def check_claims(tenant_id: str, access: Access, request: Request) -> None:
@@ -32,15 +29,13 @@ def check_claims(tenant_id: str, access: Access, request: Request) -> None:
     (LOCKED_IS_READ_ONLY) for a change of a campaign's ``locked``, and Invalid (NOT_CHANGEABLE) for a change of what a
     restricted collection keeps. What is no JSON is left to the decoder.
     """
+    check_tenant(tenant_id, request.body)
     changed = _changed_entity(access)
-    names = () if changed is None else _named_by_address(changed, request.path)
-    if changed is None and not _may_name(_TENANT, request.body):
+    if changed is None:
         return
-    body = _decoded(request.body)
-    if any(claimed not in (None, tenant_id) for claimed in _values_of(_TENANT, body)):
-        raise Forbidden("FOREIGN_TENANT", "The tenant of a row is the caller's own.", _TENANT)
-    if changed is not None:
-        _check_changes(changed, names or (tuple(body) if isinstance(body, dict) else ()))
+    names = _named_by_address(changed, request.path)
+    body = None if names else decoded(request.body)
+    _check_changes(changed, names or (tuple(body) if isinstance(body, dict) else ()))
 
 
 def _changed_entity(access: Access) -> EntityType | None:
@@ -71,28 +66,3 @@ def _named_by_address(entity: EntityType, path: str) -> tuple[str, ...]:
     """The property that an address ends with, or with its ``$value``; none when it is that of an entity."""
     last = unquote(path.removesuffix("/$value").rpartition("/")[2])
     return (last,) if any(field.wire == last for field in entity.fields) else ()
-
-
-def _may_name(name: str, body: bytes) -> bool:
-    """Whether JSON may hold a member of this name: without reading it, unless it hides letters."""
-    return name.encode() in body or b"\\u" in body
-
-
-def _decoded(body: bytes) -> Any:
-    try:
-        return msgspec.json.decode(body)
-    except (msgspec.MsgspecError, UnicodeError, ValueError, RecursionError):
-        return None
-
-
-def _values_of(name: str, body: Any) -> Iterator[Any]:
-    """Every value of members of this name, however deep."""
-    waiting = [body]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict):
-            if name in value:
-                yield value[name]
-            waiting.extend(value.values())
-        elif isinstance(value, list):
-            waiting.extend(value)

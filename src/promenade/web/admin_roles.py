@@ -1,0 +1,67 @@
+"""Who may do what in administration: one table, entity set -> scopes (specification, Roles and scopes).
+
+An entity that another owns is written by whoever may change its owner. What no table names is administrators' alone.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from odata_server.edm import Function
+from odata_server.hooks import Access
+from promenade.model.declare import declared
+
+__all__ = ["ADMIN", "BUDGET_MANAGER", "PROMOTION_MANAGER", "ROLES", "scopes_for"]
+
+ADMIN = "svc.Admin"
+PROMOTION_MANAGER = "svc.PromotionManager"
+BUDGET_MANAGER = "svc.BudgetManager"
+ROLES = (ADMIN, PROMOTION_MANAGER, BUDGET_MANAGER)
+"""The scopes that open administration; each of them reads everything."""
+
+_PROMOTION_MANAGERS = frozenset(
+    {
+        "ArticleGroups", "Campaigns", "CouponCodeBatches", "CouponCodeConfigurations", "CouponRefillSchedules",
+        "CouponTypePromotions", "CouponTypes", "MutualExclusionGroups", "PosGroups", "PriorityGroupPromotions",
+        "PriorityGroups", "PromotionPilotConfigs", "PromotionTemplates", "Promotions",
+    }
+)  # fmt: skip
+"""What promotion managers create, change and delete, each with all that it owns."""
+
+_BUDGET_MANAGERS = frozenset(
+    {"BudgetNotifications", "BudgetPromotions", "BudgetStakeholders", "Budgets", "RechargeContributions"}
+)
+"""What budget managers change; they neither create nor delete."""
+
+_LOOKING = frozenset({"check", "forecast"})
+"""Actions that change nothing."""
+
+
+def scopes_for(access: Access) -> tuple[str, ...]:
+    """The scopes of which one is needed for ``access``."""
+    if access.kind in {"metadata", "read"} or access.entity_set is None:
+        return ROLES
+    operation = access.operation
+    if operation is not None and (isinstance(operation, Function) or operation.name in _LOOKING):
+        return ROLES
+    return _writers(access.entity_set.name, changes=access.kind in {"update", "invoke"} or access.of_draft)
+
+
+@cache
+def _writers(set_name: str, *, changes: bool) -> tuple[str, ...]:
+    """Who writes a set; ``changes``: what is there is changed, which includes discarding one's draft of it."""
+    root = _root_of(set_name)
+    found = [ADMIN]
+    if root in _PROMOTION_MANAGERS:
+        found.append(PROMOTION_MANAGER)
+    if root in _BUDGET_MANAGERS and changes:
+        found.append(BUDGET_MANAGER)
+    return tuple(found)
+
+
+def _root_of(set_name: str) -> str:
+    """The entity set at the top of what owns this one."""
+    entity = declared().get(set_name)
+    while entity is not None and entity.owner is not None:
+        entity = declared()[entity.owner.target]
+    return set_name if entity is None else entity.set_name

@@ -1,0 +1,135 @@
+"""What the OData services of the product have in common: their way into ASGI, their callers, their refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import structlog
+from starlette.types import Message, Receive, Scope, Send
+
+from odata_server.edm import Edm, EntitySet
+from odata_server.errors import ODataError, bad_request
+from odata_server.hooks import Hooks
+from odata_server.http import Request
+from odata_server.service import Service
+from odata_server.source import Source
+from odata_server.transport import request_of, send_response
+from promenade.errors import PromenadeError
+from promenade.web.auth import Authenticator, Caller
+from promenade.web.body import Disconnected, header
+from promenade.web.endpoint import URL_TOO_LONG, url_is_too_long
+from promenade.web.problems import odata_error
+from promenade.workflows.context import Context
+
+__all__ = ["ApiHooks", "ODataApi", "is_odata_client", "refuse_what_is_not_written"]
+
+_log = structlog.get_logger("promenade.web")
+
+
+class ApiHooks(Hooks):
+    """Who calls and what time it is, as every service of the product has it."""
+
+    def __init__(self, context: Context, authenticator: Authenticator) -> None:
+        self._context = context
+        self._authenticator = authenticator
+
+    async def authenticate(self, scope: Mapping[str, Any]) -> Caller:
+        try:
+            return await self._authenticator.authenticate(dict(scope))
+        except PromenadeError as error:
+            was_sent = header(dict(scope), b"authorization") is not None
+            raise odata_error(error, credential_was_sent=was_sent) from error
+
+    def translate(self, error: Exception) -> ODataError | None:
+        return odata_error(error) if isinstance(error, PromenadeError) else None
+
+    def now(self) -> datetime:
+        return self._context.clock()
+
+
+class ODataApi:
+    """A service as an ASGI application for everything at and below ``root``."""
+
+    def __init__(self, edm: Edm, source: Source, hooks: ApiHooks, *, root: str) -> None:
+        self._root = root
+        self._hooks = hooks
+        self._service = Service(edm, source, hooks, root=root)
+        # INVARIANT: labels of metrics come from what is declared, never from the request.
+        names = (*edm.entity_sets, *edm.action_imports, "$metadata", "$batch")
+        self._labels = {name: f"{root}/{name}" for name in names} | {"": root}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, with its correlation id. Raises `Disconnected` when nobody is left to answer."""
+        segment = _first_segment(scope["path"], self._root)
+        scope["promenade.route"] = self._labels.get(segment, f"{self._root}/{{other}}")
+        correlation_id: bytes = scope["promenade.correlation_id"]
+        has_begun = False
+
+        async def with_headers(message: Message) -> None:
+            nonlocal has_begun
+            if message["type"] == "http.response.start":
+                has_begun = True
+                added = [(b"x-correlation-id", correlation_id), *self.headers(scope)]
+                message["headers"] = [*message["headers"], *added]
+            await send(message)
+
+        refusal = bad_request("URL_TOO_LONG", URL_TOO_LONG) if url_is_too_long(scope) else self.refusal(segment)
+        if refusal is not None:
+            await self._tell(scope, refusal, with_headers)
+            return
+        try:
+            await self._service(scope, receive, with_headers)
+        except Exception:
+            if has_begun:
+                raise
+            # A 500 says where to look in the log and nothing else.
+            text = correlation_id.decode("ascii")
+            _log.exception("request failed", correlation_id=text, path=scope["path"])
+            error = ODataError(500, "INTERNAL_ERROR", f"Something went wrong; quote {text}.")
+            await self._tell(scope, error, with_headers)
+        if not has_begun:
+            raise Disconnected
+
+    def refusal(self, segment: str) -> ODataError | None:
+        """Why nothing below the root that begins with ``segment`` is a resource of this service, if so."""
+        return None
+
+    def headers(self, scope: Scope) -> list[tuple[bytes, bytes]]:
+        """Further headers of the answer."""
+        return []
+
+    async def _tell(self, scope: Scope, error: ODataError, send: Send) -> None:
+        request = request_of(scope, self._root) or Request(scope["method"], "")
+        await send_response(send, request, self._hooks.render_error(request, error, self._hooks.default_version))
+
+
+def _first_segment(path: str, root: str) -> str:
+    """What stands first below the root, without a key: ``Campaigns`` of ``/api/v1/Campaigns(...)/posGroups``."""
+    return path.removeprefix(root).strip("/").partition("/")[0].partition("(")[0]
+
+
+# ---- what is not written ------------------------------------------------------------------------------------------
+
+_FLAGS = {"create": "insertable", "update": "updatable", "delete": "deletable"}
+_VERBS = {"create": "created", "update": "changed", "delete": "deleted"}
+
+
+def refuse_what_is_not_written(entity_set: EntitySet, kind: str, request: Request) -> None:
+    """Raise for a write that a collection does not take (specification, generic pattern and Errors)."""
+    if kind not in _FLAGS or getattr(entity_set, _FLAGS[kind]):
+        return
+    if not entity_set.read_only:
+        allow = "GET" if kind == "create" else "GET, PATCH"
+        message = f"{entity_set.name} cannot be {_VERBS[kind]} directly."
+        raise ODataError(405, f"NOT_{_FLAGS[kind].upper()}", message, headers={"Allow": allow})
+    message = f"{entity_set.name} can only be read."
+    if is_odata_client(request):
+        raise ODataError(403, "READ_ONLY", message)
+    raise ODataError(405, "READ_ONLY", message, headers={"Allow": "GET"})
+
+
+def is_odata_client(request: Request) -> bool:
+    """Whether the sender speaks OData, and not just HTTP and JSON."""
+    return request.in_batch or "odata-version" in request.headers or "odata-maxversion" in request.headers
