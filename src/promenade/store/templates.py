@@ -14,7 +14,7 @@ from promenade.model.declare import Collection, EntityType
 from promenade.store.schema import table
 from promenade.store.unit import Session
 
-__all__ = ["Tree", "TreeTooLarge", "read_tree"]
+__all__ = ["Tree", "TreeTooLarge", "read_owned", "read_tree"]
 
 
 class TreeTooLarge(Exception):
@@ -44,6 +44,22 @@ async def read_tree(session: Session, set_name: str, entity_id: str, rows_max: i
     reading = _Reading(session, rows_max)
     await reading.below(entity, select(rows.c.id).where(rows.c.id == entity_id))
     return reading.tree(entity, found[0])
+
+
+async def read_owned(session: Session, set_name: str, column: str, value: str, rows_max: int) -> list[Tree]:
+    """The rows of a set whose ``column`` is ``value``, each with its compositions, in the order of sequence and ID.
+
+    Raises TreeTooLarge when they are more than ``rows_max`` altogether.
+    """
+    entity, rows = model.entity(set_name), table(set_name)
+    wanted = rows.c[column] == value
+    found = await session.execute(select(rows).where(wanted).order_by(*_order(rows)).limit(rows_max + 1))
+    if len(found) > rows_max:
+        raise TreeTooLarge
+    reading = _Reading(session, rows_max - len(found))
+    if found:
+        await reading.below(entity, select(rows.c.id).where(wanted))
+    return [reading.tree(entity, row) for row in found]
 
 
 class _Reading:

@@ -1,9 +1,71 @@
-"""Status, copies, campaigns and coupons: actions that change something that is there."""
+"""The bound actions of administration that move entities through their lives, copy them and make coupon codes.
+
+Each is one workflow (specification, Admin Service, Bound actions). Several types have an action of one name; what it is
+bound to tells them apart.
+"""
 
 from __future__ import annotations
 
-from promenade.web.odata import Operations
+from typing import Any
+
+from odata_server.source import OperationCall, Result
+from promenade.errors import Conflict
+from promenade.web.odata import AuthoredUnit, Operations
+from promenade.workflows.campaigns import add_promotions, remove_promotion
+from promenade.workflows.copying import copy_promotion
+from promenade.workflows.lifecycle import move, move_promotion
 
 __all__ = ["OPERATIONS"]
 
-OPERATIONS: Operations = {}
+
+async def _move(unit: AuthoredUnit, call: OperationCall) -> Result:
+    key, verb = _bound_to(call), call.operation.name
+    if call.operation.binding == "Promotions":
+        await move_promotion(unit.authoring, unit.session, key, verb, unit.at)
+    else:
+        await move(unit.authoring, str(call.operation.binding), key, verb)
+    return _same_row(call)
+
+
+async def _copy(unit: AuthoredUnit, call: OperationCall) -> Result:
+    given = call.parameters
+    copy_id = await copy_promotion(
+        unit.authoring, unit.session, _bound_to(call), code=given.get("code"), name=given.get("name")
+    )
+    return Result(key={**(call.binding or {}), "ID": copy_id}, entity_set=call.entity_set, status=201)
+
+
+async def _add_promotions(unit: AuthoredUnit, call: OperationCall) -> Result:
+    await add_promotions(unit.authoring, unit.session, _bound_to(call), call.parameters.get("promotionIds"))
+    return _same_row(call)
+
+
+async def _remove_promotion(unit: AuthoredUnit, call: OperationCall) -> Result:
+    await remove_promotion(unit.authoring, unit.session, _bound_to(call), call.parameters.get("promotionId"))
+    return _same_row(call)
+
+
+def _bound_to(call: OperationCall) -> str:
+    """The ID of the active entity that an action is called on. Raises Conflict (NOT_FOR_DRAFTS) for an edit draft."""
+    key: dict[str, Any] = dict(call.binding or {})
+    if key.get("IsActiveEntity") is False:
+        message = f"{call.operation.name} is for what is active; this is an edit draft: activate or discard it first."
+        raise Conflict("NOT_FOR_DRAFTS", message)
+    return str(key["ID"])
+
+
+def _same_row(call: OperationCall) -> Result:
+    return Result(key=call.binding, entity_set=call.entity_set)
+
+
+_MOVES = (
+    "activate", "deactivate", "submit", "approve", "reject", "archive", "startPilot", "endPilot", "promoteToActive",
+    "lock", "unlock",
+)  # fmt: skip
+
+OPERATIONS: Operations = {
+    **dict.fromkeys(_MOVES, _move),
+    "copy": _copy,
+    "addPromotions": _add_promotions,
+    "removePromotion": _remove_promotion,
+}

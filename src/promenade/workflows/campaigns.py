@@ -14,6 +14,7 @@ from promenade.store.authored import Columns, read_rows
 from promenade.store.campaigns import CampaignSheet, read_campaign_sheet
 from promenade.store.unit import Session
 from promenade.workflows.authoring import Authoring
+from promenade.workflows.authoring.locks import locked
 
 __all__ = ["add_promotions", "calendar_file", "export_ics", "remove_promotion"]
 
@@ -106,11 +107,11 @@ async def _unlocked(
     campaigns = {row["id"]: row for row in rows}
     if campaign_id not in campaigns:
         raise _no_campaign()
-    faults = [_locked(campaigns[campaign_id], None)] if campaigns[campaign_id]["locked"] else []
+    faults = [locked(campaigns[campaign_id])] if campaigns[campaign_id]["locked"] else []
     for key, place in places.items():
         other = campaigns.get(has_now.get(key, ""))
         if other is not None and other["locked"]:
-            faults.append(_locked(other, f"promotionIds/{place}"))
+            faults.append(locked(other, f"promotionIds/{place}"))
     if faults:
         first = faults[0]
         details = [Detail(one.code, one.message, one.target) for one in faults[:DETAILS_MAX]]
@@ -231,11 +232,6 @@ def _is_id(value: object) -> bool:
 
 def _unknown(target: str) -> Detail:
     return Detail("UNKNOWN_REFERENCE", f"{target} names a promotion that does not exist.", target)
-
-
-def _locked(campaign: Columns, target: str | None) -> Conflict:
-    message = f"The campaign {campaign['code']} is locked; it and its promotions cannot be changed."
-    return Conflict("LOCKED", message, target)
 
 
 def _no_campaign() -> NotFound:

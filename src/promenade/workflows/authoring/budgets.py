@@ -29,6 +29,7 @@ class _Budgets(Rules):
         changed = [write for write in writes if write.act is Act.UPDATE]
         for write in changed:
             _check_total(unit, write)
+            _check_validity(unit, write)
         await self._check_currency(unit, [write for write in changed if write.differs("currency")])
         return []
 
@@ -74,6 +75,13 @@ def _check_total(unit: Unit, write: Write) -> None:
         target = write.target("total_amount")
         message = "The total cannot be less than what was spent from the budget or granted to stores."
         unit.faults.add(Conflict("TOTAL_BELOW_CONSUMED", message, target))
+
+
+def _check_validity(unit: Unit, write: Write) -> None:
+    ends = write.after["valid_to"]
+    if write.verb == "activate" and ends is not None and ends <= unit.at:
+        target = write.target("valid_to")
+        unit.faults.add(Detail("VALIDITY_OVER", "The budget's validity is over.", target))
 
 
 @rules("BudgetStakeholders")

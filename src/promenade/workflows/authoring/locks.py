@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from promenade.errors import Conflict
-from promenade.store.authored import read_rows
+from promenade.store.authored import Columns, read_rows
 from promenade.workflows.authoring.owners import Owners
 from promenade.workflows.authoring.unit import Unit, Write
 
-__all__ = ["LOCKING", "check_locks"]
+__all__ = ["LOCKING", "check_locks", "locked"]
 
 LOCKING = frozenset({"lock", "unlock"})
 """The verbs that a locked campaign does not refuse."""
@@ -32,11 +32,16 @@ async def check_locks(unit: Unit, writes: Sequence[Write], owners: Owners) -> No
         return
     for campaign in await read_rows(unit.session, "Campaigns", "id", named, lock="share"):
         if campaign["locked"]:
-            message = f"The campaign {campaign['code']} is locked; it and its promotions cannot be changed."
             for write in named[campaign["id"]]:
                 target = write.target("campaign_id") if "campaign_id" in write.given else None
-                unit.faults.add(Conflict("LOCKED", message, target))
+                unit.faults.add(locked(campaign, target))
                 break  # one lock is one fault, however many rows it keeps from being changed
+
+
+def locked(campaign: Columns, target: str | None = None) -> Conflict:
+    """The fault of a change that a locked campaign refuses."""
+    message = f"The campaign {campaign['code']} is locked; it and its promotions cannot be changed."
+    return Conflict("LOCKED", message, target)
 
 
 async def _campaigns(

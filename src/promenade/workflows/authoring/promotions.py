@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from promenade.engine.catalogue import compile_promotion
-from promenade.engine.definition import DefinitionError, PromotionDefinition
+from promenade.engine.definition import PromotionDefinition
 from promenade.errors import Conflict, Detail
 from promenade.events import (
     Event,
@@ -25,6 +24,7 @@ from promenade.store.outbox import emit_all
 from promenade.store.surroundings import load_surroundings
 from promenade.workflows.authoring.checks import already_exists
 from promenade.workflows.authoring.rules import Rules, rules
+from promenade.workflows.authoring.runnable import broken_parts, missing
 from promenade.workflows.authoring.unit import Act, Unit, Write
 
 __all__: list[str] = []
@@ -104,30 +104,30 @@ async def _check_live(unit: Unit, ids: Sequence[str]) -> None:
             target = _path(definition, writes) + "currency"
             message = "The promotion has another currency than a budget that it is charged to."
             unit.faults.add(Detail("BUDGET_CURRENCY", message, target))
-        try:
-            compile_promotion(definition)
-        except DefinitionError as error:
+        for error in broken_parts(definition):
             unit.faults.add(Detail(error.code, error.message, _target(definition, error.target, writes)))
+
+
+def _moves(writes: Sequence[Write]) -> list[Write]:
+    return [one for one in writes if one.set_name == "Promotions" and one.act is Act.UPDATE and one.differs("status")]
 
 
 def _check_runs(unit: Unit, definition: PromotionDefinition, writes: Sequence[Write]) -> None:
     """What is missing for a promotion that becomes live; one made ACTIVE may get its actions later."""
-    moves = [one for one in writes if one.set_name == "Promotions" and one.act is Act.UPDATE and one.differs("status")]
-    if not moves:
-        return
-    path = moves[-1].path
-    if not definition.actions and not definition.loyalty_actions:
-        message = "The promotion gives nothing: it needs a discount action or a loyalty action."
-        unit.faults.add(Detail("ACTION_MISSING", message, f"{path}DiscountActions"))
-    if definition.valid_to is not None and definition.valid_to <= unit.at:
-        unit.faults.add(Detail("VALIDITY_OVER", "The promotion's validity is over.", f"{path}validTo"))
+    moves = _moves(writes)
+    if moves:
+        for fault in missing(definition, unit.at, moves[-1].path):
+            unit.faults.add(fault)
 
 
 def _check_pilot(unit: Unit, definition: PromotionDefinition, writes: Sequence[Write]) -> None:
-    """A pilot runs by its configuration, which cannot be taken from under it."""
-    if definition.status != "PILOT" or definition.pilot is not None:
+    """A pilot runs by its configuration, which cannot be taken from under it, and within its window."""
+    if definition.status != "PILOT":
         return
-    if any(write.set_name == "PromotionPilotConfigs" for write in writes):
+    if definition.pilot is not None:
+        if _moves(writes) and definition.pilot.ends_at <= unit.at:
+            unit.faults.add(Detail("PILOT_OVER", "The pilot's window is over.", "PromotionPilotConfigs/pilotEndAt"))
+    elif any(write.set_name == "PromotionPilotConfigs" for write in writes):
         message = "The configuration of a running pilot cannot be taken away; end the pilot first."
         unit.faults.add(Conflict("PILOT_RUNNING", message))
     else:
