@@ -45,11 +45,15 @@ def of_property(prop: Property) -> tuple[Annotation, ...]:
 def of_set(edm: Edm, entity_set: EntitySet) -> tuple[Annotation, ...]:
     """The annotations of an entity set: what may be done with it."""
     entity_type = edm.entity_types[entity_set.entity_type]
-    hidden = tuple(AnnotationPath(one.name, "PropertyPath") for one in entity_type.properties if one.write_only)
+    unfilterable = tuple(
+        AnnotationPath(one.name, "PropertyPath")
+        for one in entity_type.properties
+        if one.write_only or not one.filterable
+    )
     unsortable = tuple(
         AnnotationPath(one.name, "PropertyPath")
         for one in entity_type.properties
-        if one.write_only or one.collection or isinstance(one.type, ComplexType)
+        if one.write_only or not one.filterable or one.collection or isinstance(one.type, ComplexType)
     )
     refused = tuple(
         AnnotationPath(one.name, "NavigationPropertyPath") for one in entity_type.navigations if not one.writable
@@ -75,7 +79,7 @@ def of_set(edm: Edm, entity_set: EntitySet) -> tuple[Annotation, ...]:
                 | _unless_empty("NonUpdatableNavigationProperties", refused if entity_set.updatable else ()),
             ),
             _restrictions("Delete", {"Deletable": entity_set.deletable}),
-            _restrictions("Filter", {"Filterable": True} | _unless_empty("NonFilterableProperties", hidden)),
+            _restrictions("Filter", {"Filterable": True} | _unless_empty("NonFilterableProperties", unfilterable)),
             _restrictions("Sort", {"Sortable": True} | _unless_empty("NonSortableProperties", unsortable)),
             _restrictions("Search", {"Searchable": any(one.searchable for one in entity_type.properties)}),
             _restrictions("Count", {"Countable": True}),

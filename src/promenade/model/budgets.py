@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from promenade.model.criticality import status_criticality
 from promenade.model.declare import (
     ADMIN,
     DRAFT,
@@ -66,11 +67,7 @@ class Budgets(
     currency = currency_code("The currency of its amounts.", required=True)
     valid_from = timestamp("From when on it can be consumed; null: from ever.")
     valid_to = timestamp("Until when it can be consumed, this moment not included; null: for ever.")
-    status_criticality = integer(
-        "How the status is to be coloured: 1 negative, 2 critical, 3 positive, 0 neutral.",
-        virtual=True,
-        hidden_from=_ADMIN_ONLY,
-    )
+    status_criticality = status_criticality()
     utilization = decimal(5, 2, "Percentage of the total that is consumed.", virtual=True, hidden_from=_ADMIN_ONLY)
     promotions = back("BudgetPromotions", "The promotions charged to it.", by="budget")
     stakeholders = back("BudgetStakeholders", "Who pays for it.", by="budget")

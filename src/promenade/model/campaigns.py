@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from promenade.model.criticality import status_criticality
 from promenade.model.declare import (
     DRAFT,
     DRAFT_NODE,
@@ -36,6 +37,7 @@ class Campaigns(
     start_at = timestamp("When its window opens; null: it is open already.")
     end_at = timestamp("When its window closes; null: never.")
     status = code_of("CampaignStatuses", "Where the campaign stands.", default="DRAFT")
+    status_criticality = status_criticality()
     notes = text(2000, "Notes for those who work on it.")
     merge_promotion_pos_groups = boolean(
         "False: the campaign's POS groups decide where its promotions run. True: theirs are added."

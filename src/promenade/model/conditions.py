@@ -81,7 +81,9 @@ class Conditions(ConditionFields, Entity, public=RW, admin=PLAIN, importable=Tru
     """
 
     promotion = parent("Promotions", "The promotion.")
-    parameter_summary = text(None, "The condition in words.", virtual=True, hidden_from=frozenset({PUBLIC, REPORTING}))
+    parameter_summary = text(
+        None, "The condition in words.", virtual=True, filterable=False, hidden_from=frozenset({PUBLIC, REPORTING})
+    )
     value_list_items = children("ConditionValueListItems", "Values of which any will do.", by="condition")
     article_list_items = children("ConditionArticleListItems", "Articles of which any will do.", by="condition")
 

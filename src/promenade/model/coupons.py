@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from promenade.model.criticality import status_criticality
 from promenade.model.declare import (
     ADMIN,
     DRAFT,
@@ -55,6 +56,7 @@ class CouponTypes(
     name = text(255, "What the coupon is called.", required=True, searchable=True)
     description = text(1000, "What the coupon is good for.", searchable=True)
     status = code_of("CouponStatuses", "Whether its codes are accepted.", default="INACTIVE")
+    status_criticality = status_criticality()
     code_type = code_of("CouponCodeTypes", "Whether its code is shared by all.", default="INDIVIDUAL")
     generic_code = text(64, "The code that all present; of GENERIC types only.", write_only=True)
     valid_from = timestamp("From when on its codes are accepted; null: from ever.")
@@ -96,6 +98,7 @@ class CouponCodeBatches(Entity, public=RW, admin=PLAIN):
     generated_count = integer("How many there are so far.", default=0, read_only=True)
     status = choice("QUEUED", "RUNNING", "COMPLETED", "FAILED", doc="Where the batch stands.", default="QUEUED",
                     read_only=True)  # fmt: skip
+    status_criticality = status_criticality()
     started_at = timestamp("When generating began.", read_only=True)
     completed_at = timestamp("When it ended.", read_only=True)
 
@@ -136,6 +139,7 @@ class CouponCodes(
     code = text(64, "The secret that is presented at the till.", required=True, hidden_from=PUBLIC,
                 importable=True)  # fmt: skip
     status = code_of("CouponCodeStatuses", "Where the code stands in its life.", default="ACTIVE")
+    status_criticality = status_criticality()
     customer_id = text(50, "The only customer who may spend it; null: whoever bears it.",
                        searchable=True)  # fmt: skip
     reservation_ref = uuid("Its current reservation; new each time.", read_only=True)

@@ -120,6 +120,7 @@ def text(
     searchable: bool = False,
     read_only: bool = False,
     virtual: bool = False,
+    filterable: bool = True,
     write_only: bool = False,
     hidden_from: Service | frozenset[Service] = frozenset(),
     importable: bool = False,
@@ -131,8 +132,8 @@ def text(
     hidden = frozenset((hidden_from,)) if isinstance(hidden_from, Service) else hidden_from
     return Field(
         kind=Kind.TEXT, doc=doc, length=length, required=required, default=default, searchable=searchable,
-        read_only=read_only or virtual, virtual=virtual, write_only=write_only, hidden_from=hidden,
-        importable=importable, refers_to=refers_to, wire=wire, label=label,
+        read_only=read_only or virtual, virtual=virtual, filterable=filterable, write_only=write_only,
+        hidden_from=hidden, importable=importable, refers_to=refers_to, wire=wire, label=label,
     )  # fmt: skip
 
 

@@ -198,6 +198,7 @@ def _property(field: Field) -> Property:
         immutable=field.name == "id",
         write_only=field.write_only,
         searchable=field.searchable,
+        filterable=field.filterable,
         annotations=(*_annotated(field.doc, field.label), *_bounds(field)),
     )
 

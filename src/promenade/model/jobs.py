@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from promenade.model.criticality import criticality, status_criticality
 from promenade.model.declare import (
-    PUBLIC,
-    REPORTING,
     RO,
     RW_RESTRICTED,
     Entity,
@@ -21,7 +20,6 @@ from promenade.model.declare import (
 
 __all__ = ["ArticleImportJobItems", "ArticleImportJobs", "ImportJobErrors", "ImportJobs", "RawPayloads"]
 
-_ADMIN_ONLY = frozenset({PUBLIC, REPORTING})
 _STATUSES = ("QUEUED", "RUNNING", "SUCCEEDED", "FAILED")
 
 
@@ -39,6 +37,7 @@ class ImportJobs(
     source = choice("BULK_IMPORT", "POS_BATCH", "MASTER_DATA_SOAP", "MASTER_DATA_REST", doc="How the rows came.",
                     required=True, read_only=True)  # fmt: skip
     status = choice(*_STATUSES, doc="Where the job stands.", default="QUEUED", read_only=True)
+    status_criticality = status_criticality()
     total_rows = integer("Rows received.", default=0, read_only=True)
     rows_succeeded = integer("Rows stored so far.", default=0, read_only=True)
     rows_failed = integer("Rows refused so far.", default=0, read_only=True)
@@ -73,8 +72,8 @@ class ArticleImportJobs(Entity, public=RO, admin=RO, deprecated=True):
     failed_articles = integer("Articles refused so far.", default=0, read_only=True)
     started_at = timestamp("When work began.", read_only=True)
     completed_at = timestamp("When the job ended.", read_only=True)
-    status_criticality = integer("How the status is to be coloured.", virtual=True, hidden_from=_ADMIN_ONLY)
-    failed_criticality = integer("How failedArticles is to be coloured.", virtual=True, hidden_from=_ADMIN_ONLY)
+    status_criticality = status_criticality()
+    failed_criticality = criticality("How failedArticles is to be coloured: 3 for none, else 1.")
     items = children("ArticleImportJobItems", "Its articles.", by="job")
 
 
@@ -84,6 +83,7 @@ class ArticleImportJobItems(Entity, public=RO, admin=RO, deprecated=True):
     job = parent("ArticleImportJobs", "The job.")
     article_number = text(50, "Number of the article.", read_only=True, searchable=True)
     status = choice("created", "updated", "failed", doc="What became of it.", read_only=True)
+    status_criticality = status_criticality()
     error = text(2000, "Why it failed.", read_only=True)
 
 

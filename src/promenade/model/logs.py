@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from promenade.model.criticality import status_criticality
 from promenade.model.declare import (
     ADMIN,
     NONE,
@@ -47,6 +48,7 @@ class CalculationLogs(
     customer_id = text(50, "The customer.", read_only=True, searchable=True)
     channel = text(50, "The channel.", read_only=True)
     status = code_of("CalculationLogStatuses", "How it ended.", required=True, read_only=True)
+    status_criticality = status_criticality()
     pilot_arm = choice("PILOT", "CONTROL", "EXPERIMENT", doc="The arm of a pilot or experiment that the sale belongs "
                        "to; see the promotions of the log for which.", read_only=True)  # fmt: skip
     subtotal = computed_amount("Sum of all lines before discounts.", required=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from promenade.model.criticality import status_criticality
 from promenade.model.declare import (
     DRAFT,
     DRAFT_NODE,
@@ -54,6 +55,7 @@ class Promotions(
     description = text(1000, "What the promotion is about.", searchable=True)
     type = code_of("PromotionTypes", "What the promotion is chiefly about.", default="ARTICLE")
     status = code_of("PromotionStatuses", "Where the promotion stands in its life.", default="DRAFT")
+    status_criticality = status_criticality()
     valid_from = timestamp("From when on it runs, this moment included; null: from ever.")
     valid_to = timestamp("Until when it runs, this moment not included; null: for ever.")
     priority = integer("Its place among promotions: lower comes first.", default=100)
@@ -125,6 +127,7 @@ class PromotionsCalendar(Entity, public=RO, admin=RO, stored=False, managed=Fals
     promotion = to_one("Promotions", "The promotion.", read_only=True)
     promotion_name = text(255, "What the promotion is called.", read_only=True, searchable=True)
     status = code_of("PromotionStatuses", "Where the promotion stands.", read_only=True)
+    status_criticality = status_criticality()
     type = code_of("PromotionTypes", "What the promotion is chiefly about.", read_only=True)
     starts_at = timestamp("When it begins: its own validity within its campaign's window.", read_only=True)
     ends_at = timestamp("When it ends.", read_only=True)

@@ -121,6 +121,7 @@ class Field:
     searchable: bool = False
     read_only: bool = False  # set by the service; a client's value is refused
     virtual: bool = False  # computed on reading, never stored, never writable
+    filterable: bool = True  # False: worked out of a row that has been read, so neither filtered nor ordered by
     write_only: bool = False  # accepted, never shown to anybody
     hidden_from: frozenset[Service] = frozenset()  # neither shown, filtered nor accepted there
     importable: bool = False  # accepted in bulk-import rows although hidden from the public API

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from promenade.model.criticality import status_criticality
 from promenade.model.declare import RO, Entity, back, choice, integer, text, timestamp, to_one
 
 __all__ = ["LocalDeployments", "SyncHistory"]
@@ -15,6 +16,7 @@ class LocalDeployments(Entity, public=RO, admin=RO, natural_key=("store_code",))
     # Not `version`, which is every row's own counter.
     program_version = text(20, "Version of its program.", read_only=True, wire="version", label="Version")
     status = choice("ONLINE", "OFFLINE", doc="Whether it is heard of.", default="OFFLINE", read_only=True)
+    status_criticality = status_criticality()
     last_heartbeat_at = timestamp("When it was last heard of.", read_only=True)
     last_sync_at = timestamp("When it last took up changes.", read_only=True)
     pending_transactions = integer("Sales that it has not sent yet.", default=0, read_only=True)
@@ -33,4 +35,5 @@ class SyncHistory(Entity, public=RO, admin=RO, indexes=(("deployment_id", "start
     promotions = integer("Promotions sent.", default=0, read_only=True)
     transactions = integer("Sales sent.", default=0, read_only=True)
     status = choice("RUNNING", "SUCCEEDED", "FAILED", doc="How it ended.", default="RUNNING", read_only=True)
+    status_criticality = status_criticality()
     message = text(1000, "What went wrong.", read_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from promenade.model.criticality import status_criticality
 from promenade.model.declare import (
     PLAIN,
     RO,
@@ -49,6 +50,7 @@ class NotificationLogs(
     callback_url = text(2000, "Where it was sent.", required=True, read_only=True)
     status = choice("PENDING", "DELIVERED", "RETRYING", "DEAD_LETTER", doc="Where the delivery stands.",
                     default="PENDING", read_only=True)  # fmt: skip
+    status_criticality = status_criticality()
     attempts = integer("How often it was tried.", default=0, read_only=True)
     http_status = integer("The last answer's status.", read_only=True)
     last_error = text(1000, "Why the last attempt failed.", read_only=True)

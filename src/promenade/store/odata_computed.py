@@ -6,8 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
 
 from odata_server.sql.model import Column
+from promenade.model.criticality import CRITICALITY, NEGATIVE, NEUTRAL, POSITIVE
+from promenade.store.condition_facts import condition_summary
+from promenade.store.schema import table
 from promenade.store.types import ExactDecimal
 
 __all__ = ["COMPUTED"]
@@ -18,5 +24,85 @@ def _remaining(source: sa.FromClause) -> sa.ColumnElement[Any]:
     return sa.type_coerce(rest, ExactDecimal(18, 3))
 
 
-COMPUTED: Mapping[tuple[str, str], Column] = {("Budgets", "remaining_amount"): _remaining}
+# ---- criticality --------------------------------------------------------------------------------------------------
+
+
+def _status_criticality(source: sa.FromClause) -> sa.ColumnElement[Any]:
+    coloured: dict[int, list[sa.ColumnElement[str]]] = {
+        number: [sa.literal_column(f"'{code}'") for code, one in CRITICALITY.items() if one == number]
+        for number in sorted(set(CRITICALITY.values()) - {NEUTRAL})
+    }
+    return sa.case(
+        *((source.c.status.in_(codes), _number(number)) for number, codes in coloured.items()), else_=_number(NEUTRAL)
+    )
+
+
+def _failed_criticality(source: sa.FromClause) -> sa.ColumnElement[Any]:
+    return sa.case((source.c.failed_articles > _number(0), _number(NEGATIVE)), else_=_number(POSITIVE))
+
+
+def _number(number: int) -> sa.ColumnElement[int]:
+    return sa.literal_column(str(number), sa.Integer())
+
+
+# ---- shares -------------------------------------------------------------------------------------------------------
+
+
+class _Percentage(FunctionElement[Any]):
+    """What percentage of the second amount the first is, rounded half up to two decimals; of nothing it is 0.
+
+    At most 999.99, which more than ten times the amount is as well; only drafts can hold such.
+    """
+
+    inherit_cache = True
+    type = ExactDecimal(5, 2)
+
+
+@compiles(_Percentage)
+def _of_whole_numbers(element: _Percentage, compiler: SQLCompiler, **kw: Any) -> str:
+    """In two steps, of which none is too large for 64 bits: whole percent, and hundredths of what is left of them."""
+    part, whole = (compiler.process(one, **kw) for one in element.clauses)
+    rest = f"(({part}) * 100 % ({whole}))"
+    return (
+        f"CASE WHEN ({whole}) > 0 AND ({part}) >= ({whole}) * 10 THEN 99999 WHEN ({whole}) > 0 THEN"
+        f" ({part}) * 100 / ({whole}) * 100 + {rest} * 100 / ({whole})"
+        f" + ({rest} * 100 % ({whole}) * 2 >= ({whole})) ELSE 0 END"
+    )
+
+
+@compiles(_Percentage, "postgresql")
+def _of_numerics(element: _Percentage, compiler: SQLCompiler, **kw: Any) -> str:
+    part, whole = (compiler.process(one, **kw) for one in element.clauses)
+    return f"(CASE WHEN {whole} > 0 THEN least(round({part} * 100 / {whole}, 2), 999.99) ELSE 0.00 END)::numeric(5, 2)"
+
+
+def _utilization(source: sa.FromClause) -> sa.ColumnElement[Any]:
+    return _Percentage(source.c.consumed_amount, source.c.total_amount)
+
+
+def _total_share(source: sa.FromClause) -> sa.ColumnElement[Any]:
+    shares = table("BudgetStakeholders")
+    of_stakeholder = (
+        sa.select(sa.func.coalesce(sa.func.sum(shares.c.share_percentage), _number(0)))
+        .where(shares.c.tenant_id == source.c.tenant_id, shares.c.stakeholder_id == source.c.id)
+        .correlate(source)
+        .scalar_subquery()
+    )
+    return sa.cast(of_stakeholder, ExactDecimal(9, 2))
+
+
+_WITH_STATUS = (
+    "ArticleImportJobItems", "ArticleImportJobs", "Budgets", "CalculationLogs", "Campaigns", "CouponCodeBatches",
+    "CouponCodes", "CouponTypes", "ImportJobs", "LocalDeployments", "NotificationLogs", "Promotions",
+    "PromotionsCalendar", "SyncHistory",
+)  # fmt: skip
+
+COMPUTED: Mapping[tuple[str, str], Column] = {
+    **dict.fromkeys(((name, "status_criticality") for name in _WITH_STATUS), _status_criticality),
+    ("ArticleImportJobs", "failed_criticality"): _failed_criticality,
+    ("Budgets", "remaining_amount"): _remaining,
+    ("Budgets", "utilization"): _utilization,
+    ("Conditions", "parameter_summary"): condition_summary,
+    ("Stakeholders", "total_share_across_budgets"): _total_share,
+}
 """For an entity set and the name of a virtual field: its value over the rows that an entity is read of."""
