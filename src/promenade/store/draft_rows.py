@@ -1,0 +1,165 @@
+"""The rows of edit drafts, set-wise: the number of statements follows from the declaration, not from the rows.
+
+The rows of a draft that its user has taken away stay there as ``removed`` when they were copied from active ones, so
+that activating it knows what to delete; what the draft itself has added is deleted at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Select, bindparam, delete, func, insert, literal, select, union_all, update
+
+from promenade import model
+from promenade.model.declare import Collection as Composition
+from promenade.store.authored import Columns
+from promenade.store.drafts import Draft
+from promenade.store.schema import draft_table, table
+from promenade.store.unit import Session
+
+__all__ = [
+    "Part",
+    "copy_rows",
+    "count_rows",
+    "insert_rows",
+    "parts_of",
+    "read_below",
+    "read_ids",
+    "read_row",
+    "read_rows",
+    "remove_rows",
+    "update_rows",
+]
+
+_OF_DRAFTS = ("draft_uuid", "draft_owner", "changed", "removed")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A composition of a row of ``parent``: rows of ``set_name`` whose ``column`` names it."""
+
+    parent: str
+    set_name: str
+    column: str
+    composition: Composition
+
+
+@cache
+def parts_of(set_name: str) -> tuple[Part, ...]:
+    """All that rows of ``set_name`` own, to any depth, parents before their children."""
+    found: list[Part] = []
+    parents = [set_name]
+    for parent in parents:
+        for one in model.entity(parent).collections:
+            if one.composition:
+                found.append(Part(parent, one.target, model.entity(one.target).link(one.by).column, one))
+                parents.append(one.target)
+    return tuple(found)
+
+
+async def copy_rows(session: Session, draft: Draft, part: Part | None, rows_max: int) -> int:
+    """Copy the active root of a draft into it, or those rows of ``part`` whose parents it has; how many there were.
+
+    No more than ``rows_max`` of them.
+    """
+    set_name = draft.set_name if part is None else part.set_name
+    rows, copies = table(set_name), draft_table(set_name)
+    own: dict[str, Any] = {
+        "version": literal(1),
+        "draft_uuid": literal(draft.uuid),
+        "draft_owner": literal(draft.user),
+        "changed": literal([], copies.c.changed.type),
+        "removed": literal(False),
+    }
+    names = [column.name for column in copies.c]
+    wanted = select(*(own[name].label(name) if name in own else rows.c[name] for name in names))
+    wanted = wanted.where(rows.c.id == draft.root_id if part is None else _below(part, draft)).limit(rows_max)
+    return await session.rowcount(insert(copies).from_select(names, wanted, include_defaults=False))
+
+
+def _below(part: Part, draft: Draft) -> Any:
+    parents = draft_table(part.parent)
+    return table(part.set_name).c[part.column].in_(select(parents.c.id).where(parents.c.draft_uuid == draft.uuid))
+
+
+async def count_rows(session: Session, draft: Draft) -> int:
+    """How many rows a draft has, removed ones among them."""
+    sets = (draft.set_name, *(part.set_name for part in parts_of(draft.set_name)))
+    each: list[Select[Any]] = []
+    for set_name in sets:
+        rows = draft_table(set_name)
+        each.append(select(func.count().label("rows")).select_from(rows).where(rows.c.draft_uuid == draft.uuid))
+    return sum([row[0] for row in await session.execute(union_all(*each))])
+
+
+async def read_row(session: Session, draft: Draft, set_name: str, row_id: str) -> Columns | None:
+    """A row of a draft; None: it has none, or has removed it."""
+    rows = draft_table(set_name)
+    wanted = select(rows).where(rows.c.draft_uuid == draft.uuid, rows.c.id == row_id, rows.c.removed.is_(False))
+    found = await session.execute(wanted)
+    return dict(found[0]._mapping) if found else None
+
+
+async def read_rows(session: Session, draft: Draft, set_name: str) -> list[Columns]:
+    """All rows of one set that a draft has, removed ones among them, in the order of sequence and ID."""
+    rows = draft_table(set_name)
+    order = [rows.c[name] for name in ("sequence", "id") if name in rows.c]
+    found = await session.execute(select(rows).where(rows.c.draft_uuid == draft.uuid).order_by(*order))
+    return [dict(row._mapping) for row in found]
+
+
+async def read_below(
+    session: Session, draft: Draft, set_name: str, column: str, owners: Collection[str]
+) -> list[Columns]:
+    """The rows of a set, removed ones among them, whose ``column`` names one of ``owners``, by ID."""
+    rows = draft_table(set_name)
+    wanted = select(rows).where(rows.c.draft_uuid == draft.uuid, rows.c[column].in_(sorted(owners)))
+    return [dict(row._mapping) for row in await session.execute(wanted.order_by(rows.c.id))]
+
+
+async def read_ids(session: Session, set_name: str, ids: Collection[str]) -> set[str]:
+    """Those of ``ids`` that any draft of the tenant has a row of."""
+    rows = draft_table(set_name)
+    return {row.id for row in await session.execute(select(rows.c.id).where(rows.c.id.in_(sorted(ids))))}
+
+
+async def insert_rows(session: Session, draft: Draft, set_name: str, rows: Sequence[Columns]) -> None:
+    """Add new rows to a draft; all have the same columns."""
+    own = {"draft_uuid": draft.uuid, "draft_owner": draft.user, "changed": None, "removed": False}
+    await session.execute_many(insert(draft_table(set_name)), [row | own for row in rows])
+
+
+async def update_rows(
+    session: Session, draft: Draft, set_name: str, changes: Sequence[tuple[str, Mapping[str, Any]]]
+) -> None:
+    """Change rows by their IDs and count the write in each one's ``version``; one statement per set of columns."""
+    rows = draft_table(set_name)
+    shapes: dict[tuple[str, ...], list[Columns]] = {}
+    for row_id, values in changes:
+        shape = tuple(sorted(values))
+        shapes.setdefault(shape, []).append({"key": row_id, **{f"new_{name}": values[name] for name in shape}})
+    for shape, params in shapes.items():
+        named: dict[str, Any] = {name: bindparam(f"new_{name}", type_=rows.c[name].type) for name in shape}
+        among = (rows.c.draft_uuid == draft.uuid) & (rows.c.id == bindparam("key"))
+        await session.execute_many(update(rows).where(among).values(**named, version=rows.c.version + 1), params)
+
+
+async def remove_rows(session: Session, draft: Draft, gone: Mapping[str, Collection[str]]) -> None:
+    """Take rows out of a draft, by set and ID, with all that they own."""
+    ids: dict[str, set[str]] = {set_name: set(each) for set_name, each in gone.items() if each}
+    for part in parts_of(draft.set_name):
+        if ids.get(part.parent):
+            rows = draft_table(part.set_name)
+            below = select(rows.c.id).where(
+                rows.c.draft_uuid == draft.uuid, rows.c[part.column].in_(sorted(ids[part.parent]))
+            )
+            ids.setdefault(part.set_name, set()).update([row.id for row in await session.execute(below)])
+    for set_name, each in ids.items():
+        rows = draft_table(set_name)
+        among = (rows.c.draft_uuid == draft.uuid) & rows.c.id.in_(sorted(each))
+        if each:
+            await session.rowcount(delete(rows).where(among, rows.c.changed.is_(None)))
+            await session.rowcount(update(rows).where(among, rows.c.removed.is_(False)).values(removed=True))

@@ -1,0 +1,109 @@
+"""From rows of a request to the writes of a draft: what `Authoring` plans, upon the rows of the draft.
+
+Nothing is asked here of what a row must hold in the end: a draft may be incomplete. It must be storable, and that is
+all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from promenade.errors import Conflict, Detail, Invalid
+from promenade.model.declare import Kind
+from promenade.store.authored import Columns
+from promenade.store.authored import read_ids as read_active_ids
+from promenade.store.draft_rows import read_below, read_ids
+from promenade.store.drafts import Draft
+from promenade.workflows.authoring.checks import already_exists, check_values
+from promenade.workflows.authoring.planning import Plan
+from promenade.workflows.authoring.shapes import Shape
+from promenade.workflows.authoring.unit import Act, Delta, Faults, Row, Unit, Write
+
+__all__ = ["DraftPlan", "check_new_ids", "check_storable"]
+
+_NEVER_STORED = frozenset({"INVALID_CHARACTER", "TOO_LONG"})
+_INTEGER_BOUND = 2**31
+
+
+class DraftPlan(Plan):
+    """Collects the writes of one call upon one draft."""
+
+    def __init__(self, unit: Unit, draft: Draft) -> None:
+        super().__init__(unit)
+        self._draft = draft
+
+    def update(self, shape: Shape, before: Columns, row: Row, path: str, owner: tuple[str, str] | None = None) -> Write:
+        """A row as it will be; one that was taken away and is named again comes back as if it were new."""
+        if not before["removed"]:
+            return super().update(shape, before, row, path, owner)
+        write = super().update(shape, before, self.replace(shape, row), path, owner)
+        write.after["removed"] = False
+        return write
+
+    async def _empty(self, shape: Shape, column: str, parts: Sequence[Any]) -> list[Any]:
+        return list(parts)  # what is copied must be read, to be marked as removed
+
+    async def _there(self, shape: Shape, column: str, parts: Sequence[Any]) -> list[Columns]:
+        """The rows that parts are merged with; of those that are removed, the ones that are named again."""
+        owners = {part.parent.id for part in parts}
+        if not owners:
+            return []
+        named = {key for part in parts for key in _named(part.value)}
+        rows = await read_below(self._unit.session, self._draft, shape.set_name, column, owners)
+        return [row for row in rows if not row["removed"] or row["id"] in named]
+
+
+def _named(value: Any) -> Iterable[str]:
+    """The IDs in the rows of a composition, whatever was sent as one."""
+    rows = value.upserts if isinstance(value, Delta) else value
+    listed = rows if isinstance(rows, list | tuple) else (rows,)
+    return (str(row["ID"]).lower() for row in listed if isinstance(row, Mapping) and row.get("ID"))
+
+
+def check_storable(unit: Unit, writes: Sequence[Write]) -> None:
+    """Add a fault for every value that no database could hold; what it means is asked when the draft is activated."""
+    for write in writes:
+        if write.act is not Act.DELETE:
+            for fault in _value_faults(unit, write):
+                if fault.code in _NEVER_STORED or (fault.code == "OUT_OF_RANGE" and _is_beyond(write, fault)):
+                    unit.faults.add(fault)
+
+
+def _value_faults(unit: Unit, write: Write) -> Sequence[Detail]:
+    aside = replace(unit, faults=Faults())
+    with aside.faults.telling_all():
+        try:
+            check_values(aside, write)
+            aside.faults.raise_any()
+        except Invalid as error:
+            return error.details or (Detail(error.code, error.message, error.target),)
+    return ()
+
+
+def _is_beyond(write: Write, fault: Detail) -> bool:
+    """Whether a value out of range is out of what its column holds."""
+    for field in write.shape.fields.values():
+        if write.target(field.name) == fault.target:
+            value = write.after[field.name]
+            is_end_of_time = isinstance(value, datetime)
+            return is_end_of_time or (field.kind is Kind.INTEGER and not -_INTEGER_BOUND <= value < _INTEGER_BOUND)
+    return False
+
+
+async def check_new_ids(unit: Unit, writes: Sequence[Write]) -> None:
+    """Add ALREADY_EXISTS for every ID that a client chose and that an active row or any draft has."""
+    by_set: dict[str, list[Write]] = {}
+    for write in writes:
+        if write.act is Act.CREATE and write.has_own_id:
+            by_set.setdefault(write.set_name, []).append(write)
+    for set_name, each in by_set.items():
+        ids = {write.id for write in each}
+        taken = await read_active_ids(unit.session, set_name, ids) | await read_ids(unit.session, set_name, ids)
+        for write in each:
+            if write.id in taken:
+                fault: Conflict = already_exists(write, ("id",))
+                unit.faults.add(fault)
+            taken.add(write.id)
