@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from promenade.web import admin_check, admin_drafts, admin_forecast, admin_lifecycle
-from promenade.web.odata import Operations
+from promenade.web.admin_unit import AdminOperations
 
 __all__ = ["OPERATIONS"]
 
-OPERATIONS: Operations = {
+OPERATIONS: AdminOperations = {
     **admin_drafts.OPERATIONS,
     **admin_lifecycle.OPERATIONS,
     **admin_check.OPERATIONS,

@@ -29,7 +29,7 @@ class Broken:
     def clock(self) -> datetime:
         return datetime(2026, 1, 1, tzinfo=UTC)
 
-    async def read(self, work: object, *, tenant: str) -> object:
+    async def read(self, work: object, **scope: object) -> object:
         raise self.error
 
     write = read
