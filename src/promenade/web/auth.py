@@ -1,4 +1,4 @@
-"""Who is asking: a bearer token becomes a Caller.
+"""Who is asking: a bearer token becomes a Caller, and where browsers are served so does the cookie of a session.
 
 Only RS256 and ES256, only keys of the trusted set: nothing a token says about keys (jku, x5u, jwk) is looked at.
 """
@@ -23,13 +23,28 @@ from starlette.types import Scope
 from promenade import metrics
 from promenade.errors import Forbidden, Unauthorized
 from promenade.web.body import header
+from promenade.web.sessions import IDLE, Session, Sessions
 
-__all__ = ["ALGORITHMS", "Authenticator", "Caller", "KeySource", "VerificationKey", "scopes_of"]
+__all__ = [
+    "ALGORITHMS",
+    "CSRF_HEADER",
+    "CSRF_TOKEN_REQUIRED",
+    "Authenticator",
+    "Caller",
+    "KeySource",
+    "VerificationKey",
+    "scopes_of",
+]
 
 ALGORITHMS = ("RS256", "ES256")
 LEEWAY_SECONDS = 30
 _TOKEN_LENGTH_MAX = 16_384
 _TOKENS_KEPT_MAX = 10_000
+CSRF_HEADER = b"x-csrf-token"
+CSRF_TOKEN_REQUIRED = "CSRF_TOKEN_REQUIRED"  # noqa: S105 - a code
+SESSION_SCOPE = "svc.Admin"  # a session is the administrator's of a store
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_ANY_TOKEN = "not-needed"  # noqa: S105 - that is what it says
 _INVALID = "The token is not valid here."
 
 VerificationKey = RSAKey | ECKey
@@ -44,6 +59,7 @@ class Caller:
     client_id: str
     scopes: frozenset[str]
     expires_at: float  # seconds since 1970
+    session: Session | None = None  # of a browser; None: the caller came with a token
 
     def require_scope(self, *accepted: str) -> None:
         """Raise Forbidden (MISSING_SCOPE) unless the caller has one of ``accepted``."""
@@ -91,6 +107,7 @@ class Authenticator:
         issuer: str,
         audience: str,
         tenant_claims: Sequence[str],
+        sessions: Sessions | None = None,
     ) -> None:
         self._keys = keys
         self._tenant_exists = tenant_exists
@@ -98,6 +115,7 @@ class Authenticator:
         self._issuer = issuer
         self._audience = audience
         self._tenant_claims = tuple(tenant_claims)
+        self._sessions = sessions
         self._verified: OrderedDict[bytes, Caller] = OrderedDict()
 
     async def authenticate(self, scope: Scope) -> Caller:
@@ -126,6 +144,33 @@ class Authenticator:
         if not await self._tenant_exists(caller.tenant_id):
             raise Forbidden("UNKNOWN_TENANT", "The token's tenant is not known here.")
         return caller
+
+    async def authenticate_browser(self, scope: Scope) -> Caller:
+        """The caller of a request that may come from a browser: by a bearer token, or by the cookie of a session.
+
+        A browser sends cookies with whatever any page makes it send, so a write by a cookie shows the session's CSRF
+        token too. Raises what `authenticate` raises, and Forbidden (CSRF_TOKEN_REQUIRED).
+        """
+        session = None
+        if self._sessions is not None and header(scope, b"authorization") is None:
+            session = self._sessions.find(_joined(scope, b"cookie"))
+        if self._sessions is None or session is None:
+            return await self.authenticate(scope)
+        if scope["method"] not in _SAFE_METHODS:
+            given = (header(scope, CSRF_HEADER) or b"").decode("latin-1")
+            if not self._sessions.is_csrf_token(session, given):
+                raise Forbidden(CSRF_TOKEN_REQUIRED, "A write needs the X-CSRF-Token that a GET answers to `Fetch`.")
+        if not await self._tenant_exists(session.tenant_id):
+            raise Forbidden("UNKNOWN_TENANT", "The session's tenant is not known here.")
+        expires_at = (self._clock() + IDLE).timestamp()
+        scopes = frozenset({SESSION_SCOPE})
+        return Caller(session.tenant_id, session.user, session.user, scopes, expires_at, session)
+
+    def csrf_token(self, caller: Caller) -> str:
+        """What a caller sends along with writes; whoever comes with a token of its own needs none, and any will do."""
+        if self._sessions is None or caller.session is None:
+            return _ANY_TOKEN
+        return self._sessions.csrf_token(caller.session)
 
     def _remember(self, fingerprint: bytes, caller: Caller) -> None:
         self._verified[fingerprint] = caller
@@ -157,6 +202,11 @@ class Authenticator:
         client_id = next((claims[name] for name in ("client_id", "cid", "azp") if _is_text(claims.get(name))), "")
         user = next((claims[name] for name in ("user_name", "sub") if _is_text(claims.get(name))), client_id)
         return Caller(tenant, user, client_id or user, scopes_of(claims.get("scope")), float(claims["exp"]))
+
+
+def _joined(scope: Scope, name: bytes) -> str:
+    """A header that may come in several lines (RFC 9113, 8.2.3)."""
+    return "; ".join(value.decode("latin-1") for key, value in scope["headers"] if key == name)
 
 
 def _is_text(value: object) -> bool:

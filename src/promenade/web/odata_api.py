@@ -20,10 +20,13 @@ from promenade.errors import PromenadeError
 from promenade.web.auth import Authenticator, Caller
 from promenade.web.body import Disconnected, header
 from promenade.web.endpoint import URL_TOO_LONG, url_is_too_long
-from promenade.web.problems import odata_error
+from promenade.web.problems import Headers, odata_error
 from promenade.workflows.context import Context
 
-__all__ = ["ApiHooks", "ODataApi", "is_odata_client", "refuse_what_is_not_written"]
+__all__ = ["ADDED_HEADERS", "ApiHooks", "ODataApi", "is_odata_client", "refuse_what_is_not_written"]
+
+ADDED_HEADERS = "promenade.headers"
+"""Where a scope has the headers that are added to its answer, whatever that will be."""
 
 _log = structlog.get_logger("promenade.web")
 
@@ -36,11 +39,15 @@ class ApiHooks(Hooks):
         self._authenticator = authenticator
 
     async def authenticate(self, scope: Mapping[str, Any]) -> Caller:
+        request = dict(scope)
         try:
-            return await self._authenticator.authenticate(dict(scope))
+            return await self.identify(request)
         except PromenadeError as error:
-            was_sent = header(dict(scope), b"authorization") is not None
-            raise odata_error(error, credential_was_sent=was_sent) from error
+            raise odata_error(error, credential_was_sent=header(request, b"authorization") is not None) from error
+
+    async def identify(self, scope: Scope) -> Caller:
+        """The caller of a request. Raises Unauthorized, Forbidden or Unavailable."""
+        return await self._authenticator.authenticate(scope)
 
     def translate(self, error: Exception) -> ODataError | None:
         return odata_error(error) if isinstance(error, PromenadeError) else None
@@ -65,13 +72,14 @@ class ODataApi:
         segment = _first_segment(scope["path"], self._root)
         scope["promenade.route"] = self._labels.get(segment, f"{self._root}/{{other}}")
         correlation_id: bytes = scope["promenade.correlation_id"]
+        added: Headers = [(b"x-correlation-id", correlation_id)]
+        scope[ADDED_HEADERS] = added
         has_begun = False
 
         async def with_headers(message: Message) -> None:
             nonlocal has_begun
             if message["type"] == "http.response.start":
                 has_begun = True
-                added = [(b"x-correlation-id", correlation_id), *self.headers(scope)]
                 message["headers"] = [*message["headers"], *added]
             await send(message)
 
@@ -95,10 +103,6 @@ class ODataApi:
     def refusal(self, segment: str) -> ODataError | None:
         """Why nothing below the root that begins with ``segment`` is a resource of this service, if so."""
         return None
-
-    def headers(self, scope: Scope) -> list[tuple[bytes, bytes]]:
-        """Further headers of the answer."""
-        return []
 
     async def _tell(self, scope: Scope, error: ODataError, send: Send) -> None:
         request = request_of(scope, self._root) or Request(scope["method"], "")
