@@ -156,7 +156,13 @@ def test_currencies_are_codes_of_three_letters() -> None:
                 "ArticleImportJobItems"
             ),
         ),
-        (NONE, sets("LoyaltyTransactions RawPayloads Tenants")),
+        (
+            NONE,
+            sets(
+                "LoyaltyTransactions RawPayloads Tenants PromotionForecasts PromotionForecastAmounts "
+                "PromotionForecastBudgets PromotionForecastDisplacements"
+            ),
+        ),
     ],
 )
 def test_the_public_api_serves_each_entity_in_its_mode(mode: object, expected: set[str]) -> None:

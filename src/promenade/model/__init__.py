@@ -9,6 +9,7 @@ from promenade.model import (
     campaigns,
     conditions,
     coupons,
+    forecasts,
     jobs,
     logs,
     pilots,
@@ -26,7 +27,7 @@ __all__ = ["CodeList", "EntityType", "code_list", "code_lists", "entities", "ent
 
 _MODULES = (
     promotions, conditions, actions, campaigns, templates, pilots, articles, pos_groups, budgets, coupons, logs,
-    jobs, webhooks, sync, tenants,
+    forecasts, jobs, webhooks, sync, tenants,
 )  # fmt: skip
 
 

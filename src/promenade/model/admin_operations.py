@@ -57,6 +57,19 @@ def _of_promotions() -> tuple[Operation, ...]:
                 " which exclusions leave it nothing. It changes nothing."
             ),
         ),
+        Action(
+            name="forecast",
+            binding="Promotions",
+            parameters=(
+                Parameter(name="dateFrom", type=Primitive.DATE, nullable=False, annotations=_described("First day.")),
+                Parameter(name="dateTo", type=Primitive.DATE, nullable=False, annotations=_described("Last day.")),
+            ),
+            returns=ReturnType(entity_type="PromotionForecasts", nullable=False),
+            annotations=_described(
+                "Prices the confirmed sales of a period again as if the promotion had run, and compares; long periods"
+                " in the background, which the forecast shows."
+            ),
+        ),
     )
 
 

@@ -30,8 +30,10 @@ from promenade.store.types import to_microseconds
 from promenade.store.unit import Database, Session
 
 __all__ = [
+    "PricedRecord",
     "StoredIteration",
     "decode_definition",
+    "decode_record",
     "decode_tree",
     "encode_outcome",
     "find_iteration",
@@ -50,6 +52,18 @@ _DEFINITION = msgspec.msgpack.Decoder(PromotionDefinition)
 _TREE = msgspec.msgpack.Decoder(dict[str, str | None])
 
 encode_outcome = _ENCODER.encode
+
+
+@dataclass(frozen=True, slots=True)
+class PricedRecord:
+    """What a price depended on, and the price. ``tree_hash`` names the article group tree that it saw."""
+
+    basket: Basket
+    settings: Settings
+    facts: Facts
+    tree_hash: str
+    outcome: Outcome
+    outcome_bytes: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,8 +210,7 @@ async def find_iteration(
     if not rows:
         return None
     row = rows[0]
-    basket, settings, facts, tree, packed = _RECORD.decode(zstandard.decompress(row.record))
-    outcome = bytes(packed)
+    record = decode_record(row.record)
     return StoredIteration(
         transaction_id=transaction_id,
         transaction_counter=transaction_counter,
@@ -206,13 +219,20 @@ async def find_iteration(
         header_reference=row.header_reference,
         evaluated_at=row.evaluated_at,
         data_age=row.data_age,
-        basket=basket,
-        settings=settings,
-        facts=facts,
-        tree_hash=tree,
-        outcome=_OUTCOME.decode(outcome),
-        outcome_bytes=outcome,
+        basket=record.basket,
+        settings=record.settings,
+        facts=record.facts,
+        tree_hash=record.tree_hash,
+        outcome=record.outcome,
+        outcome_bytes=record.outcome_bytes,
     )
+
+
+def decode_record(record: bytes) -> PricedRecord:
+    """An iteration's column ``record``, decoded; needs no session and may run in a thread."""
+    basket, settings, facts, tree, packed = _RECORD.decode(zstandard.decompress(record))
+    outcome = bytes(packed)
+    return PricedRecord(basket, settings, facts, tree, _OUTCOME.decode(outcome), outcome)
 
 
 async def keep_definitions(session: Session, bodies: Mapping[str, PromotionDefinition | Tree], at: datetime) -> None:

@@ -220,6 +220,41 @@ def _work() -> Iterator[_Definition]:
             sa.Index("ix_outbox_events__waiting", "created_at", "id", sqlite_where=waiting, postgresql_where=waiting),
         ),
     )
+    yield from _forecasts()
+
+
+def _forecasts() -> Iterator[_Definition]:
+    yield (
+        "forecast_jobs",
+        "Forecasts that are not finished: how far each is, and who is at it.",
+        True,
+        (
+            _id("forecast_id", "The forecast."),
+            _count("slot", "Its place among the tenant's unfinished forecasts, which bounds their number."),
+            _bytes("plan", "The promotion and the facts that it is tried with, as MessagePack."),
+            _bytes("tally", "What the sales so far came to, as MessagePack."),
+            _moment("recorded_until", "Sales recorded later do not count."),
+            _moment("cursor_at", "When the last sale so far was confirmed.", nullable=True),
+            _id("cursor_id", "The calculation log of the last sale so far.", nullable=True),
+            _moment("due_at", "Not to be taken before."),
+            _count("attempts", "How often it was taken since it last came on."),
+            _text("lease_owner", 100, "The worker that holds it; its token for writing what it did.", nullable=True),
+            _moment("lease_until", "After this another worker may take it.", nullable=True),
+            _key("forecast_jobs", "forecast_id"),
+            sa.UniqueConstraint("tenant_id", "slot", name="uq_forecast_jobs__slot"),
+        ),
+    )
+    yield (
+        "forecast_customers",
+        "Customers to whose sales the promotion of an unfinished forecast applied, and to how many.",
+        True,
+        (
+            _id("forecast_id", "The forecast."),
+            _text("customer_id", 50, "The customer."),
+            _count("sales", "To how many."),
+            _key("forecast_customers", "forecast_id", "customer_id"),
+        ),
+    )
 
 
 def _usage() -> Iterator[_Definition]:

@@ -234,6 +234,31 @@ CREATE TABLE drafts (
 
 CREATE INDEX ix_drafts__changed_at ON drafts (tenant_id, changed_at);
 
+CREATE TABLE forecast_customers (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	forecast_id VARCHAR(36) COLLATE "C" NOT NULL,
+	customer_id VARCHAR(50) COLLATE "C" NOT NULL,
+	sales INTEGER NOT NULL,
+	CONSTRAINT pk_forecast_customers__key PRIMARY KEY (tenant_id, forecast_id, customer_id)
+);
+
+CREATE TABLE forecast_jobs (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	forecast_id VARCHAR(36) COLLATE "C" NOT NULL,
+	slot INTEGER NOT NULL,
+	plan BYTEA NOT NULL,
+	tally BYTEA NOT NULL,
+	recorded_until TIMESTAMP WITH TIME ZONE NOT NULL,
+	cursor_at TIMESTAMP WITH TIME ZONE,
+	cursor_id VARCHAR(36) COLLATE "C",
+	due_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	attempts INTEGER NOT NULL,
+	lease_owner VARCHAR(100) COLLATE "C",
+	lease_until TIMESTAMP WITH TIME ZONE,
+	CONSTRAINT pk_forecast_jobs__key PRIMARY KEY (tenant_id, forecast_id),
+	CONSTRAINT uq_forecast_jobs__slot UNIQUE (tenant_id, slot)
+);
+
 CREATE TABLE import_jobs (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -424,6 +449,38 @@ CREATE TABLE promotion_definitions (
 	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	CONSTRAINT pk_promotion_definitions__key PRIMARY KEY (tenant_id, hash)
 );
+
+CREATE TABLE promotion_forecasts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_name VARCHAR(255) COLLATE "C" NOT NULL,
+	promotion_version INTEGER NOT NULL,
+	date_from DATE,
+	date_to DATE,
+	status VARCHAR(30) COLLATE "C" NOT NULL,
+	progress INTEGER NOT NULL,
+	baskets_total INTEGER,
+	baskets_replayed INTEGER NOT NULL,
+	baskets_skipped INTEGER NOT NULL,
+	baskets_affected INTEGER NOT NULL,
+	applications BIGINT NOT NULL,
+	customers_affected INTEGER NOT NULL,
+	points BIGINT NOT NULL,
+	message VARCHAR(1000) COLLATE "C",
+	started_at TIMESTAMP WITH TIME ZONE,
+	completed_at TIMESTAMP WITH TIME ZONE,
+	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	modified_by VARCHAR(255) COLLATE "C",
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_forecasts__key PRIMARY KEY (tenant_id, id)
+);
+
+CREATE INDEX ix_promotion_forecasts__created_at ON promotion_forecasts (tenant_id, created_at);
+
+CREATE INDEX ix_promotion_forecasts__promotion_id_created_at ON promotion_forecasts (tenant_id, promotion_id, created_at);
 
 CREATE TABLE promotion_usage (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1236,6 +1293,78 @@ CREATE TABLE priority_groups_drafts (
 CREATE INDEX ix_priority_groups_drafts__draft ON priority_groups_drafts (tenant_id, draft_uuid);
 
 CREATE INDEX ix_priority_groups_drafts__owner ON priority_groups_drafts (tenant_id, draft_owner);
+
+CREATE TABLE promotion_forecast_amounts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	currency VARCHAR(3) COLLATE "C" NOT NULL,
+	baskets_replayed INTEGER NOT NULL,
+	baskets_affected INTEGER NOT NULL,
+	discount NUMERIC(18, 3) NOT NULL,
+	give_away_value NUMERIC(18, 3) NOT NULL,
+	discount_without NUMERIC(18, 3) NOT NULL,
+	discount_with NUMERIC(18, 3) NOT NULL,
+	discount_change NUMERIC(18, 3) NOT NULL,
+	net_sales_without NUMERIC(18, 3) NOT NULL,
+	net_sales_with NUMERIC(18, 3) NOT NULL,
+	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	modified_by VARCHAR(255) COLLATE "C",
+	forecast_id VARCHAR(36) COLLATE "C" NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_forecast_amounts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_promotion_forecast_amounts__forecast_id FOREIGN KEY(tenant_id, forecast_id) REFERENCES promotion_forecasts (tenant_id, id) ON DELETE CASCADE,
+	CONSTRAINT uq_promotion_forecast_amounts__forecast_id_currency UNIQUE (tenant_id, forecast_id, currency)
+);
+
+CREATE TABLE promotion_forecast_budgets (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	budget_name VARCHAR(255) COLLATE "C" NOT NULL,
+	currency VARCHAR(3) COLLATE "C" NOT NULL,
+	remaining_before NUMERIC(18, 3) NOT NULL,
+	consumption NUMERIC(18, 3) NOT NULL,
+	consumption_by_others NUMERIC(18, 3) NOT NULL,
+	remaining_after NUMERIC(18, 3) NOT NULL,
+	exhausted_on DATE,
+	baskets_limited INTEGER NOT NULL,
+	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	modified_by VARCHAR(255) COLLATE "C",
+	forecast_id VARCHAR(36) COLLATE "C" NOT NULL,
+	budget_id VARCHAR(36) COLLATE "C" NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_forecast_budgets__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_promotion_forecast_budgets__forecast_id FOREIGN KEY(tenant_id, forecast_id) REFERENCES promotion_forecasts (tenant_id, id) ON DELETE CASCADE,
+	CONSTRAINT uq_promotion_forecast_budgets__forecast_id_budget_id UNIQUE (tenant_id, forecast_id, budget_id)
+);
+
+CREATE INDEX ix_promotion_forecast_budgets__budget_id ON promotion_forecast_budgets (tenant_id, budget_id);
+
+CREATE TABLE promotion_forecast_displacements (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_name VARCHAR(255) COLLATE "C" NOT NULL,
+	currency VARCHAR(3) COLLATE "C" NOT NULL,
+	applications_lost INTEGER NOT NULL,
+	applications_gained INTEGER NOT NULL,
+	discount_lost NUMERIC(18, 3) NOT NULL,
+	discount_gained NUMERIC(18, 3) NOT NULL,
+	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	modified_by VARCHAR(255) COLLATE "C",
+	forecast_id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_forecast_displacements__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_promotion_forecast_displacements__forecast_id FOREIGN KEY(tenant_id, forecast_id) REFERENCES promotion_forecasts (tenant_id, id) ON DELETE CASCADE,
+	CONSTRAINT uq_promotion_forecast_displacements__forecast_id_promo_b4040732 UNIQUE (tenant_id, forecast_id, promotion_id, currency)
+);
+
+CREATE INDEX ix_promotion_forecast_displacements__forecast_id_currency ON promotion_forecast_displacements (tenant_id, forecast_id, currency);
 
 CREATE TABLE promotion_pilot_configs_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
