@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sqlalchemy import Boolean, ColumnElement, False_, True_, cast
+
 from odata_server.edm import ComplexType
 from odata_server.errors import bad_request, not_implemented
 from odata_server.expressions import Expression, Literal, Member
@@ -156,7 +158,9 @@ class _Steps:
         entity = self.scope.entity
         found: dict[str, Term] = {}
         for one in entity.entity_type.properties:
-            if not one.write_only and not one.collection and not isinstance(one.type, ComplexType):
+            if one.write_only or one.collection or not one.filterable:
+                continue
+            if not isinstance(one.type, ComplexType):
                 term = entity.member(one.name)
                 if isinstance(term, Term):
                     found[one.name] = term
@@ -214,7 +218,7 @@ class _Steps:
             raise not_implemented("groupby with anything but aggregate")
         reader = self._reader(self.derived)
         terms = {"/".join(path): reader.term(_member(path)) for path in paths}
-        groups = [materialised(term, reader.context).element for term in terms.values()]
+        groups = [_grouping(materialised(term, reader.context).element) for term in terms.values()]
         for item in last.items:
             name = item.alias or "$count"
             if name in terms:
@@ -227,6 +231,11 @@ class _Steps:
         else:
             grouped = Derived(self.derived.source, terms, self.derived.conditions, groups)
         self.derived = grouped.wrapped()
+
+
+def _grouping(element: ColumnElement[Any]) -> ColumnElement[Any]:
+    """For GROUP BY, where a bare constant is an error or a column's place."""
+    return cast(element, Boolean()) if isinstance(element, True_ | False_) else element
 
 
 def _member(path: tuple[str, ...]) -> Expression:

@@ -13,7 +13,21 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, ColumnElement, Double, Numeric, and_, bindparam, false, func, literal, or_, true
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Double,
+    False_,
+    Numeric,
+    True_,
+    and_,
+    bindparam,
+    false,
+    func,
+    literal,
+    or_,
+    true,
+)
 
 from odata_server.edm import ComplexType, EnumType, Primitive
 from odata_server.sql.arithmetic import aligned
@@ -49,7 +63,7 @@ def compare(name: str, left: Term, right: Term, context: Context, *, exact: bool
     """``left name right`` where ``name`` is eq, ne, gt, ge, lt or le. Raises 400 TYPE_MISMATCH."""
     if left.is_null or right.is_null:
         return _with_null(name, left, right)
-    left, right = converted(left, right), converted(right, left)
+    left, right = _known(converted(left, right)), _known(converted(right, left))
     _check(name, left, right)
     if left.is_literal and right.is_literal:
         return true() if _PYTHON[name](left.value, right.value) else false()
@@ -66,6 +80,13 @@ def compare(name: str, left: Term, right: Term, context: Context, *, exact: bool
     else:
         sql, other = aligned(left, right, context)
     return _compared(name, sql, other, left.nullable, right.nullable, exact)
+
+
+def _known(term: Term) -> Term:
+    """A constant as the literal that it is."""
+    if isinstance(term.sql, True_ | False_):
+        return Term(term.type, value=isinstance(term.sql, True_), nullable=False, name=term.name)
+    return term
 
 
 def _with_null(name: str, left: Term, right: Term) -> Boolean:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, Integer, Select, bindparam, func, select, tuple_
 
+from odata_server.draft import IS_ACTIVE
 from odata_server.edm import Edm, EntitySet, EntityType
 from odata_server.sql.addresses import entity_key, next_address
 from odata_server.sql.branches import Branch, branches_of, too_broad
 from odata_server.sql.connection import Kept
+from odata_server.sql.drafts import Which, pairs, reached, splits
 from odata_server.sql.order import Ordered
 from odata_server.sql.paging import Token, encode_token
 from odata_server.sql.projection import Projection, Record
@@ -36,31 +38,73 @@ class Parents:
     rows: Sequence[Sequence[Any]]
     projection: Projection
     address: Callable[[int], str]
+    which: Which = Which.ACTIVE
 
-    def links(self, branch: Branch) -> list[Link | None]:
+    def links(self, way: Way) -> list[Link | None]:
         """For each, the values that its children are found by; None: it has none."""
-        at = [self.projection.hidden[here] for here, _ in branch.navigation.on]
+        at = [self.projection.hidden[here] for here in way.here]
         found = (tuple(row[index] for index in at) for row in self.rows)
         return [None if None in link else link for link in found]
 
+    def followed_by(self, way: Way) -> Parents:
+        """Those that a way starts from."""
+        if way.start is self.which:
+            return self
+        flag = self.projection.hidden[IS_ACTIVE]
+        at = [place for place, row in enumerate(self.rows) if bool(row[flag]) == (way.start is Which.ACTIVE)]
+        return replace(
+            self,
+            records=[self.records[place] for place in at],
+            rows=[self.rows[place] for place in at],
+            address=lambda place: self.address(at[place]),
+            which=way.start,
+        )
 
-def hidden_for(edm: Edm, entity_type: EntityType, options: QueryOptions) -> set[str]:
+
+def hidden_for(edm: Edm, entity_type: EntityType, options: QueryOptions, which: Which) -> set[str]:
     """The properties that the expands of these options are joined by."""
-    return {here for branch in branches_of(edm, entity_type, options) for here, _ in branch.navigation.on}
+    found: set[str] = set()
+    for branch in branches_of(edm, entity_type, options):
+        target = edm.entity_types[branch.navigation.target]
+        for start in _starts(branch, target, which):
+            found |= {here for here, _ in pairs(branch.navigation, target, reached(start, branch.navigation, target))}
+            found |= set() if start is which else {IS_ACTIVE}
+    return found
+
+
+def _starts(branch: Branch, target: EntityType, which: Which) -> tuple[Which, ...]:
+    """The kinds of rows that a branch is followed from, each on its own, so that each way reads one table."""
+    return (Which.ACTIVE, Which.DRAFT) if splits(branch.navigation, target, which) else (which,)
+
+
+def _ways(request: Request, parents: Parents, options: QueryOptions) -> list[Way]:
+    edm = request.model.edm
+    return [
+        Way(request, branch, parents.entity_set, start)
+        for branch in branches_of(edm, parents.entity_type, options)
+        for start in _starts(branch, edm.entity_types[branch.navigation.target], parents.which)
+    ]
 
 
 class Way:
-    """One branch, worked out for whatever parents it is followed from; keeps its statements."""
+    """One branch, worked out for whatever parents it is followed from; keeps its statements.
 
-    def __init__(self, request: Request, branch: Branch, source_set: EntitySet | None) -> None:
+    ``start`` are the rows that it is followed from, ``here`` and ``there`` what they and their children are joined by.
+    """
+
+    def __init__(self, request: Request, branch: Branch, source_set: EntitySet | None, start: Which) -> None:
         edm = request.model.edm
         self.branch = branch
+        self.start = start
         self.options = branch.options
         self.entity_type = edm.entity_types[branch.navigation.target]
         self.entity_set = edm.set_of(self.entity_type.name, source=source_set, path=branch.navigation.name)
-        self.selection = request.selection(request.scope(self.entity_type.name), [], self.options)
+        self.which = reached(start, branch.navigation, self.entity_type)
+        self.selection = request.selection(request.scope(self.entity_type.name, self.which), [], self.options)
         self.selection.narrowed = True
-        self.there = [there for _, there in branch.navigation.on]
+        on = pairs(branch.navigation, self.entity_type, self.which)
+        self.here = [here for here, _ in on]
+        self.there = [there for _, there in on]
         place = self.selection.scope.place
         self.columns = [place.column(name) for name in self.there]
         self.nested: list[Way] = []
@@ -71,7 +115,8 @@ class Way:
     def projection(self, request: Request) -> Projection:
         """What is read of the entities."""
         if self._projection is None:
-            hidden = {*self.there, *hidden_for(request.model.edm, self.entity_type, self.options)}
+            nested = hidden_for(request.model.edm, self.entity_type, self.options, self.which)
+            hidden = {*self.there, *nested}
             keys = tuple(SelectItem((name,)) for name in self.entity_type.key)
             only = keys if self.branch.kind == "$ref" else None
             self._projection = request.projection(self.selection, sorted(hidden), only)
@@ -88,16 +133,18 @@ async def expand(request: Request, parents: Parents, options: QueryOptions, ways
     """Add to the records what ``$expand`` names; ``ways`` are filled when that is followed for the first time."""
     found = list(ways)
     if not found:
-        branches = branches_of(request.model.edm, parents.entity_type, options)
-        found = [Way(request, branch, parents.entity_set) for branch in branches]
+        found = _ways(request, parents, options)
         ways[:] = found
     for way in found:
         if way.branch.recursive and not parents.records:
             continue
+        starting = parents.followed_by(way)
+        if way.start is Which.DRAFT is not parents.which and not starting.records:
+            continue  # counted with the active ones
         request.expands_left -= 1
         if request.expands_left < 0:
             raise too_broad()
-        await _Expansion(request, parents, way).run()
+        await _Expansion(request, starting, way).run()
 
 
 class _Expansion:
@@ -117,7 +164,7 @@ class _Expansion:
         self.columns = way.columns
 
     async def run(self) -> None:
-        links = self.parents.links(self.branch)
+        links = self.parents.links(self.way)
         distinct = list(dict.fromkeys(link for link in links if link is not None))
         prefix = self.request.shape.prefix
         if self.branch.kind == "$count" or self.options.count:
@@ -290,7 +337,7 @@ class _Expansion:
             key = entity_key(edm, entity_type, records[at])
             return f"{'' if self.entity_set is None else self.entity_set.name}{key}"
 
-        parents = Parents(entity_type, self.entity_set, records, rows, projection, address)
+        parents = Parents(entity_type, self.entity_set, records, rows, projection, address, self.way.which)
         await expand(self.request, parents, self.options, self.way.nested)
 
     def _references(self, records: Sequence[Record]) -> None:

@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, Table, UniqueConstraint
+from sqlalchemy import (
+    ColumnElement,
+    False_,
+    FromClause,
+    Table,
+    True_,
+    UniqueConstraint,
+    exists,
+    false,
+    not_,
+    select,
+    true,
+    union_all,
+)
 
+from odata_server.draft import HAS_ACTIVE, HAS_DRAFT, IS_ACTIVE, SIBLING_IS_ACTIVE
 from odata_server.edm import ComplexType, Edm, EntityType, Property
+from odata_server.sql.drafts import Which
 
-__all__ = ["Column", "EntityMap", "Place", "SqlModel"]
+__all__ = ["Column", "EntityMap", "Place", "SqlModel", "without_draft"]
 
 Column = str | Callable[[FromClause], ColumnElement[Any]]
 """The name of a column of the selectable, or a function from (an alias of) the selectable to an expression."""
@@ -19,11 +34,17 @@ Column = str | Callable[[FromClause], ColumnElement[Any]]
 @dataclass(frozen=True, slots=True)
 class EntityMap:
     """Where the entities of a type are: ``columns`` by property name, ``etag`` the column whose value changes with
-    every write. A property of a complex type is one column of JSON, or a column per part (``address/street``)."""
+    every write. A property of a complex type is one column of JSON, or a column per part (``address/street``).
+
+    ``drafts``, of a type with edit drafts: where the caller's drafts are, and nobody else's. What is known of each
+    half needs no columns: ``IsActiveEntity``, ``SiblingIsActiveEntity``, ``HasActiveEntity`` of what is active,
+    ``HasDraftEntity`` of drafts; all other properties, hidden ones too, have theirs in both.
+    """
 
     selectable: FromClause
     columns: Mapping[str, Column]
     etag: Column | None = None
+    drafts: EntityMap | None = None
 
 
 class SqlModel:
@@ -31,25 +52,80 @@ class SqlModel:
 
     def __init__(self, edm: Edm, maps: Mapping[str, EntityMap]) -> None:
         self.edm = edm
-        self.maps = maps
-        self._places: dict[tuple[str, int], Place] = {}
-        for name, one in maps.items():
-            _check(edm.entity_types[name], one)
+        self.maps = {name: _whole(edm.entity_types[name], one) for name, one in maps.items()}
+        self._places: dict[tuple[str, int, Which], Place] = {}
+        self._united: dict[tuple[str, Which], EntityMap] = {}
 
-    def place(self, entity_type: EntityType, number: int) -> Place:
-        """The ``number``-th use of a type's table in a statement."""
-        key = (entity_type.name, number)
+    def place(self, entity_type: EntityType, number: int, which: Which = Which.ACTIVE) -> Place:
+        """The ``number``-th use of a type's table in a statement, for these of its rows."""
+        key = (entity_type.name, number, which)
         found = self._places.get(key)
         if found is None:
-            mapped = self.maps[entity_type.name]
+            mapped = self._mapped(entity_type, which)
             # Without a name of its own: an anonymous alias is numbered by where it stands in its statement.
-            made = Place(entity_type, mapped, mapped.selectable.alias(), _indexed(mapped))
+            made = Place(entity_type, mapped, mapped.selectable.alias(), _indexed(mapped), which)
             found = self._places.setdefault(key, made)
         return found
 
+    def _mapped(self, entity_type: EntityType, which: Which) -> EntityMap:
+        active = self.maps[entity_type.name]
+        if which is Which.ACTIVE or active.drafts is None:
+            return active
+        if which is Which.DRAFT:
+            return active.drafts
+        key = (entity_type.name, which)
+        return self._united.setdefault(key, _united(entity_type, active, active.drafts, which))
+
+
+_OF_ACTIVE: Mapping[str, Column] = {
+    IS_ACTIVE: lambda _: true(),
+    HAS_ACTIVE: lambda _: false(),
+    SIBLING_IS_ACTIVE: lambda _: false(),
+}
+_OF_DRAFTS: Mapping[str, Column] = {
+    IS_ACTIVE: lambda _: false(),
+    HAS_DRAFT: lambda _: false(),
+    SIBLING_IS_ACTIVE: lambda _: true(),
+}
+
+
+def _whole(entity_type: EntityType, mapped: EntityMap) -> EntityMap:
+    """The map with what is known of the rows of either half. Raises ValueError."""
+    if entity_type.draft is not None:
+        if mapped.drafts is None:
+            raise ValueError(f"{entity_type.name} has drafts, and no map of them")
+        drafts = replace(mapped.drafts, columns={**_OF_DRAFTS, **mapped.drafts.columns})
+        mapped = replace(mapped, columns={**_OF_ACTIVE, **mapped.columns}, drafts=drafts)
+        _check(entity_type, drafts)
+    _check(entity_type, mapped)
+    return mapped
+
+
+def _united(entity_type: EntityType, active: EntityMap, drafts: EntityMap, which: Which) -> EntityMap:
+    """Both halves as rows of one query; MERGED without what is active and has a draft."""
+    names = list(active.columns)
+    halves = []
+    for mapped, half in ((active, Which.ACTIVE), (drafts, Which.DRAFT)):
+        place = Place(entity_type, mapped, mapped.selectable.alias(), which=half)
+        columns = [place.column(name).label(f"c{at}") for at, name in enumerate(names)]
+        etag = place.etag()
+        query = select(*columns, *(() if etag is None else (etag.label("etag"),))).select_from(place.table)
+        if half is Which.ACTIVE and which is Which.MERGED:
+            query = query.where(without_draft(place, drafts))
+        halves.append(query)
+    columns_of = {name: f"c{at}" for at, name in enumerate(names)}
+    return EntityMap(union_all(*halves).subquery(), columns_of, None if active.etag is None else "etag")
+
+
+def without_draft(active: Place, drafts: EntityMap) -> ColumnElement[bool]:
+    """Whether the caller has no draft of an active row."""
+    own = Place(active.entity_type, drafts, drafts.selectable.alias(), which=Which.DRAFT)
+    same = (own.column(name) == active.column(name) for name in active.entity_type.key if name != IS_ACTIVE)
+    return not_(exists(select(1).select_from(own.table).where(*same).correlate_except(own.table)))
+
 
 def _check(entity_type: EntityType, mapped: EntityMap) -> None:
-    for one in entity_type.properties:
+    for one in (*entity_type.properties, *entity_type.hidden):
         if one.name in mapped.columns or one.write_only:
             continue
         if isinstance(one.type, ComplexType) and not one.collection:
@@ -77,6 +153,7 @@ class Place:
     mapped: EntityMap
     table: FromClause
     indexed: frozenset[str] = frozenset()
+    which: Which = Which.ACTIVE
     _columns: dict[str, ColumnElement[Any]] = field(default_factory=dict)
 
     def column(self, name: str) -> ColumnElement[Any]:
@@ -85,6 +162,10 @@ class Place:
         if found is None:
             found = self._columns[name] = self._made(self.mapped.columns[name])
         return found
+
+    def is_constant(self, name: str) -> bool:
+        """Whether a property is the same in all rows, by what kind of rows they are."""
+        return name in self.mapped.columns and isinstance(self.column(name), True_ | False_)
 
     def etag(self) -> ColumnElement[Any] | None:
         """The expression for the ETag's value."""

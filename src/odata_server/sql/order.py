@@ -57,7 +57,7 @@ def order_of(
     ]
     entity = translator.scope.entity
     for name in entity.entity_type.key:
-        if name not in named:
+        if name not in named and not entity.place.is_constant(name):
             key = entity.member(name)
             if isinstance(key, Term):
                 found.append(Ordered(materialised(key, translator.context), False, key.type not in FLOATS))

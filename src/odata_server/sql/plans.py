@@ -14,6 +14,7 @@ from sqlalchemy import Select, func
 
 from odata_server.source import ByFilter, ByKey, Query
 from odata_server.sql.connection import Kept
+from odata_server.sql.drafts import meant
 from odata_server.sql.expand import Way, hidden_for
 from odata_server.sql.order import Ordered
 from odata_server.sql.paging import Token, after, decode_token, encode_token
@@ -37,11 +38,12 @@ class Plan:
         self.options = options
         self.keys = KeyParameters()
         self.ways: list[Way] = []
+        self.which, self.asked = meant(query, request.model.edm.entity_types[query.target.root.entity_type])
         self.counting: Kept | None = None
         selection = self._selection(request, query)
-        self.projection = request.projection(
-            selection, hidden_for(request.model.edm, query.target.entity_type, options)
-        )
+        hidden = hidden_for(request.model.edm, query.target.entity_type, options, selection.scope.place.which)
+        self.projection = request.projection(selection, hidden)
+        self.reached = selection.scope.place.which
         self._order: list[Ordered] = []
         self._resumable = False
         self._token = Token(None, None, 0)
@@ -55,8 +57,9 @@ class Plan:
         self.reading = Kept(_locked(self._page(request, query, selection), selection, query))
 
     def _selection(self, request: Request, query: Query) -> Selection:
-        scope, conditions = scope_of(query.target, Uses(request.model, request.context), request.aliases, self.keys)
-        selection = request.selection(scope, conditions, query.options)
+        uses = Uses(request.model, request.context)
+        scope, conditions = scope_of(query.target, uses, request.aliases, self.keys, which=self.which)
+        selection = request.selection(scope, conditions, self.asked)
         selection.narrowed = len(query.target.steps) > 0
         return selection
 
@@ -94,7 +97,8 @@ class Plan:
 
 
 def _locked(statement: Select[Any], selection: Selection, query: Query) -> Select[Any]:
-    if not query.lock or selection.context.sqlite:  # on SQLite a unit that writes is alone
+    # On SQLite a unit that writes is alone; rows of a union cannot be locked, and nobody asks to.
+    if not query.lock or selection.context.sqlite or not selection.scope.place.which.fixed:
         return statement
     return statement.with_for_update(of=selection.scope.place.table)
 
@@ -113,8 +117,9 @@ def form_of(query: Query) -> Hashable | None:
             return None
         if not isinstance(step, ByKey):
             steps.append(step.navigation.name)
-        elif all(type(value) is str for value in step.key.values()):
-            steps.append(tuple(step.key))
+        elif all(type(value) in (str, bool) for value in step.key.values()):
+            # A text is a parameter; true and false are different statements.
+            steps.append(tuple((name, value if type(value) is bool else None) for name, value in step.key.items()))
         else:
             return None
     how = (query.page_size, query.prefix, query.quoted_numbers, query.etags, query.lock, query.target.single)

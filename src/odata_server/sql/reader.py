@@ -12,6 +12,7 @@ from odata_server.source import Query, Rows
 from odata_server.sql.addresses import entity_key
 from odata_server.sql.apply import applied
 from odata_server.sql.connection import Keeping, SqlConnection
+from odata_server.sql.drafts import meant
 from odata_server.sql.expand import Parents, expand
 from odata_server.sql.limits import ROWS_MAX
 from odata_server.sql.model import SqlModel
@@ -80,8 +81,10 @@ class SqlReader:
     async def count(self, connection: SqlConnection, query: Query) -> int:
         """How many entities there are, heeding ``$filter`` and ``$search`` only."""
         request = await self._request(connection, query)
-        scope, conditions = scope_of(query.target, Uses(request.model, request.context), request.aliases)
-        rows = await connection.execute(request.selection(scope, conditions, query.options).statement([func.count()]))
+        which, options = meant(query, self.model.edm.entity_types[query.target.root.entity_type])
+        uses = Uses(request.model, request.context)
+        scope, conditions = scope_of(query.target, uses, request.aliases, which=which)
+        rows = await connection.execute(request.selection(scope, conditions, options).statement([func.count()]))
         return int(rows[0][0])
 
     async def _carried_out(self, request: Request, query: Query, plan: Plan, keys: Mapping[str, Any]) -> Rows:
@@ -96,7 +99,9 @@ class SqlReader:
     async def _applied(self, request: Request, query: Query) -> Rows:
         options = query.options
         plain = replace(options, filter=None)
-        scope, conditions = scope_of(query.target, Uses(self.model, request.context), request.aliases)
+        which, _ = meant(query, self.model.edm.entity_types[query.target.root.entity_type])
+        uses = Uses(self.model, request.context)
+        scope, conditions = scope_of(query.target, uses, request.aliases, which=which)
         found = applied(
             request.selection(scope, conditions, replace(plain, search=None, compute=())).with_options(options)
         )
@@ -128,7 +133,7 @@ class SqlReader:
             def address(at: int) -> str:
                 return f"{name}{entity_key(self.model.edm, entity_type, records[at])}"
 
-            parents = Parents(entity_type, entity_set, records, rows, plan.projection, address)
+            parents = Parents(entity_type, entity_set, records, rows, plan.projection, address, plan.reached)
             await expand(request, parents, query.options, plan.ways)
         return records
 

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from sqlalchemy import ColumnElement, FromClause, Text, and_, type_coerce
+from sqlalchemy import ColumnElement, False_, FromClause, Text, True_, and_, case, not_, type_coerce
 
-from odata_server.edm import ComplexType, EntityType, NavigationProperty
+from odata_server.draft import HAS_ACTIVE, HAS_DRAFT, IS_ACTIVE
+from odata_server.edm import ComplexType, EntityType, NavigationProperty, Property
 from odata_server.errors import bad_request
+from odata_server.sql.drafts import Which, pairs, reached
 from odata_server.sql.limits import COMPUTED_NODES_MAX, NODES_MAX
 from odata_server.sql.model import Place, SqlModel
 from odata_server.sql.terms import Context, Term, column_term
@@ -17,6 +19,8 @@ from odata_server.sql.values import part_of
 from odata_server.sql.weights import Weights
 
 __all__ = ["Entity", "Many", "Named", "Scope", "Structure", "Uses", "joined"]
+
+_FLAGS = frozenset({IS_ACTIVE, HAS_ACTIVE, HAS_DRAFT})
 
 
 class Uses:
@@ -47,11 +51,16 @@ class Uses:
             what = "Computed values are" if self._computed_nodes > COMPUTED_NODES_MAX else "The expressions are"
             raise bad_request("EXPRESSION_TOO_LARGE", f"{what} too large with all names and aliases written out.")
 
-    def place(self, type_name: str) -> Place:
-        """A further use of an entity type's table."""
+    def place(self, type_name: str, which: Which = Which.ACTIVE) -> Place:
+        """A further use of an entity type's table, for these of its rows."""
         number = self._numbers.get(type_name, 0)
         self._numbers[type_name] = number + 1
-        return self.model.place(self.model.edm.entity_types[type_name], number)
+        return self.model.place(self.model.edm.entity_types[type_name], number, which)
+
+    def follow(self, navigation: NavigationProperty, own: Place) -> Place:
+        """A use of the table that a navigation leads to, for the rows that it leads to from ``own``."""
+        target = self.model.edm.entity_types[navigation.target]
+        return self.place(navigation.target, reached(own.which, navigation, target))
 
 
 class Scope:
@@ -85,7 +94,8 @@ class Scope:
 
 def joined(navigation: NavigationProperty, own: Place, other: Place) -> ColumnElement[bool]:
     """The condition under which rows of both belong together."""
-    return and_(*(other.column(there) == own.column(here) for here, there in navigation.on))
+    on = pairs(navigation, other.entity_type, other.which)
+    return and_(*(other.column(there) == own.column(here) for here, there in on))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,24 +114,37 @@ class Entity:
         """What a name means here. Raises 400 UNKNOWN_PROPERTY."""
         found = self.place.readable(name)
         if found is not None:
-            if isinstance(found.type, ComplexType) and not found.collection:
-                return Structure(self, name, found.type)
-            dialect = self.scope.uses.context.dialect
-            nullable = bool(self.path) or (found.nullable and name not in self.entity_type.key)
-            shown = "/".join((*self.path, name))
-            indexed = not self.path and name in self.place.indexed
-            return column_term(self.place.column(name), found, shown, dialect, nullable=nullable, indexed=indexed)
+            return self._property(found)
         navigation = self.entity_type.navigation_by_name.get(name)
         if navigation is None:
             shown = "/".join((*self.path, name))
             raise bad_request("UNKNOWN_PROPERTY", f"{self.entity_type.name} has no property {name}.", shown)
         return Many(self, navigation) if navigation.collection else self._one(navigation)
 
+    def _property(self, found: Property) -> Term | Structure:
+        name = found.name
+        shown = "/".join((*self.path, name))
+        if not found.filterable:
+            message = f"{shown} is worked out from the answer: nothing can be filtered, sorted or computed by it."
+            raise bad_request("NOT_FILTERABLE", message, shown)
+        if isinstance(found.type, ComplexType) and not found.collection:
+            return Structure(self, name, found.type)
+        dialect = self.scope.uses.context.dialect
+        nullable = bool(self.path) or (found.nullable and name not in self.entity_type.key)
+        indexed = not self.path and name in self.place.indexed
+        column = self.place.column(name)
+        if self.entity_type.draft is not None and name in _FLAGS:
+            if self.path:  # of one that is missing it is null, like everything else
+                column = case((not_(self.is_missing()), column))
+            elif isinstance(column, True_ | False_):
+                return Term(found.type, column, nullable=False, name=shown)
+        return column_term(column, found, shown, dialect, nullable=nullable, indexed=indexed)
+
     def _one(self, navigation: NavigationProperty) -> Entity:
         path = (*self.path, navigation.name)
         known = self.scope.joins.get(path)
         if known is None:
-            place = self.scope.uses.place(navigation.target)
+            place = self.scope.uses.follow(navigation, self.place)
             known = self.scope.joins[path] = place, joined(navigation, self.place, place)
         return Entity(self.scope, known[0], path)
 
@@ -172,7 +195,7 @@ class Many:
     def inside(self) -> tuple[Scope, ColumnElement[bool]]:
         """A scope of their own for a nested SELECT, and what joins them to their entity."""
         uses = self.entity.scope.uses
-        scope = Scope(uses, uses.place(self.navigation.target))
+        scope = Scope(uses, uses.follow(self.navigation, self.entity.place))
         return scope, joined(self.navigation, self.entity.place, scope.place)
 
 

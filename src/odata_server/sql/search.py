@@ -18,7 +18,9 @@ __all__ = ["search_condition"]
 
 def search_condition(expression: SearchExpression, place: Place, context: Context) -> ColumnElement[bool]:
     """Whether an entity matches; true or false, never null. Raises 501 where the model marks nothing."""
-    names = [one.name for one in place.entity_type.properties if one.searchable and not one.write_only]
+    names = [
+        one.name for one in place.entity_type.properties if one.searchable and one.filterable and not one.write_only
+    ]
     if not names:
         raise ODataError(501, "NOT_IMPLEMENTED", f"{place.entity_type.name} cannot be searched.")
     return _Search([place.column(name) for name in names], context).condition(expression)

@@ -13,6 +13,7 @@ from odata_server.edm import EntityType
 from odata_server.errors import bad_request
 from odata_server.expressions import Expression, Member
 from odata_server.sql.connection import Keeping, Kept, SqlConnection
+from odata_server.sql.drafts import Which
 from odata_server.sql.limits import COMPUTE_MAX, EXPAND_MAX
 from odata_server.sql.model import Place, SqlModel
 from odata_server.sql.narrowing import narrows
@@ -83,10 +84,10 @@ class Request:
     expands_left: int = EXPAND_MAX
     keeping: Keeping | None = None  # the connection, where statements of this request are kept for the next one
 
-    def scope(self, entity_type: str) -> Scope:
+    def scope(self, entity_type: str, which: Which) -> Scope:
         """A scope for a statement of its own."""
         uses = Uses(self.model, self.context)
-        return Scope(uses, uses.place(entity_type))
+        return Scope(uses, uses.place(entity_type, which))
 
     def selection(self, scope: Scope, conditions: list[ColumnElement[bool]], options: QueryOptions) -> Selection:
         """Those of the entities that ``$filter`` and ``$search`` leave."""

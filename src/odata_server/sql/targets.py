@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, bindparam, select, tuple_
+from sqlalchemy import BindParameter, ColumnElement, True_, bindparam, false, select, tuple_
 from sqlalchemy.sql.elements import BinaryExpression
 
 from odata_server.edm import Primitive
 from odata_server.expressions import Expression
 from odata_server.source import ByFilter, ByKey, Target
 from odata_server.sql.comparison import compare, converted
+from odata_server.sql.drafts import Which, pairs
 from odata_server.sql.scopes import Entity, Scope, Uses
 from odata_server.sql.terms import Context, Term, bind, literal_term
 from odata_server.sql.translate import Translator
@@ -51,14 +52,19 @@ class KeyParameters:
 
 
 def scope_of(
-    target: Target, uses: Uses, aliases: Mapping[str, Expression], parameters: KeyParameters | None = None
+    target: Target,
+    uses: Uses,
+    aliases: Mapping[str, Expression],
+    parameters: KeyParameters | None = None,
+    *,
+    which: Which = Which.ACTIVE,
 ) -> tuple[Scope, list[ColumnElement[bool]]]:
     """A scope for the entities of a target, and the conditions that make them so.
 
     A navigation is ``IN (SELECT ...)`` of its parents: an index serves it on both databases, and a parent that is
-    missing has no children.
+    missing has no children. ``which`` are the rows of the root that the query means, see `drafts.meant`.
     """
-    scope = Scope(uses, uses.place(target.root.entity_type))
+    scope = Scope(uses, uses.place(target.root.entity_type, which))
     conditions: list[ColumnElement[bool]] = []
     for at, step in enumerate(target.steps):
         if isinstance(step, ByKey):
@@ -66,9 +72,10 @@ def scope_of(
         elif isinstance(step, ByFilter):
             conditions.append(Translator(scope, aliases).condition(step.expression))
         else:
-            inner = Scope(uses, uses.place(step.entity_type.name))
-            own = [scope.place.column(here) for here, _ in step.navigation.on]
-            other = [inner.place.column(there) for _, there in step.navigation.on]
+            inner = Scope(uses, uses.follow(step.navigation, scope.place))
+            on = pairs(step.navigation, step.entity_type, inner.place.which)
+            own = [scope.place.column(here) for here, _ in on]
+            other = [inner.place.column(there) for _, there in on]
             parents = select(*own).select_from(scope.source).where(*conditions)
             parents = parents.correlate_except(*scope.tables)
             scope, conditions = inner, [(other[0] if len(other) == 1 else tuple_(*other)).in_(parents)]
@@ -79,8 +86,12 @@ def key_conditions(
     entity: Entity, key: Mapping[str, Any], parameters: KeyParameters | None = None, at: int = 0
 ) -> list[ColumnElement[bool]]:
     """That an entity has this key. Raises 400 TYPE_MISMATCH for a value that is none."""
-    found = []
+    found: list[ColumnElement[bool]] = []
     for name, value in key.items():
+        if entity.place.is_constant(name):
+            if value is not isinstance(entity.place.column(name), True_):
+                found.append(false())
+            continue
         term = entity.member(name)
         if isinstance(term, Term):
             condition = compare("eq", term, literal_term(value, None), entity.scope.uses.context, exact=False)

@@ -46,6 +46,7 @@ from odata_server.sql import date_functions, number_functions, text_functions
 from odata_server.sql.arithmetic import calculate, negated
 from odata_server.sql.casts import cast_term, is_of
 from odata_server.sql.comparison import compare, is_in
+from odata_server.sql.drafts import administrative_in
 from odata_server.sql.functions import call
 from odata_server.sql.limits import DEPTH_MAX, LAMBDA_DEPTH_MAX, LIST_MAX
 from odata_server.sql.operands import chain_of, has_flags, json_term, members_term
@@ -139,6 +140,12 @@ class Translator:
         return term.element
 
     def _comparison(self, name: str, left: Expression, right: Expression, exact: bool) -> ColumnElement[bool]:
+        found = self._compared(name, left, right, exact)
+        entities = [self.resolve(way) for way in administrative_in(left, right)]
+        present = [not_(one.is_missing()) for one in entities if isinstance(one, Entity)]
+        return and_(found, *present) if present else found
+
+    def _compared(self, name: str, left: Expression, right: Expression, exact: bool) -> ColumnElement[bool]:
         one, other = self.resolve(left), self.resolve(right)
         for entity, against in ((one, other), (other, one)):
             if (
