@@ -10,7 +10,7 @@ from sqlalchemy import delete
 
 from promenade.store.schema import table
 from promenade.store.unit import Session
-from promenade.workflows.post_purchase import ENDS_AT_LAST
+from promenade.workflows.coupon_issuing import ENDS_AT_LAST
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.sales import PRICED
 from tests.workflows.shop import NOON, Shop, identity

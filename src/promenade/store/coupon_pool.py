@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,8 +13,18 @@ from promenade.store.schema import table
 from promenade.store.unit import Session
 from promenade.store.upsert import upsert
 
-__all__ = ["CodeShape", "Issue", "IssuedCode", "IssuingType", "add_issued", "codes_by_id", "issued_for", "read_type",
-           "take_from_pool"]  # fmt: skip
+__all__ = [
+    "CodeShape",
+    "Issue",
+    "IssuedCode",
+    "IssuingType",
+    "add_codes",
+    "codes_by_id",
+    "generic_codes",
+    "issued_for",
+    "read_type",
+    "take_from_pool",
+]
 
 _CODES = table("CouponCodes")
 _TYPES = table("CouponTypes")
@@ -33,9 +44,11 @@ class CodeShape:
 
 @dataclass(frozen=True, slots=True)
 class IssuingType:
-    """A coupon type as issuing needs it; ``shape`` None: it has no configuration of its own."""
+    """A coupon type as making and issuing codes needs it; ``shape`` None: it has no configuration of its own."""
 
     id: str
+    code: str
+    status: str
     code_type: str
     generic_code: str | None
     valid_to: datetime | None
@@ -43,33 +56,58 @@ class IssuingType:
     requires_activation: bool
     shape: CodeShape | None
 
+    @property
+    def is_generic(self) -> bool:
+        return self.code_type == "GENERIC"
+
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """To whom, for what and until when a code is issued."""
+    """To whom, for what and until when codes are issued; ``channel`` is an issuanceChannel."""
 
     coupon_type_id: str
-    promotion_id: str
-    transaction_id: str
+    promotion_id: str | None
+    transaction_id: str | None
     customer_id: str | None
+    channel: str
     status: str  # ACTIVE, or CREATED until its customer activates it
     issued_at: datetime
     valid_until: datetime | None
+    user: str | None  # who issues it; None: the service itself
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What an issued code holds."""
+        return {
+            "status": self.status,
+            "customer_id": self.customer_id,
+            "issued_at": self.issued_at,
+            "issuing_promotion_id": self.promotion_id,
+            "issuing_transaction_id": self.transaction_id,
+            "issuance_channel": self.channel,
+            "modified_at": self.issued_at,
+            "modified_by": self.user,
+            # Without an end of its own the code keeps the one it may have from the pool.
+            **({} if self.valid_until is None else {"valid_until": self.valid_until}),
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class IssuedCode:
-    """A code in a customer's hands. The code itself is a secret: it is shown to the till that earned it only."""
+    """A code in a customer's hands. The code itself is a secret: it is shown to whoever asked for it only."""
 
     id: str
     code: str
+    valid_until: datetime | None
 
 
-async def read_type(session: Session, coupon_type_id: str) -> IssuingType | None:
-    """The coupon type with its code configuration, or None."""
-    rows = await session.execute(
+async def read_type(session: Session, coupon_type_id: str, *, held: bool = False) -> IssuingType | None:
+    """The coupon type with its code configuration, or None; ``held``: it stays as it is until the unit ends."""
+    statement = (
         select(
             _TYPES.c.id,
+            _TYPES.c.code,
+            _TYPES.c.status,
             _TYPES.c.code_type,
             _TYPES.c.generic_code,
             _TYPES.c.valid_to,
@@ -85,6 +123,9 @@ async def read_type(session: Session, coupon_type_id: str) -> IssuingType | None
         .join_from(_TYPES, _CONFIGURATIONS, _CONFIGURATIONS.c.coupon_type_id == _TYPES.c.id, isouter=True)
         .where(_TYPES.c.id == coupon_type_id)
     )
+    if held and session.dialect == "postgresql":
+        await session.execute(select(_TYPES.c.id).where(_TYPES.c.id == coupon_type_id).with_for_update(read=True))
+    rows = await session.execute(statement)
     if not rows:
         return None
     row = rows[0]
@@ -92,7 +133,15 @@ async def read_type(session: Session, coupon_type_id: str) -> IssuingType | None
     if row.configuration_id is not None:
         shape = CodeShape(row.prefix, row.suffix, row.length, row.alphabet, row.check_character)
     return IssuingType(
-        row.id, row.code_type, row.generic_code, row.valid_to, row.validity_days, row.requires_activation, shape
+        row.id,
+        row.code,
+        row.status,
+        row.code_type,
+        row.generic_code,
+        row.valid_to,
+        row.validity_days,
+        row.requires_activation,
+        shape,
     )
 
 
@@ -101,7 +150,7 @@ async def issued_for(
 ) -> IssuedCode | None:
     """The one code of this transaction, promotion and type, if it has been issued."""
     rows = await session.execute(
-        select(_CODES.c.id, _CODES.c.code).where(
+        select(_CODES.c.id, _CODES.c.code, _CODES.c.valid_until).where(
             _CODES.c.issuing_transaction_id == transaction_id,
             _CODES.c.issuing_promotion_id == promotion_id,
             _CODES.c.coupon_type_id == coupon_type_id,
@@ -110,22 +159,8 @@ async def issued_for(
     return IssuedCode(*tuple(rows[0])) if rows else None
 
 
-def _columns(issue: Issue) -> dict[str, Any]:
-    return {
-        "status": issue.status,
-        "customer_id": issue.customer_id,
-        "issued_at": issue.issued_at,
-        "issuing_promotion_id": issue.promotion_id,
-        "issuing_transaction_id": issue.transaction_id,
-        "issuance_channel": "POST_PURCHASE",
-        "modified_at": issue.issued_at,
-        # Without an end of its own the code keeps the one it may have from the pool.
-        **({} if issue.valid_until is None else {"valid_until": issue.valid_until}),
-    }
-
-
-async def take_from_pool(session: Session, issue: Issue) -> IssuedCode | None:
-    """Issue an unissued code of the type; None: the pool is dry. Codes from outside are never taken."""
+async def take_from_pool(session: Session, issue: Issue, quantity: int) -> list[IssuedCode]:
+    """Issue up to ``quantity`` unissued codes of the type, never any from outside; fewer: the pool is dry."""
     pooled = (
         select(_CODES.c.id)
         .where(
@@ -135,30 +170,34 @@ async def take_from_pool(session: Session, issue: Issue) -> IssuedCode | None:
             _CODES.c.source != "EXTERNAL",
             (_CODES.c.valid_until.is_(None)) | (_CODES.c.valid_until > issue.issued_at),
         )
-        .limit(1)
+        .limit(quantity)
     )
     if session.dialect == "postgresql":
-        pooled = pooled.with_for_update(skip_locked=True)  # two workers take two codes
+        pooled = pooled.with_for_update(skip_locked=True)  # who issues at the same time takes others
+    # In a CTE, for a sub-query may be run more than once, and then locks more than it may.
+    picked = pooled.cte("pooled")
     rows = await session.execute(
         update(_CODES)
-        .where(_CODES.c.id == pooled.scalar_subquery(), _CODES.c.issued_at.is_(None))
-        .values(**_columns(issue), version=_CODES.c.version + 1)
-        .returning(_CODES.c.id, _CODES.c.code)
+        .where(_CODES.c.id.in_(select(picked.c.id)), _CODES.c.issued_at.is_(None))
+        .values(**issue.columns, version=_CODES.c.version + 1)
+        .returning(_CODES.c.id, _CODES.c.code, _CODES.c.valid_until)
     )
-    return IssuedCode(*tuple(rows[0])) if rows else None
+    return [IssuedCode(*tuple(row)) for row in rows]
 
 
-async def add_issued(session: Session, code_id: str, code: str, issue: Issue) -> IssuedCode | None:
-    """Make and issue a code; None: the tenant has a code of this text already, draw another."""
-    row = {
-        "id": code_id,
-        "coupon_type_id": issue.coupon_type_id,
-        "code": code,
-        "created_at": issue.issued_at,
-        **_columns(issue),
-    }
+async def add_codes(session: Session, codes: Sequence[tuple[str, str]], columns: Mapping[str, Any]) -> set[str]:
+    """Add codes, as (ID, text), that share ``columns``; the answer is the IDs of those whose text was free.
+
+    A text is taken that another code of the tenant has, or that a GENERIC type shares among all.
+    """
+    texts = [text for _, text in codes]
+    taken = await session.execute(select(_TYPES.c.generic_code).where(_TYPES.c.generic_code.in_(texts)))
+    shared = {row.generic_code for row in taken}
+    rows = [{**columns, "id": code_id, "code": text} for code_id, text in codes if text not in shared]
     added = upsert(session.dialect, _CODES).on_conflict_do_nothing(index_elements=[_CODES.c.tenant_id, _CODES.c.code])
-    return IssuedCode(code_id, code) if await session.rowcount(added, row) == 1 else None
+    await session.execute_many(added, rows)
+    found = await session.execute(select(_CODES.c.id).where(_CODES.c.id.in_([row["id"] for row in rows])))
+    return {row.id for row in found}
 
 
 async def codes_by_id(session: Session, code_ids: list[str]) -> dict[str, str]:

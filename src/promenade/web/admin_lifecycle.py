@@ -6,13 +6,13 @@ bound to tells them apart.
 
 from __future__ import annotations
 
-from typing import Any
+import secrets
 
 from odata_server.source import OperationCall, Result
-from promenade.errors import Conflict
 from promenade.web.odata import AuthoredUnit, Operations
 from promenade.workflows.campaigns import add_promotions, remove_promotion
 from promenade.workflows.copying import copy_promotion
+from promenade.workflows.coupon_generation import generate_codes, issue_coupon
 from promenade.workflows.lifecycle import move, move_promotion
 
 __all__ = ["OPERATIONS"]
@@ -45,13 +45,30 @@ async def _remove_promotion(unit: AuthoredUnit, call: OperationCall) -> Result:
     return _same_row(call)
 
 
+async def _generate_codes(unit: AuthoredUnit, call: OperationCall) -> Result:
+    number = call.parameters.get("numberOfCodes")
+    key = _bound_to(call)
+    batch_id = await generate_codes(unit.authoring, unit.session, key, number, at=unit.at, draw=secrets.choice)
+    return Result(key={"ID": batch_id})
+
+
+async def _issue_coupon(unit: AuthoredUnit, call: OperationCall) -> Result:
+    customer_id = call.parameters.get("customerId")
+    key = _bound_to(call)
+    coupon = await issue_coupon(unit.authoring, unit.session, key, customer_id, at=unit.at, draw=secrets.choice)
+    shown = {
+        "code": coupon.code,
+        "couponId": coupon.id,
+        "couponTypeId": coupon.coupon_type_id,
+        "customerId": coupon.customer_id,
+        "validUntil": coupon.valid_until,
+    }
+    return Result(value=shown)
+
+
 def _bound_to(call: OperationCall) -> str:
-    """The ID of the active entity that an action is called on. Raises Conflict (NOT_FOR_DRAFTS) for an edit draft."""
-    key: dict[str, Any] = dict(call.binding or {})
-    if key.get("IsActiveEntity") is False:
-        message = f"{call.operation.name} is for what is active; this is an edit draft: activate or discard it first."
-        raise Conflict("NOT_FOR_DRAFTS", message)
-    return str(key["ID"])
+    """The ID of the active entity that an action is called on; on edit drafts no call comes here."""
+    return str((call.binding or {})["ID"])
 
 
 def _same_row(call: OperationCall) -> Result:
@@ -68,4 +85,6 @@ OPERATIONS: Operations = {
     "copy": _copy,
     "addPromotions": _add_promotions,
     "removePromotion": _remove_promotion,
+    "generateCodes": _generate_codes,
+    "issueCoupon": _issue_coupon,
 }

@@ -23,7 +23,7 @@ from promenade.workflows.context import Context
 from promenade.workflows.coupon_codes import Draw
 from promenade.workflows.effects import decode_effects
 from promenade.workflows.loyalty import award_points
-from promenade.workflows.post_purchase import issue_coupons
+from promenade.workflows.post_purchase import issue_earned_coupons
 
 __all__ = [
     "ATTEMPTS_MAX",
@@ -171,7 +171,7 @@ async def _carry_out(context: Context, session: Session, job: Claimed, draw: Dra
     effects = decode_effects(job.payload)
     redeemed = await _redeem(context, session, job)
     earned = await award_points(context, session, job, effects)
-    issued = await issue_coupons(context, session, job, effects, draw)
+    issued = await issue_earned_coupons(context, session, job, effects, draw)
     done = await jobs.complete(
         session,
         job,

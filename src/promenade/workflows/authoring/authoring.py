@@ -17,7 +17,7 @@ from promenade.workflows.authoring.locks import check_locks
 from promenade.workflows.authoring.machines import MACHINES, invalid_initial, invalid_transition
 from promenade.workflows.authoring.modes import admit_create, admit_remove, admit_update
 from promenade.workflows.authoring.owners import Owners, hold_upwards
-from promenade.workflows.authoring.planning import Plan
+from promenade.workflows.authoring.planning import UNIT_ROWS_MAX, Plan
 from promenade.workflows.authoring.records import write_audit, write_changes
 from promenade.workflows.authoring.removal import check_unused
 from promenade.workflows.authoring.rules import Rules, registered
@@ -60,6 +60,23 @@ class Authoring:
     def shown_once(self) -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
         """What the server made up and shows in this answer only: by entity set and ID, properties by wire name."""
         return self._unit.shown_once
+
+    @property
+    def user(self) -> str:
+        """Who acts."""
+        return self._unit.user
+
+    @property
+    def new_id(self) -> Callable[[], str]:
+        """Where the unit has its IDs from, for workflows that write beside it."""
+        return self._unit.new_id
+
+    def makes_room(self, rows: int) -> bool:
+        """Count ``rows`` that a workflow is going to write beside it; False: they are too many for one unit."""
+        if self._unit.planned + rows > UNIT_ROWS_MAX:
+            return False
+        self._unit.planned += rows
+        return True
 
     async def begin(self, *, alone: bool) -> None:
         """Begin the unit; it comes before everything else. ``alone``: nobody else who began writes for the tenant.

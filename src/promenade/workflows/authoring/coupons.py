@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from promenade.errors import Conflict, Detail
-from promenade.store.authored import find_keys, insert_rows
+from promenade.store.authored import find_keys, insert_rows, read_rows
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.unit import Act, Unit, Write
 
@@ -13,6 +13,7 @@ __all__: list[str] = []
 
 _CODES_MIN = 2**40  # 40 bits
 _CODE_LENGTH_MAX = 64
+_BATCH_MAX = 1_000_000  # codes; minutes of a worker's time
 
 
 async def _refuse_taken(unit: Unit, writes: Sequence[Write], column: str, elsewhere: tuple[str, str]) -> None:
@@ -91,7 +92,20 @@ class _Batches(Rules):
                 message = "What a batch makes cannot be changed once it has begun."
                 target = write.target("quantity" if write.differs("quantity") else "coupon_type_id")
                 unit.faults.add(Conflict("BATCH_STARTED", message, target))
+            elif (write.after.get("quantity") or 0) > _BATCH_MAX and write.differs("quantity"):
+                target = write.target("quantity")
+                unit.faults.add(Detail("OUT_OF_RANGE", f"{target} must be at most {_BATCH_MAX}.", target))
+        await self._check_types(unit, [one for one in writes if one.act is not Act.DELETE])
         return []
+
+    async def _check_types(self, unit: Unit, writes: Sequence[Write]) -> None:
+        """A type whose code all share has none to be made."""
+        named = {write.after["coupon_type_id"]: write for write in writes if write.differs("coupon_type_id")}
+        for row in await read_rows(unit.session, "CouponTypes", "id", {key for key in named if key}, lock="share"):
+            if row["code_type"] == "GENERIC":
+                target = named[row["id"]].target("coupon_type_id")
+                message = "Codes are made for INDIVIDUAL coupon types alone; a GENERIC one has a code that all share."
+                unit.faults.add(Detail("INDIVIDUAL_ONLY", message, target))
 
 
 @rules("CouponCodeConfigurations")

@@ -13,7 +13,7 @@ from promenade.workflows.authoring.machines import MACHINES
 from promenade.workflows.authoring.shapes import MANAGED, Shape, referrers, shape_of
 from promenade.workflows.authoring.unit import Act, Delta, Row, Unit, Write
 
-__all__ = ["ROWS_MAX", "Plan"]
+__all__ = ["ROWS_MAX", "UNIT_ROWS_MAX", "Plan"]
 
 ROWS_MAX = 10_000  # bounds the time that one request can take
 UNIT_ROWS_MAX = 20_000  # and this that of a change set of many requests
