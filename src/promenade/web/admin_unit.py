@@ -5,23 +5,27 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
+from typing import TypeVar
 
 from odata_server.draft import ACTIVATE, EDIT, IS_ACTIVE, PREPARE
 from odata_server.draft_roles import DraftRole, DraftWay
 from odata_server.edm import EntitySet
 from odata_server.errors import not_implemented
-from odata_server.source import ByKey, Key, OperationCall, Payload, Query, Result
+from odata_server.source import ByKey, Key, OperationCall, Payload, Query, Result, Unit
 from promenade.errors import Conflict, Forbidden, NotFound, PromenadeError
 from promenade.model.declare import Service
 from promenade.store.unit import Session
 from promenade.web.auth import Caller
 from promenade.web.draft_faults import place_at_binding
 from promenade.web.odata import AuthoredSource, AuthoredUnit
+from promenade.web.preparing import Prepared, prepared_first
 from promenade.workflows.authoring import Authoring
 from promenade.workflows.context import Context
 from promenade.workflows.drafts import Drafts
 
 __all__ = ["AdminOperations", "AdminSource", "AdminUnit"]
+
+T = TypeVar("T")
 
 _OF_DRAFTS = frozenset({ACTIVATE, EDIT, PREPARE})
 
@@ -36,6 +40,7 @@ class AdminUnit(AuthoredUnit):
         self.drafts = drafts
         self.has_activated = False
         """Whether what it writes comes out of a draft."""
+        self.prepared: Prepared = {}
         self._actions = actions
 
     async def create(self, entity_set: EntitySet, payload: Payload) -> Key:
@@ -121,6 +126,20 @@ class AdminSource(AuthoredSource):
     def __init__(self, context: Context, operations: AdminOperations) -> None:
         super().__init__(context, Service.ADMIN, {})
         self._actions = operations
+
+    async def transact(self, caller: Caller, work: Callable[[Unit], Awaitable[T]], *, writes: bool) -> T:
+        """As `AuthoredSource.transact`; what an action needs done before the transaction is done before it."""
+        once = super().transact
+
+        async def run(prepared: Prepared) -> T:
+            async def with_prepared(unit: Unit) -> T:
+                if isinstance(unit, AdminUnit):
+                    unit.prepared = prepared
+                return await work(unit)
+
+            return await once(caller, with_prepared, writes=writes)
+
+        return await prepared_first(self._context, run)
 
     def _unit(self, session: Session, caller: Caller, at: datetime) -> AdminUnit:
         authoring = self._authoring(session, caller, at)
