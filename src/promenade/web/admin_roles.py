@@ -33,7 +33,7 @@ _BUDGET_MANAGERS = frozenset(
 )
 """What budget managers change; they neither create nor delete."""
 
-_LOOKING = frozenset({"check", "forecast"})
+_LOOKING = frozenset({"check"})
 """Actions that change nothing."""
 
 
