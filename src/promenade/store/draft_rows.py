@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Select, bindparam, delete, func, insert, literal, select, union_all, update
+from sqlalchemy import ColumnElement, Select, bindparam, delete, func, insert, literal, select, union_all, update
 
 from promenade import model
 from promenade.model.declare import Collection as Composition
@@ -112,12 +112,15 @@ async def read_rows(session: Session, draft: Draft, set_name: str) -> list[Colum
 
 
 async def read_below(
-    session: Session, draft: Draft, set_name: str, column: str, owners: Collection[str]
+    session: Session, draft: Draft, set_name: str, column: str, owners: Collection[str], ids: Collection[str] = ()
 ) -> list[Columns]:
-    """The rows of a set, removed ones among them, whose ``column`` names one of ``owners``, by ID."""
+    """The rows of a set, removed ones among them, whose ``column`` names one of ``owners``, and those of ``ids``."""
     rows = draft_table(set_name)
-    wanted = select(rows).where(rows.c.draft_uuid == draft.uuid, rows.c[column].in_(sorted(owners)))
-    return [dict(row._mapping) for row in await session.execute(wanted.order_by(rows.c.id))]
+    among: ColumnElement[bool] = rows.c[column].in_(sorted(owners))
+    if ids:
+        among |= rows.c.id.in_(sorted(ids))
+    wanted = select(rows).where(rows.c.draft_uuid == draft.uuid, among).order_by(rows.c.id)
+    return [dict(row._mapping) for row in await session.execute(wanted)]
 
 
 async def read_ids(session: Session, set_name: str, ids: Collection[str]) -> set[str]:

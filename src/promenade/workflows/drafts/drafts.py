@@ -6,6 +6,7 @@ A unit holds a draft before it holds active rows, as all units do, so that none 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace as replaced
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -30,7 +31,7 @@ from promenade.workflows.authoring.owners import Owners
 from promenade.workflows.authoring.planning import ROWS_MAX
 from promenade.workflows.authoring.shapes import Shape, shape_of
 from promenade.workflows.authoring.unit import Act, Row, Unit, Write
-from promenade.workflows.drafts.merging import read_draft
+from promenade.workflows.drafts.merging import located, read_draft
 from promenade.workflows.drafts.planning import DraftPlan, check_new_ids, check_storable
 from promenade.workflows.drafts.purging import purge_left
 
@@ -71,7 +72,7 @@ class Drafts:
         root_id = str(row["ID"]).lower() if row.get("ID") else self._new_id()
         draft = Draft(self._new_id(), set_name, root_id, self._user, self._at)
         plan = DraftPlan(self._unit, draft)
-        plan.create(shape, {**row, "ID": root_id}, "")
+        plan.create(shape, {**row, "ID": root_id}, "").has_own_id = bool(row.get("ID"))
         await self._carry_out(draft, plan, is_begun=True)
         return root_id
 
@@ -299,14 +300,21 @@ class Drafts:
     async def _activate(self, draft: Draft, authoring: Authoring) -> bool:
         tree = await read_draft(self._session, draft)
         is_there = not tree.is_new and await self._holds_active(draft, authoring)
-        if not is_there:
-            await authoring.create(draft.set_name, tree.whole())
-            return True
-        await self._refuse_locked(draft)
-        if tree.is_touched:
-            changes = await tree.changes(self._session)
-            await authoring.update(draft.set_name, draft.root_id, changes)
-        return False
+        if is_there:
+            await self._refuse_locked(draft)
+        row: Row = {}
+        try:
+            if not is_there:
+                row = tree.whole()
+                await authoring.create(draft.set_name, row)
+            elif tree.is_touched:
+                row = await tree.changes(self._session)
+                await authoring.update(draft.set_name, draft.root_id, row)
+        except PromenadeError as error:
+            error.target = located(row, error.target)
+            error.details = tuple([replaced(one, target=located(row, one.target)) for one in error.details])
+            raise
+        return not is_there
 
     async def _holds_active(self, draft: Draft, authoring: Authoring) -> bool:
         try:

@@ -16,7 +16,7 @@ from promenade.workflows.authoring.machines import MACHINES
 from promenade.workflows.authoring.shapes import MANAGED, Shape, shape_of
 from promenade.workflows.authoring.unit import Delta
 
-__all__ = ["DraftTree", "read_draft"]
+__all__ = ["DraftTree", "located", "read_draft"]
 
 Row = dict[str, Any]
 
@@ -125,3 +125,26 @@ async def read_draft(session: Session, draft: Draft) -> DraftTree:
     """All of a draft, one statement for each set that it can have rows of."""
     sets = (draft.set_name, *(part.set_name for part in parts_of(draft.set_name)))
     return DraftTree(draft, {set_name: await read_rows(session, draft, set_name) for set_name in sets})
+
+
+def located(row: Mapping[str, Any], target: str | None) -> str | None:
+    """A path into a row that activating has written, with the keys of the draft's rows in the place of indices.
+
+    ``posGroups/0/posGroup_ID`` is ``posGroups(ID=...,IsActiveEntity=false)/posGroup_ID``: that says which row it is
+    whatever was sent, and user interfaces find it.
+    """
+    if target is None:
+        return None
+    found: list[str] = []
+    below: Any = row
+    for step in target.split("/"):
+        if isinstance(below, Mapping):
+            inner = below.get(step)
+            found.append(step)
+            below = inner.upserts if isinstance(inner, Delta) else inner
+        elif isinstance(below, list | tuple) and step.isdecimal() and int(step) < len(below):
+            below = below[int(step)]
+            found[-1] += f"(ID={below['ID']},IsActiveEntity=false)"
+        else:
+            found.append(step)
+    return "/".join(found)

@@ -48,11 +48,12 @@ class DraftPlan(Plan):
 
     async def _there(self, shape: Shape, column: str, parts: Sequence[Any]) -> list[Columns]:
         """The rows that parts are merged with; of those that are removed, the ones that are named again."""
-        owners = {part.parent.id for part in parts}
-        if not owners:
-            return []
+        owners = {part.parent.id for part in parts if not isinstance(part.value, Delta)}
         named = {key for part in parts for key in _named(part.value)}
-        rows = await read_below(self._unit.session, self._draft, shape.set_name, column, owners)
+        taken = {key.lower() for part in parts if isinstance(part.value, Delta) for key in part.value.removed}
+        if not owners | named | taken:
+            return []
+        rows = await read_below(self._unit.session, self._draft, shape.set_name, column, owners, named | taken)
         return [row for row in rows if not row["removed"] or row["id"] in named]
 
 
