@@ -1,0 +1,1 @@
+"""The bound actions of administration, over HTTP."""
