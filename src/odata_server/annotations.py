@@ -8,7 +8,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
-__all__ = ["Annotation", "AnnotationPath", "AnnotationValue", "EnumMemberValue", "Record"]
+__all__ = ["Annotation", "AnnotationPath", "AnnotationValue", "EnumMemberValue", "Expression", "Record"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,20 @@ class Record:
     type: str | None = None
 
 
-AnnotationValue = str | bool | int | Decimal | None | AnnotationPath | EnumMemberValue | Record | tuple[Any, ...]
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A comparison or logical expression, worked out by whoever reads the model over an entity.
+
+    ``operator`` is And, Or, Eq, Ne, Gt, Ge, Lt or Le with two operands, or Not with one.
+    """
+
+    operator: str
+    operands: tuple[AnnotationValue, ...]
+
+
+AnnotationValue = (
+    str | bool | int | Decimal | None | AnnotationPath | EnumMemberValue | Expression | Record | tuple[Any, ...]
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from odata_server.annotations import Annotation, AnnotationPath, AnnotationValue, EnumMemberValue, Record
+from odata_server.annotations import Annotation, AnnotationPath, AnnotationValue, EnumMemberValue, Expression, Record
 from odata_server.edm import ComplexType, Edm, EntitySet, Property, Reference
 
 __all__ = ["EXPAND_DEPTH_MAX", "VOCABULARIES", "of_container", "of_property", "of_set", "references"]
@@ -200,6 +200,6 @@ def _aliases_in(value: AnnotationValue) -> Iterator[str]:
             yield from _aliases_in(inner)
     elif isinstance(value, EnumMemberValue):
         yield from (member.partition("/")[0].rpartition(".")[0] for member in value.members)
-    elif isinstance(value, tuple):
-        for inner in value:
+    elif isinstance(value, tuple | Expression):
+        for inner in value if isinstance(value, tuple) else value.operands:
             yield from _aliases_in(inner)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from odata_server.annotations import Annotation, AnnotationPath, AnnotationValue, EnumMemberValue, Record
+from odata_server.annotations import Annotation, AnnotationPath, AnnotationValue, EnumMemberValue, Expression, Record
 from odata_server.csdl import annotations as csdl_annotations
 from odata_server.csdl import model as csdl_model
 from odata_server.edm import (
@@ -208,6 +208,9 @@ class _Writer:
             return ",".join(member.partition("/")[2] for member in value.members)
         if isinstance(value, Record):
             return self._record(value)
+        if isinstance(value, Expression):
+            operands = [self._value(operand) for operand in value.operands]
+            return {f"${value.operator}": operands if len(operands) > 1 else operands[0]}
         if isinstance(value, tuple):
             return [self._value(item) for item in value]
         if isinstance(value, Decimal):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from xml.etree import ElementTree as ET
 
-from odata_server.annotations import Annotation, AnnotationPath, AnnotationValue, EnumMemberValue, Record
+from odata_server.annotations import Annotation, AnnotationPath, AnnotationValue, EnumMemberValue, Expression, Record
 from odata_server.csdl import annotations as csdl_annotations
 from odata_server.csdl import model as csdl_model
 from odata_server.edm import (
@@ -237,6 +237,10 @@ def _write_element(parent: ET.Element, value: AnnotationValue) -> None:
             _write_element(collection, item)
     elif isinstance(value, Record):
         _write_record(parent, value)
+    elif isinstance(value, Expression):
+        expression = ET.SubElement(parent, value.operator)
+        for operand in value.operands:
+            _write_element(expression, operand)
     else:
         raise TypeError(f"no annotation value: {value!r}")
 

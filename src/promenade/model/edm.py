@@ -43,6 +43,7 @@ from promenade.model.declare import (
 )
 from promenade.model.draft_edm import drafted, drafted_set
 from promenade.model.operations import complex_types_of, operations_of
+from promenade.model.ui import for_user_interfaces
 
 __all__ = ["MINOR_VERSION", "edm_for", "served_entities"]
 
@@ -82,26 +83,25 @@ def edm_for(service: Service) -> Edm:
     imports = tuple(
         ActionImport(name=operation.name, action=operation.name) for operation in operations if not operation.binding
     )
-    return Edm(
-        Schema(
-            namespace=_NAMESPACES[service],
-            entity_types=(
-                *(_Projection(service, entity).entity_type() for entity in entities),
-                *(_code_list_type(one) for one in lists),
-                *drafts,
+    schema = Schema(
+        namespace=_NAMESPACES[service],
+        entity_types=(
+            *(_Projection(service, entity).entity_type() for entity in entities),
+            *(_code_list_type(one) for one in lists),
+            *drafts,
+        ),
+        complex_types=complex_types_of(service),
+        operations=operations,
+        container=Container(
+            entity_sets=(
+                *(_entity_set(service, entity) for entity in entities),
+                *(_read_only_set(one.set_name, _described(one.doc)) for one in lists),
+                *(_read_only_set(ADMINISTRATIVE_DATA, one.annotations) for one in drafts),
             ),
-            complex_types=complex_types_of(service),
-            operations=operations,
-            container=Container(
-                entity_sets=(
-                    *(_entity_set(service, entity) for entity in entities),
-                    *(_read_only_set(one.set_name, _described(one.doc)) for one in lists),
-                    *(_read_only_set(ADMINISTRATIVE_DATA, one.annotations) for one in drafts),
-                ),
-                action_imports=imports,
-            ),
-        )
+            action_imports=imports,
+        ),
     )
+    return Edm(for_user_interfaces(schema, entities) if service is ADMIN else schema)
 
 
 class _Projection:

@@ -1,0 +1,64 @@
+"""What the rules of `promenade.model.ui` cannot know: the little that is said of single entities and actions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+__all__ = ["AVAILABLE", "COLUMNS", "CRITICAL_ACTIONS", "DEPENDENT", "LOCKED_BY"]
+
+COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "Conditions": ("sequence", "logicalConnector", "parameterSummary", "conditionType"),
+        "DiscountActions": (
+            "sequence", "actionType", "discountType", "discountValue", "targetArticleNumber", "targetArticleGroupId",
+            "freeItemArticleNumber", "targetCouponType_ID",
+        ),
+        "LoyaltyActions": ("actionType", "points", "multiplier", "currencyAmount", "targetScope", "maxPoints"),
+        "TemplateConditions": (
+            "sequence", "logicalConnector", "conditionType", "operator", "value", "valueTo", "articleNumber",
+            "articleGroupId",
+        ),
+        "TemplateDiscountActions": (
+            "sequence", "actionType", "discountType", "discountValue", "targetArticleNumber", "targetArticleGroupId",
+        ),
+        "ArticleImportJobs": ("name", "status", "totalArticles", "processedArticles", "failedArticles", "startedAt"),
+        "Budgets": (
+            "code", "name", "status", "totalAmount", "remainingAmount", "utilization", "validFrom", "validTo",
+        ),
+        "CalculationLogs": (
+            "transactionId", "status", "confirmedAt", "posGroup_ID", "customerId", "discount", "grandTotal",
+            "loyaltyPoints", "discrepancy",
+        ),
+        "AuditLogs": ("timestamp", "actor", "action", "entityType", "entityName", "note"),
+    }
+)  # fmt: skip
+"""The columns of lists, where the general choice is not the best; by wire names."""
+
+DEPENDENT: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
+    {
+        ("Budgets", "remainingAmount"): ("totalAmount",),
+        ("Budgets", "utilization"): ("totalAmount",),
+    }
+)
+"""Computed properties and what is typed in that changes them; colours follow what they colour without being here."""
+
+AVAILABLE: Mapping[tuple[str, str], str] = MappingProxyType(
+    {
+        ("Promotions", "submit"): "DRAFT REJECTED",
+        ("Promotions", "approve"): "PENDING_APPROVAL",
+        ("Promotions", "reject"): "PENDING_APPROVAL",
+        ("Promotions", "startPilot"): "DRAFT APPROVED INACTIVE",
+        ("Promotions", "promoteToActive"): "PILOT",
+        ("Promotions", "endPilot"): "PILOT",
+        ("Promotions", "archive"): "DRAFT REJECTED INACTIVE EXPIRED",
+        ("Budgets", "activate"): "DRAFT",
+    }
+)
+"""The states in which an action is offered: those that the state machine lets it leave; others are offered in all."""
+
+LOCKED_BY: Mapping[str, str] = MappingProxyType({"Campaigns": "locked", "Promotions": "campaign/locked"})
+"""What says, of an entity, that no action may change it; by a path from the entity."""
+
+CRITICAL_ACTIONS = frozenset({"archive", "deactivate", "endPilot"})
+"""Actions that a user is asked to confirm: something stops running."""
