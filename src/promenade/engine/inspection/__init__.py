@@ -1,0 +1,72 @@
+"""The check of a promotion: what keeps it from running, what it meets, what of it can never hold or give anything.
+
+Pure like the engine that it reads: the promotion compiled, facts about the tenant, the other promotions; no clock. A
+finding says what is certain by the classes that price sales; where something is only likely, it says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from promenade.engine.catalogue import compile_promotion
+from promenade.engine.definition import DefinitionError, PromotionDefinition
+from promenade.engine.inspection.actions import check_actions
+from promenade.engine.inspection.conditions import check_conditions
+from promenade.engine.inspection.finding import (
+    ERROR,
+    INFO,
+    WARNING,
+    ArticleSeen,
+    BudgetSeen,
+    CouponTypeSeen,
+    Finding,
+    PlaceSeen,
+    Tenant,
+)
+from promenade.engine.inspection.overlap import articles_in_question, check_overlaps
+from promenade.engine.inspection.scene import scene_of
+from promenade.engine.inspection.standing import check_standing
+from promenade.engine.promotion import CompiledPromotion
+
+__all__ = [
+    "ERROR",
+    "INFO",
+    "WARNING",
+    "ArticleSeen",
+    "BudgetSeen",
+    "CouponTypeSeen",
+    "Finding",
+    "PlaceSeen",
+    "Tenant",
+    "inspect",
+    "others_articles",
+]
+
+_SEVERITIES = (ERROR, WARNING, INFO)
+
+
+def inspect(definition: PromotionDefinition, tenant: Tenant, others: Sequence[CompiledPromotion] = ()) -> list[Finding]:
+    """Everything that is found, errors first, then warnings, in the order a planner asks.
+
+    ``others`` are the tenant's promotions, compiled, this one among them or not. Nothing that the promotion says makes
+    this raise.
+    """
+    scene = scene_of(definition, tenant)
+    found = [*check_standing(scene), *check_conditions(scene), *check_actions(scene)]
+    compiled = _compiled(definition)
+    if compiled is not None:
+        found += check_overlaps(scene, compiled, others)
+    return sorted(found, key=lambda one: _SEVERITIES.index(one.severity))
+
+
+def others_articles(definition: PromotionDefinition, tenant: Tenant, others: Sequence[CompiledPromotion]) -> list[str]:
+    """Numbers of others' articles that `inspect` wants to know about, in ``tenant.articles``; at most 5000."""
+    compiled = _compiled(definition)
+    return [] if compiled is None else articles_in_question(scene_of(definition, tenant), compiled, others)
+
+
+def _compiled(definition: PromotionDefinition) -> CompiledPromotion | None:
+    try:
+        return compile_promotion(definition)
+    except DefinitionError:
+        return None

@@ -1,0 +1,119 @@
+"""What a check says of a promotion, and what it has to know of the tenant to say it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+__all__ = [
+    "ERROR",
+    "INFO",
+    "WARNING",
+    "ArticleSeen",
+    "BudgetSeen",
+    "CouponTypeSeen",
+    "Finding",
+    "PlaceSeen",
+    "Tenant",
+    "named",
+]
+
+ERROR = "ERROR"
+WARNING = "WARNING"
+INFO = "INFO"
+
+MESSAGE_MAX = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was found.
+
+    ``severity``: ERROR, it cannot run or gives nothing, for certain; WARNING, it needs a look (the message says where
+    something is only likely); INFO. ``target`` is entity set and property in wire names, ``entity_id`` the row that it
+    is about, ``promotion_id`` the other promotion.
+    """
+
+    code: str
+    severity: str
+    message: str
+    target: str | None = None
+    entity_id: str | None = None
+    promotion_id: str | None = None
+
+
+def named(names: list[str] | tuple[str, ...], most: int = 5) -> str:
+    """The first few names, and how many more there are."""
+    shown = ", ".join(name if len(name) <= 60 else name[:57] + "..." for name in names[:most])
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceSeen:
+    """A POS group: one that is not active cannot ask for prices."""
+
+    id: str
+    code: str
+    currency: str
+    time_zone: str
+    is_active: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleSeen:
+    """Master data of an article; tills may send another group or manufacturer."""
+
+    article_number: str
+    ean: str | None = None
+    article_group_id: str | None = None
+    manufacturer_id: str | None = None
+    is_active: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetSeen:
+    """A budget; ``status`` judged at the moment of the check, ``is_empty`` when less than a minor unit is left."""
+
+    id: str
+    name: str
+    status: str
+    currency: str
+    is_empty: bool
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CouponTypeSeen:
+    """A coupon type. ``has_code``: a code that could be presented now; ``has_stock``: one that waits for activation."""
+
+    id: str
+    name: str
+    status: str
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    has_code: bool = True
+    has_stock: bool = False
+    is_used_up: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """What a check looks at besides the promotion itself.
+
+    ``at`` is the moment of the check. ``articles`` and ``eans`` hold what is known of those that were asked for (an
+    article that is not in them is not known); both mean nothing where ``keeps_articles`` is false: a tenant need not
+    tell us its articles. ``tree`` is the article group tree, ``applications`` how often the promotion was confirmed.
+    """
+
+    at: datetime
+    places: Mapping[str, PlaceSeen] = field(default_factory=dict)
+    budgets: Mapping[str, BudgetSeen] = field(default_factory=dict)
+    coupon_types: Mapping[str, CouponTypeSeen] = field(default_factory=dict)
+    articles: Mapping[str, ArticleSeen] = field(default_factory=dict)
+    eans: Mapping[str, ArticleSeen] = field(default_factory=dict)
+    tree: Mapping[str, str | None] = field(default_factory=dict)
+    keeps_articles: bool = False
+    applications: int = 0
+    strategy: str = "SEQUENTIAL"
