@@ -8,7 +8,7 @@ the key ``code``. A link ``campaign`` becomes the property ``campaign_ID`` and t
 from __future__ import annotations
 
 from collections.abc import Container as Names
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 
@@ -134,6 +134,7 @@ class _Projection:
                 *(self._to_one(link) for link in links if link.target in self._served),
                 *(_text_navigation(field, field.code_list) for field in fields if field.code_list),
                 *(self._to_many(one) for one in entity.collections if one.target in self._served),
+                *(self._ways_back() if self._service is ADMIN else ()),
             ),
             annotations=_described(entity.doc),
         )
@@ -177,6 +178,25 @@ class _Projection:
             writable=collection.composition,
             annotations=_annotated(collection.doc, collection.label),
         )
+
+    def _ways_back(self) -> Iterator[NavigationProperty]:
+        """Ways to what belongs to an entity without a collection of its own, such as a promotion's conditions.
+
+        The public API has none of them: there one filters by the link.
+        """
+        reached = {(one.target, one.by) for one in self._entity.collections}
+        for other in self._served.values():
+            for link in other.links:
+                is_part = link.required and other.mode(self._service) is not RO
+                if is_part and link.target == self._entity.set_name and (other.set_name, link.name) not in reached:
+                    yield NavigationProperty(
+                        name=other.set_name[0].lower() + other.set_name[1:],
+                        target=other.set_name,
+                        collection=True,
+                        on=(("ID", link.property_wire),),
+                        writable=False,
+                        annotations=_annotated(other.doc.partition("\n\n")[0], other.label),
+                    )
 
 
 # ---- members ------------------------------------------------------------------------------------------------------

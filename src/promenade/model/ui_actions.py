@@ -19,7 +19,7 @@ __all__ = ["annotated_operation"]
 _ENTITY = "in"  # what the binding parameter is called
 _OF_LOCKS = {"lock": False, "unlock": True}
 _MOVES_TO = {"activate": "ACTIVE", "deactivate": "INACTIVE"}
-_WITHOUT_CHANGE = frozenset({"check"})
+_WITHOUT_CHANGE = frozenset({"check", "forecast"})
 _IDS = re.compile("([a-z]+)Ids?")
 
 
