@@ -1,4 +1,4 @@
-"""Background work, in a process of its own or inside `serve`: side effects of sales, batches of coupon codes.
+"""Background work, in a process of its own or inside `serve`: side effects of sales, batches of codes, forecasts.
 
 Any number of workers may run on one PostgreSQL database. A worker that dies leaves jobs whose lease runs out; another
 takes them up. A worker that fails tries again later; it never ends by itself.
@@ -14,6 +14,7 @@ import structlog
 from promenade.errors import Unavailable
 from promenade.workflows.context import Context
 from promenade.workflows.coupon_generation import work_on_a_batch
+from promenade.workflows.forecast_runs import run_forecasts
 from promenade.workflows.side_effects import (
     ATTEMPTS_MAX,
     LEASE_SECONDS,
@@ -69,14 +70,15 @@ class Worker:
                 await _first_of(stop, self._context.jobs_ready, timeout_seconds=self._poll_seconds)
 
     async def run_once(self) -> int:
-        """Claim jobs and carry them out, then make a portion of coupon codes; how much there was to do.
+        """Claim jobs and carry them out, then a portion of coupon codes and a stretch of a forecast; how much there was.
 
-        Sales come first, and codes never keep them waiting for longer than a portion takes. Raises Unavailable with
-        the database away.
+        Sales come first: codes and forecasts never keep them waiting for longer than a portion takes, and forecasts
+        rest while more of them are waiting. Raises Unavailable with the database away.
         """
         claimed = await claim_jobs(self._context, BATCH, self._lease_seconds)
         await asyncio.gather(*(self._carry_out(job) for job in claimed))
-        return len(claimed) + await work_on_a_batch(self._context, self._draw)
+        done = len(claimed) + await work_on_a_batch(self._context, self._draw)
+        return done if len(claimed) == BATCH else done + await run_forecasts(self._context)
 
     async def _carry_out(self, job: ClaimedJob) -> None:
         """Carry out one job; never raises, because its neighbours in the batch must not be left alone."""

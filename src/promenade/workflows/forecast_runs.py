@@ -23,7 +23,7 @@ from promenade.workflows.forecast_results import children_of, finished, so_far
 
 __all__ = ["ATTEMPTS_MAX", "LEASE_SECONDS", "STRETCH_SECONDS", "run_forecasts"]
 
-STRETCH_SECONDS = 0.5  # the worker's other jobs wait as long
+STRETCH_SECONDS = 0.25  # the worker's other jobs wait as long
 LEASE_SECONDS = 60
 ATTEMPTS_MAX = 5
 
