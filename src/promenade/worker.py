@@ -70,7 +70,7 @@ class Worker:
                 await _first_of(stop, self._context.jobs_ready, timeout_seconds=self._poll_seconds)
 
     async def run_once(self) -> int:
-        """Claim jobs and carry them out, then a portion of coupon codes and a stretch of a forecast; how much there was.
+        """Carry out jobs, then make a portion of coupon codes, then a stretch of a forecast; how much there was to do.
 
         Sales come first: codes and forecasts never keep them waiting for longer than a portion takes, and forecasts
         rest while more of them are waiting. Raises Unavailable with the database away.
