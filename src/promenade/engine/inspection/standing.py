@@ -26,7 +26,7 @@ def check_standing(scene: Scene) -> Iterator[Finding]:
     yield from _validity(scene)
     yield from _campaign(scene)
     if not scene.definition.actions and not scene.definition.loyalty_actions:
-        yield Finding("ACTION_MISSING", ERROR, "It gives nothing: it has no action.", "Promotions/DiscountActions")
+        yield Finding("ACTION_MISSING", ERROR, "It gives nothing: it has no action.", "DiscountActions")
     yield from _places(scene)
     yield from _pilot(scene)
     for budget_id in scene.definition.budget_ids:
