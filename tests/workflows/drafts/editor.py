@@ -29,15 +29,16 @@ class Editor(Desk):
         super().__init__(database, tenant, service=Service.ADMIN)
         self.user = user
         self.alone = False
+        self.attempts = 0  # of units: one that the database undoes is carried out again
 
     async def draft_unit(self, work: Callable[[Drafts], Awaitable[Any]]) -> Any:
         """Carry out one unit of work upon drafts, to its end."""
 
         async def run(session: Session) -> Any:
-            new_id = lambda: str(uuid.uuid4())  # noqa: E731
-            authoring = Authoring(session, user=self.user, at=self.now, new_id=new_id, service=self.service)
+            self.attempts += 1
+            authoring = Authoring(session, user=self.user, at=self.now, new_id=_new_id, service=self.service)
             await authoring.begin(alone=self.alone)
-            answer = await work(Drafts(session, authoring, user=self.user, at=self.now, new_id=new_id))
+            answer = await work(Drafts(session, authoring, user=self.user, at=self.now, new_id=_new_id))
             await authoring.finish()
             return answer
 
@@ -93,6 +94,10 @@ class Editor(Desk):
 
         found: list[Row] = await self.database.read(work, tenant=self.tenant)
         return found
+
+
+def _new_id() -> str:
+    return str(uuid.uuid4())
 
 
 async def refusal(work: Awaitable[Any], kind: type[PromenadeError]) -> PromenadeError:
