@@ -51,7 +51,7 @@ def plan_reference(x: Exchange) -> Work:
 
 def _carries_itself(x: Exchange, parent: Target, navigation: NavigationProperty) -> bool:
     """Whether the link is in a property of the entity that the navigation starts from."""
-    return not navigation.collection and not any(own in parent.entity_type.key for own, _ in navigation.on)
+    return not navigation.collection and not all(own in parent.entity_type.key for own, _ in navigation.on)
 
 
 def _referenced(x: Exchange, navigation: NavigationProperty) -> Key:

@@ -6,7 +6,7 @@ from odata_server.draft import ACTIVATE, EDIT, IS_ACTIVE, PREPARE
 from odata_server.source import OperationCall, Result
 from promenade.errors import Conflict, Detail, NotFound, PromenadeError
 from promenade.web.admin_unit import AdminOperations, AdminUnit
-from promenade.web.draft_faults import at_binding, place_at_binding
+from promenade.web.draft_faults import place_at_binding
 from promenade.web.messages import SUCCESS, WARNING, Message, as_header
 
 __all__ = ["OPERATIONS"]
@@ -44,8 +44,8 @@ async def _edit(unit: AdminUnit, call: OperationCall) -> Result:
 
 
 def _finding(detail: Detail) -> Message:
-    placed = at_binding(detail)
-    return Message(placed.code, placed.message, WARNING, placed.target)
+    """Beside a success a target is a path from the entity that is answered, and not from the action's parameter."""
+    return Message(detail.code, detail.message, WARNING, detail.target)
 
 
 def _draft_of(call: OperationCall) -> tuple[str, str]:

@@ -51,6 +51,8 @@ class AdminUnit(AuthoredUnit):
         if self._is_active(entity_set, payload):
             if role is DraftRole.NODE:
                 raise _only_through_draft(entity_set)
+            if "ID" in payload.values:  # which may be that of a draft, whose place it would take
+                await self.drafts.admit_active_write(entity_set.name, payload.values["ID"], removing=False)
             return {**await super().create(entity_set, payload), IS_ACTIVE: True}
         self._has_written = True
         return {"ID": await self.drafts.create(entity_set.name, self._row(entity_set, payload)), IS_ACTIVE: False}

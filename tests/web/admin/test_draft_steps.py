@@ -77,7 +77,7 @@ def test_what_is_missing_is_told_by_preparing_and_refused_by_activating(admin: A
     assert prepared.status_code == 200, prepared.text
     assert prepared.json()["IsActiveEntity"] is False
     messages = json.loads(prepared.headers["sap-messages"])
-    assert {"code": "REQUIRED", "target": "in/name", "numericSeverity": 3}.items() <= messages[0].items()
+    assert {"code": "REQUIRED", "target": "name", "numericSeverity": 3}.items() <= messages[0].items()
     assert fault(admin.activate("Promotions", made["ID"])) == (400, "REQUIRED", "in/name")
     admin.patch(draft("Promotions", made), {"name": "Ünïcode"})
     prepared = admin.post(f"{draft('Promotions', made)}/draftPrepare", {})
@@ -214,3 +214,39 @@ def test_an_action_of_the_active_entity_is_refused_to_its_draft(admin: Admin) ->
     made = admin.make("Promotions", name="Not yet")
     assert fault(admin.post(f"{draft('Promotions', made)}/AdminService.activate"))[:2] == (409, "IS_A_DRAFT")
     assert fault(admin.post(f"{draft('Promotions', made)}/AdminService.draftEdit"))[0] == 409
+
+
+def test_a_part_stays_with_what_it_is_part_of(admin: Admin) -> None:
+    one = admin.make("Promotions", posGroups=[{"posGroup_ID": admin.pos_group()}])
+    other = admin.make("Promotions")
+    part = draft("PromotionPosGroups", one["posGroups"][0])
+    link = {"@odata.id": draft("Promotions", other)}
+    assert fault(admin.call("PUT", f"{part}/promotion/$ref", link))[0] == 400
+    assert fault(admin.call("DELETE", f"{part}/promotion/$ref"))[0] == 400
+    assert fault(admin.patch(part, {"promotion_ID": other["ID"]}))[0] == 400
+    assert admin.read(part)["promotion_ID"] == one["ID"]
+
+
+def test_parts_are_changed_through_their_root(admin: Admin) -> None:
+    groups = [{"posGroup_ID": admin.pos_group()} for _ in range(2)]
+    made = admin.make("Promotions", posGroups=groups)
+    address, (first, second) = draft("Promotions", made), made["posGroups"]
+    kept = {"ID": first["ID"], "IsActiveEntity": False, "posGroup_ID": admin.pos_group()}
+    found = admin.patch(address, {"posGroups": [kept, {"posGroup_ID": admin.pos_group()}]}).json()
+    assert [row["posGroup_ID"] for row in found["posGroups"] if row["ID"] == first["ID"]] == [kept["posGroup_ID"]]
+    assert len(found["posGroups"]) == 2
+    assert second["ID"] not in {row["ID"] for row in found["posGroups"]}
+    removed = {"@removed": {"reason": "deleted"}, "@id": draft("PromotionPosGroups", first)}
+    answer = admin.patch(address, {"posGroups@delta": [removed]}, odata_maxversion="4.01")
+    assert answer.status_code == 200, answer.text
+    rows = admin.read(f"{address}/posGroups")["value"]
+    assert len(rows) == 1
+    assert rows[0]["ID"] != first["ID"]
+
+
+def test_an_active_entity_cannot_take_the_place_of_a_draft(admin: Admin) -> None:
+    made = admin.make("Promotions", name="Mine")
+    answer = admin.post("Promotions", {"ID": made["ID"], "name": "x", "IsActiveEntity": True})
+    assert fault(answer)[:2] == (409, "DRAFT_ALREADY_EXISTS")
+    assert fault(admin.post("Promotions", {"ID": made["ID"]}))[:2] == (409, "ALREADY_EXISTS")
+    assert admin.activate("Promotions", made["ID"]).status_code == 201

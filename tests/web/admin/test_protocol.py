@@ -113,7 +113,7 @@ def test_messages_are_ascii_and_bounded(admin: Admin) -> None:
     messages = json.loads(header)
     assert messages[-1]["code"] == "MORE_MESSAGES"
     assert all({"code", "message", "numericSeverity"} <= set(one) for one in messages)
-    assert all(one["target"].startswith("in/") for one in messages[:-1])
+    assert all(one["target"] for one in messages[:-1])
     done = admin.make("Promotions", name="x")
     assert json.loads(admin.activate("Promotions", done["ID"]).headers["sap-messages"])[0]["numericSeverity"] == 1
 
