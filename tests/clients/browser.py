@@ -1,0 +1,70 @@
+"""A real browser without a window: Chromium, wherever it can be had without being installed for the whole machine.
+
+PROMENADE_TEST_CHROMIUM names one; else the first on PATH; else the one that `make check` unpacks into build/chromium.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.kit.processes import die_with_parent
+
+__all__ = ["chromium", "open_page"]
+
+UNPACKED = Path(__file__).parent.parent.parent / "build" / "chromium" / "chromium"
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# Nothing but the page: no look at the network, no other processes' sandbox, which containers do not grant.
+_OPTIONS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-extensions",
+    "--disable-quic",
+    "--disable-sync",
+    "--no-default-browser-check",
+    "--no-first-run",
+    "--no-proxy-server",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+)
+
+
+def chromium() -> str | None:
+    """The program, None when there is none."""
+    named = os.environ.get("PROMENADE_TEST_CHROMIUM")
+    found = named or next((path for name in _NAMES if (path := shutil.which(name))), None)
+    return found or (str(UNPACKED) if UNPACKED.exists() else None)
+
+
+@contextmanager
+def open_page(url: str, directory: Path, log: Path) -> Iterator[None]:
+    """A browser that shows ``url`` until the end; its profile is kept in ``directory``, its words in ``log``."""
+    program = chromium()
+    assert program is not None
+    libraries = {"LD_LIBRARY_PATH": str(UNPACKED.parent / "lib")} if program == str(UNPACKED) else {}
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [program, *_OPTIONS, f"--user-data-dir={directory}", "--enable-logging=stderr", url],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # so that its children end with it
+            preexec_fn=die_with_parent(signal.SIGTERM),
+            env=os.environ | libraries,
+        )
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait(20)
