@@ -96,7 +96,8 @@ def _with_null(name: str, left: Term, right: Term) -> Boolean:
     wanted = name != "ne"
     if term.is_literal:
         return true() if term.is_null == wanted else false()
-    return term.element.is_(None) if wanted else term.element.is_not(None)
+    element = term.element if term.presence is None else term.presence
+    return element.is_(None) if wanted else element.is_not(None)
 
 
 def _compared(

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from odata_server.draft import ADMINISTRATIVE_DATA, IS_ACTIVE, SIBLING
+from odata_server.draft import ADMINISTRATIVE_DATA, HAS_ACTIVE, HAS_DRAFT, IS_ACTIVE, SIBLING
 from odata_server.draft_roles import DraftWay
 from odata_server.edm import EntityType, NavigationProperty
 from odata_server.expressions import (
@@ -35,8 +35,9 @@ from odata_server.source import ByFilter, ByKey, Query
 from odata_server.sql.operands import chain_of
 from odata_server.syntax import Filter, QueryOptions
 
-__all__ = ["Which", "administrative_in", "meant", "pairs", "reached", "splits"]
+__all__ = ["Which", "administrative_in", "meant", "pairs", "reached", "speaks_of_flags", "splits"]
 
+_FLAGS = frozenset({IS_ACTIVE, HAS_ACTIVE, HAS_DRAFT})
 _ALIASES_MAX = 10  # how often one may stand for another
 Aliases = Mapping[str, Expression]
 
@@ -179,6 +180,12 @@ def _mentions(expressions: Sequence[Expression], aliases: Aliases) -> bool:
     return any(_is_flag(part) or _is_sibling_flag(part) for part in parts)
 
 
+def speaks_of_flags(expressions: Sequence[Expression]) -> bool:
+    """Whether there is a word of what drafts and active entities differ in by nature, whosever it is."""
+    parts = (part for one in expressions for part in _parts(one, {}))
+    return any(isinstance(part, ParameterAlias) or (isinstance(part, Member) and part.name in _FLAGS) for part in parts)
+
+
 def _written_out(expression: Expression, aliases: Aliases) -> Expression:
     for _ in range(_ALIASES_MAX):
         if not isinstance(expression, ParameterAlias):
@@ -194,6 +201,7 @@ def _parts(expression: Expression, aliases: Aliases) -> Iterator[Any]:
     while waiting:
         one = waiting.pop()
         if isinstance(one, ParameterAlias):
+            yield one
             if one.name not in met and one.name in aliases:
                 met.add(one.name)
                 waiting.append(aliases[one.name])

@@ -13,11 +13,11 @@ from sqlalchemy import (
     Table,
     True_,
     UniqueConstraint,
-    exists,
     false,
     not_,
     select,
     true,
+    tuple_,
     union_all,
 )
 
@@ -25,7 +25,7 @@ from odata_server.draft import HAS_ACTIVE, HAS_DRAFT, IS_ACTIVE, SIBLING_IS_ACTI
 from odata_server.edm import ComplexType, Edm, EntityType, Property
 from odata_server.sql.drafts import Which
 
-__all__ = ["Column", "EntityMap", "Place", "SqlModel", "without_draft"]
+__all__ = ["Column", "EntityMap", "Place", "SqlModel", "has_own_draft"]
 
 Column = str | Callable[[FromClause], ColumnElement[Any]]
 """The name of a column of the selectable, or a function from (an alias of) the selectable to an expression."""
@@ -111,17 +111,22 @@ def _united(entity_type: EntityType, active: EntityMap, drafts: EntityMap, which
         etag = place.etag()
         query = select(*columns, *(() if etag is None else (etag.label("etag"),))).select_from(place.table)
         if half is Which.ACTIVE and which is Which.MERGED:
-            query = query.where(without_draft(place, drafts))
+            query = query.where(not_(has_own_draft(place)))
         halves.append(query)
     columns_of = {name: f"c{at}" for at, name in enumerate(names)}
     return EntityMap(union_all(*halves).subquery(), columns_of, None if active.etag is None else "etag")
 
 
-def without_draft(active: Place, drafts: EntityMap) -> ColumnElement[bool]:
-    """Whether the caller has no draft of an active row."""
+def has_own_draft(active: Place) -> ColumnElement[bool]:
+    """Whether the caller has a draft of an active row. There are few drafts of one user: they are listed once."""
+    drafts = active.mapped.drafts
+    if drafts is None:
+        return false()
     own = Place(active.entity_type, drafts, drafts.selectable.alias(), which=Which.DRAFT)
-    same = (own.column(name) == active.column(name) for name in active.entity_type.key if name != IS_ACTIVE)
-    return not_(exists(select(1).select_from(own.table).where(*same).correlate_except(own.table)))
+    names = [name for name in active.entity_type.key if name != IS_ACTIVE]
+    here, there = ([place.column(name) for name in names] for place in (active, own))
+    drafted = select(*there).select_from(own.table).correlate(None)
+    return (here[0] if len(here) == 1 else tuple_(*here)).in_(drafted)
 
 
 def _check(entity_type: EntityType, mapped: EntityMap) -> None:

@@ -10,17 +10,18 @@ from collections.abc import Hashable, Sequence
 from threading import Lock
 from typing import Any
 
-from sqlalchemy import Select, func
+from sqlalchemy import Select
 
 from odata_server.source import ByFilter, ByKey, Query
 from odata_server.sql.connection import Kept
-from odata_server.sql.drafts import meant
+from odata_server.sql.drafts import Which
 from odata_server.sql.expand import Way, hidden_for
+from odata_server.sql.halves import counting, page, selections
 from odata_server.sql.order import Ordered
-from odata_server.sql.paging import Token, after, decode_token, encode_token
-from odata_server.sql.scopes import Uses
+from odata_server.sql.paging import Token, decode_token, encode_token
+from odata_server.sql.projection import Projection
 from odata_server.sql.selection import Request, Selection
-from odata_server.sql.targets import KeyParameters, scope_of
+from odata_server.sql.targets import KeyParameters
 from odata_server.syntax import QueryOptions
 
 __all__ = ["Plan", "Plans", "form_of"]
@@ -38,52 +39,39 @@ class Plan:
         self.options = options
         self.keys = KeyParameters()
         self.ways: list[Way] = []
-        self.which, self.asked = meant(query, request.model.edm.entity_types[query.target.root.entity_type])
+        found = selections(request, query, self.keys)
+        # Which rows it ends with: of two halves some of both.
+        self.which = found[0].scope.place.which if len(found) == 1 else Which.MERGED
+        hidden = hidden_for(request.model.edm, query.target.entity_type, options, self.which)
+        projections = [request.projection(one, hidden) for one in found]
+        self.projection = projections[0]
         self.counting: Kept | None = None
-        selection = self._selection(request, query)
-        hidden = hidden_for(request.model.edm, query.target.entity_type, options, selection.scope.place.which)
-        self.projection = request.projection(selection, hidden)
-        self.reached = selection.scope.place.which
         self._order: list[Ordered] = []
         self._resumable = False
         self._token = Token(None, None, 0)
         if query.target.single:
             self.wanted = 1
-            self.reading = Kept(_locked(selection.reading(self.projection), selection, query))
+            self.reading = Kept(_locked(found[0].reading(self.projection), found, query))
             return
         if options.count:
-            self.counting = Kept(self._selection(request, query).statement([func.count()]))
+            self.counting = Kept(counting(selections(request, query, self.keys)))
         self.wanted = query.page_size
-        self.reading = Kept(_locked(self._page(request, query, selection), selection, query))
+        self.reading = Kept(_locked(self._page(query, found, projections), found, query))
 
-    def _selection(self, request: Request, query: Query) -> Selection:
-        uses = Uses(request.model, request.context)
-        scope, conditions = scope_of(query.target, uses, request.aliases, self.keys, which=self.which)
-        selection = request.selection(scope, conditions, self.asked)
-        selection.narrowed = len(query.target.steps) > 0
-        return selection
-
-    def _page(self, request: Request, query: Query, selection: Selection) -> Select[Any]:
+    def _page(self, query: Query, found: Sequence[Selection], projections: Sequence[Projection]) -> Select[Any]:
         options = query.options
-        self._order = order = selection.order()
+        orders = [one.order() for one in found]
         token = Token(options.top, None, options.skip or 0)
         if options.skiptoken is not None:
-            token = decode_token(options.skiptoken, order)
-        self._token = token
-        self._resumable = all(one.resumable for one in order)
-        if token.values is not None:
-            selection.conditions.append(after(order, token.values))
-        places = [one.term.element for one in order] if self._resumable else []
-        if self.counting is not None:
-            # With the rows, for a round trip less; alone where there are none.
-            places.append(self.counting.statement.correlate(None).scalar_subquery())
+            token = decode_token(options.skiptoken, orders[0])
+        # With the rows, for a round trip less; alone where there are none.
+        counted = [] if self.counting is None else [self.counting.statement.correlate(None).scalar_subquery()]
         if token.left is not None:
             self.wanted = min(token.left, query.page_size)
         more_wanted = token.left is None or token.left > self.wanted
-        statement = selection.reading(self.projection, places)
-        statement = statement.order_by(*(one.clause(request.context) for one in order))
-        statement = statement.limit(self.wanted + 1 if more_wanted else self.wanted)
-        return statement.offset(token.offset) if token.offset else statement
+        made = page(found, projections, orders, token, self.wanted + 1 if more_wanted else self.wanted, counted)
+        self._order, self._resumable, self._token = made.order, made.resumable, token
+        return made.statement
 
     def following(self, rows: Sequence[Sequence[Any]]) -> str:
         """The token of the page after the one that these rows, more than are wanted, begin with."""
@@ -96,11 +84,12 @@ class Plan:
         return encode_token(following, self._order)
 
 
-def _locked(statement: Select[Any], selection: Selection, query: Query) -> Select[Any]:
+def _locked(statement: Select[Any], found: Sequence[Selection], query: Query) -> Select[Any]:
+    place = found[0].scope.place
     # On SQLite a unit that writes is alone; rows of a union cannot be locked, and nobody asks to.
-    if not query.lock or selection.context.sqlite or not selection.scope.place.which.fixed:
+    if not query.lock or found[0].context.sqlite or len(found) > 1 or not place.which.fixed:
         return statement
-    return statement.with_for_update(of=selection.scope.place.table)
+    return statement.with_for_update(of=place.table)
 
 
 def form_of(query: Query) -> Hashable | None:

@@ -14,6 +14,7 @@ from odata_server.sql.apply import applied
 from odata_server.sql.connection import Keeping, SqlConnection
 from odata_server.sql.drafts import meant
 from odata_server.sql.expand import Parents, expand
+from odata_server.sql.halves import counting, selections
 from odata_server.sql.limits import ROWS_MAX
 from odata_server.sql.model import SqlModel
 from odata_server.sql.paging import Token, decode_token, encode_token
@@ -81,10 +82,7 @@ class SqlReader:
     async def count(self, connection: SqlConnection, query: Query) -> int:
         """How many entities there are, heeding ``$filter`` and ``$search`` only."""
         request = await self._request(connection, query)
-        which, options = meant(query, self.model.edm.entity_types[query.target.root.entity_type])
-        uses = Uses(request.model, request.context)
-        scope, conditions = scope_of(query.target, uses, request.aliases, which=which)
-        rows = await connection.execute(request.selection(scope, conditions, options).statement([func.count()]))
+        rows = await connection.execute(counting(selections(request, query)))
         return int(rows[0][0])
 
     async def _carried_out(self, request: Request, query: Query, plan: Plan, keys: Mapping[str, Any]) -> Rows:
@@ -133,7 +131,7 @@ class SqlReader:
             def address(at: int) -> str:
                 return f"{name}{entity_key(self.model.edm, entity_type, records[at])}"
 
-            parents = Parents(entity_type, entity_set, records, rows, plan.projection, address, plan.reached)
+            parents = Parents(entity_type, entity_set, records, rows, plan.projection, address, plan.which)
             await expand(request, parents, query.options, plan.ways)
         return records
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from sqlalchemy import ColumnElement, False_, FromClause, Text, True_, and_, case, not_, type_coerce
 
-from odata_server.draft import HAS_ACTIVE, HAS_DRAFT, IS_ACTIVE
+from odata_server.draft import ADMINISTRATIVE_DATA, HAS_ACTIVE, HAS_DRAFT, IS_ACTIVE
 from odata_server.edm import ComplexType, EntityType, NavigationProperty, Property
 from odata_server.errors import bad_request
 from odata_server.sql.drafts import Which, pairs, reached
@@ -135,8 +135,11 @@ class Entity:
         column = self.place.column(name)
         if self.entity_type.draft is not None and name in _FLAGS:
             if self.path:  # of one that is missing it is null, like everything else
-                column = case((not_(self.is_missing()), column))
-            elif isinstance(column, True_ | False_):
+                present = self.place.column(self.entity_type.key[0])
+                found_there = case((present.is_not(None), column))
+                term = column_term(found_there, found, shown, dialect, nullable=True)
+                return replace(term, presence=present)
+            if isinstance(column, True_ | False_):
                 return Term(found.type, column, nullable=False, name=shown)
         return column_term(column, found, shown, dialect, nullable=nullable, indexed=indexed)
 
@@ -147,6 +150,13 @@ class Entity:
             place = self.scope.uses.follow(navigation, self.place)
             known = self.scope.joins[path] = place, joined(navigation, self.place, place)
         return Entity(self.scope, known[0], path)
+
+    def is_there(self) -> ColumnElement[bool]:
+        """Whether the navigation leads somewhere."""
+        before = self.scope.joins[self.path[:-1]][0] if len(self.path) > 1 else self.scope.place
+        if self.path[-1:] == (ADMINISTRATIVE_DATA,) and before.which is Which.ACTIVE and before.entity_type.draft:
+            return before.column(HAS_DRAFT)  # which databases ask before they join
+        return not_(self.is_missing())
 
     def is_missing(self) -> ColumnElement[bool]:
         """Whether the navigation leads nowhere."""

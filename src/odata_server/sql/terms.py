@@ -69,7 +69,8 @@ class Term:
     """An expression with its type. ``sql`` None: a literal ``value``, bound when it is known against what.
 
     ``type`` None: the literal null. ``by_bytes``: text that the database sorts by code point, so that a prefix is a
-    range. ``indexed``: a column that an index serves. ``name`` is for messages.
+    range. ``indexed``: a column that an index serves. ``presence``: a plain column that is null where this is. ``name``
+    is for messages.
     """
 
     type: Type | None
@@ -81,6 +82,7 @@ class Term:
     collection: bool = False
     by_bytes: bool = False
     indexed: bool = False
+    presence: ColumnElement[Any] | None = None
 
     @property
     def is_literal(self) -> bool:

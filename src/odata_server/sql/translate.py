@@ -142,7 +142,7 @@ class Translator:
     def _comparison(self, name: str, left: Expression, right: Expression, exact: bool) -> ColumnElement[bool]:
         found = self._compared(name, left, right, exact)
         entities = [self.resolve(way) for way in administrative_in(left, right)]
-        present = [not_(one.is_missing()) for one in entities if isinstance(one, Entity)]
+        present = [one.is_there() for one in entities if isinstance(one, Entity)]
         return and_(found, *present) if present else found
 
     def _compared(self, name: str, left: Expression, right: Expression, exact: bool) -> ColumnElement[bool]:

@@ -30,46 +30,37 @@ LOCK_MINUTES = 15
 def with_drafts(entity: EntityType, columns: Mapping[str, Column]) -> EntityMap:
     """The map of an entity with drafts, made of the columns that its active rows and its drafts have alike."""
     active, drafts = table(entity.set_name), draft_table(entity.set_name)
-    own = sa.select(drafts).where(drafts.c.draft_owner == SESSION_USER)
-    if entity.owner is not None:  # a root is never removed from its draft
-        own = own.where(sa.not_(drafts.c.removed))
-    own_columns = {
-        HAS_ACTIVE: _exists(active),
-        DRAFT_UUID: "draft_uuid",
-    }
-    drafted: dict[str, Column] = {
-        HAS_DRAFT: _exists(drafts),
-        DRAFT_UUID: _draft_uuid(drafts),
-    }
+    own = sa.select(drafts).where(drafts.c.draft_owner == SESSION_USER, *_kept(entity, drafts))
+
+    def of_same_key(source: sa.FromClause) -> tuple[sa.FromClause, list[sa.ColumnElement[bool]]]:
+        there = drafts.alias()
+        return there, [there.c.id == source.c.id, *_kept(entity, there)]
+
+    def has_draft(source: sa.FromClause) -> sa.ColumnElement[Any]:
+        there, conditions = of_same_key(source)
+        return sa.exists(sa.select(1).select_from(there).where(*conditions).correlate_except(there))
+
+    def draft_uuid(source: sa.FromClause) -> sa.ColumnElement[Any]:
+        there, conditions = of_same_key(source)
+        return sa.select(there.c.draft_uuid).where(*conditions).correlate_except(there).scalar_subquery()
+
+    def has_active(source: sa.FromClause) -> sa.ColumnElement[Any]:
+        # PostgreSQL would put all keys into a table of its own, were this an EXISTS: for the few drafts of one user.
+        there = active.alias()
+        found = sa.select(sa.true()).select_from(there).where(there.c.id == source.c.id).correlate_except(there)
+        return sa.func.coalesce(found.scalar_subquery(), sa.false())
+
     return EntityMap(
         active,
-        {**columns, **drafted},
+        {**columns, HAS_DRAFT: has_draft, DRAFT_UUID: draft_uuid},
         etag="version",
-        drafts=EntityMap(own.subquery(), {**columns, **own_columns}, etag="version"),
+        drafts=EntityMap(own.subquery(), {**columns, HAS_ACTIVE: has_active, DRAFT_UUID: "draft_uuid"}, etag="version"),
     )
 
 
-def _same(there: sa.FromClause, here: sa.FromClause) -> list[sa.ColumnElement[bool]]:
-    """The row of the same key, as far as it is there for somebody."""
-    found: list[sa.ColumnElement[bool]] = [there.c.id == here.c.id]
-    return [*found, sa.not_(there.c.removed)] if "removed" in there.c else found
-
-
-def _exists(other: sa.Table) -> Column:
-    def found(source: sa.FromClause) -> sa.ColumnElement[Any]:
-        there = other.alias()
-        return sa.exists(sa.select(1).select_from(there).where(*_same(there, source)).correlate_except(there))
-
-    return found
-
-
-def _draft_uuid(drafts: sa.Table) -> Column:
-    def found(source: sa.FromClause) -> sa.ColumnElement[Any]:
-        there = drafts.alias()
-        query = sa.select(there.c.draft_uuid).where(*_same(there, source)).correlate_except(there)
-        return query.scalar_subquery()
-
-    return found
+def _kept(entity: EntityType, drafts: sa.FromClause) -> list[sa.ColumnElement[bool]]:
+    """That a part of a draft has not been removed from it; of the root it never is."""
+    return [] if entity.owner is None else [sa.not_(drafts.c.removed)]
 
 
 # ---- who edits what -----------------------------------------------------------------------------------------------
