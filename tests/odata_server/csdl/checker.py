@@ -17,7 +17,8 @@ EDM = "{http://docs.oasis-open.org/odata/ns/edm}"
 
 _CONSTANTS = ["Bool", "Int", "Decimal", "String", "EnumMember"]
 _EXPRESSIONS = [*_CONSTANTS, "Path", "PropertyPath", "NavigationPropertyPath", "AnnotationPath"]
-_ELEMENTS = ["Null", "Record", "Collection", *_EXPRESSIONS]
+_OPERATORS = ["And", "Or", "Not", "Eq", "Ne", "Gt", "Ge", "Lt", "Le"]
+_ELEMENTS = ["Null", "Record", "Collection", *_OPERATORS, *_EXPRESSIONS]
 _FACETS = "Nullable MaxLength Precision Scale"
 # element -> (required attributes, further attributes, children)
 _SHAPE: Mapping[str, tuple[str, str, str]] = {
@@ -50,6 +51,7 @@ _SHAPE: Mapping[str, tuple[str, str, str]] = {
     "Record": ("", "Type", "PropertyValue Annotation"),
     "PropertyValue": ("Property", " ".join(_EXPRESSIONS), " ".join(_ELEMENTS)),
     "Collection": ("", "", " ".join(_ELEMENTS)),
+    **dict.fromkeys(_OPERATORS, ("", "", " ".join(_ELEMENTS))),
     **dict.fromkeys(["Null", *_EXPRESSIONS], ("", "", "")),
 }
 _NAME = re.compile(r"[^\W\d]\w{0,127}")

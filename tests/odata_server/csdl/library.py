@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from decimal import Decimal
 
-from odata_server.annotations import Annotation, AnnotationPath, EnumMemberValue, Record
+from odata_server.annotations import Annotation, AnnotationPath, EnumMemberValue, Expression, Record
 from odata_server.edm import (
     Action,
     ActionImport,
@@ -139,6 +139,16 @@ _BOOK = EntityType(
         Annotation("Common.SemanticKey", (AnnotationPath("isbn", "PropertyPath"),)),
         Annotation(
             "Toy.Everything", (True, 7, Decimal("1.50"), "text", None, (1, 2), EnumMemberValue(("Toy.Size/Big",)))
+        ),
+        Annotation(
+            "Toy.Rule",
+            Expression(
+                "Or",
+                (
+                    Expression("Not", (AnnotationPath("secret"),)),
+                    Expression("Eq", (AnnotationPath("title"), "Emma")),
+                ),
+            ),
         ),
         Annotation("Toy.Anchor", AnnotationPath("@UI.LineItem", "AnnotationPath")),
         Annotation("Toy.Way", AnnotationPath("author", "NavigationPropertyPath")),

@@ -9,6 +9,7 @@ from tests.odata_server.csdl.checker import EDM, EDMX
 
 __all__ = ["to_json"]
 
+_OPERATORS = ("And", "Or", "Not", "Eq", "Ne", "Gt", "Ge", "Lt", "Le")
 _NUMBERS = ("Edm.Int16", "Edm.Int32", "Edm.Int64", "Edm.Byte", "Edm.SByte", "Edm.Decimal", "Edm.Double", "Edm.Single")
 
 
@@ -158,6 +159,9 @@ class _Reader:
     def value(self, element: ET.Element) -> Any:
         if _local(element) == "Collection":
             return [self.value(child) for child in element]
+        if _local(element) in _OPERATORS:
+            operands = [self.value(child) for child in element]
+            return {f"${_local(element)}": operands if len(operands) > 1 else operands[0]}
         if _local(element) != "Record":
             return _constant(_local(element), element.text or "")
         made: dict[str, Any] = {}

@@ -72,6 +72,9 @@ def test_annotations_are_members_named_by_their_target() -> None:
     assert schema["Book"]["title"]["@Common.Text@UI.TextArrangement"] == "TextOnly"
     assert schema["Book"]["@UI.LineItem#Short"] == []
     assert schema["Book"]["@Toy.Flags"] == "Big,Round"
+    assert schema["Book"]["@Toy.Rule"] == {
+        "$Or": [{"$Not": {"$Path": "secret"}}, {"$Eq": [{"$Path": "title"}, "Emma"]}]
+    }
     assert schema["Book"]["@Toy.Exact"] == "0.1234567890123456789012345"
     assert schema["Book"]["@UI.LineItem"][0] == {
         "@type": "https://sap.github.io/odata-vocabularies/vocabularies/UI.json#UI.DataField",

@@ -120,6 +120,13 @@ def test_a_collection_holds_values_of_every_kind() -> None:
     ]
 
 
+def test_an_expression_holds_its_operands() -> None:
+    rule = _one("EntityType[Book] Annotation[Toy.Rule] Or")
+    negated, compared = rule
+    assert [(one.tag, one.text) for one in negated] == [(f"{EDM}Path", "secret")]
+    assert [(one.tag, one.text) for one in compared] == [(f"{EDM}Path", "title"), (f"{EDM}String", "Emma")]
+
+
 def test_a_record_has_its_type_its_values_and_its_own_annotations() -> None:
     record = _one("EntityType[Book] Annotation[UI.HeaderInfo] Record PropertyValue[Title] Record")
     assert record.get("Type") == "UI.DataField"
