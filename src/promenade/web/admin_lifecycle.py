@@ -9,7 +9,9 @@ from __future__ import annotations
 import secrets
 
 from odata_server.source import OperationCall, Result
-from promenade.web.odata import AuthoredUnit, Operations
+from promenade.errors import PromenadeError
+from promenade.web.admin_unit import AdminOperations, AdminUnit
+from promenade.web.draft_faults import place_at_binding
 from promenade.workflows.campaigns import add_promotions, remove_promotion
 from promenade.workflows.copying import copy_promotion
 from promenade.workflows.coupon_generation import generate_codes, issue_coupon
@@ -18,16 +20,21 @@ from promenade.workflows.lifecycle import move, move_promotion
 __all__ = ["OPERATIONS"]
 
 
-async def _move(unit: AuthoredUnit, call: OperationCall) -> Result:
+async def _move(unit: AdminUnit, call: OperationCall) -> Result:
     key, verb = _bound_to(call), call.operation.name
-    if call.operation.binding == "Promotions":
-        await move_promotion(unit.authoring, unit.session, key, verb, unit.at)
-    else:
-        await move(unit.authoring, str(call.operation.binding), key, verb)
+    unit.has_activated = True  # what is found wrong at the end of the unit is wrong with what the action is bound to
+    try:
+        if call.operation.binding == "Promotions":
+            await move_promotion(unit.authoring, unit.session, key, verb, unit.at)
+        else:
+            await move(unit.authoring, str(call.operation.binding), key, verb)
+    except PromenadeError as error:
+        place_at_binding(error)
+        raise
     return _same_row(call)
 
 
-async def _copy(unit: AuthoredUnit, call: OperationCall) -> Result:
+async def _copy(unit: AdminUnit, call: OperationCall) -> Result:
     given = call.parameters
     copy_id = await copy_promotion(
         unit.authoring, unit.session, _bound_to(call), code=given.get("code"), name=given.get("name")
@@ -35,24 +42,24 @@ async def _copy(unit: AuthoredUnit, call: OperationCall) -> Result:
     return Result(key={**(call.binding or {}), "ID": copy_id}, entity_set=call.entity_set, status=201)
 
 
-async def _add_promotions(unit: AuthoredUnit, call: OperationCall) -> Result:
+async def _add_promotions(unit: AdminUnit, call: OperationCall) -> Result:
     await add_promotions(unit.authoring, unit.session, _bound_to(call), call.parameters.get("promotionIds"))
     return _same_row(call)
 
 
-async def _remove_promotion(unit: AuthoredUnit, call: OperationCall) -> Result:
+async def _remove_promotion(unit: AdminUnit, call: OperationCall) -> Result:
     await remove_promotion(unit.authoring, unit.session, _bound_to(call), call.parameters.get("promotionId"))
     return _same_row(call)
 
 
-async def _generate_codes(unit: AuthoredUnit, call: OperationCall) -> Result:
+async def _generate_codes(unit: AdminUnit, call: OperationCall) -> Result:
     number = call.parameters.get("numberOfCodes")
     key = _bound_to(call)
     batch_id = await generate_codes(unit.authoring, unit.session, key, number, at=unit.at, draw=secrets.choice)
     return Result(key={"ID": batch_id})
 
 
-async def _issue_coupon(unit: AuthoredUnit, call: OperationCall) -> Result:
+async def _issue_coupon(unit: AdminUnit, call: OperationCall) -> Result:
     customer_id = call.parameters.get("customerId")
     key = _bound_to(call)
     coupon = await issue_coupon(unit.authoring, unit.session, key, customer_id, at=unit.at, draw=secrets.choice)
@@ -80,7 +87,7 @@ _MOVES = (
     "lock", "unlock",
 )  # fmt: skip
 
-OPERATIONS: Operations = {
+OPERATIONS: AdminOperations = {
     **dict.fromkeys(_MOVES, _move),
     "copy": _copy,
     "addPromotions": _add_promotions,

@@ -14,7 +14,7 @@ SECONDS_MAX = 60
 
 
 def coupon_type(admin: Admin, **values: Any) -> dict[str, Any]:
-    given = {"code": admin.unique(), "name": "Thanks", "status": "ACTIVE", "IsActiveEntity": True}
+    given: dict[str, Any] = {"code": admin.unique(), "name": "Thanks", "status": "ACTIVE", "IsActiveEntity": True}
     return admin.make("CouponTypes", **given | values)
 
 
@@ -95,7 +95,7 @@ def test_a_shared_code_is_not_made_many_times(admin: Admin) -> None:
 
 def test_codes_look_as_the_type_says(admin: Admin) -> None:
     kind = coupon_type(admin)
-    shape = {"prefix": "SPRING-", "suffix": "!", "length": 40, "alphabet": "01"}
+    shape: dict[str, Any] = {"prefix": "SPRING-", "suffix": "!", "length": 40, "alphabet": "01"}
     admin.make("CouponCodeConfigurations", couponType_ID=kind["ID"], **shape)
     code = issue(admin, kind).json()["code"]
     assert (code[:7], code[-1], len(code), set(code[7:-1]) <= set("01")) == ("SPRING-", "!", 48, True)

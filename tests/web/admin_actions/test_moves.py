@@ -81,17 +81,26 @@ def test_all_that_keeps_a_promotion_from_running_is_said_at_once(admin: Admin) -
     answer = admin.post(f"{active('Promotions', promotion)}/AdminService.activate")
     assert answer.status_code == 400, answer.text
     details = {(one["code"], one["target"]) for one in answer.json()["error"]["details"]}
-    targets = {target.removeprefix("in/") for _, target in details}
-    assert targets == {"DiscountActions", "validTo", "Conditions(1)/value", "Conditions(2)/value"}
+    assert {target for _, target in details} == {
+        "in/DiscountActions",
+        "in/validTo",
+        "in/Conditions(1)/value",
+        "in/Conditions(2)/value",
+    }
     assert {"ACTION_MISSING", "VALIDITY_OVER"} <= {code for code, _ in details}
     assert admin.read(active("Promotions", promotion))["status"] == "DRAFT"
+
+
+def test_one_that_was_made_active_too_early_is_told_what_it_lacks(admin: Admin) -> None:
+    promotion = admin.promotion(status="ACTIVE")
+    assert refused(admin, "Promotions", promotion, "activate") == (400, "ACTION_MISSING", "in/DiscountActions")
 
 
 def test_a_pilot_needs_a_configuration(admin: Admin) -> None:
     promotion = ten_off(admin, admin.unique("A"))
     assert refused(admin, "Promotions", promotion, "startPilot")[:2] == (400, "PILOT_CONFIG_MISSING")
     now = datetime.now(UTC)
-    window = {
+    window: dict[str, Any] = {
         "pilotStartAt": now.isoformat(timespec="seconds").replace("+00:00", "Z"),
         "pilotEndAt": (now + timedelta(days=3)).isoformat(timespec="seconds").replace("+00:00", "Z"),
     }
@@ -127,7 +136,7 @@ def test_a_locked_campaign_refuses_everything_but_being_unlocked(admin: Admin) -
 
 def test_a_budget_that_begins_later_is_scheduled(admin: Admin) -> None:
     def budget(**values: Any) -> dict[str, Any]:
-        given = {"code": admin.unique(), "name": "Spring", "totalAmount": 100, "currency": "EUR"}
+        given: dict[str, Any] = {"code": admin.unique(), "name": "Spring", "totalAmount": 100, "currency": "EUR"}
         return admin.make("Budgets", IsActiveEntity=True, **given, **values)
 
     assert act(admin, "Budgets", budget(validFrom="2099-01-01T00:00:00Z"), "activate")["status"] == "SCHEDULED"
@@ -135,7 +144,7 @@ def test_a_budget_that_begins_later_is_scheduled(admin: Admin) -> None:
     assert act(admin, "Budgets", opened, "activate", client="treasurer")["status"] == "ACTIVE"
     assert refused(admin, "Budgets", opened, "activate")[:2] == (409, "INVALID_TRANSITION")
     over = budget(validTo="2026-01-01T00:00:00Z")
-    assert refused(admin, "Budgets", over, "activate")[:2] == (400, "VALIDITY_OVER")
+    assert refused(admin, "Budgets", over, "activate") == (400, "VALIDITY_OVER", "in/validTo")
 
 
 def test_a_coupon_type_is_switched_on_and_off(admin: Admin) -> None:

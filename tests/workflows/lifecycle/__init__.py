@@ -1,0 +1,1 @@
+"""What moves, copies and numbers promotions and coupons."""
