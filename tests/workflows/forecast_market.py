@@ -128,7 +128,7 @@ class Market:
         """The ID of a forecast that is finished."""
         period = Period(date_from, date_to)
         if background:
-            how["baskets_max"] = 0
+            how["baskets_max"] = -1
         prepared = await prepare_forecast(self.context, OWN, TRIED, period, **how)
         forecast_id = await self.context.database.write(
             lambda session: store_forecast(session, prepared, user="planner", new_id=self.context.new_id), tenant=OWN
