@@ -280,5 +280,6 @@ def test_what_depends_on_what_is_typed_in_is_read_again() -> None:
         {
             "SourceProperties": (AnnotationPath("totalAmount", "PropertyPath"),),
             "TargetProperties": ("remainingAmount", "utilization"),
-        }
+        },
+        "Common.SideEffectsType",
     )

@@ -54,7 +54,8 @@ def _of_bound(sight: Sight, operation: Operation, binding: str) -> Iterator[Anno
             if one.name in ("statusText", "promotions")
         )
         values: dict[str, AnnotationValue] = {"TargetProperties": (f"{_ENTITY}/*",)}
-        yield Annotation("Common.SideEffects", Record(values | ({"TargetEntities": entities} if entities else {})))
+        values |= {"TargetEntities": entities} if entities else {}
+        yield Annotation("Common.SideEffects", Record(values, "Common.SideEffectsType"))
 
 
 def _conditions(sight: Sight, name: str, binding: str) -> Iterator[AnnotationValue]:

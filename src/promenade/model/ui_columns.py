@@ -49,7 +49,7 @@ def order(sight: Sight, odata_type: OdataType) -> Annotation | None:
         "SortOrder": (sorting,),
         "Visualizations": (AnnotationPath("@UI.LineItem", "AnnotationPath"),),
     }
-    return Annotation("UI.PresentationVariant", Record(values))
+    return Annotation("UI.PresentationVariant", Record(values, "UI.PresentationVariantType"))
 
 
 def selection_fields(sight: Sight, odata_type: OdataType) -> Annotation | None:

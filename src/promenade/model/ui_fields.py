@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from odata_server.annotations import Annotation, EnumMemberValue, Record
+from odata_server.annotations import Annotation, AnnotationValue, EnumMemberValue, Record
 from odata_server.edm import EntityType as OdataType
 from odata_server.edm import NavigationProperty, Parameter, Property
 from promenade.model.declare import Field, Kind
@@ -53,10 +53,12 @@ def value_list(sight: Sight, target: str, local: str) -> Annotation:
         ),
     )
     searchable = any(one.searchable for one in sight.types[target].properties)
-    return Annotation(
-        "Common.ValueList",
-        Record({"CollectionPath": target, "SearchSupported": searchable, "Parameters": parameters}),
-    )
+    values: dict[str, AnnotationValue] = {
+        "CollectionPath": target,
+        "SearchSupported": searchable,
+        "Parameters": parameters,
+    }
+    return Annotation("Common.ValueList", Record(values, "Common.ValueListType"))
 
 
 def annotated_parameter(sight: Sight, parameter: Parameter, target: str | None) -> Parameter:

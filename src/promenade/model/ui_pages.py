@@ -65,7 +65,7 @@ def _header(sight: Sight, odata_type: OdataType) -> Annotation:
     told = next((one for one in others if one in odata_type.property_by_name and not one.endswith("_ID")), None)
     if told is not None:
         values["Description"] = Record({"Value": path(told)}, "UI.DataField")
-    return Annotation("UI.HeaderInfo", Record(values))
+    return Annotation("UI.HeaderInfo", Record(values, "UI.HeaderInfoType"))
 
 
 # ---- groups of fields ---------------------------------------------------------------------------------------------
@@ -95,7 +95,8 @@ def _groups(sight: Sight, odata_type: OdataType) -> dict[str, list[Property]]:
 def _field_groups(sight: Sight, odata_type: OdataType, groups: dict[str, list[Property]]) -> Iterator[Annotation]:
     for name, properties in groups.items():
         data = tuple(data_field(sight, odata_type, one) for one in properties)
-        yield Annotation("UI.FieldGroup", Record({"Label": _GROUPS[name], "Data": data}), name)
+        group = Record({"Label": _GROUPS[name], "Data": data}, "UI.FieldGroupType")
+        yield Annotation("UI.FieldGroup", group, name)
 
 
 # ---- facets -------------------------------------------------------------------------------------------------------
@@ -146,4 +147,5 @@ def _side_effects(sight: Sight, odata_type: OdataType) -> Iterator[Annotation]:
             "SourceProperties": tuple(property_path(name) for name in changed),
             "TargetProperties": tuple(targets),
         }
-        yield Annotation("Common.SideEffects", Record(values), "".join(name[:1].upper() + name[1:] for name in changed))
+        effects = Record(values, "Common.SideEffectsType")
+        yield Annotation("Common.SideEffects", effects, "".join(name[:1].upper() + name[1:] for name in changed))
