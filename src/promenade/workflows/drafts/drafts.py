@@ -270,9 +270,8 @@ class Drafts:
         for set_name in dict.fromkeys(write.set_name for write in writes):
             each = [write for write in writes if write.set_name == set_name]
             changed = [write for write in each if write.act is Act.UPDATE and write.changed]
-            await draft_rows.update_rows(
-                self._session, draft, set_name, [(write.id, self._new_values(write)) for write in changed]
-            )
+            changes = [(write.id, self._new_values(write)) for write in changed]
+            await draft_rows.update_rows(self._session, set_name, changes)
             new = [{**write.after, "version": 1} for write in each if write.act is Act.CREATE]
             await draft_rows.insert_rows(self._session, draft, set_name, new)
         gone: dict[str, set[str]] = {}
