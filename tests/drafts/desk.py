@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import signal
+import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,10 +22,10 @@ from promenade.store.session import open_database
 from promenade.workflows.clients import create_client
 from promenade.workflows.tenants import create_tenant
 from tests.kit.databases import Databases, Dialect
-from tests.kit.processes import die_with_parent, free_port
+from tests.kit.processes import die_with_parent
 from tests.web.conftest import run
 
-__all__ = ["ANNA", "BEN", "ZOE", "Desk", "Part", "active", "draft", "fault", "serve"]
+__all__ = ["ANNA", "BEN", "ZOE", "Desk", "Part", "active", "draft", "fault", "key_of", "one", "serve"]
 
 MADE = datetime(2026, 1, 1, tzinfo=UTC)
 OWN, OTHER = "acme", "globex"
@@ -237,36 +237,29 @@ def serve(databases: Databases, dialect: Dialect, log: Path) -> Iterator[Desk]:
     """A desk on a database of its own, with a clock that `Desk.later` moves."""
     database_url = databases.create(dialect)
     run(furnish(database_url))
-    port = free_port()
-    with log.open("ab") as output:
+    with socket.create_server(("127.0.0.1", 0)) as listening, log.open("ab") as output:
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.drafts.serving", database_url, str(port), str(log.parent)],
+            [sys.executable, "-m", "tests.drafts.serving", database_url, str(listening.fileno()), str(log.parent)],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
             preexec_fn=die_with_parent(signal.SIGTERM),
+            pass_fds=[listening.fileno()],
         )
     try:
-        with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as http:
-            _wait(http, process, log)
-            yield Desk(str(http.base_url).rstrip("/"), database_url, dialect, http)
+        with httpx2.Client(base_url=url, timeout=_START_SECONDS_MAX) as http:
+            assert http.get("/health").status_code == 200, log.read_text()[-4000:]
+            yield Desk(url, database_url, dialect, http)
     finally:
         process.kill()
         process.wait()
         databases.drop(database_url)
 
 
-def _wait(http: httpx2.Client, process: subprocess.Popen[bytes], log: Path) -> None:
-    end = time.monotonic() + _START_SECONDS_MAX
-    while True:
-        try:
-            if http.get("/health").status_code == 200:
-                return
-        except httpx2.TransportError:
-            pass
-        if process.poll() is not None or time.monotonic() > end:
-            raise AssertionError(f"the service did not start:\n{log.read_text()[-4000:]}")
-        time.sleep(0.02)
+def one(desk: Desk, form: str, method: str, path: str, body: Any = None, *, user: str = ANNA) -> Part:
+    """One request, by itself or alone in a batch."""
+    return desk.batch([Part(method, path, body)], form=form, user=user)[0]
 
 
 def key_of(row: Mapping[str, Any]) -> tuple[str, bool]:

@@ -1,10 +1,13 @@
-"""The service with a clock that can be moved: `python -m tests.drafts.serving URL PORT DIRECTORY`.
+"""The service with a clock that can be moved: `python -m tests.drafts.serving URL SOCKET DIRECTORY`.
+
+SOCKET is the number of an open file that listens already: who connects waits until the service is there.
 
 `POST /test-clock` with a number of seconds as its body lets so much time pass at once.
 """
 
 from __future__ import annotations
 
+import socket
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -38,12 +41,14 @@ class Movable:
         await send({"type": "http.response.body", "body": b""})
 
 
-def main(database_url: str, port: str, directory: str) -> None:
+def main(database_url: str, listening: str, directory: str) -> None:
     """Serve until told to end."""
-    settings = Settings(port=int(port), data_dir=Path(directory), database=database_url)
+    opened = socket.socket(fileno=int(listening))
+    settings = Settings(port=opened.getsockname()[1], data_dir=Path(directory), database=database_url)
     movable = Movable(app.cloud(settings))
     vars(app)["clock"] = movable.clock  # before anything is opened
-    uvicorn.run(movable, host="127.0.0.1", port=int(port), loop="uvloop", http="httptools", ws="none", log_config=None)
+    config = uvicorn.Config(movable, loop="uvloop", http="httptools", ws="none", log_config=None, access_log=False)
+    uvicorn.Server(config).run(sockets=[opened])
 
 
 if __name__ == "__main__":
