@@ -43,6 +43,7 @@ __all__ = [
 ]
 
 _SEVERITIES = (ERROR, WARNING, INFO)
+FINDINGS_MAX = 100  # about the promotion itself
 
 
 def inspect(definition: PromotionDefinition, tenant: Tenant, others: Sequence[CompiledPromotion] = ()) -> list[Finding]:
@@ -53,10 +54,19 @@ def inspect(definition: PromotionDefinition, tenant: Tenant, others: Sequence[Co
     """
     scene = scene_of(definition, tenant)
     found = [*check_standing(scene), *check_conditions(scene), *check_actions(scene)]
+    found.sort(key=_severity)
+    rest = len(found) - FINDINGS_MAX
+    if rest > 0:
+        message = f"There are {rest} more findings about the promotion itself, which are not listed here."
+        found[FINDINGS_MAX:] = [Finding("FINDINGS_MORE", INFO, message)]
     compiled = _compiled(definition)
     if compiled is not None:
         found += check_overlaps(scene, compiled, others)
-    return sorted(found, key=lambda one: _SEVERITIES.index(one.severity))
+    return sorted(found, key=_severity)
+
+
+def _severity(one: Finding) -> int:
+    return _SEVERITIES.index(one.severity)
 
 
 def others_articles(definition: PromotionDefinition, tenant: Tenant, others: Sequence[CompiledPromotion]) -> list[str]:

@@ -11,7 +11,6 @@ from promenade.engine.benefits.registry import Benefit, compile_benefits
 from promenade.engine.benefits.targets import Targets
 from promenade.engine.conditions.receipt import ItemQuantity, ReceiptAmount
 from promenade.engine.definition import ActionRow, DefinitionError, LoyaltyRow, TierRow
-from promenade.engine.inspection.conditions import live_groups
 from promenade.engine.inspection.coverage import Cover, covers_named, covers_targets
 from promenade.engine.inspection.finding import ERROR, WARNING, Finding, named
 from promenade.engine.inspection.literals import Literal
@@ -24,12 +23,16 @@ __all__ = ["check_actions"]
 
 @dataclass(frozen=True, slots=True)
 class _Fault:
-    """Why an action gives nothing; ``is_sure`` is false where tills could send other data."""
+    """Why an action gives nothing.
+
+    ``is_sure`` is false where tills could send other data; ``is_fatal``: the promotion cannot be priced at all.
+    """
 
     code: str
     message: str
     field: str
     is_sure: bool = True
+    is_fatal: bool = False
 
 
 def check_actions(scene: Scene) -> Iterator[Finding]:
@@ -42,7 +45,7 @@ def check_actions(scene: Scene) -> Iterator[Finding]:
     is_all = all(fault is not None and fault.is_sure for _, _, fault in faults)
     for set_name, row_id, fault in faults:
         if fault is not None:
-            severity = ERROR if is_all and fault.is_sure else WARNING
+            severity = ERROR if fault.is_fatal or (is_all and fault.is_sure) else WARNING
             yield Finding(fault.code, severity, fault.message, f"{set_name}/{fault.field}", row_id)
     if any(row.action_type == "LOYALTY" for row in actions) and not loyalty:
         row = next(row for row in actions if row.action_type == "LOYALTY")
@@ -58,7 +61,7 @@ def _of_action(scene: Scene, row: ActionRow) -> _Fault | None:
         (benefit,) = compile_benefits(replace(scene.definition, actions=(row,), loyalty_actions=()))
     except DefinitionError as error:
         message = f"The action {row.action_type} {row.sequence} cannot be read: {error.message}"
-        return _Fault(error.code, message, error.target.split("/", 1)[-1])
+        return _Fault(error.code, message, error.target.split("/", 1)[-1], is_fatal=True)
     called = f"The action {row.action_type} {row.sequence}"
     return _without_value(scene, row, called) or _without_lines(scene, benefit, called)
 
@@ -68,7 +71,8 @@ def _of_loyalty(scene: Scene, row: LoyaltyRow) -> _Fault | None:
     try:
         compile_benefits(replace(scene.definition, actions=(), loyalty_actions=(row,)))
     except DefinitionError as error:
-        return _Fault(error.code, f"{called} cannot be read: {error.message}", error.target.split("/", 1)[-1])
+        message = f"{called} cannot be read: {error.message}"
+        return _Fault(error.code, message, error.target.split("/", 1)[-1], is_fatal=True)
     if row.action_type == "MULTIPLY_POINTS":
         if row.multiplier_thousandths == 1000:
             return _Fault(
@@ -160,7 +164,7 @@ def _covered(scene: Scene, part: Targets, target: Targets) -> Cover:
         return Cover.NOTHING
     if part.own:
         return covers_targets(exclusions, part, scene.tenant, scene.given.groups)
-    groups = live_groups(scene)
+    groups = scene.live_groups
     covers = [covers_named(exclusions, [one.condition for one in group if not one.negated], scene) for group in groups]
     return min(covers, default=Cover.NOTHING)
 
@@ -195,7 +199,7 @@ def _needed(tier: TierRow) -> int | None:
 
 def _is_beyond(scene: Scene, row: ActionRow, needed: int) -> bool:
     """Whether every alternative of the conditions bounds the sale below what a tier needs."""
-    groups = live_groups(scene)
+    groups = scene.live_groups
     if not groups or scene.groups is None:
         return False
     if row.action_type == "QUANTITY_TIER":

@@ -11,11 +11,11 @@ from promenade.engine.conditions.time import TimePeriod, TimeWindow
 from promenade.engine.definition import ConditionRow, DefinitionError
 from promenade.engine.inspection.finding import ERROR, WARNING, Finding, named
 from promenade.engine.inspection.literals import Clash, Literal, clashes
-from promenade.engine.inspection.scene import Scene
+from promenade.engine.inspection.scene import Scene, is_dead
 from promenade.engine.inspection.texts import Outlook
 from promenade.engine.promotion import ALWAYS
 
-__all__ = ["check_conditions", "live_groups"]
+__all__ = ["check_conditions"]
 
 SHOWN_MAX = 5  # conditions that one message spells out
 
@@ -27,13 +27,6 @@ def check_conditions(scene: Scene) -> Iterator[Finding]:
         return
     yield from _never(scene, scene.groups)
     yield from _unknown_articles(scene, scene.groups)
-
-
-def live_groups(scene: Scene) -> tuple[tuple[Literal, ...], ...]:
-    """The AND groups that may hold; for a promotion without conditions one that is empty."""
-    if not scene.groups:
-        return ((),)
-    return tuple([group for group in scene.groups if not _dead(clashes(group, scene.given))])
 
 
 def _unreadable(scene: Scene) -> Iterator[Finding]:
@@ -50,8 +43,8 @@ def _unreadable(scene: Scene) -> Iterator[Finding]:
 
 
 def _never(scene: Scene, groups: Sequence[Sequence[Literal]]) -> Iterator[Finding]:
-    found = [clashes(group, scene.given) for group in groups]
-    dead = [_dead(each) for each in found]
+    found = scene.clashes
+    dead = [is_dead(each) for each in found]
     is_over = bool(groups) and all(dead)
     for number, each in enumerate(found):
         for clash in each:
@@ -61,10 +54,6 @@ def _never(scene: Scene, groups: Sequence[Sequence[Literal]]) -> Iterator[Findin
     if is_over and len(groups) > 1:
         message = "None of the alternatives that its conditions form can ever hold: the promotion never applies."
         yield Finding("NEVER_APPLIES", ERROR, message, "Conditions")
-
-
-def _dead(found: Sequence[Clash]) -> bool:
-    return any(clash.outlook is Outlook.NO for clash in found)
 
 
 def _of_clash(scene: Scene, clash: Clash, is_over: bool, has_others: bool) -> Finding:

@@ -10,7 +10,6 @@ from promenade.engine.benefits.receipt import ReceiptDiscount
 from promenade.engine.benefits.registry import Benefit
 from promenade.engine.conditions.article import NamedLines
 from promenade.engine.conditions.receipt import ReceiptAmount
-from promenade.engine.inspection.conditions import live_groups
 from promenade.engine.inspection.literals import Circumstances, Literal, literals_of, outlook_of
 from promenade.engine.inspection.scene import Scene
 from promenade.engine.inspection.texts import Outlook
@@ -30,8 +29,8 @@ def can_meet(ours: Sequence[Sequence[Literal]], other: CompiledPromotion, given:
     for mine in ours:
         for group in theirs:
             # Amounts of two moments cannot be compared.
-            joined = [*mine, *group] if is_alike else [*mine, *_without_amounts(group)]
-            if outlook_of(joined, given) is not Outlook.NO:
+            theirs_alike = group if is_alike else _without_amounts(group)
+            if not theirs_alike or outlook_of([*mine, *theirs_alike], given, theirs_alike) is not Outlook.NO:
                 return True
     return False
 
@@ -81,7 +80,7 @@ def _is_implied(scene: Scene, other: CompiledPromotion) -> bool:
     theirs = literals_of(other.groups)
     if any(isinstance(one.condition, NamedLines) or one.negated for group in theirs for one in group):
         return False  # what it takes off could be on lines that cost nothing
-    ours = live_groups(scene)
+    ours = scene.live_groups
     if not ours or len(ours) * len(theirs) > PAIRS_MAX or other.is_multiplicative or not scene.given.is_additive:
         return False
     given = replace(scene.given, starts=max(scene.given.starts, scene.now))
@@ -91,4 +90,4 @@ def _is_implied(scene: Scene, other: CompiledPromotion) -> bool:
 def _implies(mine: Sequence[Literal], one: Literal, given: Circumstances) -> bool:
     """What cannot be while it does not hold, implies it."""
     denied = Literal(not one.negated, one.condition, one.place)
-    return outlook_of([*mine, denied], given) is Outlook.NO
+    return outlook_of([*mine, denied], given, [denied]) is Outlook.NO

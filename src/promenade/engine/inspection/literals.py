@@ -7,7 +7,7 @@ texts or times, by the values that the conditions' own classes compare. What a c
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from promenade.engine.conditions.article import Article, ArticleGroup, ArticleList, Manufacturer, NamedLines
 from promenade.engine.conditions.custom import AdditionalField, Channel, UserDefined
@@ -21,13 +21,29 @@ from promenade.engine.inspection.cards import cards_outlook
 from promenade.engine.inspection.lines import lines_outlook
 from promenade.engine.inspection.moments import is_ever
 from promenade.engine.inspection.spans import ANY, Spans, at_least, both, outside, spans_of
-from promenade.engine.inspection.texts import Outlook, text_outlook
+from promenade.engine.inspection.texts import Outlook, text_outlook, ways_of
 from promenade.engine.money import threshold_minor
 from promenade.engine.view import ArticleGroups
 
-__all__ = ["Circumstances", "Clash", "Literal", "clashes", "literals_of", "outlook_of"]
+__all__ = ["Circumstances", "Clash", "Effort", "Literal", "clashes", "literals_of", "outlook_of"]
 
 TOGETHER_MAX = 40  # conditions about one thing of which the fewest that clash are searched for
+EFFORT = 400_000  # steps of one check, some microseconds each
+CLOCK_STEPS = 100  # of following one clock
+
+
+class Effort:
+    """How much more may be worked out; what is left open then counts as possible. Steps, so that every check agrees."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, left: int = EFFORT) -> None:
+        self.left = left
+
+    def take(self, steps: int) -> bool:
+        """Whether so many steps may be taken."""
+        self.left -= steps
+        return self.left >= 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +60,7 @@ class Circumstances:
     ends: int
     zones: tuple[str, ...]
     groups: ArticleGroups
+    effort: Effort = field(default_factory=Effort, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +94,38 @@ def clashes(group: Sequence[Literal], given: Circumstances) -> list[Clash]:
     """What keeps an AND group from ever holding, one clash for each thing that its conditions are about."""
     found: list[Clash] = []
     for solve, literals in _by_matter(group):
-        outlook = solve(literals, given)
+        outlook = _solved(solve, literals, given)
         if outlook is not Outlook.POSSIBLE:
             found.append(Clash(outlook, _fewest(solve, literals, given, outlook)))
     return found
 
 
-def outlook_of(group: Sequence[Literal], given: Circumstances) -> Outlook:
-    """Whether an AND group can hold at all."""
-    return min([solve(literals, given) for solve, literals in _by_matter(group)], default=Outlook.POSSIBLE)
+def outlook_of(group: Sequence[Literal], given: Circumstances, about: Sequence[Literal] = ()) -> Outlook:
+    """Whether an AND group can hold at all; with ``about``, only the things that those of its literals speak of."""
+    wanted = {id(one) for one in about}
+    matters = _by_matter(group)
+    if wanted:
+        matters = [(solve, each) for solve, each in matters if any(id(one) in wanted for one in each)]
+    return min([_solved(solve, literals, given) for solve, literals in matters], default=Outlook.POSSIBLE)
+
+
+def _solved(solve: Solve, literals: Sequence[Literal], given: Circumstances) -> Outlook:
+    return solve(literals, given) if given.effort.take(_steps(solve, literals, given)) else Outlook.POSSIBLE
+
+
+def _steps(solve: Solve, literals: Sequence[Literal], given: Circumstances) -> int:
+    """About how much there is to do."""
+    if solve is _times:
+        return len(literals) * 7 + len(given.zones) * CLOCK_STEPS
+    if solve is _lines:
+        wanted = sum(not one.negated for one in literals)
+        return len(literals) + wanted * (len(literals) - wanted)
+    tests = [(one.negated, _test_of(one.condition)) for one in literals]
+    operands = sum([1 if test is None else 1 + len(test.texts) for _, test in tests])
+    return operands + len(literals) * ways_of(
+        [test for negated, test in tests if test is not None and not negated],
+        [test for negated, test in tests if test is not None and negated],
+    )
 
 
 Solve = Callable[[Sequence[Literal], Circumstances], Outlook]
@@ -97,7 +137,7 @@ def _fewest(solve: Solve, literals: Sequence[Literal], given: Circumstances, out
         return tuple(kept)
     for one in literals:
         rest = [other for other in kept if other is not one]
-        if rest and solve(rest, given) <= outlook:
+        if rest and _solved(solve, rest, given) <= outlook:
             kept = rest
     return tuple(kept)
 

@@ -6,7 +6,6 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from promenade.engine.inspection.conditions import live_groups
 from promenade.engine.inspection.displacing import always_applies, can_meet
 from promenade.engine.inspection.finding import ERROR, INFO, WARNING, Finding
 from promenade.engine.inspection.literals import Circumstances
@@ -61,7 +60,7 @@ def check_overlaps(scene: Scene, ours: CompiledPromotion, others: Sequence[Compi
     """At most `REPORTED_MAX` overlaps, what matters most first, and how many more there are."""
     if not scene.places or not ours.benefits:
         return
-    groups = live_groups(scene)
+    groups = scene.live_groups
     if not groups:
         return
     around = list(_contemporaries(scene, others))

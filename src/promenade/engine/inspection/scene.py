@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from promenade.engine.conditions import parse_conditions
 from promenade.engine.conditions.registry import Group
 from promenade.engine.definition import ConditionRow, DefinitionError, PromotionDefinition
 from promenade.engine.inspection.finding import PlaceSeen, Tenant
-from promenade.engine.inspection.literals import Circumstances, Literal, literals_of
+from promenade.engine.inspection.literals import Circumstances, Clash, Literal, clashes, literals_of
+from promenade.engine.inspection.texts import Outlook
 from promenade.engine.money import minor_digits
 from promenade.engine.pilots import treated_groups
 from promenade.engine.promotion import ALWAYS, microseconds
 from promenade.engine.view import ArticleGroups
 
-__all__ = ["Scene", "scene_of"]
+__all__ = ["Scene", "is_dead", "scene_of"]
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
     """``rows`` are its conditions in their order, ``groups`` what they form; None while they cannot be read.
+
+    ``clashes`` are what keeps each of the groups from ever holding, by the place of the group.
 
     ``places`` are the POS groups where it could apply, ``starts`` and ``ends`` when (`promotion.microseconds`).
     """
@@ -33,10 +36,23 @@ class Scene:
     starts: int
     ends: int
     given: Circumstances
+    clashes: tuple[tuple[Clash, ...], ...]
 
     @property
     def now(self) -> int:
         return microseconds(self.tenant.at)
+
+    @property
+    def live_groups(self) -> tuple[tuple[Literal, ...], ...]:
+        """The AND groups that may hold; for a promotion without conditions one that is empty."""
+        if not self.groups:
+            return ((),)
+        return tuple([group for group, found in zip(self.groups, self.clashes, strict=True) if not is_dead(found)])
+
+
+def is_dead(found: Sequence[Clash]) -> bool:
+    """Whether an AND group with these clashes can never hold."""
+    return any(clash.outlook is Outlook.NO for clash in found)
 
 
 def scene_of(definition: PromotionDefinition, tenant: Tenant) -> Scene:
@@ -54,7 +70,8 @@ def scene_of(definition: PromotionDefinition, tenant: Tenant) -> Scene:
     )
     groups = _groups(rows)
     literals = None if groups is None else literals_of(groups)
-    return Scene(definition, tenant, rows, literals, places, starts, ends, given)
+    found = [tuple(clashes(group, given)) for group in literals or ()]
+    return Scene(definition, tenant, rows, literals, places, starts, ends, given, tuple(found))
 
 
 def _groups(rows: tuple[ConditionRow, ...]) -> tuple[Group, ...] | None:

@@ -12,9 +12,9 @@ from itertools import product
 
 from promenade.engine.conditions.operators import TextTest, compare, number
 
-__all__ = ["Outlook", "text_outlook"]
+__all__ = ["Outlook", "text_outlook", "ways_of"]
 
-WAYS_MAX = 256  # combinations of operands that are followed; beyond that, it counts as possible
+WAYS_MAX = 64  # combinations of operands that are followed; beyond that, it counts as possible
 
 _COMPLEMENTS = {"GTE": "LESS_THAN", "LESS_THAN": "GTE", "LTE": "GREATER_THAN", "GREATER_THAN": "LTE"}
 _COMPARING = frozenset(_COMPLEMENTS)
@@ -41,18 +41,31 @@ def text_outlook(positive: Sequence[TextTest], negative: Sequence[TextTest]) -> 
     exact = [test for test in positive if test.operator == "EQUALS"]
     if exact:
         return _among(min(exact, key=lambda test: len(test.texts)), positive, negative)
+    if ways_of(positive, negative) > WAYS_MAX:
+        return Outlook.POSSIBLE
     ways = [_ways(test) for test in positive] + [_ways_out(test) for test in negative]
-    count = 1
-    for each in ways:
-        count *= len(each)
-        if count > WAYS_MAX:
-            return Outlook.POSSIBLE
     best = Outlook.NO
     for way in product(*ways):
         best = max(best, _simple_outlook([one for part in way for one in part], negative))
         if best is Outlook.POSSIBLE:
             break
     return best
+
+
+def ways_of(positive: Sequence[TextTest], negative: Sequence[TextTest]) -> int:
+    """How many combinations of operands there are to follow, up to one more than are followed."""
+    if any(test.operator == "EQUALS" for test in positive):
+        return 1
+    count = 1
+    for test in positive:
+        count *= 1 if test.operator == "BETWEEN" else len(test.texts)
+        if count > WAYS_MAX:
+            return WAYS_MAX + 1
+    for test in negative:
+        count *= 2 if test.operator == "BETWEEN" else 1
+        if count > WAYS_MAX:
+            return WAYS_MAX + 1
+    return count
 
 
 def _among(exact: TextTest, positive: Sequence[TextTest], negative: Sequence[TextTest]) -> Outlook:
