@@ -44,7 +44,7 @@ __all__ = ["BASKETS_AT_ONCE", "Forecast", "Period", "check_period", "prepare_for
 DAYS_MAX = 366
 UNFINISHED_MAX = 4
 RETRY_SECONDS = 30
-BASKETS_AT_ONCE = 2_000
+BASKETS_AT_ONCE = 1_000
 SECONDS_AT_ONCE = 1.0
 KEPT_DAYS = 90
 

@@ -50,10 +50,12 @@ async def run_forecasts(
     if not await context.database.read(forecasts.is_anything_waiting, system=True):
         return 0
     owner = context.new_id()
-    job = await context.database.write(
-        lambda session: forecasts.claim(session, lease_owner=owner, at=context.clock(), lease_seconds=lease_seconds),
-        system=True,
-    )
+
+    async def take(session: Session) -> ForecastJob | None:
+        return await forecasts.claim(session, lease_owner=owner, at=context.clock(), lease_seconds=lease_seconds)
+
+    # What the power takes along is worked out again: no sale waits for the disk because of a forecast.
+    job = await context.database.write(take, system=True, durable=False)
     if job is None:
         return 0
     if job.attempts > ATTEMPTS_MAX:
@@ -91,7 +93,9 @@ async def _stretch(context: Context, job: ForecastJob, seconds: float) -> None:
     elif cursor is not None:
         reached_to, counted = cursor, total
         await context.database.write(
-            lambda session: _save(context, session, job, replaying, reached_to, counted), tenant=job.tenant_id
+            lambda session: _save(context, session, job, replaying, reached_to, counted),
+            tenant=job.tenant_id,
+            durable=False,
         )
 
 
