@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,6 +12,7 @@ from sqlalchemy import insert
 from odata_server.parse import parse_options, parse_path
 from odata_server.resources import resolve
 from odata_server.source import Query, Rows
+from odata_server.sql.connection import Kept
 from promenade.model.declare import Service
 from promenade.model.edm import edm_for
 from promenade.store.odata import reader_for
@@ -176,6 +177,44 @@ async def test_by_key(promotions: Database, user: str, number: int, flags: tuple
     assert (row["HasActiveEntity"], row["HasDraftEntity"]) == flags
     if is_active:
         assert (await ask(promotions, user, f"Promotions({promotion(number)})")).items == [row]
+
+
+async def test_one_plan_serves_what_is_active_and_one_the_drafts(promotions: Database) -> None:
+    options = parse_options("$select=name")
+    found: dict[tuple[int, bool], list[Any]] = {}
+    kept: dict[bool, set[str]] = {True: set(), False: set()}
+
+    async def read(session: Session, query: Query, is_active: bool) -> Rows:
+        run_kept = session.run_kept
+
+        class Noting:
+            dialect = session.dialect
+            execute = session.execute
+
+            async def run_kept(self, one: Kept, values: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
+                kept[is_active].add(str(one.statement))
+                return await run_kept(one, values)
+
+        return await reader_for(Service.ADMIN).read(Noting(), query)  # type: ignore[arg-type]
+
+    for number in (1, 2, 3, 4, 2):
+        for is_active in (True, False):
+            path = parse_path(f"Promotions(ID={promotion(number)},IsActiveEntity={str(is_active).lower()})")
+            target = resolve(edm_for(Service.ADMIN), path, {}).target
+            assert target is not None
+            query = Query(target=target, options=options, now=NOW)
+            rows = await promotions.read(
+                lambda session, query=query, is_active=is_active: read(session, query, is_active),  # type: ignore[misc]
+                tenant=TENANT,
+                user="ann",
+                at=NOW,
+            )
+            found[number, is_active] = [one["name"] for one in rows.items]
+    assert {key: names[0] for key, names in found.items() if names} == {
+        (1, True): "P1", (2, True): "P2", (3, True): "P3", (2, False): "P2 of Ann", (4, False): "P4 of Ann",
+    }  # fmt: skip
+    assert [len(one) for one in kept.values()] == [1, 1]
+    assert kept[True] != kept[False]
 
 
 async def test_the_tag_of_a_draft_is_its_own(promotions: Database) -> None:
