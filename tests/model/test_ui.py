@@ -194,6 +194,15 @@ def test_what_cannot_be_filtered_by_is_said() -> None:
     assert said(stated, "Capabilities.SortRestrictions").values["NonSortableProperties"] == summary
 
 
+def test_what_is_not_created_on_the_way_is_said() -> None:
+    stated = EDM.entity_sets["Promotions"].annotations
+    restricted = said(stated, "Capabilities.NavigationRestrictions").values["RestrictedProperties"]
+    closed = {one.values["NavigationProperty"].path for one in restricted}
+    assert {"conditions", "discountActions"} <= closed
+    assert "posGroups" not in closed
+    assert all(one.values["InsertRestrictions"].values == {"Insertable": False} for one in restricted)
+
+
 # ---- pages --------------------------------------------------------------------------------------------------------
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from odata_server.annotations import Annotation, AnnotationPath, Record
+from odata_server.edm import EntitySet, Schema
 from odata_server.edm import EntityType as OdataType
-from odata_server.edm import Schema
 from promenade.model.declare import EntityType
 from promenade.model.ui_actions import annotated_operation
 from promenade.model.ui_fields import annotated_navigation, annotated_property
@@ -32,6 +33,9 @@ def for_user_interfaces(schema: Schema, entities: Iterable[EntityType]) -> Schem
         members,
         entity_types=tuple(_whole(sight, one, one.name in code_lists) for one in members.entity_types),
         operations=tuple(annotated_operation(sight, one) for one in members.operations),
+        container=replace(
+            members.container, entity_sets=tuple(_restricted(sight, one) for one in members.container.entity_sets)
+        ),
     )
 
 
@@ -53,3 +57,22 @@ def _whole(sight: Sight, odata_type: OdataType, is_code_list: bool) -> OdataType
     else:
         return odata_type
     return replace(odata_type, annotations=with_terms(odata_type.annotations, made))
+
+
+def _restricted(sight: Sight, entity_set: EntitySet) -> EntitySet:
+    """The set with the ways that nothing can be created by: what they lead to is created in its own set."""
+    closed = tuple(
+        Record(
+            {
+                "NavigationProperty": AnnotationPath(one.name, "NavigationPropertyPath"),
+                "InsertRestrictions": Record({"Insertable": False}, "Capabilities.InsertRestrictionsType"),
+            },
+            "Capabilities.NavigationPropertyRestriction",
+        )
+        for one in sight.types[entity_set.entity_type].navigations
+        if one.collection and not (one.writable or one.composition)
+    )
+    if not closed:
+        return entity_set
+    made = Annotation("Capabilities.NavigationRestrictions", Record({"RestrictedProperties": closed}))
+    return replace(entity_set, annotations=(*entity_set.annotations, made))

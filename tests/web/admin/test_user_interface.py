@@ -112,6 +112,9 @@ def test_a_promotion_leads_to_its_conditions_in_words(admin: Admin) -> None:
     admin.make("Conditions", promotion_ID=made["ID"], conditionType="RECEIPT_AMOUNT", value="50")
     listed = admin.read(f"{active('Promotions', made)}/conditions?$select=parameterSummary")["value"]
     assert [one["parameterSummary"] for one in listed] == ["Basket is worth at least 50.00"]
+    # As its set says by Capabilities.NavigationRestrictions, none is created on the way.
+    refused = admin.post(f"{active('Promotions', made)}/conditions", {"conditionType": "CHANNEL", "value": "APP"})
+    assert refused.status_code == 405
     admin.edit("Promotions", made["ID"])
     expanded = admin.read(f"{draft('Promotions', made)}?$expand=conditions")
     assert [one["parameterSummary"] for one in expanded["conditions"]] == ["Basket is worth at least 50.00"]
