@@ -9,6 +9,8 @@ from typing import Any
 
 from sqlalchemy import select, update
 
+from promenade.store.authored import insert_rows
+from promenade.store.authored_faults import BrokenConstraint, Constraint, guarded
 from promenade.store.schema import table
 from promenade.store.unit import Session
 from promenade.store.upsert import upsert
@@ -194,6 +196,15 @@ async def add_codes(session: Session, codes: Sequence[tuple[str, str]], columns:
     taken = await session.execute(select(_TYPES.c.generic_code).where(_TYPES.c.generic_code.in_(texts)))
     shared = {row.generic_code for row in taken}
     rows = [{**columns, "id": code_id, "code": text} for code_id, text in codes if text not in shared]
+    try:
+        async with guarded(session):
+            await insert_rows(session, "CouponCodes", rows)
+    except BrokenConstraint as broken:
+        if broken.kind is not Constraint.UNIQUE:
+            raise
+    else:
+        return {row["id"] for row in rows}
+    # Hardly ever: only now it is worth to ask of each.
     added = upsert(session.dialect, _CODES).on_conflict_do_nothing(index_elements=[_CODES.c.tenant_id, _CODES.c.code])
     await session.execute_many(added, rows)
     found = await session.execute(select(_CODES.c.id).where(_CODES.c.id.in_([row["id"] for row in rows])))
