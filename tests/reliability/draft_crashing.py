@@ -1,0 +1,80 @@
+"""Processes that die while they activate a draft: `python -m tests.reliability.draft_crashing new|replacement URL`.
+
+For step 1, 2, 3 ... a forked process makes the draft of a promotion of its own, P1, P2, P3 ..., activates it, and exits
+before the activation's n-th statement, as a power cut would have it. The last one finds no n-th statement and ends
+well. Prints how many processes died.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from promenade.store.session import open_database
+from tests.reliability.crashing import DIED, STEPS_MAX, DyingDatabase, in_child
+from tests.workflows.drafts.editor import Editor
+from tests.workflows.shop import identity
+
+__all__ = ["NEW", "OLD", "PLACES", "editor_at"]
+
+OLD, NEW = "Old", "New"
+PLACES = ("kept", "dropped", "added")
+"""The first two are where a promotion of before runs; the draft drops one and adds one."""
+
+
+@asynccontextmanager
+async def editor_at(url: str) -> AsyncIterator[Editor]:
+    """An editor of the database."""
+    database = await open_database(url)
+    try:
+        yield Editor(database)
+    finally:
+        await database.close()
+
+
+async def prepare(url: str) -> None:
+    async with editor_at(url) as editor:
+        for name in PLACES:
+            await editor.create("PosGroups", ID=identity(name), code=name, name=name, currency="EUR")
+
+
+async def begin(editor: Editor, verb: str, number: int) -> str:
+    """A draft that is ready to be activated; the ID of its promotion."""
+    promotion_id = identity(f"P{number}")
+    parts = [{"posGroup_ID": identity(name)} for name in PLACES[:2]]
+    if verb == "new":
+        await editor.begin("Promotions", ID=promotion_id, name=NEW, code=f"P{number}", posGroups=parts)
+        return promotion_id
+    row = {"ID": promotion_id, "name": OLD, "code": f"P{number}", "posGroups": parts}
+    await editor.create_row("Promotions", {**row, "calculationConfig": {}})
+    await editor.edit("Promotions", promotion_id)
+    await editor.change("Promotions", promotion_id, name=NEW, calculationConfig=None)
+    for part in await editor.draft_rows("PromotionPosGroups", promotion_ID=promotion_id):
+        if part["posGroup_ID"] == identity("dropped"):
+            await editor.discard("PromotionPosGroups", part["ID"])
+    added = {"promotion_ID": promotion_id, "posGroup_ID": identity("added")}
+    await editor.begin("PromotionPosGroups", **added)
+    return promotion_id
+
+
+async def activate(url: str, verb: str, step: int) -> None:
+    async with editor_at(url) as editor:
+        promotion_id = await begin(editor, verb, step)
+        editor.database = DyingDatabase(editor.database, step)
+        await editor.activate("Promotions", promotion_id)
+
+
+def main(verb: str, url: str) -> None:
+    assert in_child(lambda: prepare(url)) == 0
+    for step in range(1, STEPS_MAX):
+        code = in_child(lambda step=step: activate(url, verb, step))  # type: ignore[misc]
+        if code == 0:
+            print(step - 1)
+            return
+        assert code == DIED, f"step {step} ended with {code}"
+    raise AssertionError("there is no end to the statements")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
