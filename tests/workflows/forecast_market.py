@@ -109,7 +109,9 @@ class Market:
             priced.append(one)
         return priced
 
-    async def sell_many(self, rng: random.Random, baskets: int, coupon: str | None = None) -> None:
+    async def sell_many(
+        self, rng: random.Random, baskets: int, coupon: str | None = None, tenants: tuple[str, ...] = ()
+    ) -> None:
         """Random baskets, some minutes apart."""
         for _ in range(baskets):
             self.now[0] += timedelta(minutes=rng.randint(1, 150))
@@ -122,7 +124,7 @@ class Market:
                 lines.append(BasketLine("back", "beer", -1000, ARTICLES["beer"]))
             coupons = (coupon,) if coupon and rng.random() < 0.5 else ()
             pos = rng.choice(("BERLIN", "TOKYO"))
-            await self.sell(lines, customer=rng.choice(CUSTOMERS), coupons=coupons, pos=pos)
+            await self.sell(lines, *tenants, customer=rng.choice(CUSTOMERS), coupons=coupons, pos=pos)
 
     async def forecast(self, date_from: date, date_to: date, *, background: bool = False, **how: Any) -> str:
         """The ID of a forecast that is finished."""

@@ -178,7 +178,7 @@ async def test_a_sale_whose_records_are_gone_is_left_out_and_said_so(market: Mar
     await market.context.database.write(lambda session: session.rowcount(gone), tenant=OWN)
     row = await outcome(market, TODAY, TODAY)
     assert (row.baskets_total, row.baskets_replayed, row.baskets_skipped) == (2, 1, 1)
-    assert "1 sales were left out" in row.message
+    assert "Left out: 1," in row.message
 
 
 async def test_what_is_no_promotion_or_cannot_run_has_no_forecast(market: Market) -> None:
