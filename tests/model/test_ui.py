@@ -165,6 +165,12 @@ def test_a_reference_is_shown_by_the_name_of_what_it_refers_to() -> None:
     assert of_property("CouponCodes", "couponType_ID", "Common.Text") == AnnotationPath("couponType/name")
 
 
+def test_what_stands_for_a_reference_can_be_filtered_and_sorted_by() -> None:
+    assert (
+        of_property("ConditionValueListItems", "condition_ID", "Common.Text").path == "condition/conditionTypeText/name"
+    )
+
+
 def test_technical_properties_are_hidden() -> None:
     for name in ("ID", "tenantId", "statusCriticality", "IsActiveEntity", "HasDraftEntity", "HasActiveEntity"):
         assert of_property("Promotions", name, "UI.Hidden"), name

@@ -81,12 +81,12 @@ def _of_property(sight: Sight, owner: OdataType, prop: Property) -> Iterator[Ann
         yield _READ_ONLY
     if sight.is_long(prop):
         yield Annotation("UI.MultiLineText")
-    title = sight.title(owner.name)
+    title = sight.text(owner.name) or sight.title(owner.name)
     if prop.name == "ID" and title is not None and title != prop.name:
         yield _text(title, "TextOnly")
     link = sight.link(owner.name, prop)
     if link is not None and sight.is_served(link.target):
-        inner = sight.title(link.target)
+        inner = sight.text(link.target)
         if inner is not None:
             yield _text(f"{link.wire}/{inner}", "TextOnly")
         if not prop.computed:

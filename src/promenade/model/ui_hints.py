@@ -23,6 +23,10 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "sequence", "actionType", "discountType", "discountValue", "targetArticleNumber", "targetArticleGroupId",
         ),
         "ArticleImportJobs": ("name", "status", "totalArticles", "processedArticles", "failedArticles", "startedAt"),
+        "Articles": (
+            "articleNumber", "name", "ean", "manufacturer", "articleGroup_ID", "basePrice", "source", "isActive",
+        ),
+        "PosGroups": ("code", "name", "parent_ID", "country", "currency", "timeZone", "isActive"),
         "Budgets": (
             "code", "name", "status", "totalAmount", "remainingAmount", "utilization", "validFrom", "validTo",
         ),

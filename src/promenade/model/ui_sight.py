@@ -49,27 +49,34 @@ class Sight:
 
     def title(self, set_name: str) -> str | None:
         """The path of what an entity is called; None: nothing tells it from others of its kind."""
-        own = self._own_title(set_name)
+        own = next(iter(self._own_titles(set_name)), None)
         if own is not None:
             return own
         for link in self.entities[set_name].links if set_name in self.entities else ():
             if not link.owner and self.is_served(link.target):
-                inner = self._own_title(link.target)
+                inner = self.text(link.target)
                 if inner is not None:
                     return f"{link.wire}/{inner}"
         return None
 
-    def _own_title(self, set_name: str) -> str | None:
+    def text(self, set_name: str) -> str | None:
+        """The path of what stands for an entity where another refers to it: it is sorted and filtered by as well."""
         properties = self.types[set_name].property_by_name
-        kinds = [one for one in self._codes(set_name) if not one.nullable]
+        found = self._own_titles(set_name)
+        return next((one for one in found if one not in properties or properties[one].filterable), None)
+
+    def _own_titles(self, set_name: str) -> list[str]:
+        """What an entity may be called by, the best first."""
+        properties = self.types[set_name].property_by_name
+        kinds = [one for one in self._codes(set_name) if one.required]
         searchable = [one for one in properties.values() if one.searchable]
         candidates = (
             *(name for name in (*_TITLES, *self.natural_key(set_name)) if name in properties),
             *(one.name for one in searchable if not self.is_optional(set_name, one)),
-            *(f"{one.wire}Text/name" for one in kinds[-1:]),
+            *(f"{one.wire}Text/name" for one in kinds[:1]),
             *(one.name for one in searchable),
         )
-        return next((name for name in candidates if not name.endswith("_ID")), None)
+        return [name for name in candidates if not name.endswith("_ID")]
 
     def _codes(self, set_name: str) -> list[Field]:
         entity = self.entities.get(set_name)
