@@ -21,7 +21,7 @@ from promenade.store.unit import Session
 __all__ = ["Articles", "Subject", "read_seen_articles", "read_subject"]
 
 NUMBERS_AT_ONCE = 5_000  # of one statement
-ARTICLES_MAX = 20_000  # articles of one promotion that are looked up
+ARTICLES_MAX = 20_000  # articles of one promotion that are looked up; of one with more none is said to be unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,10 @@ async def read_subject(session: Session, promotion_id: str, surroundings: Surrou
     read = PromotionRows(rows, await read_parts(session, [promotion_id]))
     definition = read.definitions(surroundings.places)[promotion_id]
     usage = await read_usage(session.hot, session.tenant or "", [promotion_id], None)
-    articles = await read_seen_articles(session, *_named(definition), surroundings.places.group_keys)
+    numbers, eans = _named(definition)
+    is_told = len(numbers) + len(eans) <= ARTICLES_MAX
+    group_keys = surroundings.places.group_keys
+    articles = await read_seen_articles(session, numbers[:ARTICLES_MAX], eans[:ARTICLES_MAX], group_keys)
     known = table("Articles")
     tenant = Tenant(
         at=at,
@@ -59,7 +62,7 @@ async def read_subject(session: Session, promotion_id: str, surroundings: Surrou
         articles=articles.by_number,
         eans=articles.by_ean,
         tree=surroundings.article_tree,
-        keeps_articles=bool(await session.execute(select(known.c.id).limit(1))),
+        keeps_articles=is_told and bool(await session.execute(select(known.c.id).limit(1))),
         applications=usage[promotion_id].total if promotion_id in usage else 0,
         strategy=surroundings.settings.strategy,
     )
@@ -73,7 +76,7 @@ def _places(surroundings: Surroundings) -> dict[str, PlaceSeen]:
     }
 
 
-def _named(definition: PromotionDefinition) -> tuple[list[str], list[str]]:
+def _named(definition: PromotionDefinition) -> list[list[str]]:
     """Article numbers and EANs wherever the promotion names articles."""
     listed = [item for row in definition.conditions for item in row.articles]
     numbers = [row.article_number for row in definition.conditions]
@@ -86,8 +89,7 @@ def _named(definition: PromotionDefinition) -> tuple[list[str], list[str]]:
         listed += row.articles
     numbers += [item.article_number for item in listed]
     eans = [item.ean for item in listed]
-    found = [dict.fromkeys([one for one in each if one]) for each in (numbers, eans)]
-    return list(found[0])[:ARTICLES_MAX], list(found[1])[:ARTICLES_MAX]
+    return [list(dict.fromkeys([one for one in each if one])) for each in (numbers, eans)]
 
 
 async def read_seen_articles(

@@ -95,6 +95,8 @@ def _contemporaries(scene: Scene, others: Sequence[CompiledPromotion]) -> Iterat
         places = by_currency.get(one.currency)
         if not places or (one.pos_groups and places.isdisjoint(one.pos_groups)):
             continue
+        if one.is_experiment and all(other.experiment_arm(place) == "OUTSIDE" for place in places):
+            continue
         if one.status == "PILOT" and not _meets_pilot(other, places, since, scene.ends):
             continue
         yield other
@@ -128,10 +130,10 @@ def _overlap(scene: Scene, ours: CompiledPromotion, other: CompiledPromotion, re
         return None
     where = f"on lines that both {'may be' if meeting is Meeting.LIKELY else 'are'} for"
     if ours.is_unit_exclusive or other.is_unit_exclusive:
-        who = "it" if ours.is_unit_exclusive else "the other one"
-        why = f"{who} keeps the units that it discounts to itself (exclusivityLevel PROMOTION)"
+        who = _this(other, ours.is_unit_exclusive)
+        why = f"{who} shares no unit that it discounts (exclusivityLevel PROMOTION)"
         return _Overlap(_kind(scene, order), other, where, why, meeting)
-    return _Overlap(STACKS, other, where, _place_in_order(order), meeting)
+    return _Overlap(STACKS, other, where, _place_in_order(other, order), meeting)
 
 
 def _kind(scene: Scene, order: int) -> int:
@@ -144,7 +146,7 @@ def _rule(ours: CompiledPromotion, other: CompiledPromotion) -> str | None:
     """Why only one of them applies to a sale, whatever lines they are for; None if both may."""
     mine, theirs = ours.definition, other.definition
     if ours.is_global or other.is_global:
-        return f"{'it' if ours.is_global else 'the other one'} applies alone (exclusivityLevel GLOBAL)"
+        return f"{_this(other, ours.is_global)} applies alone or not at all (exclusivityLevel GLOBAL)"
     if mine.priority_group is not None and theirs.priority_group is not None:
         is_same = mine.priority_group.group_id == theirs.priority_group.group_id
         if is_same and (ours.is_group_exclusive or other.is_group_exclusive):
@@ -171,10 +173,14 @@ def _compared(mine: tuple[object, ...], theirs: tuple[object, ...]) -> int:
     return 1 if mine < theirs else -1
 
 
-def _place_in_order(order: int) -> str:
+def _this(other: CompiledPromotion, is_ours: bool) -> str:
+    return "this one" if is_ours else repr(other.name)
+
+
+def _place_in_order(other: CompiledPromotion, order: int) -> str:
     if order == 0:
-        return "the coupon that is presented first decides which comes first"
-    return "it is processed first" if order > 0 else "the other one is processed first"
+        return "the coupon that is presented first decides which is processed first"
+    return f"{_this(other, order > 0)} is processed first"
 
 
 def _judged(scene: Scene, ours: CompiledPromotion, one: _Overlap, around: Sequence[CompiledPromotion]) -> _Overlap:
@@ -210,12 +216,12 @@ def _told(one: _Overlap) -> Finding:
     code, severity = _CODES[one.kind]
     name = repr(one.other.name)
     messages = {
-        ALWAYS: f"It is always displaced by {name}, which takes something off every sale (small change aside) that this"
-        f" one could apply to: the other one is processed first, and {one.why}.",
-        BLOCKED: f"It is displaced by {name} {one.where} if that one gives something: the other one is processed first,"
-        f" and {one.why}.",
+        ALWAYS: f"{name} always displaces it: it takes something off every sale (small change aside) that this one"
+        f" could apply to, it is processed first, and {one.why}.",
+        BLOCKED: f"{name} displaces it {one.where}: the other one is processed first, and once it has given something,"
+        f" {one.why}.",
         ONE_OF: f"It and {name} exclude each other {one.where}: {one.why}.",
-        BLOCKS: f"It displaces {name} {one.where} if it gives something: it is processed first, and {one.why}.",
+        BLOCKS: f"It displaces {name} {one.where}: it is processed first, and once it has given something, {one.why}.",
         STACKS: f"It adds up with {name} {one.where}: {one.why}.",
     }
     return Finding(code, severity, messages[one.kind], "Promotions", None, one.other.id)

@@ -26,6 +26,7 @@ def spans_of(pairs: Iterable[tuple[int | None, int | None]]) -> Spans:
 
 
 def at_least(low: int) -> Spans:
+    """From ``low`` on."""
     return ((low, HIGHEST),)
 
 
