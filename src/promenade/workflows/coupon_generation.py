@@ -35,7 +35,7 @@ __all__ = [
 
 CODES_MAX = 1_000_000  # in one order
 AT_ONCE_MAX = 1000  # made while the caller waits, a tenth of a second
-PORTION = 500  # codes of one commit: tills wait for no longer than that
+PORTION = 250  # codes of one commit, 15 ms: on SQLite tills wait for that
 LOOKED_AT = 16  # batches of which a worker takes the first that nobody else is at
 
 _log = structlog.get_logger(__name__)

@@ -22,7 +22,7 @@ from tests.workflows.counting import count_statements
 from tests.workflows.lifecycle.acting import Office
 from tests.workflows.shop import Shop, open_shop
 
-LARGE = 2 * PORTION + 1
+LARGE = 4 * PORTION + 1  # more than is made at once
 
 
 @pytest.fixture
@@ -67,7 +67,8 @@ async def test_a_large_batch_is_made_in_portions_that_can_be_seen(office: Office
     while await work_on_a_batch(shop.context, secrets.choice):
         row = await office.row("CouponCodeBatches", batch)
         seen.append((row["status"], row["generatedCount"], len(await codes(office)), row["completedAt"] is None))
-    assert seen == [("RUNNING", 500, 500, True), ("RUNNING", 1000, 1000, True), ("COMPLETED", 1001, 1001, False)]
+    portions = [("RUNNING", made, made, True) for made in range(PORTION, 1001, PORTION)]
+    assert seen == [*portions, ("COMPLETED", 1001, 1001, False)]
     assert [one["type"] for one in await office.news()] == ["COUPON_BATCH_COMPLETED"]
 
 
@@ -89,7 +90,7 @@ async def test_batches_take_turns(office: Office, shop: Shop) -> None:
         await work_on_a_batch(shop.context, secrets.choice)
         rows = [await office.row("CouponCodeBatches", one) for one in (first, second)]
         counts.append(sorted(row["generatedCount"] for row in rows))
-    assert counts == [[0, 500], [500, 500], [500, 1000], [1000, 1000]]
+    assert counts == [[0, PORTION], [PORTION, PORTION], [PORTION, 2 * PORTION], [2 * PORTION, 2 * PORTION]]
 
 
 async def test_two_workers_are_never_at_the_same_batch(office: Office, shop: Shop) -> None:
