@@ -117,21 +117,24 @@ def _first_segment(path: str, root: str) -> str:
 # ---- what is not written ------------------------------------------------------------------------------------------
 
 _FLAGS = {"create": "insertable", "update": "updatable", "delete": "deletable"}
-_VERBS = {"create": "created", "update": "changed", "delete": "deleted"}
 
 
 def refuse_what_is_not_written(entity_set: EntitySet, kind: str, request: Request) -> None:
     """Raise for a write that a collection does not take (specification, generic pattern and Errors)."""
     if kind not in _FLAGS or getattr(entity_set, _FLAGS[kind]):
         return
-    if not entity_set.read_only:
-        allow = "GET" if kind == "create" else "GET, PATCH"
-        message = f"{entity_set.name} cannot be {_VERBS[kind]} directly."
-        raise ODataError(405, f"NOT_{_FLAGS[kind].upper()}", message, headers={"Allow": allow})
-    message = f"{entity_set.name} can only be read."
-    if is_odata_client(request):
-        raise ODataError(403, "READ_ONLY", message)
-    raise ODataError(405, "READ_ONLY", message, headers={"Allow": "GET"})
+    name = entity_set.name
+    if entity_set.read_only:
+        if is_odata_client(request):
+            raise ODataError(403, "READ_ONLY", f"{name} can only be read.")
+        raise ODataError(405, "READ_ONLY", f"{name} can only be read.", headers={"Allow": "GET"})
+    if kind == "create":
+        message = f"{name} cannot be created directly."
+        raise ODataError(405, "NOT_INSERTABLE", message, headers={"Allow": "GET"})
+    allow = {"Allow": "GET, PATCH"}
+    if kind == "update":
+        raise ODataError(405, "NOT_UPDATABLE", f"{name} cannot be changed directly.", headers=allow)
+    raise ODataError(405, "NOT_DELETABLE", f"{name} cannot be deleted directly.", headers=allow)
 
 
 def is_odata_client(request: Request) -> bool:

@@ -111,7 +111,7 @@ def test_messages_are_ascii_and_bounded(admin: Admin) -> None:
     assert header.isascii()
     assert len(header) < 4_096
     messages = json.loads(header)
-    assert messages[-1]["code"] == "MORE_MESSAGES"
+    assert (messages[-1]["code"], len(messages) < 120) == ("MORE_MESSAGES", True)
     assert all({"code", "message", "numericSeverity"} <= set(one) for one in messages)
     assert all(one["target"] for one in messages[:-1])
     done = admin.make("Promotions", name="x")
