@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -178,8 +179,53 @@ def test_only_who_may_change_promotions_may_move_them(admin: Admin, client: str)
     assert refused(admin, "Promotions", promotion, "activate", client=client)[0] == 403
 
 
+def test_many_who_move_one_promotion_at_once_are_answered_each(admin: Admin) -> None:
+    """One of them moves it; the others find it moved, and none is told of a mistake of the service."""
+    promotion = ten_off(admin, admin.unique("A"))
+    address = active("Promotions", promotion)
+    with ThreadPoolExecutor(8) as pool:
+        activated = list(pool.map(lambda _: admin.post(f"{address}/AdminService.activate"), range(16)))
+        submitted = list(pool.map(lambda _: fault(admin.post(f"{address}/AdminService.submit"))[:2], range(16)))
+    assert {(answer.status_code, answer.json()["status"]) for answer in activated} == {(200, "ACTIVE")}
+    assert set(submitted) == {(409, "INVALID_TRANSITION")}
+    trail = admin.read(f"AuditLogs?$filter=entityId eq '{promotion['ID']}'")["value"]
+    assert sorted(row["action"] for row in trail) == ["ACTIVATE", "CREATE"]
+
+
+def test_an_action_in_a_change_set_is_undone_with_the_rest_of_it(admin: Admin) -> None:
+    promotion, poor = ten_off(admin, admin.unique("A")), admin.promotion()
+    body = {
+        "requests": [
+            {
+                "id": str(number),
+                "atomicityGroup": "g",
+                "method": "POST",
+                "url": f"{active('Promotions', row)}/AdminService.activate",
+                "headers": {"content-type": "application/json"},
+                "body": {},
+            }
+            for number, row in enumerate((promotion, poor))
+        ]
+    }
+    answer = admin.post("$batch", body)
+    assert answer.status_code == 200, answer.text
+    assert 400 in {one["status"] for one in answer.json()["responses"]}
+    assert admin.read(active("Promotions", promotion))["status"] == "DRAFT"
+
+
 def test_a_foreign_promotion_is_not_there(admin: Admin) -> None:
     promotion = ten_off(admin, admin.unique("A"))
     for verb in ("activate", "copy"):
         assert refused(admin, "Promotions", promotion, verb, client="stranger")[0] == 404
         assert refused(admin, "Promotions", NOBODY, verb)[0] == 404
+
+
+def test_what_a_budget_pays_for_waits_until_it_is_open(admin: Admin) -> None:
+    article, group = admin.unique("A"), admin.pos_group()
+    promotion = ten_off(admin, article, status="ACTIVE")
+    given: dict[str, Any] = {"code": admin.unique(), "name": "Spring", "totalAmount": 100, "currency": "EUR"}
+    budget = admin.make("Budgets", IsActiveEntity=True, **given)
+    admin.make("BudgetPromotions", budget_ID=budget["ID"], promotion_ID=promotion["ID"])
+    assert discount(admin, group, article) == 0
+    act(admin, "Budgets", budget, "activate")
+    assert discount(admin, group, article) == 1
