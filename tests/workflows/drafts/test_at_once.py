@@ -6,6 +6,7 @@ import asyncio
 import uuid
 from collections.abc import Awaitable, Callable
 from functools import partial
+from itertools import islice
 from random import Random
 from typing import Any
 
@@ -101,12 +102,13 @@ async def test_a_copy_is_of_one_moment(ann: Editor, database: Database) -> None:
     public = Desk(database)
     places = [await ann.given("PosGroups") for _ in range(2)]
     key = await ann.given("Promotions", priority=0, posGroups=[{"posGroup_ID": places[0]}])
-    for number in range(1, 10):
-        place = places[number % 2]
-        await asyncio.gather(
-            public.update("Promotions", key, priority=number, posGroups=[{"posGroup_ID": place}]),
-            ann.edit("Promotions", key),
-        )
+    numbers = iter(range(1, 100))
+    for _ in range(10):
+        updates = [
+            public.update("Promotions", key, priority=one, posGroups=[{"posGroup_ID": places[one % 2]}])
+            for one in islice(numbers, 6)
+        ]
+        await asyncio.gather(*updates, ann.edit("Promotions", key))
         row, (part,) = await ann.draft_row("Promotions", key), await ann.draft_rows(PARTS)
         assert part["posGroup_ID"] == places[row["priority"] % 2]
         await ann.discard("Promotions", key)

@@ -166,15 +166,15 @@ async def test_a_list_is_the_whole_new_set_and_a_delta_is_not(ann: Editor) -> No
         conditions=Delta(({"ID": ids["A"], "fieldName": "A again", "conditionType": "CHANNEL"},)),
     )
     await ann.activate("PromotionTemplates", key)
-    assert {row["fieldName"]: row["ID"] for row in await ann.rows("TemplateConditions", fieldName="A again")} == {
-        "A again": ids["A"]
-    }
+    (again,) = await ann.rows("TemplateConditions", ID=ids["A"])
+    assert (again["fieldName"], again["value"]) == ("A again", None), "it came back as if it were new"
     assert {row["fieldName"] for row in await ann.rows("TemplateConditions")} == {"A again", "D"}
     assert {row["value"] for row in await ann.rows("TemplateConditionValueListItems")} == {"D1", "D2"}
 
 
 def condition(name: str) -> dict[str, Any]:
-    return {"fieldName": name, "conditionType": "CHANNEL", "valueListItems": [{"value": f"{name}{n}"} for n in (1, 2)]}
+    items = [{"value": f"{name}{n}"} for n in (1, 2)]
+    return {"fieldName": name, "value": name, "conditionType": "CHANNEL", "valueListItems": items}
 
 
 async def test_a_part_of_which_there_is_one_at_most(ann: Editor) -> None:

@@ -70,6 +70,14 @@ async def test_an_active_row_has_one_draft_as_long_as_its_lock_holds(ann: Editor
     assert (await refusal(ann.change("Promotions", key, name="x"), Forbidden)).code == LOCKED
 
 
+async def test_what_is_not_active_cannot_be_edited_and_its_draft_stays(ann: Editor, bob: Editor) -> None:
+    new = await ann.begin("Promotions", name="Hers")
+    bob.later(hours=1)
+    for preserve in (True, False):
+        assert (await refusal(bob.edit("Promotions", new, preserve=preserve), NotFound)).code == "NOT_FOUND"
+    assert (await ann.draft_row("Promotions", new))["name"] == "Hers"
+
+
 async def test_every_change_lets_the_lock_count_anew(ann: Editor, bob: Editor) -> None:
     key = await ann.given("Promotions", name="Old", posGroups=[{"posGroup_ID": await ann.given("PosGroups")}])
     (part,) = await ann.rows("PromotionPosGroups")

@@ -14,7 +14,7 @@ from promenade import model
 from promenade.errors import Conflict, Detail, Forbidden, Invalid, NotFound, PromenadeError, Unavailable
 from promenade.model.declare import DRAFT, DRAFT_NODE, Service
 from promenade.store import draft_rows
-from promenade.store.authored import Columns, read_rows
+from promenade.store.authored import Columns, read_ids, read_rows
 from promenade.store.authored_faults import BrokenConstraint, guarded
 from promenade.store.drafts import (
     Draft,
@@ -114,14 +114,12 @@ class Drafts:
         preserved; one whose lock has run out is replaced otherwise.
         """
         await purge_left(self._session, self._at)
-        left = await find_draft(self._session, set_name, entity_id, hold=True)
-        if left is not None:
-            if preserve or self._at - left.changed_at < LOCK:
-                raise _draft_already_exists()
-            await delete_draft(self._session, left)
+        if not await read_ids(self._session, set_name, (entity_id,)):
+            raise NotFound("NOT_FOUND", f"There is no row of {set_name} with this ID.")
         draft = Draft(self._new_id(), set_name, entity_id, self._user, self._at)
         try:
             async with guarded(self._session):
+                await self._replace_left(draft, preserve=preserve)
                 await begin_draft(self._session, draft)
                 await self._authoring.hold(set_name, entity_id)
                 await self._refuse_locked(draft)
@@ -147,8 +145,7 @@ class Drafts:
         trial = Authoring(self._session, user=self._user, at=self._at, new_id=self._new_id, service=Service.ADMIN)
         try:
             async with self._session.savepoint():
-                await self._activate(draft, trial)
-                await trial.finish()
+                await self._activate(draft, trial, is_tried=True)
                 raise _Undone
         except _Undone:
             return ()
@@ -289,6 +286,14 @@ class Drafts:
             values["changed"] = sorted({*noted, *map(str, write.changed)} - {"removed"})
         return values
 
+    async def _replace_left(self, draft: Draft, *, preserve: bool) -> None:
+        left = await find_draft(self._session, draft.set_name, draft.root_id, hold=True)
+        if left is None:
+            return
+        if preserve or self._at - left.changed_at < LOCK:
+            raise _draft_already_exists()
+        await delete_draft(self._session, left)
+
     async def _copy(self, draft: Draft) -> None:
         left = ROWS_MAX
         for part in (None, *draft_rows.parts_of(draft.set_name)):
@@ -296,7 +301,7 @@ class Drafts:
             if left < 0:
                 raise _too_many_rows()
 
-    async def _activate(self, draft: Draft, authoring: Authoring) -> bool:
+    async def _activate(self, draft: Draft, authoring: Authoring, *, is_tried: bool = False) -> bool:
         tree = await read_draft(self._session, draft)
         is_there = not tree.is_new and await self._holds_active(draft, authoring)
         if is_there:
@@ -309,6 +314,8 @@ class Drafts:
             elif tree.is_touched:
                 row = await tree.changes(self._session)
                 await authoring.update(draft.set_name, draft.root_id, row)
+            if is_tried:
+                await authoring.finish()
         except PromenadeError as error:
             error.target = located(row, error.target)
             error.details = tuple([replaced(one, target=located(row, one.target)) for one in error.details])
