@@ -83,6 +83,7 @@ def _definitions() -> Iterator[_Definition]:
     yield from _catalogue()
     yield from _transactions()
     yield from _work()
+    yield from _forecasts()
     yield from _usage()
     yield from _customers()
     yield from _access()
@@ -220,7 +221,6 @@ def _work() -> Iterator[_Definition]:
             sa.Index("ix_outbox_events__waiting", "created_at", "id", sqlite_where=waiting, postgresql_where=waiting),
         ),
     )
-    yield from _forecasts()
 
 
 def _forecasts() -> Iterator[_Definition]:
