@@ -1,4 +1,4 @@
-"""`python -m benchmarks [--quick] [in-process] [http] [public-api]`: measure and print."""
+"""`python -m benchmarks [--quick] [in-process] [http] [public-api] [drafts]`: measure and print."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ import argparse
 import os
 import platform
 
-from benchmarks import in_process, over_http, public_api
+from benchmarks import admin_drafts, in_process, over_http, public_api
 from benchmarks.measure import CONSOLE
 
-PARTS = {"in-process": in_process.run, "http": over_http.run, "public-api": public_api.run}
+PARTS = {
+    "in-process": in_process.run,
+    "http": over_http.run,
+    "public-api": public_api.run,
+    "drafts": admin_drafts.run,
+}
 
 
 def main() -> None:
