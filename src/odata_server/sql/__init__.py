@@ -8,6 +8,7 @@
 - `model`: which table and columns hold which entity type; `storage`: in what form a column holds its values.
 - `terms`, `comparison`, `arithmetic`, `functions` and neighbours: typed expressions and what OData means by them.
 - `scopes`, `lambdas`, `search`, `translate`: names, paths and expressions read against the model.
+- `drafts`, `halves`: which rows a query means of entities with edit drafts, and both kinds of rows merged.
 - `projection`, `order`, `paging`, `targets`, `expand`, `apply`: the parts of a query; `reader` puts them together.
 
 Every value of a request is a bound parameter: statements that differ in values alone are compiled once.

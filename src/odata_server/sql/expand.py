@@ -138,12 +138,11 @@ async def expand(request: Request, parents: Parents, options: QueryOptions, ways
     for way in found:
         if way.branch.recursive and not parents.records:
             continue
-        starting = parents.followed_by(way)
-        if way.start is Which.DRAFT is not parents.which and not starting.records:
-            continue  # counted with the active ones
-        request.expands_left -= 1
+        if way.start is not Which.DRAFT or parents.which is Which.DRAFT:  # a branch of both kinds counts once
+            request.expands_left -= 1
         if request.expands_left < 0:
             raise too_broad()
+        starting = parents.followed_by(way)
         await _Expansion(request, starting, way).run()
 
 

@@ -265,3 +265,50 @@ async def test_what_is_worked_out_is_read_and_not_searched(counter: Counter) -> 
     assert rows.items[0]["verdict"] == "ok"
     assert (await counter.ask("ann", "Orders?$search=ok")).items == []
     assert len((await counter.ask("ann", "Orders?$apply=identity")).items) == len(ACTIVE["Order"])
+
+
+CONDITIONS = [
+    "IsActiveEntity in (true)",
+    "IsActiveEntity in (null,false) or amount gt 1",
+    "IsActiveEntity eq HasActiveEntity",
+    "IsActiveEntity eq HasDraftEntity",
+    "IsActiveEntity eq null",
+    "IsActiveEntity ne null and not (IsActiveEntity in (false))",
+    "IsActiveEntity gt false",
+    "cast(IsActiveEntity,Edm.String) eq 'true'",
+    "case(IsActiveEntity:amount,true:2) gt 1",
+    "SiblingEntity/IsActiveEntity",
+    "not SiblingEntity/IsActiveEntity",
+    "SiblingEntity/IsActiveEntity ne true",
+    "SiblingEntity/HasDraftEntity eq HasDraftEntity",
+    "SiblingEntity/SiblingEntity/name eq name",
+    "SiblingEntity/DraftAdministrativeData/CreatedByUser eq 'ann'",
+    "DraftAdministrativeData/CreatedByUser in ('ann','ben')",
+    "not (tolower(DraftAdministrativeData/CreatedByUser) ne 'ann')",
+    "DraftAdministrativeData/CreatedByUser eq null or IsActiveEntity",
+    "items/any(i:i/IsActiveEntity eq IsActiveEntity)",
+    "items/any(i:i/SiblingEntity/label eq i/label)",
+    "items/$count($filter=IsActiveEntity) gt 0",
+    "customer/orders/any(o:o/ID eq ID and o/IsActiveEntity)",
+]
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+async def test_every_kind_of_list_takes_every_condition(counter: Counter, condition: str) -> None:
+    """A condition leaves the same rows of a list of both as of the two lists that it is made of."""
+    key = "$select=ID&$orderby=ID&$count=true"
+
+    async def numbers(of: str) -> list[int]:
+        rows = await counter.ask("ann", f"Orders?$filter={of} and ({condition})&{key}")
+        assert rows.count == len(rows.items)
+        return [one["ID"] for one in rows.items]
+
+    active, drafts = await numbers("IsActiveEntity eq true"), await numbers("IsActiveEntity eq false")
+    assert sorted(active + drafts) == await numbers(EVERYTHING)
+    own = {one["ID"] for one in DRAFTS["Order"] if one["owner"] == "ann"}
+    assert sorted([one for one in active if one not in own] + drafts) == await numbers(MERGING)
+    again = await counter.ask("ann", f"Orders?$filter=IsActiveEntity eq false&$compute={condition} as x&$orderby=x")
+    assert len(again.items) == len(own)
+    expand = f"$expand=SiblingEntity($filter={condition})"
+    rows = await counter.ask("ann", f"Orders?$filter={MERGING}&{expand}")
+    assert sum(one["SiblingEntity"] is not None for one in rows.items) == len([one for one in active if one in own])
