@@ -121,25 +121,25 @@ def test_a_promotion_is_tried_without_what_keeps_it_from_running() -> None:
 
 
 def test_a_shared_budget_runs_down_in_both_worlds() -> None:
-    """Eight are left: each sale takes 3 for the other promotion and, with it, 2 for the one that is tried."""
+    """Nine are left: each sale takes 3 for the other promotion and, with it, 3 for the one that is tried."""
 
     def off(name: str, hundredths: int) -> PromotionDefinition:
         row = ActionRow("a", 1, "RECEIPT", "ABSOLUTE", hundredths)
         return PromotionDefinition(name, name, budget_ids=("b",), actions=(row,))
 
-    other, tried = off("1", 3), off("2", 2)
+    other, tried = off("1", 3), off("2", 3)
     bought = basket(line("A", "1", "10"))
     facts = replace(FACTS, budgets={"b": BudgetFact("b", "ACTIVE", 100_000, "EUR")})
-    tally = Tally({"b": BudgetTally("b", "EUR", 8, 8, 8)})
+    tally = Tally({"b": BudgetTally("b", "EUR", 9, 9, 9)})
     for _ in range(3):
         replayed([other], tried, bought, facts, Settings(now=NOW), tally)
     budget = tally.budgets["b"]
-    # With it: 3 + 2, then 3, then neither. Without: 3, 3, nothing.
+    # With it: 3 + 3, then 3, then nothing. Without: 3, 3 and 3.
     assert (budget.consumed_minor, budget.others_minor, budget.left_with_minor, budget.left_without_minor) == (
-        2,
+        3,
         6,
         0,
-        2,
+        0,
     )
     assert (budget.exhausted_on, budget.limited) == (DAY, 2)
-    assert sums(tally, "EUR")[:2] == (6, 8)
+    assert sums(tally, "EUR")[:2] == (9, 9)

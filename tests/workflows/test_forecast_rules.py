@@ -13,6 +13,7 @@ from sqlalchemy import Row, delete, update
 from promenade.engine.basket import BasketLine
 from promenade.errors import Conflict, Invalid, NotFound, TooMany
 from promenade.store import forecasts
+from promenade.store.forecast_sales import Cursor
 from promenade.store.schema import table
 from promenade.store.unit import Database, Session
 from promenade.workflows.evaluate import PricingRequest, evaluate
@@ -55,10 +56,12 @@ async def test_a_day_is_that_of_the_shops_clock(market: Market) -> None:
     for pos, moment in (
         ("BERLIN", datetime(2026, 3, 9, 22, 59, 59, 999_999, tzinfo=UTC)),  # 23:59:59 of the 9th in Berlin
         ("BERLIN", datetime(2026, 3, 9, 23, 0, tzinfo=UTC)),  # midnight there
+        ("BERLIN", datetime(2026, 3, 9, 23, 30, tzinfo=UTC)),
         ("BERLIN", datetime(2026, 3, 10, 22, 59, 59, 999_999, tzinfo=UTC)),
         ("BERLIN", datetime(2026, 3, 10, 23, 0, tzinfo=UTC)),
         ("TOKYO", datetime(2026, 3, 9, 14, 59, 59, tzinfo=UTC)),
         ("TOKYO", datetime(2026, 3, 9, 15, 0, tzinfo=UTC)),  # midnight there
+        ("TOKYO", datetime(2026, 3, 9, 15, 30, tzinfo=UTC)),
         ("TOKYO", datetime(2026, 3, 10, 14, 59, 59, tzinfo=UTC)),
         ("TOKYO", datetime(2026, 3, 10, 15, 0, tzinfo=UTC)),
     ):
@@ -68,7 +71,7 @@ async def test_a_day_is_that_of_the_shops_clock(market: Market) -> None:
     for background in (False, True):
         forecast_id = await market.forecast(day, day, background=background)
         amounts = await market.rows("PromotionForecastAmounts", forecast_id=forecast_id)
-        assert {row.currency: row.baskets_replayed for row in amounts} == {"EUR": 2, "JPY": 2}
+        assert {row.currency: row.baskets_replayed for row in amounts} == {"EUR": 3, "JPY": 3}
 
 
 async def test_a_day_on_which_the_clocks_change_is_a_whole_day(market: Market) -> None:
@@ -247,24 +250,29 @@ async def claim(market: Market) -> forecasts.ForecastJob | None:
 
 
 async def test_a_forecast_is_held_by_one_worker_until_its_lease_runs_out(market: Market) -> None:
-    await market.sell(BEER, OWN)
+    await market.sell(BEER, OWN, customer="C1")
     forecast_id = await queue(market)
     stale = await claim(market)
     assert stale is not None
     assert await claim(market) is None
     assert await run_forecasts(market.context) == 0
     market.now[0] += timedelta(seconds=61)
+    assert await claim(market) is not None
+
+    async def late(session: Session) -> tuple[bool, bool, int | None]:
+        cursor = Cursor(market.now[0], identity("a log"))
+        saved = await forecasts.save(session, stale, stale.tally, cursor, {"C1": 7}, at=market.now[0])
+        given_back = await forecasts.give_back(session, stale, at=market.now[0])
+        return saved, given_back, await forecasts.drop_job(session, stale, {"C1": 7})
+
+    assert await market.context.database.write(late, tenant=OWN) == (False, False, None)
+    assert not await market.rows("forecast_customers")
+    assert await run_forecasts(market.context) == 0, "it is held"
+    market.now[0] += timedelta(seconds=61)
     while await run_forecasts(market.context):
         pass
     (row,) = await market.rows("PromotionForecasts", id=forecast_id)
-    assert (row.status, row.baskets_affected) == ("COMPLETED", 1)
-
-    async def late(session: Session) -> tuple[bool, int | None]:
-        given_back = await forecasts.give_back(session, stale, at=market.now[0])
-        return given_back, await forecasts.drop_job(session, stale, {"C1": 7})
-
-    assert await market.context.database.write(late, tenant=OWN) == (False, None)
-    assert not await market.rows("forecast_customers")
+    assert (row.status, row.baskets_affected, row.customers_affected) == ("COMPLETED", 1, 1)
 
 
 async def test_one_whose_every_attempt_dies_ends_failed(market: Market) -> None:
