@@ -25,7 +25,7 @@ from tests.kit.databases import Databases, Dialect
 from tests.kit.processes import die_with_parent
 from tests.web.conftest import run
 
-__all__ = ["ANNA", "BEN", "ZOE", "Desk", "Part", "active", "draft", "fault", "key_of", "one", "serve"]
+__all__ = ["ANNA", "BEN", "SECRET", "ZOE", "Desk", "Part", "active", "draft", "fault", "key_of", "one", "serve"]
 
 MADE = datetime(2026, 1, 1, tzinfo=UTC)
 OWN, OTHER = "acme", "globex"
@@ -38,7 +38,7 @@ USERS = {
     "integrator": (OWN, ("PublicApi.Read", "PublicApi.Write")),
     "till": (OWN, ("svc.POSReader",)),
 }
-_SECRET = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+SECRET = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 _START_SECONDS_MAX = 60
 
 
@@ -65,7 +65,7 @@ class Desk:
 
     def token(self, user: str) -> str:
         if user not in self._tokens:
-            form = {"grant_type": "client_credentials", "client_id": user, "client_secret": _SECRET}
+            form = {"grant_type": "client_credentials", "client_id": user, "client_secret": SECRET}
             answer = self.http.post("/oauth/token", data=form)
             assert answer.status_code == 200, answer.text
             self._tokens[user] = answer.json()["access_token"]
@@ -227,7 +227,7 @@ async def furnish(database_url: str) -> None:
         for tenant in (OWN, OTHER):
             await create_tenant(database, tenant, settings={}, at=MADE, user="tests")
         for name, (tenant, scopes) in USERS.items():
-            await create_client(database, client_id=name, secret=_SECRET, tenant_id=tenant, scopes=scopes, at=MADE)
+            await create_client(database, client_id=name, secret=SECRET, tenant_id=tenant, scopes=scopes, at=MADE)
     finally:
         await database.close()
 
