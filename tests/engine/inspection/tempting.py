@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
+from functools import partial
 from typing import Any
 
 from promenade.engine.basket import ArticleFact, Basket, BasketLine, Customer, Payment, PosGroupFact, Settings
@@ -85,8 +87,11 @@ def _times(draw: random.Random) -> dict[str, Any]:
     }
 
 
-def _request(draw: random.Random) -> dict[str, Any]:
-    kind = draw.choice(("CUSTOMER", "CUSTOMER_GROUP", "PAYMENT_MEANS", "CHANNEL", "USER_DEFINED", "LOYALTY_ACCOUNT"))
+REQUEST = ("CUSTOMER", "CUSTOMER_GROUP", "PAYMENT_MEANS", "CHANNEL", "USER_DEFINED", "LOYALTY_ACCOUNT")
+
+
+def _request(draw: random.Random, kind: str = "") -> dict[str, Any]:
+    kind = kind or draw.choice(REQUEST)
     row: dict[str, Any] = {"condition_type": kind}
     if kind == "LOYALTY_ACCOUNT":
         field = draw.choice(("points", "tier"))
@@ -115,7 +120,9 @@ FAMILIES = (_lines, _lines, _times, _times, _request, _request, _money, _money, 
 
 def conditions(draw: random.Random) -> tuple[ConditionRow, ...]:
     """One to five of them, mostly about the same thing, in groups that OR and NOT form."""
-    family = draw.choice(FAMILIES)
+    family: Callable[..., dict[str, Any]] = draw.choice(FAMILIES)
+    if family is _request and draw.random() < 0.7:
+        family = partial(_request, kind=draw.choice(REQUEST))
     rows: list[ConditionRow] = []
     for number in range(1, draw.choice((1, 2, 2, 3, 3, 4, 5)) + 1):
         made = (family if draw.random() < 0.8 else draw.choice(FAMILIES))(draw)

@@ -195,6 +195,8 @@ def pair(*rows: ConditionRow) -> tuple[ConditionRow, ...]:
         pair(row("CUSTOMER_GROUP", "GOLD"), row("CUSTOMER_GROUP", "SILVER")),
         pair(row("CUSTOMER_GROUP", "GOLD"), row("CUSTOMER_GROUP", "GOLD", connector="NOT")),
         pair(row("CHANNEL", "SHOP"), row("CHANNEL", "shop", connector="NOT")),
+        pair(row("CUSTOMER_GROUP", "SILVER", operator="BETWEEN", value_to="GOLD")),
+        pair(row("CUSTOMER", "m", operator="LESS_THAN"), row("CUSTOMER", "m", operator="GTE")),
         pair(row("PAYMENT_MEANS", "CASH"), row("PAYMENT_MEANS", "CA", operator="STARTS_WITH", connector="NOT")),
         pair(row("CREDIT_CARD_BIN", "4111"), row("CREDIT_CARD_BIN", "5", operator="GTE")),
         pair(row("ARTICLE", article_number="A"), row("ARTICLE_LIST", articles=(ArticleRow("A"),), connector="NOT")),
@@ -231,6 +233,16 @@ def test_conditions_that_can_never_hold(rows: tuple[ConditionRow, ...]) -> None:
         pair(row("USER_DEFINED", "10", field_name="a"), row("USER_DEFINED", "20", field_name="b")),
         pair(row("USER_DEFINED", "10", field_name="a"), row("USER_DEFINED", "10.0", field_name="a")),
         pair(row("CREDIT_CARD_BIN", "41"), row("CREDIT_CARD_BIN", "4111")),
+        pair(row("CUSTOMER", "GOLD", operator="BETWEEN", value_to="GOLD")),
+        # Without a customer neither condition holds, and so both are not met.
+        pair(
+            row("CUSTOMER", "10", operator="GTE", connector="NOT"),
+            row("CUSTOMER", "10", operator="LESS_THAN", connector="NOT"),
+        ),
+        pair(
+            row("LOYALTY_ACCOUNT", "10", operator="GTE", connector="NOT"),
+            row("LOYALTY_ACCOUNT", "10", operator="LESS_THAN", connector="NOT"),
+        ),
     ],
 )
 def test_conditions_that_hold_at_times(rows: tuple[ConditionRow, ...]) -> None:
@@ -284,6 +296,20 @@ def test_an_hour_that_the_clock_skips() -> None:
     for day, found in ((date(2026, 3, 29), ["CONDITIONS_CONTRADICT"]), (date(2026, 3, 28), [])):
         only = replace(row("TIME_PERIOD", date_from=day, date_to=day), id="c2", sequence=2)
         assert [one.code for one in of(promotion("p", night, only, pos_groups=frozenset({"berlin"})))] == found
+
+
+def test_a_midnight_that_the_clock_skips() -> None:
+    beirut = PlaceSeen("beirut", "LB", "LBP", "Asia/Beirut", True)
+    tenant = replace(TENANT, places={"beirut": beirut})
+    day = row("TIME_PERIOD", date_from=date(2026, 3, 29), date_to=date(2026, 3, 29), sequence=2)
+    late = row("TIME_WINDOW", time_from=time(23), time_to=time(0))
+    # From 23:30 the day before to 1:30, and the last hour of the day itself.
+    for starts, is_found in (
+        (datetime(2026, 3, 28, 21, 30, tzinfo=UTC), True),
+        (datetime(2026, 3, 29, 20, tzinfo=UTC), False),
+    ):
+        made = promotion("p", late, replace(day, id="c2"), valid_from=starts, valid_to=starts + timedelta(hours=1))
+        assert bool([one for one in of(made, tenant) if one.severity == "ERROR"]) == is_found
 
 
 def test_a_date_that_is_over() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from itertools import product
 
-from promenade.engine.conditions.operators import TextTest, compare, number
+from promenade.engine.conditions.operators import TextTest, number
 
 __all__ = ["Outlook", "text_outlook", "ways_of"]
 
@@ -127,12 +127,16 @@ def _simple_outlook(tests: list[Simple], negative: Sequence[TextTest]) -> Outloo
     if any(not longest.startswith(start) for start in starts) or _is_ruled_out(tests, longest, negative):
         return Outlook.NO
     bounds = [(operator, text) for operator, text in tests if operator in _COMPARING]
-    as_number = _has_number(bounds)
-    if _has_other_text(bounds, longest):
-        # A comparison of numbers alone is meant for numbers.
-        is_numeric = all(number(text) is not None for _, text in bounds)
-        return Outlook.POSSIBLE if as_number or not is_numeric else Outlook.UNLIKELY
-    return Outlook.POSSIBLE if as_number else Outlook.NO
+    numeric = sum(number(text) is not None for _, text in bounds)
+    if numeric and numeric < len(bounds):
+        return Outlook.POSSIBLE  # read now this way, now that
+    as_text = _has_text(bounds, longest, is_one_enough=not numeric)
+    if not numeric:
+        return Outlook.POSSIBLE if as_text else Outlook.NO
+    if _has_number(bounds):
+        return Outlook.POSSIBLE
+    # A comparison of numbers alone is meant for numbers.
+    return Outlook.UNLIKELY if as_text else Outlook.NO
 
 
 def _is_ruled_out(tests: list[Simple], longest: str, negative: Sequence[TextTest]) -> bool:
@@ -148,13 +152,11 @@ def _is_ruled_out(tests: list[Simple], longest: str, negative: Sequence[TextTest
 
 
 def _has_number(bounds: list[Simple]) -> bool:
-    """Whether a number may lie within the bounds; True where an operand is no number."""
+    """Whether a number may lie within bounds that are numbers."""
     low: int | None = None
     high: int | None = None
     for operator, text in bounds:
-        value = number(text)
-        if value is None:
-            return True
+        value = number(text) or 0
         if operator in ("GTE", "GREATER_THAN"):
             value += operator == "GREATER_THAN"
             low = value if low is None else max(low, value)
@@ -164,8 +166,11 @@ def _has_number(bounds: list[Simple]) -> bool:
     return low is None or high is None or low <= high
 
 
-def _has_other_text(bounds: list[Simple], start: str) -> bool:
-    """Whether a text that is no number may lie within the bounds, all compared as text."""
+def _has_text(bounds: list[Simple], start: str, *, is_one_enough: bool) -> bool:
+    """Whether a text that begins with ``start`` may lie within the bounds, all compared as text.
+
+    ``is_one_enough``: also where they leave a single one, which must not be a number where bounds are numbers.
+    """
     low = max([text for operator, text in bounds if operator in ("GTE", "GREATER_THAN")], default=None)
     high = min([text for operator, text in bounds if operator in ("LTE", "LESS_THAN")], default=None)
     if low is not None and start and low > start and not low.startswith(start):
@@ -174,8 +179,5 @@ def _has_other_text(bounds: list[Simple], start: str) -> bool:
         return False
     if low is None or high is None or low < high:
         return True
-    is_strict = any(
-        (operator == "GREATER_THAN" and text == low) or (operator == "LESS_THAN" and text == high)
-        for operator, text in bounds
-    )
-    return low == high and not is_strict and number(low) is None and compare(low, high) == 0
+    is_strict = any(text == low and operator in ("GREATER_THAN", "LESS_THAN") for operator, text in bounds)
+    return is_one_enough and low == high and not is_strict
