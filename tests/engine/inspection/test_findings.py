@@ -9,18 +9,13 @@ from typing import Any
 import pytest
 
 from promenade.engine.definition import (
-    ActionRow,
     ArticleRow,
-    ComponentRow,
     ConditionRow,
-    ExclusionRow,
-    LoyaltyRow,
     PilotRow,
     PromotionDefinition,
-    TierRow,
 )
 from promenade.engine.inspection import ArticleSeen, BudgetSeen, CouponTypeSeen, Finding, PlaceSeen, Tenant, inspect
-from tests.engine.given import TEN_PERCENT, promotion, row
+from tests.engine.given import promotion, row
 
 AT = datetime(2026, 3, 14, 12, tzinfo=UTC)  # a Saturday
 BERLIN = PlaceSeen("berlin", "DE", "EUR", "Europe/Berlin", True)
@@ -334,121 +329,3 @@ def test_articles_that_the_master_data_do_not_hold() -> None:
     assert codes(promotion("p", row("ARTICLE", article_number="OLD"))) == [("WARNING", "ARTICLE_INACTIVE")]
     group = row("ARTICLE_GROUP", article_group_id="toys")
     assert codes(promotion("p", group)) == [("WARNING", "ARTICLE_GROUP_UNKNOWN")]
-
-
-# --- actions ----------------------------------------------------------------------------------------------------------
-
-
-def action(kind: str = "RECEIPT", **rest: Any) -> ActionRow:
-    if kind in {"ARTICLE", "RECEIPT", "BUNDLE"}:
-        rest = {"discount_type": "PERCENTAGE", "discount_value_hundredths": 1000, **rest}
-    return ActionRow(id="a", sequence=1, action_type=kind, **rest)
-
-
-def tier(sequence: int, value: int, **rest: Any) -> TierRow:
-    return TierRow(sequence, "PERCENTAGE", value, **rest)
-
-
-def excluding(kind: str, name: str) -> tuple[ExclusionRow, ...]:
-    field = {"ARTICLE": "article_number", "ARTICLE_GROUP": "article_group_id", "MANUFACTURER": "manufacturer"}[kind]
-    named: dict[str, Any] = {field: name}
-    return (ExclusionRow(kind, **named),)
-
-
-@pytest.mark.parametrize(
-    ("given", "found"),
-    [
-        (action(discount_value_hundredths=0), ("ERROR", "ACTION_GIVES_NOTHING")),
-        (action(max_discount_hundredths=0), ("ERROR", "ACTION_GIVES_NOTHING")),
-        (action("ARTICLE", discount_type="UNIT_PRICE", discount_value_hundredths=0), None),
-        (
-            action("QUANTITY_TIER", quantity_tiers=(tier(1, 0, min_quantity_thousandths=0),)),
-            ("ERROR", "ACTION_GIVES_NOTHING"),
-        ),
-        (
-            action("ARTICLE", target_article_number="A", exclusions=excluding("ARTICLE", "A")),
-            ("ERROR", "EXCLUSIONS_COVER_ALL"),
-        ),
-        (
-            action("ARTICLE", target_article_group_id="fruit", exclusions=excluding("ARTICLE_GROUP", "food")),
-            ("ERROR", "EXCLUSIONS_COVER_ALL"),
-        ),
-        (action("ARTICLE", target_article_group_id="food", exclusions=excluding("ARTICLE_GROUP", "fruit")), None),
-        (
-            action("ARTICLE", target_article_number="A", exclusions=excluding("ARTICLE_GROUP", "food")),
-            ("WARNING", "EXCLUSIONS_COVER_ALL"),
-        ),
-        (
-            action("ARTICLE", target_article_number="A", exclusions=excluding("MANUFACTURER", "m1")),
-            ("WARNING", "EXCLUSIONS_COVER_ALL"),
-        ),
-        (
-            action(
-                "BUNDLE",
-                components=(
-                    ComponentRow("k1", 1, 1000, article_group_id="tools"),
-                    ComponentRow("k2", 2, 1000, article_group_id="fruit"),
-                ),
-                exclusions=excluding("ARTICLE_GROUP", "fruit"),
-            ),
-            ("ERROR", "EXCLUSIONS_COVER_ALL"),
-        ),
-        (action("FREE_ITEM", free_item_article_number="X"), ("WARNING", "ARTICLE_UNKNOWN")),
-        (
-            action("FREE_ITEM", free_item_article_number="A", free_item_quantity_thousandths=500),
-            ("ERROR", "ACTION_GIVES_NOTHING"),
-        ),
-        (
-            action("FREE_ITEM", free_item_article_number="A", max_free_units_thousandths=0),
-            ("ERROR", "ACTION_GIVES_NOTHING"),
-        ),
-    ],
-)
-def test_actions_that_give_nothing(given: ActionRow, found: tuple[str, str] | None) -> None:
-    assert codes(promotion("p", actions=(given,))) == ([] if found is None else [found])
-    # Beside one that gives something it is worth a look.
-    both = codes(promotion("p", actions=(given, TEN_PERCENT)))
-    assert both == ([] if found is None else [("WARNING", found[1])])
-
-
-def test_an_action_that_cannot_be_read_stops_the_promotion() -> None:
-    for actions in ((action("BUNDLE"),), (action("BUNDLE"), TEN_PERCENT)):
-        (found,) = of(promotion("p", actions=actions))
-        assert (found.severity, found.code, found.target) == (
-            "ERROR",
-            "NO_COMPONENTS",
-            "DiscountActions/bundleComponents",
-        )
-
-
-def test_exclusions_that_take_the_qualifying_lines() -> None:
-    given = action("ARTICLE", exclusions=excluding("ARTICLE_GROUP", "fruit"))
-    fruit = row("ARTICLE_GROUP", article_group_id="fruit")
-    assert codes(promotion("p", fruit, actions=(given,))) == [("ERROR", "EXCLUSIONS_COVER_ALL")]
-    tools = replace(row("ARTICLE_GROUP", article_group_id="tools", connector="OR"), id="c2", sequence=2)
-    assert codes(promotion("p", fruit, tools, actions=(given,))) == []
-
-
-def test_tiers_that_no_sale_reaches() -> None:
-    tiers = (tier(1, 500, threshold_hundredths=1000), tier(2, 1000, threshold_hundredths=10_000))
-    given = action("SCALED_RECEIPT", scaled_tiers=tiers)
-    below = row("RECEIPT_AMOUNT", "100", operator="LESS_THAN")
-    assert codes(promotion("p", below, actions=(given,))) == [("WARNING", "TIER_NOT_REACHED")]
-    assert codes(promotion("p", row("RECEIPT_AMOUNT", "100", operator="LTE"), actions=(given,))) == []
-    alike = replace(given, scaled_tiers=(tiers[0], replace(tiers[1], threshold_hundredths=1000)))
-    assert codes(promotion("p", actions=(alike,))) == [("WARNING", "TIER_SHADOWED")]
-
-
-@pytest.mark.parametrize(
-    ("given", "is_nothing"),
-    [
-        (LoyaltyRow("l", "MULTIPLY_POINTS", multiplier_thousandths=1000), True),
-        (LoyaltyRow("l", "MULTIPLY_POINTS", multiplier_thousandths=2000), False),
-        (LoyaltyRow("l", "ADD_FIXED", points_hundredths=99), True),
-        (LoyaltyRow("l", "ADD_FIXED", points_hundredths=500, max_points_hundredths=0), True),
-        (LoyaltyRow("l", "SUBTRACT_POINTS", points_hundredths=500, max_points_hundredths=0), False),
-    ],
-)
-def test_loyalty_actions_that_give_nothing(given: LoyaltyRow, is_nothing: bool) -> None:
-    found = codes(promotion("p", actions=(), loyalty_actions=(given,)))
-    assert found == ([("ERROR", "ACTION_GIVES_NOTHING")] if is_nothing else [])
