@@ -14,6 +14,7 @@ from promenade.web.problems import STATUS
 from promenade.web.validation import _WORDS
 
 __all__ = [
+    "ADMIN",
     "COLUMNS",
     "EVERYWHERE",
     "POS",
@@ -33,8 +34,13 @@ COLUMNS = ("Code", "Status", "Message")
 # Where a caller of each service can come upon an error. What starts with ! is left out again.
 POS = (
     "promenade/web/",
+    "!promenade/web/admin",
+    "!promenade/web/claims",
+    "!promenade/web/draft_faults",
     "!promenade/web/odata",
+    "!promenade/web/preparing",
     "!promenade/web/public",
+    "!promenade/web/sessions",
     "promenade/workflows/confirm",
     "promenade/workflows/coupon_claims",
     "promenade/workflows/evaluate",
@@ -51,18 +57,36 @@ PUBLIC = (
     "promenade/engine/",
     "promenade/store/",
     "promenade/web/",
+    "!promenade/web/admin",
+    "!promenade/web/draft_faults",
     "!promenade/web/issuer",
     "!promenade/web/numbers",
     "!promenade/web/pos",
+    "!promenade/web/sessions",
     "!promenade/web/validation",
     "promenade/workflows/authoring/",
     "promenade/workflows/campaigns",
     "promenade/workflows/templates",
 )
+ADMIN = (
+    "promenade/web/admin",
+    "promenade/web/auth",
+    "promenade/web/draft_faults",
+    "promenade/web/sessions",
+    "promenade/workflows/check",
+    "promenade/workflows/copying",
+    "promenade/workflows/coupon_codes",
+    "promenade/workflows/coupon_generation",
+    "promenade/workflows/coupon_issuing",
+    "promenade/workflows/drafts/",
+    "promenade/workflows/forecast",
+    "promenade/workflows/lifecycle",
+)
 TABLES = ("odata_server/engines", "odata_server/sql_source", "odata_server/tables/")
 EVERYWHERE = ("",)
-# Made where a till's requests pass, for integrators alone.
-_NOT_FOR_TILLS = frozenset({"`QUERY_TOO_EXPENSIVE`"})
+# Made where requests of every kind pass, for one of them alone.
+_NOT_FOR_TILLS = frozenset({"`QUERY_TOO_EXPENSIVE`", "`CSRF_TOKEN_REQUIRED`"})
+_NOT_FOR_INTEGRATORS = frozenset({"`CSRF_TOKEN_REQUIRED`"})
 
 # What makes an error: its status, or None where its first argument says it.
 _MAKERS: dict[str, str | None] = {
@@ -81,10 +105,6 @@ _COMPUTED: dict[str, tuple[Row, ...]] = {
     "odata_server/parse/cursor.py": tuple(
         (code, "400", "… cannot be read at position …: expected …, found ….") for code in ("QUERY_SYNTAX", "URI_SYNTAX")
     ),
-    "promenade/web/public.py": (
-        ("NOT_DELETABLE", "405", "… cannot be deleted directly."),
-        ("NOT_INSERTABLE", "405", "… cannot be created directly."),
-    ),
 }
 
 _INTRO = inspect.cleandoc(
@@ -95,9 +115,11 @@ _INTRO = inspect.cleandoc(
     - A till meets those of [POS](pos.md#errors).
     - An integrator meets those of the [public API](#public-api) below; in which form, says
       [its page](public-api.md#errors).
+    - A planner meets these, and those of [administration](#administration).
     - The [commands](#commands) print the message alone and end with 1, or with 2 when a value was wrong.
     """
 )
+_BESIDE = "[Administration](admin.md) may refuse with all of the public API's, and with:"
 _FEW = "Beside what is above, `promenade` may refuse with:"
 _OWN = "A [model of your own](../how-to/serve-your-own-model.md) over plain tables has besides:"
 
@@ -117,10 +139,12 @@ class Raised:
 def error_codes_page() -> str:
     """Every code, by who can meet it."""
     public, pos = error_rows(PUBLIC), error_rows(POS)
+    admin = [row for row in error_rows(ADMIN) if row[:2] not in {known[:2] for known in public}]
     tables = [row for row in error_rows(TABLES) if row[0] not in {known[0] for known in public}]
-    known = {row[:2] for row in (*public, *pos, *tables)}
+    known = {row[:2] for row in (*public, *admin, *pos, *tables)}
     rest = [row for row in error_rows(EVERYWHERE) if row[:2] not in known]
     parts = ["# Error codes", _INTRO, "## Public API", table(COLUMNS, public)]
+    parts += ["## Administration", _BESIDE, table(COLUMNS, admin)]
     parts += ["## Commands", _FEW, table(COLUMNS, rest), "## Plain tables", _OWN, table(COLUMNS, tables)]
     return "\n\n".join(parts)
 
@@ -147,7 +171,8 @@ def error_rows(sources: Sequence[str]) -> list[Row]:
     if _belongs("promenade/web/problems.py", sources):
         found[("INTERNAL_ERROR", "500")] = ["Something went wrong; quote …."]
     rows = [(f"`{code}`", status, "<br>".join(messages)) for (code, status), messages in sorted(found.items())]
-    return [row for row in rows if sources != POS or row[0] not in _NOT_FOR_TILLS]
+    elsewhere = {POS: _NOT_FOR_TILLS, PUBLIC: _NOT_FOR_INTEGRATORS}.get(tuple(sources), frozenset())
+    return [row for row in rows if row[0] not in elsewhere]
 
 
 @cache

@@ -47,7 +47,8 @@ def test_every_code_that_a_test_has_seen_is_listed() -> None:
         for path in (ROOT / "tests" / folder).rglob("test_*.py"):
             seen |= dict.fromkeys(CODE.findall(path.read_text()), path.name)
     assert len(seen) > 40
-    assert {code: name for code, name in seen.items() if code not in listed} == {}
+    findings = set(re.findall(r"`([A-Z_]+)`", (ROOT / "docs/how-to/check-a-promotion.md").read_text()))
+    assert {code: name for code, name in seen.items() if code not in listed | findings} == {}
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,12 @@ TOURS = (
     ROOT / "docs/how-to/first-evaluate.md",
     ROOT / "docs/how-to/public-api.md",
     ROOT / "docs/how-to/odata-clients.md",
+    ROOT / "docs/how-to/back-office.md",
+    ROOT / "docs/how-to/check-a-promotion.md",
+    ROOT / "docs/how-to/forecast-a-promotion.md",
 )
 
+TOKENS = ("TOKEN=", "API_TOKEN=", "ADMIN_TOKEN=")
 BLOCK = re.compile(r"^```(sh|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -63,9 +67,9 @@ def demo(logs: Path) -> Iterator[Service]:
 
 
 def token_lines(demo: Service) -> str:
-    """The lines that the demo asks to paste first: the tokens of a till and of an ERP system."""
-    lines = [line for line in demo.output().splitlines() if line.startswith(("TOKEN=", "API_TOKEN="))]
-    assert len(lines) == 2, demo.output()
+    """The lines that the demo asks to paste first: the tokens of a till, of an ERP system and of a planner."""
+    lines = [line for line in demo.output().splitlines() if line.startswith(TOKENS)]
+    assert len(lines) == 3, demo.output()
     return "\n".join(lines)
 
 
@@ -82,15 +86,16 @@ def test_the_samples_do_what_the_page_says(page: Path, demo: Service, tmp_path: 
 
 @pytest.mark.skipif(shutil.which("curl") is None and "CI" not in os.environ, reason="the lines use curl")
 def test_every_line_that_the_demo_prints_works_when_pasted(demo: Service, tmp_path: Path) -> None:
-    lines = [line for line in demo.output().splitlines() if line.startswith(("TOKEN=", "API_TOKEN=", "curl "))]
+    lines = [line for line in demo.output().splitlines() if line.startswith((*TOKENS, "curl "))]
     outputs = paste(lines, demo.url, tmp_path)
     answers = [json.loads(output) for line, output in zip(lines, outputs, strict=True) if line.startswith("curl ")]
-    assert len(answers) == 4
-    priced, confirmed, effects, promotions = answers
+    assert len(answers) == 5
+    priced, confirmed, effects, promotions, budgets = answers
     assert priced["lineItems"]
     assert confirmed["confirmed"]
     assert effects["status"]
     assert promotions["@count"] > len(promotions["value"]) == 3
+    assert budgets["@odata.count"] >= len(budgets["value"]) > 0
 
 
 def test_the_pages_that_the_demo_names_are_there(demo: Service) -> None:

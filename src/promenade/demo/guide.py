@@ -17,6 +17,7 @@ from promenade.workflows.evaluate import PricingRequest
 __all__ = ["DemoClient", "Purchase", "guide_text", "tour_purchases", "tour_request"]
 
 _RUNNING = "/api/v1/Promotions?$filter=status%20eq%20%27ACTIVE%27&$select=code,name,validTo&$top=3&$count=true"
+_BUDGETS = "/admin/Budgets?$select=code,status,utilization&$orderby=utilization%20desc&$top=3&$count=true"
 _STORE, _CHANNEL, _CUSTOMER, _COUPON = "DE-HAM", "IN_STORE", "C-10042", "WELCOME10"
 
 
@@ -81,6 +82,7 @@ def guide_text(
     """
     till = next(client for client in clients if "svc.POSReader" in client.scopes)
     integrator = next(client for client in clients if "PublicApi.Read" in client.scopes)
+    planner = next(client for client in clients if "svc.PromotionManager" in client.scopes)
     return "\n".join(
         (
             f"Promenade demo: tenant {tenant_id} at {url}",
@@ -103,6 +105,10 @@ def guide_text(
             "# 5. A token for the ERP system, and three of the promotions that run, from the public API",
             _token_line("API_TOKEN", url, integrator),
             f'curl -s -H "Authorization: Bearer $API_TOKEN" {shlex.quote(url + _RUNNING)}; echo',
+            "",
+            "# 6. A token for a promotion planner, and the budgets that are nearest to their end, from administration",
+            _token_line("ADMIN_TOKEN", url, planner),
+            f'curl -s -H "Authorization: Bearer $ADMIN_TOKEN" {shlex.quote(url + _BUDGETS)}; echo',
             "",
         )
     )
