@@ -62,7 +62,8 @@ $(CLIENTS_READY):
 CHROMIUM := build/chromium
 CHROMIUM_PACKAGE := @sparticuz/chromium@153.0.0
 CHROMIUM_SHA256 := 20e5656fcdcf4118ede85edfb9d6bb9cc1bbb7ffb8b75622fffbcf36a835c3c0
-CHROMIUM_NEEDED := $(if $(PROMENADE_TEST_CHROMIUM)$(shell command -v chromium chromium-browser google-chrome google-chrome-stable),,$(CHROMIUM))
+CHROMIUM_FOUND := $(PROMENADE_TEST_CHROMIUM)$(shell command -v chromium chromium-browser google-chrome google-chrome-stable)
+CHROMIUM_NEEDED := $(if $(CHROMIUM_FOUND),,$(if $(filter Linux-x86_64,$(shell uname -s)-$(shell uname -m)),$(CHROMIUM)))
 
 $(CHROMIUM):
 	@rm -rf $@.part; mkdir -p $@.part
