@@ -116,6 +116,12 @@ _LISTS = (
         "those with changes of another user that were left",
     ),
 )
+_BOUND = inspect.cleandoc(
+    """
+    All are bound to an active entity, and POST; on the key of a draft they are 409 `IS_A_DRAFT`. Every move of a state
+    is in AuditLogs with its verb, an event goes to subscribers, and the next basket is priced by it.
+    """
+)
 _BESIDE = inspect.cleandoc(
     """
     Fields and rules of each collection are in the [public API](public-api.md#collections). Administration has besides:
@@ -124,7 +130,52 @@ _BESIDE = inspect.cleandoc(
     """
 )
 
-ACTION_FAULTS: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType({})
+_GONE = "404 `NOT_FOUND`: there is none"
+_LOCKED = "409 `LOCKED`: its campaign is locked"
+_MOVED = "409 `INVALID_TRANSITION`: not from the state it is in"
+_UNFIT = "400 `ACTION_MISSING`, `REQUIRED`, `VALIDITY_OVER` ...: what is missing for it to run, all of it in `details`"
+_CAMPAIGN = "404 `NOT_FOUND`: no such campaign"
+ACTION_FAULTS: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
+    {
+        ("Promotions", "activate"): (_UNFIT, _LOCKED),
+        ("Promotions", "deactivate"): (_LOCKED,),
+        ("Promotions", "submit"): (_MOVED, _LOCKED),
+        ("Promotions", "approve"): (_MOVED, _LOCKED),
+        ("Promotions", "reject"): (_MOVED, _LOCKED),
+        ("Promotions", "archive"): (_MOVED, _LOCKED),
+        ("Promotions", "startPilot"): (_UNFIT, "400 `PILOT_CONFIG_MISSING`: it has none", _MOVED, _LOCKED),
+        ("Promotions", "endPilot"): (_MOVED, _LOCKED),
+        ("Promotions", "promoteToActive"): (_UNFIT, _MOVED, _LOCKED),
+        ("Promotions", "copy"): (
+            "409 `ALREADY_EXISTS`: the code is taken",
+            "400 `PROMOTION_TOO_LARGE`: more than 10 000 parts",
+        ),
+        ("Promotions", "check"): (_GONE,),
+        ("Promotions", "forecast"): (
+            "400 `OUT_OF_RANGE`, `PERIOD_EMPTY`, `PERIOD_TOO_LONG`: a period that is none, or too long",
+            "409 `PROMOTION_CANNOT_RUN`: it does not compile",
+            "429 `TOO_MANY_FORECASTS`: too many are unfinished",
+        ),
+        ("Campaigns", "lock"): (_CAMPAIGN,),
+        ("Campaigns", "unlock"): (_CAMPAIGN,),
+        ("Campaigns", "addPromotions"): reference.FAULTS["addPromotions"],
+        ("Campaigns", "removePromotion"): reference.FAULTS["removePromotion"],
+        ("CouponTypes", "generateCodes"): (
+            "400 `OUT_OF_RANGE`: not from 1 to 1 000 000",
+            "409 `INDIVIDUAL_ONLY`: a GENERIC type has one code",
+            "409 `CODES_EXHAUSTED`: the configuration gives too few codes; a large batch FAILS with the same words",
+        ),
+        ("CouponTypes", "issueCoupon"): (
+            "400 `INVALID_CHARACTER`: a customerId that cannot be stored",
+            "409 `COUPON_TYPE_INACTIVE`, `COUPON_TYPE_ENDED`: it issues none",
+            "409 `NO_GENERIC_CODE`: a GENERIC type without a code",
+            "409 `CODES_EXHAUSTED`: no free code, and none can be made",
+        ),
+        ("CouponTypes", "activate"): (_GONE,),
+        ("CouponTypes", "deactivate"): (_GONE,),
+        ("Budgets", "activate"): (_MOVED,),
+    }
+)
 """What each action may refuse, by binding and name, beside what every request may meet."""
 
 
@@ -135,7 +186,7 @@ def admin_page() -> str:
     parts += ["What a list holds follows from its `$filter`, merged, sorted and counted together:"]
     parts += [table(("`$filter` says", "The list holds"), _LISTS)]
     parts += ["### DraftAdministrativeData", "Read only; one row for each draft.", _fields(ADMINISTRATIVE_DATA)]
-    parts += ["## Actions", "All are bound to an active entity, and POST.", *_actions()]
+    parts += ["## Actions", _BOUND, *_actions()]
     parts += ["## Collections", _BESIDE, table(("Collection", "Written", "What a row is"), list(_index()))]
     parts += [table(("Collection", "Field", "Type", "Meaning"), list(_computed()))]
     parts += [_own_section(entity) for entity in model.entities() if _is_only_here(entity)]
@@ -153,12 +204,12 @@ def _actions() -> Iterator[str]:
 
 
 def _action(one: Operation) -> str:
-    faults = ACTION_FAULTS.get((one.binding or "", one.name), ())
+    faults = ACTION_FAULTS[one.binding or "", one.name]
     rows = [
         ("Address", f"`POST /admin/{one.binding}(<ID>)/{one.name}`"),
         ("Parameters", "<br>".join(_parameter(given) for given in one.parameters) or "none"),
         ("Answer", _answer(one)),
-        *([("Errors", "<br>".join(faults))] if faults else []),
+        ("Errors", "<br>".join(faults)),
     ]
     return f"### {one.binding}: {one.name}\n\n{reference.description_of(one)}\n\n{table(('', ''), rows)}"
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import fields
 
-from docs.error_codes import EVERYWHERE, POS, PUBLIC, Raised, computed_codes, error_rows, module_paths, raised_in
+from docs.admin_page import ACTION_FAULTS
+from docs.error_codes import ADMIN, EVERYWHERE, POS, PUBLIC, Raised, computed_codes, error_rows, module_paths, raised_in
 from docs.generate import ENVELOPE, events_page
 from docs.public_page import public_api_page
 from docs.public_reference import FAULTS
@@ -18,6 +19,7 @@ from promenade.model.edm import edm_for
 
 ROOT = Path(__file__).parent.parent.parent
 EDM = edm_for(Service.PUBLIC)
+ADMIN_EDM = edm_for(Service.ADMIN)
 # A code that was made elsewhere, and a function's own parameter, are read where they are made and given.
 PASSED_ON = re.compile(r"\b(\w+|\w+\[0\])\.code\b|\bcode\b")
 CODE = re.compile(r"""(?:\bcode["']?\]?|codes?\([^()]*\)) == ["']([A-Z][A-Z0-9_]{3,})["']""")
@@ -66,6 +68,14 @@ def test_each_service_lists_its_own(sources: tuple[str, ...], some: set[str]) ->
 def test_a_till_is_not_told_of_what_only_integrators_meet() -> None:
     assert not {"QUERY_SYNTAX", "QUERY_TOO_EXPENSIVE", "LOCKED_IS_READ_ONLY", "PROMOTION_ACTIVE"} & codes(POS)
     assert not {"CONFIRM_MISMATCH", "QUANTITY_ZERO"} & codes(PUBLIC)
+
+
+def test_what_actions_of_administration_refuse_is_listed() -> None:
+    actions = {(one.binding, one.name) for several in ADMIN_EDM.operations.values() for one in several}
+    assert {key for key in actions if not key[1].startswith("draft")} == set(ACTION_FAULTS)
+    lines = [line for faults in ACTION_FAULTS.values() for line in faults]
+    named = {code for line in lines for code in re.findall(r"`([A-Z]+_[A-Z_]+)`", line)}
+    assert named <= codes(PUBLIC) | codes(ADMIN)
 
 
 def test_what_operations_refuse_is_listed() -> None:
