@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from datetime import datetime, timedelta
 
 import structlog
 
 from promenade.errors import Unavailable
+from promenade.workflows import drafts
 from promenade.workflows.context import Context
 from promenade.workflows.coupon_generation import work_on_a_batch
 from promenade.workflows.forecast_runs import run_forecasts
@@ -30,6 +32,7 @@ __all__ = ["Worker", "run_worker"]
 BATCH = 16  # jobs of one claim run together: on SQLite they share a commit
 POLL_SECONDS = 1.0  # how long work confirmed by another process may wait
 PAUSE_SECONDS = 2.0  # after the database could not be reached
+PURGE_EVERY = timedelta(hours=1)
 
 _log = structlog.get_logger(__name__)
 
@@ -51,6 +54,7 @@ class Worker:
         self._lease_seconds = lease_seconds
         self._attempts_max = attempts_max
         self._draw = draw
+        self._purged_at: datetime | None = None
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until ``stop`` is set; jobs under way are finished first."""
@@ -73,12 +77,21 @@ class Worker:
         """Carry out jobs, then make a portion of coupon codes, then a stretch of a forecast; how much there was to do.
 
         Sales come first: codes and forecasts never keep them waiting for longer than a portion takes, and forecasts
-        rest while more of them are waiting. Raises Unavailable with the database away.
+        rest while more of them are waiting. Now and then left drafts are deleted.
+        Raises Unavailable with the database away.
         """
         claimed = await claim_jobs(self._context, BATCH, self._lease_seconds)
         await asyncio.gather(*(self._carry_out(job) for job in claimed))
+        await self._purge()
         done = len(claimed) + await work_on_a_batch(self._context, self._draw)
         return done if len(claimed) == BATCH else done + await run_forecasts(self._context)
+
+    async def _purge(self) -> None:
+        """Delete what nobody has touched for long, when the worker begins and then every hour."""
+        at = self._context.clock()
+        if self._purged_at is None or at - self._purged_at >= PURGE_EVERY:
+            self._purged_at = at
+            await drafts.purge(self._context)
 
     async def _carry_out(self, job: ClaimedJob) -> None:
         """Carry out one job; never raises, because its neighbours in the batch must not be left alone."""
