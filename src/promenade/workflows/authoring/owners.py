@@ -116,11 +116,11 @@ class Owners:
 
     def subjects(self, write: Write) -> list[Subject]:
         """What a write changes, as it was and as it will be."""
-        found: dict[Subject, None] = {}
-        for row in (write.before, write.after):
-            if row:
-                found |= dict.fromkeys(self._subjects_of(write.shape, row))
-        return list(found)
+        rows = [row for row in (write.before, write.after) if row]
+        owner = write.shape.owner
+        if owner is not None and len({row[owner.column] for row in rows}) == 1:
+            return self._subjects_of(write.shape, rows[0])  # it stays where it is
+        return list(dict.fromkeys(subject for row in rows for subject in self._subjects_of(write.shape, row)))
 
     def _subjects_of(self, shape: Shape, row: Columns) -> list[Subject]:
         while shape.owner is not None:

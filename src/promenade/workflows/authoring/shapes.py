@@ -24,14 +24,8 @@ class Shape:
     compositions: Mapping[str, Collection]
     ignored: frozenset[str]  # wire names that a body may carry and that are left alone: virtual ones, minorVersion
     wires: Mapping[str, str]  # column -> wire name
-
-    @property
-    def set_name(self) -> str:
-        return self.entity.set_name
-
-    @property
-    def owner(self) -> Link | None:
-        return self.entity.owner
+    set_name: str
+    owner: Link | None
 
     @property
     def keys(self) -> tuple[tuple[str, ...], ...]:
@@ -60,6 +54,8 @@ def shape_of(set_name: str) -> Shape:
         compositions={one.wire: one for one in entity.collections if one.composition},
         ignored=frozenset({"minorVersion"} | {field.wire for field in entity.fields if field.virtual}),
         wires={field.name: field.wire for field in stored} | {link.column: link.property_wire for link in entity.links},
+        set_name=entity.set_name,
+        owner=entity.owner,
     )
 
 
