@@ -277,7 +277,7 @@ class Decoding:
         else:
             target = self._edm.entity_types[navigation.target]
             item = self.entity(target, given, f"{path}/", nested=True, depth=depth + 1)
-            into.nested[navigation.name] = Nested((item,))
+            into.nested[navigation.name] = Nested((self._addressed(navigation, given, item, path),))
 
     def _many(
         self, navigation: NavigationProperty, given: list[Any], path: str, depth: int, *, delta: bool
@@ -295,10 +295,17 @@ class Decoding:
                 continue
             reference = self._reference(navigation, item)
             if reference is None:
-                items.append(self.entity(target, item, f"{where}/", nested=True, depth=depth + 1))
+                found = self.entity(target, item, f"{where}/", nested=True, depth=depth + 1)
+                items.append(self._addressed(navigation, item, found, where))
             elif (key := self._key(navigation, reference, where)) is not None:
                 keys.append(key)
         return items, keys, removed
+
+    def _addressed(self, navigation: NavigationProperty, given: object, found: Payload, path: str) -> Payload:
+        """An entity that says by its address which one it is, as it may instead of its key; what is created is new."""
+        address = given.get("@id", given.get("@odata.id")) if isinstance(given, dict) else None
+        key = None if address is None or self._for_create else self._key(navigation, address, path)
+        return found if key is None else Payload({**key, **found.values}, found.nested, found.links)
 
     def _removed(
         self, navigation: NavigationProperty, target: EntityType, item: dict[str, Any], where: str
