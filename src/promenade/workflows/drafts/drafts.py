@@ -287,12 +287,19 @@ class Drafts:
         return values
 
     async def _replace_left(self, draft: Draft, *, preserve: bool) -> None:
-        left = await find_draft(self._session, draft.set_name, draft.root_id, hold=True)
+        left = await find_draft(self._session, draft.set_name, draft.root_id)
         if left is None:
             return
+        # Before it is waited for: whoever holds it may be waiting for the active row, which this unit has.
+        self._refuse_to_replace(left, preserve)
+        left = await find_draft(self._session, draft.set_name, draft.root_id, hold=True)
+        if left is not None:
+            self._refuse_to_replace(left, preserve)
+            await delete_draft(self._session, left)
+
+    def _refuse_to_replace(self, left: Draft, preserve: bool) -> None:
         if preserve or self._at - left.changed_at < LOCK:
             raise _draft_already_exists()
-        await delete_draft(self._session, left)
 
     async def _copy(self, draft: Draft) -> None:
         left = ROWS_MAX

@@ -1,0 +1,34 @@
+"""What one user does with a draft while another is at it."""
+
+from __future__ import annotations
+
+import asyncio
+
+import asyncpg
+import httpx2
+import pytest
+
+from tests.drafts.desk import BEN, Desk, fault
+
+_SECONDS_MAX = 20
+
+
+def test_a_draft_that_stays_is_not_waited_for(desk: Desk) -> None:
+    """Its user may be waiting for the active entity, which whoever asks to edit it holds."""
+    if desk.dialect == "sqlite":
+        pytest.skip("SQLite has one writer at a time, who waits for nobody")
+    entity_id = desk.promotion()
+    desk.edit(entity_id)
+    assert fault(asyncio.run(edit_while_held(desk, entity_id))) == (409, "DRAFT_ALREADY_EXISTS")
+
+
+async def edit_while_held(desk: Desk, entity_id: str) -> httpx2.Response:
+    """What Ben is told while a transaction holds the draft of another."""
+    connection = await asyncpg.connect(desk.database_url)
+    try:
+        async with connection.transaction():
+            await connection.execute("SELECT 1 FROM drafts WHERE root_id = $1 FOR UPDATE", entity_id)
+            asking = asyncio.to_thread(desk.edit, entity_id, preserve=False, user=BEN)
+            return await asyncio.wait_for(asyncio.shield(asking), _SECONDS_MAX)
+    finally:
+        await connection.close()
