@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import signal
 import socket
@@ -10,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ import httpx2
 from promenade.store.session import open_database
 from promenade.workflows.clients import create_client
 from promenade.workflows.tenants import create_tenant
+from tests.kit.api_client import SECRET, ApiClient
 from tests.kit.databases import Databases, Dialect
 from tests.kit.processes import die_with_parent
 from tests.web.conftest import run
@@ -38,7 +38,6 @@ USERS = {
     "integrator": (OWN, ("PublicApi.Read", "PublicApi.Write")),
     "till": (OWN, ("svc.POSReader",)),
 }
-SECRET = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 _START_SECONDS_MAX = 60
 
 
@@ -52,48 +51,25 @@ class Part:
     status: int = 0
 
 
-@dataclass
-class Desk:
-    """The administration; paths are relative to `/admin`, those that begin with a slash to the host."""
+@dataclass(kw_only=True)
+class Desk(ApiClient):
+    """The administration and its users; ``status`` is the one that a write must have."""
 
+    root = "/admin"
+    usual = ANNA
     service_url: str
     database_url: str
     dialect: Dialect
-    http: httpx2.Client
-    _tokens: dict[str, str] = field(default_factory=dict)
-    _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
-
-    def token(self, user: str) -> str:
-        if user not in self._tokens:
-            form = {"grant_type": "client_credentials", "client_id": user, "client_secret": SECRET}
-            answer = self.http.post("/oauth/token", data=form)
-            assert answer.status_code == 200, answer.text
-            self._tokens[user] = answer.json()["access_token"]
-        return self._tokens[user]
 
     def later(self, *, minutes: int) -> None:
         """Let time pass for the service."""
         assert self.http.post("/test-clock", content=str(60 * minutes)).status_code == 204
-        self._tokens.clear()
+        self.tokens.clear()
 
-    def call(self, method: str, path: str, body: Any = None, *, user: str = ANNA, **headers: str) -> httpx2.Response:
-        """One request; ``body`` is sent as JSON unless it is text, ``headers`` have underscores for dashes."""
-        sent = {name.replace("_", "-"): value for name, value in headers.items()}
-        sent["authorization"] = f"Bearer {self.token(user)}"
-        content = body if body is None or isinstance(body, str) else json.dumps(body)
-        if content is not None:
-            sent.setdefault("content-type", "application/json")
-        address = path if path.startswith("/") else f"/admin/{path}"
-        return self.http.request(method, address, content=content, headers=sent)
-
-    def get(self, path: str, **how: Any) -> httpx2.Response:
-        return self.call("GET", path, **how)
-
-    def read(self, path: str, **how: Any) -> Any:
-        """The body of a GET that succeeds."""
-        answer = self.get(path, **how)
-        assert answer.status_code == 200, f"GET {path}: {answer.status_code} {answer.text}"
-        return answer.json()
+    def call(self, method: str, path: str, body: Any = None, *, user: str = ANNA, **headers: Any) -> httpx2.Response:
+        """One request of a user; ``body`` is sent as JSON unless it is text."""
+        content = body.encode() if isinstance(body, str) else body
+        return super().call(method, path, content, client=user, **headers)
 
     def post(self, path: str, body: Any = None, *, status: int | None = None, **how: Any) -> httpx2.Response:
         answer = self.call("POST", path, {} if body is None else body, **how)
@@ -111,7 +87,7 @@ class Desk:
         return answer
 
     def unique(self, prefix: str = "C") -> str:
-        """A code that no other row has."""
+        """A code that no other row has, and that sorts as it was made."""
         return f"{prefix}{next(self._numbers):05}"
 
     def make(self, set_name: str, *, user: str = ANNA, active: bool = True, **values: Any) -> dict[str, Any]:
@@ -250,7 +226,7 @@ def serve(databases: Databases, dialect: Dialect, log: Path) -> Iterator[Desk]:
     try:
         with httpx2.Client(base_url=url, timeout=_START_SECONDS_MAX) as http:
             assert http.get("/health").status_code == 200, log.read_text()[-4000:]
-            yield Desk(url, database_url, dialect, http)
+            yield Desk(service_url=url, database_url=database_url, dialect=dialect, http=http)
     finally:
         process.kill()
         process.wait()

@@ -98,7 +98,7 @@ async def served(database_url: str, dialect: Dialect, logs: Path) -> Any:
     await furnish(database_url)
     service = Service(logs / f"draft-crashes-{dialect}.log", "--database-url", database_url).start()
     with httpx2.Client(base_url=service.url, timeout=30) as http:
-        yield service, Desk(service.url, database_url, dialect, http)
+        yield service, Desk(service_url=service.url, database_url=database_url, dialect=dialect, http=http)
     service.kill()
 
 

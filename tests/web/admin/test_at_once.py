@@ -31,7 +31,7 @@ def test_every_request_ends_as_it_may_end(admin: Admin, seed: int) -> None:
         chance = random.Random(seed + number)
         client = ("admin", "promoter")[number % 2]
         with httpx2.Client(base_url=admin.service.url, timeout=30) as http:
-            own = Admin(admin.service, admin.database_url, http, tokens)
+            own = Admin(service=admin.service, database_url=admin.database_url, http=http, tokens=tokens)
             return [_one(own, chance.choice(list(EXPECTED)), chance.choice(rows), client) for _ in range(25)]
 
     with ThreadPoolExecutor(6) as pool:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from promenade.store.session import Database, open_database
 from promenade.store.unit import Session
 from promenade.workflows.clients import create_client
 from promenade.workflows.tenants import create_tenant
+from tests.kit.api_client import SECRET, ApiClient
 from tests.kit.databases import DIALECTS, Databases
 from tests.kit.service import Service
 from tests.web.conftest import run
@@ -33,68 +32,16 @@ SCOPES = {
     "stranger": (OTHER, ("PublicApi.Read", "PublicApi.Write")),
 }
 ODATA = {"OData-Version": "4.01"}
-_SECRET = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 
-@dataclass
-class Api:
-    """The served API; paths are relative to `/api/v1`, those that begin with a slash to the host."""
+@dataclass(kw_only=True)
+class Api(ApiClient):
+    """The served API."""
 
+    root = "/api/v1"
+    usual = "integrator"
     service: Service
     database_url: str
-    http: httpx2.Client
-    _tokens: dict[str, str] = field(default_factory=dict)
-    _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
-
-    def token(self, client: str) -> str:
-        if client not in self._tokens:
-            form = {"grant_type": "client_credentials", "client_id": client, "client_secret": _SECRET}
-            answer = self.http.post("/oauth/token", data=form)
-            assert answer.status_code == 200, answer.text
-            self._tokens[client] = answer.json()["access_token"]
-        return self._tokens[client]
-
-    def call(
-        self, method: str, path: str, body: Any = None, *, client: str | None = "integrator", **headers: str
-    ) -> httpx2.Response:
-        """One request; ``body`` is sent as JSON unless it is bytes, ``headers`` have underscores for dashes."""
-        sent = {name.replace("_", "-"): value for name, value in headers.items()}
-        if client is not None:
-            sent["authorization"] = f"Bearer {self.token(client)}"
-        content = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
-        if content is not None:
-            sent.setdefault("content-type", "application/json")
-        address = path if path.startswith("/") else f"/api/v1/{path}".removesuffix("/")
-        return self.http.request(method, address, content=content, headers=sent)
-
-    def get(self, path: str, **how: Any) -> httpx2.Response:
-        return self.call("GET", path, **how)
-
-    def read(self, path: str, **how: Any) -> Any:
-        """The body of a GET that succeeds."""
-        answer = self.get(path, **how)
-        assert answer.status_code == 200, answer.text
-        return answer.json()
-
-    def post(self, path: str, body: Any = None, **how: Any) -> httpx2.Response:
-        return self.call("POST", path, {} if body is None else body, **how)
-
-    def make(self, set_name: str, *, client: str = "integrator", **values: Any) -> dict[str, Any]:
-        """A new row, as the answer to its making shows it."""
-        answer = self.post(set_name, values, client=client)
-        assert answer.status_code == 201, answer.text
-        made: dict[str, Any] = answer.json()
-        return made
-
-    def patch(self, path: str, body: Any, **how: Any) -> httpx2.Response:
-        return self.call("PATCH", path, body, **how)
-
-    def delete(self, path: str, **how: Any) -> httpx2.Response:
-        return self.call("DELETE", path, **how)
-
-    def unique(self, prefix: str = "c") -> str:
-        """A code that no other row has."""
-        return f"{prefix}-{next(self._numbers)}"
 
     def campaign(self, *, client: str = "integrator", **values: Any) -> dict[str, Any]:
         return self.make("Campaigns", client=client, **{"code": self.unique(), "name": "Spring", **values})
@@ -117,7 +64,7 @@ async def furnish(database_url: str) -> None:
 
 async def make_clients(database: Database) -> None:
     for name, (tenant, scopes) in SCOPES.items():
-        await create_client(database, client_id=name, secret=_SECRET, tenant_id=tenant, scopes=scopes, at=MADE)
+        await create_client(database, client_id=name, secret=SECRET, tenant_id=tenant, scopes=scopes, at=MADE)
 
 
 LOGGED = "aa000000-0000-4000-8000-00000000000{}"
@@ -163,7 +110,7 @@ def api(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> Ite
     options = ("--database-url", database_url, "--webhook-allow", "Hooks.Internal", "--webhook-allow", "10.0.0.0/8")
     service = Service(logs / f"public-{request.param}.log", *options).start()
     with httpx2.Client(base_url=service.url, timeout=30) as http:
-        yield Api(service, database_url, http)
+        yield Api(service=service, database_url=database_url, http=http)
     service.kill()
     databases.drop(database_url)
 
