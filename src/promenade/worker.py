@@ -32,6 +32,7 @@ __all__ = ["Worker", "run_worker"]
 BATCH = 16  # jobs of one claim run together: on SQLite they share a commit
 POLL_SECONDS = 1.0  # how long work confirmed by another process may wait
 PAUSE_SECONDS = 2.0  # after the database could not be reached
+REST_SECONDS_MAX = 0.1  # codes and forecasts rest as long as they worked, up to this: tills have the other half
 PURGE_EVERY = timedelta(hours=1)
 
 _log = structlog.get_logger(__name__)
@@ -55,11 +56,13 @@ class Worker:
         self._attempts_max = attempts_max
         self._draw = draw
         self._purged_at: datetime | None = None
+        self._had_jobs = False
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until ``stop`` is set; jobs under way are finished first."""
         while not stop.is_set():
             self._context.jobs_ready.clear()
+            began = asyncio.get_running_loop().time()
             try:
                 done = await self.run_once()
             except Unavailable as error:
@@ -72,6 +75,9 @@ class Worker:
                 continue
             if not done:
                 await _first_of(stop, self._context.jobs_ready, timeout_seconds=self._poll_seconds)
+            elif not self._had_jobs:
+                took = asyncio.get_running_loop().time() - began
+                await _first_of(stop, self._context.jobs_ready, timeout_seconds=min(took, REST_SECONDS_MAX))
 
     async def run_once(self) -> int:
         """Carry out jobs, then make a portion of coupon codes, then a stretch of a forecast; how much there was to do.
@@ -81,6 +87,7 @@ class Worker:
         Raises Unavailable with the database away.
         """
         claimed = await claim_jobs(self._context, BATCH, self._lease_seconds)
+        self._had_jobs = bool(claimed)
         await asyncio.gather(*(self._carry_out(job) for job in claimed))
         await self._purge()
         done = len(claimed) + await work_on_a_batch(self._context, self._draw)
