@@ -33,8 +33,9 @@ def with_drafts(entity: EntityType, columns: Mapping[str, Column]) -> EntityMap:
     own = sa.select(drafts).where(drafts.c.draft_owner == SESSION_USER, *_kept(entity, drafts))
 
     def of_same_key(source: sa.FromClause) -> tuple[sa.FromClause, list[sa.ColumnElement[bool]]]:
+        # Those that are removed from it too: nobody but its user is to see what a draft will change.
         there = drafts.alias()
-        return there, [there.c.id == source.c.id, *_kept(entity, there)]
+        return there, [there.c.id == source.c.id]
 
     def has_draft(source: sa.FromClause) -> sa.ColumnElement[Any]:
         there, conditions = of_same_key(source)
