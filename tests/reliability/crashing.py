@@ -16,12 +16,12 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from sqlalchemy import Executable, Row
+from sqlalchemy import Row
 
 from odata_server.sql.connection import Kept
 from promenade.store.session import open_database
 from promenade.store.tenancy import Params, Scope
-from promenade.store.unit import Database, Session, Work
+from promenade.store.unit import Database, Session, Statement, Work
 from promenade.workflows.side_effects import claim_jobs, run_side_effects
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.shop import Shop, open_shop
@@ -58,11 +58,11 @@ class _DyingSession(Session):
     def savepoint(self) -> AbstractAsyncContextManager[None]:
         return self._inner.savepoint()
 
-    async def _rows(self, statement: Executable, params: Any) -> Sequence[Row[Any]]:
+    async def _rows(self, statement: Statement, params: Any) -> Sequence[Row[Any]]:
         self._step()
         return await self._inner._rows(statement, params)
 
-    async def _count(self, statement: Executable, params: Any) -> int:
+    async def _count(self, statement: Statement, params: Any) -> int:
         self._step()
         return await self._inner._count(statement, params)
 

@@ -6,19 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from sqlalchemy import Executable, Row, Select
+from sqlalchemy import Executable, Row
 
 __all__ = ["Keeping", "Kept", "SqlConnection"]
 
 
 @dataclass(slots=True, eq=False)
 class Kept:
-    """A SELECT that is carried out again and again; ``made`` is for what a connection has prepared of it.
+    """A statement that is carried out again and again; ``made`` is for what a connection has prepared of it.
 
     What varies are parameters with names of their own; all other values stay as they are.
     """
 
-    statement: Select[Any]
+    statement: Executable
     made: dict[Any, Any] = field(default_factory=dict)
 
 

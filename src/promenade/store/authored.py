@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Select, bindparam, delete, func, insert, select, tuple_, update
+from sqlalchemy import ColumnElement, Delete, Select, String, Table, delete, func, insert, select
 
+from odata_server.sql.connection import Kept
 from promenade.store.hot import hot_statement
+from promenade.store.recurring import among, parameter, updating
 from promenade.store.schema import table
 from promenade.store.unit import Session
 
@@ -40,13 +43,6 @@ def _parts(values: Collection[Any], size: int = IDS_MAX) -> Iterable[list[Any]]:
     return (listed[start : start + size] for start in range(0, len(listed), size))
 
 
-def _locked(session: Session, statement: Select[Any], lock: Lock) -> Select[Any]:
-    """SQLite has one writer at a time; there is nothing to lock."""
-    if lock is None or session.dialect == "sqlite":
-        return statement
-    return statement.with_for_update(read=lock == "share")
-
-
 async def read_rows(
     session: Session,
     set_name: str,
@@ -61,11 +57,19 @@ async def read_rows(
     ``limit``: no more than so many are wanted (of every 10 000 values).
     """
     rows = table(set_name)
+    names = rows.c.keys()
     found: list[Columns] = []
+    # SQLite has one writer at a time; there is nothing to lock.
+    held = None if session.dialect == "sqlite" else lock
     for part in _parts(sorted(values)):
-        statement = select(rows).where(rows.c[column].in_(part)).order_by(rows.c.id).limit(limit)
-        found += [dict(row._mapping) for row in await session.execute(_locked(session, statement, lock))]
+        there = await session.execute(*among((rows.c[column],), part, _whole, rows, held, limit))
+        found += [dict(zip(names, row, strict=True)) for row in there]
     return found
+
+
+def _whole(condition: ColumnElement[bool], rows: Table, lock: Lock, limit: int | None) -> Select[Any]:
+    statement = select(rows).where(condition).order_by(rows.c.id).limit(limit)
+    return statement if lock is None else statement.with_for_update(read=lock == "share")
 
 
 async def read_ids(session: Session, set_name: str, ids: Collection[str]) -> set[str]:
@@ -73,8 +77,12 @@ async def read_ids(session: Session, set_name: str, ids: Collection[str]) -> set
     rows = table(set_name)
     found: set[str] = set()
     for part in _parts(sorted(ids)):
-        found.update([row.id for row in await session.execute(select(rows.c.id).where(rows.c.id.in_(part)))])
+        found.update([row[0] for row in await session.execute(*among((rows.c.id,), part, _listed, rows.c.id))])
     return found
+
+
+def _listed(condition: ColumnElement[bool], *columns: ColumnElement[Any]) -> Select[Any]:
+    return select(*columns).where(condition)
 
 
 async def find_keys(
@@ -85,10 +93,8 @@ async def find_keys(
     wanted = [rows.c[name] for name in columns]
     found: list[tuple[str, tuple[Any, ...]]] = []
     for part in _parts(values, IDS_MAX if len(wanted) == 1 else KEYS_MAX):
-        among: ColumnElement[bool] = (
-            wanted[0].in_([one for (one,) in part]) if len(wanted) == 1 else tuple_(*wanted).in_(part)
-        )
-        there = await session.execute(select(rows.c.id, *wanted).where(among))
+        sought = [one for (one,) in part] if len(wanted) == 1 else part
+        there = await session.execute(*among(wanted, sought, _listed, rows.c.id, *wanted))
         found += [(row[0], tuple(row[1:])) for row in there]
     return found
 
@@ -106,16 +112,18 @@ async def update_rows(session: Session, set_name: str, changes: Sequence[tuple[s
         shape = tuple(sorted(values))
         shapes.setdefault(shape, []).append({"key": row_id, **{f"new_{name}": values[name] for name in shape}})
     for shape, params in shapes.items():
-        named: dict[str, Any] = {name: bindparam(f"new_{name}", type_=rows.c[name].type) for name in shape}
-        statement = update(rows).where(rows.c.id == bindparam("key")).values(**named, version=rows.c.version + 1)
-        await session.execute_many(statement, params)
+        await session.execute_many(updating(rows, shape), params)
 
 
 async def delete_rows(session: Session, set_name: str, values: Collection[str], *, column: str = "id") -> None:
     """Delete the rows whose ``column`` is among ``values``, and with them what they own."""
     rows = table(set_name)
     for part in _parts(sorted(values)):
-        await session.rowcount(delete(rows).where(rows.c[column].in_(part)))
+        await session.rowcount(*among((rows.c[column],), part, _deleting, rows))
+
+
+def _deleting(condition: ColumnElement[bool], rows: Table) -> Delete:
+    return delete(rows).where(condition)
 
 
 async def read_referred(session: Session, set_name: str, column: str, ids: Collection[str]) -> set[str]:
@@ -123,9 +131,13 @@ async def read_referred(session: Session, set_name: str, column: str, ids: Colle
     rows = table(set_name)
     found: set[str] = set()
     for part in _parts(sorted(ids)):
-        statement = select(rows.c[column]).where(rows.c[column].in_(part)).distinct()
-        found.update([row[0] for row in await session.execute(statement)])
+        there = await session.execute(*among((rows.c[column],), part, _distinct, rows.c[column]))
+        found.update([row[0] for row in there])
     return found
+
+
+def _distinct(condition: ColumnElement[bool], column: ColumnElement[Any]) -> Select[Any]:
+    return select(column).where(condition).distinct()
 
 
 async def read_ancestors(session: Session, set_name: str, ids: Collection[str]) -> dict[str, str | None]:
@@ -147,9 +159,13 @@ async def hold(session: Session, matter: str, *, shared: bool = False) -> None:
     for those alone who do not.
     """
     if session.dialect == "postgresql":
-        key = func.hashtextextended(f"{session.tenant}/{matter}", 0)
-        lock = func.pg_advisory_xact_lock_shared if shared else func.pg_advisory_xact_lock
-        await session.execute(select(lock(key)))
+        await session.execute(_holding(shared), {"matter": f"{session.tenant}/{matter}"})
+
+
+@cache
+def _holding(shared: bool) -> Kept:
+    lock = func.pg_advisory_xact_lock_shared if shared else func.pg_advisory_xact_lock
+    return Kept(select(lock(func.hashtextextended(parameter("matter", String()), 0))))
 
 
 @hot_statement(

@@ -13,10 +13,12 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Executable, delete, insert, or_, select
+from sqlalchemy import delete, insert, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 
+from odata_server.sql.connection import Kept
 from promenade.store.hot import hot_statement
+from promenade.store.recurring import parameter
 from promenade.store.schema import table
 from promenade.store.types import maybe_moment
 from promenade.store.unit import Look, Session
@@ -90,14 +92,16 @@ async def _raise_counter(session: Session, counter: str, at: datetime) -> int:
 
 
 @cache
-def _raising(dialect: str, counter: str) -> Executable:
+def _raising(dialect: str, counter: str) -> Kept:
     """The statement that raises a counter or begins it; made once, for every change needs it."""
     versions = table("catalogue_versions")
-    statement = (postgresql.insert if dialect == "postgresql" else sqlite.insert)(versions)
-    return statement.on_conflict_do_update(
+    first = {name: parameter(name, versions.c[name].type) for name in ("promotions", "articles", "changed_at")}
+    statement = (postgresql.insert if dialect == "postgresql" else sqlite.insert)(versions).values(first)
+    raising = statement.on_conflict_do_update(
         index_elements=[versions.c.tenant_id],
         set_={counter: versions.c[counter] + 1, "changed_at": statement.excluded.changed_at},
-    ).returning(versions.c[counter])
+    )
+    return Kept(raising.returning(versions.c[counter]))
 
 
 @hot_statement(

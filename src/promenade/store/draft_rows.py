@@ -11,12 +11,26 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, bindparam, delete, func, insert, literal, select, union_all, update
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Select,
+    Table,
+    delete,
+    func,
+    insert,
+    literal,
+    select,
+    union_all,
+    update,
+)
 
+from odata_server.sql.connection import Kept
 from promenade import model
 from promenade.model.declare import Collection as Composition
 from promenade.store.authored import Columns
 from promenade.store.drafts import Draft
+from promenade.store.recurring import among, parameter, updating
 from promenade.store.schema import draft_table, table
 from promenade.store.unit import Session
 
@@ -65,49 +79,72 @@ async def copy_rows(session: Session, draft: Draft, part: Part | None, rows_max:
 
     No more than ``rows_max`` of them.
     """
-    set_name = draft.set_name if part is None else part.set_name
+    values = {"uuid": draft.uuid, "user": draft.user, "root_id": draft.root_id, "most": rows_max}
+    return await session.rowcount(_copying(draft.set_name, part), values)
+
+
+@cache
+def _copying(root_set: str, part: Part | None) -> Kept:
+    set_name = root_set if part is None else part.set_name
     rows, copies = table(set_name), draft_table(set_name)
+    uuid = parameter("uuid", copies.c.draft_uuid.type)
     own: dict[str, Any] = {
         "version": literal(1),
-        "draft_uuid": literal(draft.uuid),
-        "draft_owner": literal(draft.user),
+        "draft_uuid": uuid,
+        "draft_owner": parameter("user", copies.c.draft_owner.type),
         "changed": literal([], copies.c.changed.type),
         "removed": literal(False),
     }
     names = [column.name for column in copies.c]
     wanted = select(*(own[name].label(name) if name in own else rows.c[name] for name in names))
-    wanted = wanted.where(rows.c.id == draft.root_id if part is None else _below(part, draft)).limit(rows_max)
-    return await session.rowcount(insert(copies).from_select(names, wanted, include_defaults=False))
-
-
-def _below(part: Part, draft: Draft) -> Any:
-    parents = draft_table(part.parent)
-    return table(part.set_name).c[part.column].in_(select(parents.c.id).where(parents.c.draft_uuid == draft.uuid))
+    if part is None:
+        wanted = wanted.where(rows.c.id == parameter("root_id", rows.c.id.type))
+    else:
+        parents = draft_table(part.parent)
+        wanted = wanted.where(rows.c[part.column].in_(select(parents.c.id).where(parents.c.draft_uuid == uuid)))
+    wanted = wanted.limit(parameter("most", Integer()))
+    return Kept(insert(copies).from_select(names, wanted, include_defaults=False))
 
 
 async def count_rows(session: Session, draft: Draft) -> int:
     """How many rows a draft has, removed ones among them."""
-    sets = (draft.set_name, *(part.set_name for part in parts_of(draft.set_name)))
+    return sum([row[0] for row in await session.execute(_counting(draft.set_name), {"uuid": draft.uuid})])
+
+
+@cache
+def _counting(root_set: str) -> Kept:
     each: list[Select[Any]] = []
-    for set_name in sets:
+    for set_name in (root_set, *(part.set_name for part in parts_of(root_set))):
         rows = draft_table(set_name)
-        each.append(select(func.count().label("rows")).select_from(rows).where(rows.c.draft_uuid == draft.uuid))
-    return sum([row[0] for row in await session.execute(union_all(*each))])
+        each.append(select(func.count().label("rows")).select_from(rows).where(_is_of_draft(rows)))
+    return Kept(union_all(*each))
+
+
+def _is_of_draft(rows: Table) -> ColumnElement[bool]:
+    return rows.c.draft_uuid == parameter("uuid", rows.c.draft_uuid.type)
 
 
 async def read_row(session: Session, draft: Draft, set_name: str, row_id: str) -> Columns | None:
     """A row of a draft; None: it has none, or has removed it."""
     rows = draft_table(set_name)
-    found = await session.execute(select(rows).where(rows.c.id == row_id, rows.c.removed.is_(False)))
+    found = await session.execute(*among((rows.c.id,), (row_id,), _remaining, rows))
     return dict(found[0]._mapping) if found and found[0].draft_uuid == draft.uuid else None
+
+
+def _remaining(condition: ColumnElement[bool], rows: Table) -> Select[Any]:
+    return select(rows).where(condition, rows.c.removed.is_(False))
 
 
 async def read_rows(session: Session, draft: Draft, set_name: str) -> list[Columns]:
     """All rows of one set that a draft has, removed ones among them, in the order of sequence and ID."""
+    return [dict(row._mapping) for row in await session.execute(_all_rows(set_name), {"uuid": draft.uuid})]
+
+
+@cache
+def _all_rows(set_name: str) -> Kept:
     rows = draft_table(set_name)
     order = [rows.c[name] for name in ("sequence", "id") if name in rows.c]
-    found = await session.execute(select(rows).where(rows.c.draft_uuid == draft.uuid).order_by(*order))
-    return [dict(row._mapping) for row in found]
+    return Kept(select(rows).where(_is_of_draft(rows)).order_by(*order))
 
 
 async def read_below(
@@ -125,7 +162,11 @@ async def read_below(
 async def read_ids(session: Session, set_name: str, ids: Collection[str]) -> set[str]:
     """Those of ``ids`` that any draft of the tenant has a row of."""
     rows = draft_table(set_name)
-    return {row.id for row in await session.execute(select(rows.c.id).where(rows.c.id.in_(sorted(ids))))}
+    return {row.id for row in await session.execute(*among((rows.c.id,), sorted(ids), _ids, rows))} if ids else set()
+
+
+def _ids(condition: ColumnElement[bool], rows: Table) -> Select[Any]:
+    return select(rows.c.id).where(condition)
 
 
 async def insert_rows(session: Session, draft: Draft, set_name: str, rows: Sequence[Columns]) -> None:
@@ -142,10 +183,7 @@ async def update_rows(session: Session, set_name: str, changes: Sequence[tuple[s
         shape = tuple(sorted(values))
         shapes.setdefault(shape, []).append({"key": row_id, **{f"new_{name}": values[name] for name in shape}})
     for shape, params in shapes.items():
-        named: dict[str, Any] = {name: bindparam(f"new_{name}", type_=rows.c[name].type) for name in shape}
-        # By the key alone: a planner that is given the draft too may go through all rows of it for each.
-        statement = update(rows).where(rows.c.id == bindparam("key")).values(**named, version=rows.c.version + 1)
-        await session.execute_many(statement, params)
+        await session.execute_many(updating(rows, shape), params)
 
 
 async def remove_rows(session: Session, draft: Draft, gone: Mapping[str, Collection[str]]) -> None:

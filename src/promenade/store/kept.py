@@ -1,4 +1,4 @@
-"""Reading statements without the compiler: text and values worked out once, then carried out by the bare driver.
+"""Statements without the compiler: text and values worked out once, then carried out by the bare driver.
 
 SQLAlchemy takes longer to recognise a statement, to bind its values and to wrap its rows than a database takes to find
 a few rows. What is kept has been compiled through the gate of `store.tenancy`: tenant, user and moment of each
@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Dialect, Numeric
+from sqlalchemy import Dialect, Numeric, Row
+from sqlalchemy.engine.result import result_tuple
 from sqlalchemy.sql.compiler import SQLCompiler
 
 from odata_server.sql.connection import Kept
@@ -32,6 +33,7 @@ class Form:
     of_session: tuple[tuple[int, Callable[[Scope], Any], Process | None], ...]
     named: Mapping[str, tuple[tuple[int, Process | None], ...]]
     results: tuple[tuple[int, Process], ...]
+    row: Callable[[Sequence[Any]], Row[Any]]
 
     def bound(self, given: Mapping[str, Any], scope: Scope) -> list[Any]:
         """The values for one run."""
@@ -53,10 +55,14 @@ class Form:
             columns[at] = [process(value) for value in columns[at]]
         return list(zip(*columns, strict=True))
 
+    def rows(self, found: Sequence[Sequence[Any]]) -> Sequence[Row[Any]]:
+        """The same with their columns by name."""
+        return [self.row(one) for one in self.converted(found)]
+
 
 def form_of(kept: Kept, dialect: Dialect, scope: Scope) -> Form:
     """The form of a kept statement for sessions like this one, made at its first use."""
-    key = dialect.name, scope.system
+    key = dialect.name, scope.system, scope.tenant is None
     found: Form | None = kept.made.get(key)
     if found is None:
         found = kept.made[key] = _made(kept, dialect, scope)
@@ -81,7 +87,8 @@ def _made(kept: Kept, dialect: Dialect, scope: Scope) -> Form:
         None if at in of_session else _processed(values[name], processes.get(name)) for at, name in enumerate(names)
     )
     places = tuple((at, *found) for at, found in of_session.items())
-    return Form(text, bound, places, named, _results(compiled, dialect))
+    row = result_tuple([column.keyname for column in compiled._result_columns])
+    return Form(text, bound, places, named, _results(compiled, dialect), row)
 
 
 def _parameters(compiled: SQLCompiler) -> tuple[str, Sequence[str], Mapping[str, Any], Mapping[str, Any]]:

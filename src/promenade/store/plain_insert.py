@@ -1,4 +1,4 @@
-"""Inserts without the compiler: a confirm writes dozens of rows, and SQLAlchemy takes longer over each than SQLite."""
+"""Inserts without the compiler: a confirm writes dozens of rows, and SQLAlchemy takes longer than a database does."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Dialect, Executable, Insert, Table
+from sqlalchemy import Dialect, Insert, Table
+
+from promenade.store.unit import Statement
 
 __all__ = ["PlainInserts"]
 
@@ -28,7 +30,7 @@ class PlainInserts:
         self._dialect = dialect
         self._forms: dict[tuple[Table, tuple[str, ...]], _Form | None] = {}
 
-    def of(self, statement: Executable, rows: Rows) -> tuple[str, list[tuple[Any, ...]]] | None:
+    def of(self, statement: Statement, rows: Rows) -> tuple[str, list[tuple[Any, ...]]] | None:
         """The statement's text and its rows; None: this is more than a plain insert, SQLAlchemy's to run."""
         if type(statement) is not Insert or not _is_plain(statement):
             return None
@@ -58,7 +60,8 @@ class PlainInserts:
         if not all(default.is_scalar for default in defaults):
             return None
         names = [self._dialect.identifier_preparer.format_column(column) for column in [*given, *filled]]
-        marks = ", ".join("?" * len(names))
+        is_numbered = self._dialect.paramstyle == "numeric_dollar"
+        marks = ", ".join(f"${number}" if is_numbered else "?" for number in range(1, len(names) + 1))
         into = self._dialect.identifier_preparer.format_table(table)
         processes = [column.type._cached_bind_processor(self._dialect) for column in [*given, *filled]]
         return _Form(

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 import asyncpg
 from sqlalchemy import Executable, Row, event
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DBAPIError, DisconnectionError
+from sqlalchemy.exc import DBAPIError, DisconnectionError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.util import LRUCache
@@ -22,9 +22,10 @@ from sqlalchemy.util import LRUCache
 from odata_server.sql.connection import Kept
 from promenade.errors import Unavailable
 from promenade.store.hot import HOT
-from promenade.store.kept import form_of
+from promenade.store.kept import Form, form_of
+from promenade.store.plain_insert import PlainInserts
 from promenade.store.tenancy import Params, Scope, acting, guard_dialect
-from promenade.store.unit import Database, Session, Work, too_expensive
+from promenade.store.unit import Database, Session, Statement, Work, too_expensive
 
 __all__ = ["PostgresqlDatabase"]
 
@@ -32,6 +33,7 @@ T = TypeVar("T")
 
 CONNECTIONS = 12
 HOT_CONNECTIONS = 8
+STATEMENTS_MAX = 500  # prepared on each connection; kept ones are as many as the tables and their uses
 POOL_SECONDS = 5.0
 CONNECT_SECONDS = 5.0
 PING_SECONDS = 1.0
@@ -52,11 +54,12 @@ _OVERLOADED = (
 
 
 class _PostgresqlSession(Session):
-    __slots__ = ("_connection", "_driver", "_failure", "_seconds", "_system_cache")
+    __slots__ = ("_connection", "_driver", "_failure", "_inserts", "_seconds", "_system_cache")
 
-    def __init__(self, connection: AsyncConnection, system_cache: Any, scope: Scope) -> None:
+    def __init__(self, connection: AsyncConnection, inserts: PlainInserts, system_cache: Any, scope: Scope) -> None:
         super().__init__("postgresql", scope)
         self._connection = connection
+        self._inserts = inserts
         self._system_cache = system_cache
         self._seconds: float | None = None
         self._driver: asyncpg.Connection | None = None  # once it is used past SQLAlchemy
@@ -93,31 +96,62 @@ class _PostgresqlSession(Session):
                 self._failure = error
                 raise
 
-    async def _rows(self, statement: Executable, params: Any) -> Sequence[Row[Any]]:
+    async def _rows(self, statement: Statement, params: Any) -> Sequence[Row[Any]]:
+        if isinstance(statement, Kept):
+            return self._form(statement).rows(await self._fetched(statement, params or {}))
         result = await self._run(statement, params)
         return cast("Sequence[Row[Any]]", result.fetchall()) if result.returns_rows else ()
 
-    async def _count(self, statement: Executable, params: Any) -> int:
+    async def _count(self, statement: Statement, params: Any) -> int:
+        sets = params if isinstance(params, list) else [params]
+        if isinstance(statement, Kept):
+            form = self._form(statement)
+            return await self._written(form.text, [form.bound(one or {}, self.scope) for one in sets])
+        plain = self._inserts.of(statement, sets) if params else None
+        if plain is not None:
+            return await self._written(*plain)
         return int((await self._run(statement, params)).rowcount)
 
     async def run_kept(self, kept: Kept, values: Params) -> Sequence[Sequence[Any]]:
-        form = form_of(kept, self._connection.dialect, self.scope)
-        if self._driver is None:
-            self._driver = await self._begun()
+        return self._form(kept).converted(await self._fetched(kept, values))
+
+    def _form(self, kept: Kept) -> Form:
+        return form_of(kept, self._connection.dialect, self.scope)
+
+    async def _fetched(self, kept: Kept, values: Params) -> Sequence[Sequence[Any]]:
+        form = self._form(kept)
+        async with self._driving(form.text) as driver:
+            return cast("Sequence[Sequence[Any]]", await driver.fetch(form.text, *form.bound(values, self.scope)))
+
+    async def _written(self, text: str, values: Sequence[Sequence[Any]]) -> int:
+        async with self._driving(text) as driver:
+            if len(values) > 1:
+                await driver.executemany(text, values)
+                return len(values)
+            return int((await driver.execute(text, *values[0])).rpartition(" ")[2])  # such as INSERT 0 1
+
+    @asynccontextmanager
+    async def _driving(self, text: str) -> AsyncIterator[asyncpg.Connection]:
+        """The bare driver for one statement; what it raises looks as if SQLAlchemy had run it."""
+        driver = await self._driven()
         try:
             async with self._limited():
-                rows = await self._driver.fetch(form.text, *form.bound(values, self.scope))
+                yield driver
         except asyncpg.PostgresError as error:
-            self._failure = DBAPIError(form.text, None, error)
-            raise
-        return form.converted(rows)
+            is_of_the_data = isinstance(error, asyncpg.IntegrityConstraintViolationError)
+            self._failure = (IntegrityError if is_of_the_data else DBAPIError)(text, None, error)
+            raise self._failure from error
 
-    async def _begun(self) -> asyncpg.Connection:
-        """The driver's connection, its transaction begun: SQLAlchemy begins it with its own first statement."""
-        adapted: Any = (await self._connection.get_raw_connection()).dbapi_connection
-        if adapted._transaction is None:
-            await adapted._start_transaction()
-        return adapted.driver_connection
+    async def _driven(self) -> asyncpg.Connection:
+        """The driver's connection, its transaction begun; SQLAlchemy is told, for it is to commit it."""
+        if self._driver is None:
+            adapted: Any = (await self._connection.get_raw_connection()).dbapi_connection
+            if not self._connection.in_transaction():
+                await self._connection.begin()
+            if adapted._transaction is None:
+                await adapted._start_transaction()
+            self._driver = adapted.driver_connection
+        return self._driver
 
     async def hot(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
         try:
@@ -133,12 +167,16 @@ class _PostgresqlSession(Session):
     @asynccontextmanager
     async def _savepoint(self) -> AsyncIterator[None]:
         before = self._failure
+        driver = await self._driven()
+        await driver.execute("SAVEPOINT part")
         try:
-            async with self._connection.begin_nested():
-                yield
+            yield
         except BaseException:
-            self._failure = before  # what failed inside is undone
+            if not driver.is_closed():
+                await driver.execute("ROLLBACK TO SAVEPOINT part; RELEASE SAVEPOINT part")
+                self._failure = before  # what failed inside is undone
             raise
+        await driver.execute("RELEASE SAVEPOINT part")
 
 
 class PostgresqlDatabase(Database):
@@ -162,6 +200,7 @@ class PostgresqlDatabase(Database):
         self._engine = self._make_engine()
         self._reading = self._engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         self._system_cache: Any = LRUCache(500)
+        self._inserts = PlainInserts(self._engine.dialect)
         self._hot_pool: asyncpg.Pool | None = None
         self._opening_hot_pool = asyncio.Lock()
 
@@ -176,7 +215,11 @@ class PostgresqlDatabase(Database):
             pool_size=CONNECTIONS,
             max_overflow=0,
             pool_timeout=POOL_SECONDS,
-            connect_args={"server_settings": self._settings, "timeout": CONNECT_SECONDS},
+            connect_args={
+                "server_settings": self._settings,
+                "timeout": CONNECT_SECONDS,
+                "statement_cache_size": STATEMENTS_MAX,
+            },
         )
         guard_dialect(engine.sync_engine.dialect)
 
@@ -235,7 +278,7 @@ class PostgresqlDatabase(Database):
                 committing = False
                 try:
                     async with engine.connect() as connection:
-                        session = _PostgresqlSession(connection, self._system_cache, scope)
+                        session = _PostgresqlSession(connection, self._inserts, self._system_cache, scope)
                         value = await work(session)
                         committing = True
                         await session.commit()

@@ -18,10 +18,10 @@ from odata_server.sql.connection import Kept
 from odata_server.sql.sqlite_functions import install
 from promenade.errors import Unavailable
 from promenade.store.hot import HOT
-from promenade.store.kept import form_of
+from promenade.store.kept import Form, form_of
 from promenade.store.plain_insert import PlainInserts
 from promenade.store.tenancy import Params, Scope, acting, guard_dialect
-from promenade.store.unit import Session, too_expensive
+from promenade.store.unit import Session, Statement, too_expensive
 
 __all__ = ["Line", "SqliteSession", "drive", "translated", "unavailable"]
 
@@ -72,7 +72,9 @@ class SqliteSession(Session):
         if self._seconds is not None and getattr(cause, "sqlite_errorname", "") == "SQLITE_INTERRUPT":
             raise too_expensive(self._seconds) from error
 
-    async def _rows(self, statement: Executable, params: Any) -> Sequence[Row[Any]]:
+    async def _rows(self, statement: Statement, params: Any) -> Sequence[Row[Any]]:
+        if isinstance(statement, Kept):
+            return self._form(statement).rows(self._fetched(statement, params or {}))
         result = self._run(statement, params)
         try:
             return cast("Sequence[Row[Any]]", result.fetchall()) if result.returns_rows else ()
@@ -80,23 +82,35 @@ class SqliteSession(Session):
             self._refuse_if_late(error.orig, error)
             raise
 
-    async def _count(self, statement: Executable, params: Any) -> int:
-        plain = self._inserts.of(statement, params if isinstance(params, list) else [params]) if params else None
+    async def _count(self, statement: Statement, params: Any) -> int:
+        sets = params if isinstance(params, list) else [params]
+        if isinstance(statement, Kept):
+            form = self._form(statement)
+            return self._written(form.text, [form.bound(one or {}, self.scope) for one in sets])
+        plain = self._inserts.of(statement, sets) if params else None
         if plain is not None:
-            try:
-                return self.raw.executemany(*plain).rowcount
-            except sqlite3.Error as error:
-                raise DBAPIError.instance(plain[0], None, error, sqlite3.Error) from error
+            return self._written(*plain)
         return int(self._run(statement, params).rowcount)
 
-    async def run_kept(self, kept: Kept, values: Params) -> Sequence[Sequence[Any]]:
-        form = form_of(kept, self._connection.dialect, self.scope)
+    def _written(self, text: str, values: Sequence[Sequence[Any]]) -> int:
         try:
-            rows = self.raw.execute(form.text, form.bound(values, self.scope)).fetchall()
+            return self.raw.executemany(text, values).rowcount
+        except sqlite3.Error as error:
+            raise DBAPIError.instance(text, None, error, sqlite3.Error) from error
+
+    async def run_kept(self, kept: Kept, values: Params) -> Sequence[Sequence[Any]]:
+        return self._form(kept).converted(self._fetched(kept, values))
+
+    def _form(self, kept: Kept) -> Form:
+        return form_of(kept, self._connection.dialect, self.scope)
+
+    def _fetched(self, kept: Kept, values: Params) -> Sequence[Sequence[Any]]:
+        form = self._form(kept)
+        try:
+            return self.raw.execute(form.text, form.bound(values, self.scope)).fetchall()
         except sqlite3.OperationalError as error:
             self._refuse_if_late(error, error)
             raise
-        return form.converted(rows)
 
     async def hot(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
         return HOT[name].sqlite(self.raw, params)

@@ -190,7 +190,7 @@ def _stamped(statement: Insert, params: Params | Sequence[Params] | None, scope:
     if statement._multi_values:
         raise TenantBreach("give many rows as parameters, not as values: the gate stamps parameters")
     if params is None:
-        return statement.values(tenant_id=scope.tenant), None
+        return statement.values(tenant_id=SESSION_TENANT), None
     if isinstance(params, Mapping):
         return statement, _stamp(params, scope.tenant)
     return statement, [_stamp(one, scope.tenant) for one in params]

@@ -14,9 +14,12 @@ from odata_server.sql.connection import Kept
 from promenade.errors import Invalid
 from promenade.store.tenancy import NOBODY, SYSTEM, Params, Scope, admit
 
-__all__ = ["Database", "Look", "Session", "Work", "too_expensive"]
+__all__ = ["Database", "Look", "Session", "Statement", "Work", "too_expensive"]
 
 T = TypeVar("T")
+
+Statement = Executable | Kept
+"""What a session runs: a statement, or one that was worked out before."""
 
 
 class Session(ABC):
@@ -33,17 +36,27 @@ class Session(ABC):
         """The tenant whose rows this session sees; None: nobody's, or everybody's in a system session."""
         return self.scope.tenant
 
-    async def execute(self, statement: Executable, params: Params | None = None) -> Sequence[Row[Any]]:
+    # A kept statement has been admitted when its form was made.
+
+    async def execute(self, statement: Statement, params: Params | None = None) -> Sequence[Row[Any]]:
         """Run one statement and return its rows (of a select, or RETURNING), else nothing."""
+        if isinstance(statement, Kept):
+            return await self._rows(statement, params)
         return await self._rows(*admit(statement, params, self.scope))
 
-    async def rowcount(self, statement: Executable, params: Params | None = None) -> int:
+    async def rowcount(self, statement: Statement, params: Params | None = None) -> int:
         """Run one insert, update or delete and return how many rows it touched."""
+        if isinstance(statement, Kept):
+            return await self._count(statement, params)
         return await self._count(*admit(statement, params, self.scope))
 
-    async def execute_many(self, statement: Executable, params: Sequence[Params]) -> None:
+    async def execute_many(self, statement: Statement, params: Sequence[Params]) -> None:
         """Run one statement for every parameter set; none, nothing happens."""
-        if params:
+        if not params:
+            return
+        if isinstance(statement, Kept):
+            await self._count(statement, params)
+        else:
             await self._count(*admit(statement, params, self.scope))
 
     @abstractmethod
@@ -67,10 +80,10 @@ class Session(ABC):
         """A part of the unit that can fail alone: what it did is undone when the block raises."""
 
     @abstractmethod
-    async def _rows(self, statement: Executable, params: Any) -> Sequence[Row[Any]]: ...
+    async def _rows(self, statement: Statement, params: Any) -> Sequence[Row[Any]]: ...
 
     @abstractmethod
-    async def _count(self, statement: Executable, params: Any) -> int: ...
+    async def _count(self, statement: Statement, params: Any) -> int: ...
 
 
 def too_expensive(seconds: float) -> Invalid:
