@@ -41,6 +41,10 @@ class Dialect:
     def prefix(self) -> str:
         return "@" if self.version == "4.01" else "@odata."
 
+    def count(self, number: int) -> int | str:
+        """How a count is written: as Int64 is (OData JSON Format 4.01, 3.2)."""
+        return str(number) if self.quoted_numbers else number
+
     @property
     def media_type(self) -> str:
         name = "metadata" if self.version == "4.01" else "odata.metadata"

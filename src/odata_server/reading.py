@@ -69,7 +69,7 @@ async def _entities(x: Exchange, unit: Unit) -> Response:
     name = target.entity_set.name if target.entity_set else f"Collection({x.edm.qualified(target.entity_type.name)})"
     body = x.context(f"{name}{fragment}")
     if rows.count is not None:
-        body[f"{prefix}count"] = rows.count
+        body[f"{prefix}count"] = x.dialect.count(rows.count)
     body["value"] = items
     return _page(x, body, rows.next_token)
 
@@ -137,7 +137,7 @@ async def _references(x: Exchange, unit: Unit) -> Response:
     key = f"{x.dialect.prefix}id"
     body = x.context("Collection($ref)")
     if rows.count is not None:
-        body[f"{x.dialect.prefix}count"] = rows.count
+        body[f"{x.dialect.prefix}count"] = x.dialect.count(rows.count)
     body["value"] = [{key: x.request.origin + x.links.entity(target.entity_set, row)} for row in rows.items]
     return _page(x, body, rows.next_token)
 
@@ -212,7 +212,7 @@ def _property(x: Exchange, row: Mapping[str, Any], value: Any, etag: str | None)
     value = x.encoder.value(value, last.type, collection=last.collection)
     if last.collection:
         if x.options.count:
-            body[f"{x.dialect.prefix}count"] = len(value)
+            body[f"{x.dialect.prefix}count"] = x.dialect.count(len(value))
         start = x.options.skip or 0
         body["value"] = value[start : None if x.options.top is None else start + x.options.top]
     elif isinstance(value, dict):

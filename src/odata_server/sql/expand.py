@@ -165,11 +165,12 @@ class _Expansion:
     async def run(self) -> None:
         links = self.parents.links(self.way)
         distinct = list(dict.fromkeys(link for link in links if link is not None))
-        prefix = self.request.shape.prefix
+        shape = self.request.shape
         if self.branch.kind == "$count" or self.options.count:
             counts = await self._counts(distinct)
             for record, link in zip(self.parents.records, links, strict=True):
-                record[f"{self.name}{prefix}count"] = counts.get(link, 0) if link is not None else 0
+                number = counts.get(link, 0) if link is not None else 0
+                record[f"{self.name}{shape.prefix}count"] = str(number) if shape.quoted_numbers else number
             if self.branch.kind == "$count":
                 return
         projection = self.way.projection(self.request)
