@@ -162,7 +162,7 @@ ACTION_FAULTS: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
         ("Campaigns", "removePromotion"): reference.FAULTS["removePromotion"],
         ("CouponTypes", "generateCodes"): (
             "400 `OUT_OF_RANGE`: not from 1 to 1 000 000",
-            "409 `INDIVIDUAL_ONLY`: a GENERIC type has one code",
+            "400 `INDIVIDUAL_ONLY`: a GENERIC type has one code",
             "409 `CODES_EXHAUSTED`: the configuration gives too few codes; a large batch FAILS with the same words",
         ),
         ("CouponTypes", "issueCoupon"): (
