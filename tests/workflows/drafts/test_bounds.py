@@ -93,6 +93,19 @@ async def test_a_draft_has_no_more_rows_than_one_request_may_write(
     assert len(await ann.draft_rows("TemplateConditions")) == 2 + 4
 
 
+async def test_rows_that_others_replace_are_not_counted(ann: Editor, monkeypatch: pytest.MonkeyPatch) -> None:
+    new = await ann.begin("PromotionTemplates", name="Pack", conditions=conditions(2, 3))
+    monkeypatch.setattr(drafting, "ROWS_MAX", 9)
+    await ann.change("PromotionTemplates", new, conditions=conditions(2, 3))
+    assert len(await ann.draft_rows("TemplateConditions")) == 2
+    too_many = ann.change("PromotionTemplates", new, conditions=conditions(3, 3))
+    assert (await refusal(too_many, Invalid)).code == "TOO_MANY_ROWS"
+    await ann.activate("PromotionTemplates", new)
+    await ann.edit("PromotionTemplates", new)
+    copied = ann.change("PromotionTemplates", new, conditions=conditions(2, 3))
+    assert (await refusal(copied, Invalid)).code == "TOO_MANY_ROWS"
+
+
 async def test_drafts_that_nobody_touches_go_after_thirty_days(ann: Editor, bob: Editor) -> None:
     left = await ann.begin("Promotions", posGroups=[{}])
     ann.later(seconds=1)

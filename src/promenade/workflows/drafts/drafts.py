@@ -247,9 +247,10 @@ class Drafts:
                 if is_begun:
                     await begin_draft(self._session, draft)
                 else:
-                    await self._bound(draft, plan.writes)
                     await touch_draft(self._session, draft, self._at)
                 await self._store(draft, plan.writes)
+                if not is_begun:
+                    await self._bound(draft, plan.writes)
         except BrokenConstraint as broken:
             unit.faults.forget()
             raise Conflict("ALREADY_EXISTS", "Another draft has a row with this ID.", "ID") from broken
@@ -258,9 +259,12 @@ class Drafts:
             raise
 
     async def _bound(self, draft: Draft, writes: Sequence[Write]) -> None:
-        """A draft is activated by one request, and can have no more rows than one may write."""
-        new = sum([write.act is Act.CREATE for write in writes])
-        if new and await draft_rows.count_rows(self._session, draft) + new > ROWS_MAX:
+        """A draft is activated by one request, and can have no more rows than one may write.
+
+        Looked at last: what the draft itself has added goes with its parts when it is taken away, and leaves room.
+        """
+        is_more = any(write.act is Act.CREATE for write in writes)
+        if is_more and await draft_rows.count_rows(self._session, draft) > ROWS_MAX:
             raise _too_many_rows()
 
     async def _store(self, draft: Draft, writes: Sequence[Write]) -> None:
