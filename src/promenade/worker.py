@@ -89,16 +89,18 @@ class Worker:
         claimed = await claim_jobs(self._context, BATCH, self._lease_seconds)
         self._had_jobs = bool(claimed)
         await asyncio.gather(*(self._carry_out(job) for job in claimed))
-        await self._purge()
-        done = len(claimed) + await work_on_a_batch(self._context, self._draw)
+        done = len(claimed) + await self._purge() + await work_on_a_batch(self._context, self._draw)
         return done if len(claimed) == BATCH else done + await run_forecasts(self._context)
 
-    async def _purge(self) -> None:
-        """Delete what nobody has touched for long, when the worker begins and then every hour."""
+    async def _purge(self) -> int:
+        """Delete what nobody has touched for long, when the worker begins and then every hour; how many there were."""
         at = self._context.clock()
-        if self._purged_at is None or at - self._purged_at >= PURGE_EVERY:
+        if self._purged_at is not None and at - self._purged_at < PURGE_EVERY:
+            return 0
+        gone = await drafts.purge(self._context)
+        if not gone:  # otherwise there may be more, after what others wait for
             self._purged_at = at
-            await drafts.purge(self._context)
+        return gone
 
     async def _carry_out(self, job: ClaimedJob) -> None:
         """Carry out one job; never raises, because its neighbours in the batch must not be left alone."""

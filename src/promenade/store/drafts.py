@@ -26,7 +26,9 @@ __all__ = [
     "touch_draft",
 ]
 
-PURGED_MAX = 100  # drafts of one round: what goes with them is deleted in the same transaction
+PURGED_MAX = (
+    5  # drafts of one round: with as many rows as they can have, what goes with them takes a quarter of a second
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from promenade.workflows.context import Context
 __all__ = ["KEPT", "purge", "purge_left"]
 
 KEPT = timedelta(days=30)
-_ROUNDS_MAX = 10
+_ROUNDS_MAX = 4
 
 
 async def purge_left(session: Session, at: datetime) -> int:
