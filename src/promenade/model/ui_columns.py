@@ -53,13 +53,14 @@ def order(sight: Sight, odata_type: OdataType) -> Annotation | None:
 
 
 def selection_fields(sight: Sight, odata_type: OdataType) -> Annotation | None:
-    """What a list is filtered by at hand."""
+    """What a list is filtered by at hand: by what it is known by where nothing else divides it."""
     ranked = sorted(
         (rank, at, one.name)
         for at, one in enumerate(sight.shown(odata_type))
         if (rank := _filter_rank(sight, odata_type, one)) is not None
     )
-    chosen = tuple(property_path(name) for _, _, name in ranked[:FILTERS_MAX])
+    names = [name for _, _, name in ranked[:FILTERS_MAX]]
+    chosen = tuple(property_path(name) for name in names or sight.natural_key(odata_type.name))
     return Annotation("UI.SelectionFields", chosen) if chosen else None
 
 

@@ -37,3 +37,14 @@ def test_counts_are_strings_where_whole_numbers_of_64_bits_are(admin: Admin, pla
     hook = admin.make("WebhookSubscriptions", callbackUrl="https://example.com/x", eventTypes=["*"], name="x")
     kinds = admin.get(f"WebhookSubscriptions({hook['ID']})/eventTypes?$count=true", accept=QUOTED).json()
     assert kinds["@odata.count"] == "1"
+
+
+def test_every_list_of_what_is_edited_can_be_narrowed_at_hand(admin: Admin) -> None:
+    """A list page has filter fields for every root of drafts; where there is no code to choose from, its key."""
+    schema = admin.read("$metadata?$format=application/json")["AdminService"]
+    container = schema["EntityContainer"]
+    roots = [name for name, one in container.items() if isinstance(one, dict) and "@Common.DraftRoot" in one]
+    assert len(roots) == 12
+    for name in roots:
+        assert schema[container[name]["$Type"].rpartition(".")[2]]["@UI.SelectionFields"], name
+    assert "code" in schema["PriorityGroups"]["@UI.SelectionFields"]
