@@ -26,9 +26,7 @@ __all__ = [
     "touch_draft",
 ]
 
-PURGED_MAX = (
-    5  # drafts of one round: with as many rows as they can have, what goes with them takes a quarter of a second
-)
+PURGED_MAX = 5  # drafts of one round, deleted in one transaction: with all the rows they can have a quarter of a second
 
 
 @dataclass(frozen=True, slots=True)
