@@ -24,7 +24,7 @@ from promenade.store.definitions import PromotionRows
 from promenade.store.forecast_sales import Cursor
 from promenade.store.promotion_rows import read_parts
 from promenade.store.schema import table
-from promenade.store.surroundings import load_surroundings
+from promenade.store.surroundings import load_places
 from promenade.store.unit import Session
 from promenade.store.upsert import upsert
 
@@ -103,7 +103,7 @@ async def read_subject(session: Session, promotion_id: str) -> Subject | None:
     rows = await session.execute(select(_PROMOTIONS).where(_PROMOTIONS.c.id == promotion_id))
     if not rows:
         return None
-    places = (await load_surroundings(session)).places
+    places = await load_places(session)
     read = PromotionRows(rows, await read_parts(session, [promotion_id]))
     definition = read.definitions(places)[promotion_id]
     given = [one.free_item_article_number for one in definition.actions if one.free_item_article_number]

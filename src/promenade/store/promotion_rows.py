@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, select
+from sqlalchemy import ColumnElement, Row, Select, Table, select
 
+from promenade.store.recurring import among
 from promenade.store.schema import table
 from promenade.store.unit import Session
 
@@ -70,19 +71,18 @@ class Parts:
 async def read_rows(session: Session, ids: Collection[str] | None) -> Sequence[Row[Any]]:
     """The tenant's promotions in one of `LOADED_STATUSES`, all or those in ``ids``."""
     promotions = table("Promotions")
-    wanted = promotions.c.status.in_(LOADED_STATUSES)
-    return await session.execute(select(promotions).where(wanted & _among(promotions.c.id, ids)))
+    return await _among(session, promotions, "id", ids, _loaded)
+
+
+def _loaded(condition: ColumnElement[bool], rows: Table) -> Select[Any]:
+    return select(rows).where(rows.c.status.in_(LOADED_STATUSES) & condition)
 
 
 async def read_parts(session: Session, ids: Collection[str] | None) -> Parts:
     """What belongs to the promotions in ``ids``, or to all."""
 
     async def children(name: str, parent: str, parents: Collection[str] | None = ids) -> Rows:
-        rows = table(name)
-        return _by(parent, await session.execute(select(rows).where(_among(rows.c[parent], parents))))
-
-    async def entities(name: str) -> Mapping[str, Row[Any]]:
-        return {row.id: row for row in await session.execute(select(table(name)))}
+        return _by(parent, await _among(session, table(name), parent, parents))
 
     def found(of: Rows) -> Collection[str] | None:
         return None if ids is None else [row.id for row in _every(of)]
@@ -93,6 +93,9 @@ async def read_parts(session: Session, ids: Collection[str] | None) -> Parts:
     of_conditions, of_actions = found(conditions), found(actions)
     exclusions = await children("ActionExclusions", "action_id", of_actions)
     pilots = await children("PromotionPilotConfigs", "promotion_id")
+    memberships = await children("PriorityGroupPromotions", "promotion_id")
+    groups = None if ids is None else {row.priority_group_id for row in _every(memberships)}
+    campaigns = await _named(session, "Campaigns", "campaign_id", ids)
     parts = Parts(
         conditions=conditions,
         condition_values=await children("ConditionValueListItems", "condition_id", of_conditions),
@@ -108,12 +111,12 @@ async def read_parts(session: Session, ids: Collection[str] | None) -> Parts:
         loyalty_articles=await children("LoyaltyActionArticleListItems", "loyalty_action_id", found(loyalty_actions)),
         pos_groups=await children("PromotionPosGroups", "promotion_id"),
         configs=await children("CalculationConfigs", "promotion_id"),
-        memberships=await children("PriorityGroupPromotions", "promotion_id"),
-        priority_groups=await entities("PriorityGroups"),
-        exclusion_groups=await entities("MutualExclusionGroups"),
-        campaigns=await entities("Campaigns"),
+        memberships=memberships,
+        priority_groups={row.id: row for row in await _among(session, table("PriorityGroups"), "id", groups)},
+        exclusion_groups=await _named(session, "MutualExclusionGroups", "mutual_exclusion_group_id", ids),
+        campaigns=campaigns,
         article_numbers={},
-        campaign_pos_groups=await children("CampaignPosGroups", "campaign_id", None),
+        campaign_pos_groups=await children("CampaignPosGroups", "campaign_id", None if ids is None else campaigns),
         pilots=pilots,
         pilot_pos_groups=await children("PilotPosGroups", "config_id", found(pilots)),
         control_pos_groups=await children("ControlPosGroups", "config_id", found(pilots)),
@@ -129,13 +132,47 @@ async def _with_articles(session: Session, parts: Parts) -> Parts:
     if not linked:
         return parts
     articles = table("Articles")
-    wanted = _among(articles.c.id, linked if len(linked) <= NAMED_MAX else None)
-    rows = await session.execute(select(articles.c.id, articles.c.article_number).where(wanted))
+    rows = await _among(session, articles, "id", linked if len(linked) <= NAMED_MAX else None, _numbers)
     return replace(parts, article_numbers={row.id: row.article_number for row in rows})
 
 
-def _among(column: ColumnElement[str], ids: Collection[str] | None) -> ColumnElement[bool]:
-    return column.is_not(None) if ids is None else column.in_(list(ids))
+async def _named(session: Session, name: str, column: str, ids: Collection[str] | None) -> Mapping[str, Row[Any]]:
+    """What the promotions in ``ids`` name in a column of theirs; of all of them, all that there is."""
+    rows, promotions = table(name), table("Promotions")
+    if ids is None:
+        return {row.id: row for row in await session.execute(select(rows))}
+    if not ids:
+        return {}
+    found = among((promotions.c.id,), list(ids), _named_by, rows, promotions.c[column])
+    return {row.id: row for row in await session.execute(*found)}
+
+
+def _numbers(condition: ColumnElement[bool], articles: Table) -> Select[Any]:
+    return select(articles.c.id, articles.c.article_number).where(condition)
+
+
+def _whole(condition: ColumnElement[bool], rows: Table) -> Select[Any]:
+    return select(rows).where(condition)
+
+
+def _named_by(condition: ColumnElement[bool], rows: Table, column: ColumnElement[Any]) -> Select[Any]:
+    """``condition`` is one on promotions, ``column`` theirs that names these rows."""
+    return select(rows).where(rows.c.id.in_(select(column).where(condition)))
+
+
+async def _among(
+    session: Session,
+    rows: Table,
+    column: str,
+    values: Collection[str] | None,
+    build: Callable[..., Select[Any]] = _whole,
+) -> Sequence[Row[Any]]:
+    """Rows whose ``column`` is among ``values``; None: all. Of none nothing is read."""
+    if values is None:
+        return await session.execute(build(rows.c[column].is_not(None), rows))
+    if not values:
+        return ()
+    return await session.execute(*among((rows.c[column],), list(values), build, rows))
 
 
 def _by(parent: str, rows: Sequence[Row[Any]]) -> Rows:

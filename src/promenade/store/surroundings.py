@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
+from typing import Any
 
 import msgspec
-from sqlalchemy import select
+from sqlalchemy import Row, select
 
+from odata_server.sql.connection import Kept
 from promenade.engine.basket import PosGroupFact
 from promenade.store.definitions import Places
 from promenade.store.schema import table
 from promenade.store.unit import Session
 
-__all__ = ["CouponType", "PosGroup", "Surroundings", "TenantSettings", "load_surroundings", "tree_hash"]
+__all__ = ["CouponType", "PosGroup", "Surroundings", "TenantSettings", "load_places", "load_surroundings", "tree_hash"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +66,7 @@ async def load_surroundings(session: Session) -> Surroundings:
     """Read everything, one statement per table."""
     pos_groups = await _pos_groups(session)
     coupon_types = await _coupon_types(session)
-    groups = table("ArticleGroups")
-    rows = await session.execute(select(groups.c.id, groups.c.group_id, groups.c.parent_id))
+    rows = await _article_groups(session)
     keys = {row.id: row.group_id for row in rows}
     return Surroundings(
         settings=await _settings(session),
@@ -75,6 +77,22 @@ async def load_surroundings(session: Session) -> Surroundings:
         article_tree={row.group_id: keys.get(row.parent_id) for row in rows},
         places=Places(keys, _below(pos_groups)),
     )
+
+
+async def load_places(session: Session) -> Places:
+    """The `Surroundings.places` alone."""
+    keys = {row.id: row.group_id for row in await _article_groups(session)}
+    return Places(keys, _below(await _pos_groups(session)))
+
+
+async def _article_groups(session: Session) -> Sequence[Row[Any]]:
+    return await session.execute(_all_of("ArticleGroups", "id", "group_id", "parent_id"))
+
+
+@cache
+def _all_of(set_name: str, *columns: str) -> Kept:
+    rows = table(set_name)
+    return Kept(select(*[rows.c[name] for name in columns]))
 
 
 def tree_hash(article_tree: Mapping[str, str | None]) -> str:
@@ -97,12 +115,7 @@ async def _settings(session: Session) -> TenantSettings:
 
 
 async def _pos_groups(session: Session) -> dict[str, PosGroup]:
-    groups = table("PosGroups")
-    rows = await session.execute(
-        select(
-            groups.c.id, groups.c.code, groups.c.currency, groups.c.time_zone, groups.c.is_active, groups.c.parent_id
-        )
-    )
+    rows = await session.execute(_all_of("PosGroups", "id", "code", "currency", "time_zone", "is_active", "parent_id"))
     return {
         row.id: PosGroup(
             PosGroupFact(row.id, row.code, row.currency, row.time_zone or "UTC"), bool(row.is_active), row.parent_id

@@ -10,7 +10,7 @@ from datetime import datetime
 from promenade.errors import Invalid, NotFound
 from promenade.store.authored import Columns, read_rows
 from promenade.store.definitions import read_promotions
-from promenade.store.surroundings import load_surroundings
+from promenade.store.surroundings import load_places
 from promenade.store.unit import Session
 from promenade.workflows.authoring import Authoring
 from promenade.workflows.authoring.locks import locked
@@ -40,7 +40,7 @@ async def move_promotion(authoring: Authoring, session: Session, promotion_id: s
     await move(authoring, "Promotions", promotion_id, verb)
     if verb == "activate" and before["status"] == "ACTIVE":
         read = await read_promotions(session, (promotion_id,))
-        (definition,) = read.definitions((await load_surroundings(session)).places).values()
+        (definition,) = read.definitions(await load_places(session)).values()
         faults = missing(definition, at)
         if faults:
             first = faults[0]

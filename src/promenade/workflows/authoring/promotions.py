@@ -21,7 +21,7 @@ from promenade.events import (
 from promenade.store.authored import Columns, has_pilot_config_anywhere, read_ids, read_rows
 from promenade.store.definitions import read_promotions
 from promenade.store.outbox import emit_all
-from promenade.store.surroundings import load_surroundings
+from promenade.store.surroundings import load_places
 from promenade.workflows.authoring.checks import already_exists
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.runnable import broken_parts, missing
@@ -60,7 +60,7 @@ class _Promotions(Rules):
         ids = unit.ids_of("Promotions")
         if not ids:
             return
-        rows = {row["id"]: row for row in await read_rows(unit.session, "Promotions", "id", ids)}
+        rows = await _rows(unit, ids)
         _check_conditions(unit, rows)
         live = [key for key, row in rows.items() if row["status"] in _LIVE]
         if live:
@@ -68,6 +68,15 @@ class _Promotions(Rules):
         unit.faults.raise_any()
         news = [one for key, row in rows.items() for one in _news(unit, row, unit.subjects["Promotions", key])]
         await emit_all(unit.session, news, new_id=unit.new_id, at=unit.at)
+
+
+async def _rows(unit: Unit, ids: Sequence[str]) -> dict[str, Columns]:
+    """Promotions as the unit leaves them, without those that it has deleted; only what it did not write is read."""
+    written = {write.id: write.after for write in unit.written if write.set_name == "Promotions"}
+    rest = [key for key in ids if key not in written]
+    read = {row["id"]: row for row in await read_rows(unit.session, "Promotions", "id", rest)} if rest else {}
+    known = {key: written[key] for key in ids if written.get(key)}
+    return dict(sorted((known | read).items()))
 
 
 def _check_conditions(unit: Unit, rows: Mapping[str, Columns]) -> None:
@@ -92,7 +101,7 @@ def _check_conditions(unit: Unit, rows: Mapping[str, Columns]) -> None:
 async def _check_live(unit: Unit, ids: Sequence[str]) -> None:
     """Every live promotion that the unit touched must compile; one that has just become live must be able to run."""
     read = await read_promotions(unit.session, ids)
-    definitions = read.definitions((await load_surroundings(unit.session)).places)
+    definitions = read.definitions(await load_places(unit.session))
     budgets = {key for one in definitions.values() for key in one.budget_ids}
     currencies = {row["id"]: row["currency"] for row in await read_rows(unit.session, "Budgets", "id", budgets)}
     for key, definition in definitions.items():
