@@ -239,3 +239,21 @@ def test_without_a_token_the_answer_says_what_is_needed(shop: Shop) -> None:
 def test_roles_other_than_the_tills_do_not_price(shop: Shop) -> None:
     assert fault(shop.call("/pos/v2/evaluate", basket(), client="planner"))[:2] == (403, "MISSING_SCOPE")
     assert shop.call("/pos/v2/simulate", basket(), client="administrator").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("names", "user"),
+    [
+        ({"user_name": "ann"}, "ann"),
+        ({"user_name": "\x00"}, "till-7"),
+        ({"user_name": "a\nb"}, "till-7"),
+        ({"user_name": "\ufeff", "sub": "", "client_id": "back-office"}, "back-office"),
+    ],
+    ids=ascii,
+)
+def test_what_cannot_be_shown_is_no_name_of_a_user(external: External, names: dict[str, Any], user: str) -> None:
+    """No database of ours may be unable to hold it, and nobody is to be mistaken for somebody else."""
+    token = signed(external.rsa, **{"scope": "svc.Admin", **names})
+    headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
+    made = httpx2.post(f"{external.service.url}/admin/Promotions", content="{}", headers=headers)
+    assert (made.status_code, made.json()["createdBy"]) == (201, user)

@@ -199,8 +199,8 @@ class Authenticator:
         tenant = next((claims[name] for name in self._tenant_claims if _is_text(claims.get(name))), None)
         if tenant is None:
             raise Forbidden("UNKNOWN_TENANT", "The token names no tenant.")
-        client_id = next((claims[name] for name in ("client_id", "cid", "azp") if _is_text(claims.get(name))), "")
-        user = next((claims[name] for name in ("user_name", "sub") if _is_text(claims.get(name))), client_id)
+        client_id = next((claims[name] for name in ("client_id", "cid", "azp") if _is_name(claims.get(name))), "")
+        user = next((claims[name] for name in ("user_name", "sub") if _is_name(claims.get(name))), client_id)
         return Caller(tenant, user, client_id or user, scopes_of(claims.get("scope")), float(claims["exp"]))
 
 
@@ -211,6 +211,11 @@ def _joined(scope: Scope, name: bytes) -> str:
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value)
+
+
+def _is_name(value: object) -> bool:
+    """Whether it can be shown and stored: no control characters, no halves of letters."""
+    return isinstance(value, str) and bool(value) and value.isprintable()
 
 
 def _key_id(token: bytes) -> str | None:
