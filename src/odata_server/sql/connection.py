@@ -15,10 +15,11 @@ __all__ = ["Keeping", "Kept", "SqlConnection"]
 class Kept:
     """A statement that is carried out again and again; ``made`` is for what a connection has prepared of it.
 
-    What varies are parameters with names of their own; all other values stay as they are.
+    It is a SELECT, or a statement that writes. What varies are parameters with names of their own; all other values
+    stay as they are.
     """
 
-    statement: Executable
+    statement: Any
     made: dict[Any, Any] = field(default_factory=dict)
 
 
