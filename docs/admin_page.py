@@ -40,6 +40,7 @@ _INTRO = inspect.cleandoc(
     - Errors are always `{"error": {"code", "message", "target", "details"}}`, as `application/json`.
     - PATCH and PUT answer 200 with the entity, unless `Prefer: return=minimal` is sent.
     - There is no `minorVersion`.
+    - `locked` in a PATCH of a campaign is passed over, like all that is computed; `lock` and `unlock` change it.
     - Messages of a request that went well are in the header `sap-messages`: a JSON array of `code`, `message`, `target`
       and `numericSeverity`.
     - A caller who comes by a session cookie sends `X-CSRF-Token` with every write; `HEAD /admin/` with
