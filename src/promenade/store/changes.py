@@ -10,17 +10,13 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 from typing import Any
 
-from sqlalchemy import delete, insert, or_, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import delete, or_, select
 
-from odata_server.sql.connection import Kept
 from promenade.store.hot import hot_statement
-from promenade.store.recurring import parameter
 from promenade.store.schema import table
-from promenade.store.types import maybe_moment
+from promenade.store.types import maybe_moment, to_microseconds
 from promenade.store.unit import Look, Session
 
 __all__ = ["KINDS", "Changes", "Version", "read_changes", "read_version", "record_change"]
@@ -72,36 +68,51 @@ async def record_change(session: Session, kind: str, *entity_ids: str, at: datet
     """
     if kind not in KINDS:
         raise ValueError(f"{kind} is recorded as one of {', '.join(sorted(KINDS))}")
-    counter = "articles" if kind == "Articles" else "promotions"
-    version = await _raise_counter(session, counter, at)
+    if session.tenant is None:
+        raise ValueError("a change belongs to a tenant")
+    is_article = kind == "Articles"
     ids = set(entity_ids) if 0 < len(entity_ids) <= IDS_MAX else {EVERYTHING}
-    changes = table("catalogue_changes")
-    await session.execute_many(
-        insert(changes), [{"kind": kind, "version": version, "entity_id": one} for one in sorted(ids)]
-    )
+    raised = int(is_article), int(not is_article)
+    ((version,),) = await session.hot("record change", (session.tenant, *raised, at, kind, sorted(ids)))
     if version % PRUNED_EVERY == 0:
-        kinds = {"Articles"} if counter == "articles" else KINDS - {"Articles"}
+        changes = table("catalogue_changes")
+        kinds = {"Articles"} if is_article else KINDS - {"Articles"}
         old = changes.c.kind.in_(sorted(kinds)) & (changes.c.version <= version - KEPT)
         await session.rowcount(delete(changes).where(old))
 
 
-async def _raise_counter(session: Session, counter: str, at: datetime) -> int:
-    first = {"promotions": 0, "articles": 0, "changed_at": at} | {counter: 1}
-    rows = await session.execute(_raising(session.dialect, counter), first)
-    return int(rows[0][0])
-
-
-@cache
-def _raising(dialect: str, counter: str) -> Kept:
-    """The statement that raises a counter or begins it; made once, for every change needs it."""
-    versions = table("catalogue_versions")
-    first = {name: parameter(name, versions.c[name].type) for name in ("promotions", "articles", "changed_at")}
-    statement = (postgresql.insert if dialect == "postgresql" else sqlite.insert)(versions).values(first)
-    raising = statement.on_conflict_do_update(
-        index_elements=[versions.c.tenant_id],
-        set_={counter: versions.c[counter] + 1, "changed_at": statement.excluded.changed_at},
+@hot_statement(
+    "record change",
+    postgresql="""
+        WITH raised AS (
+            INSERT INTO catalogue_versions AS held (tenant_id, articles, promotions, changed_at)
+            VALUES ($1::varchar, $2::bigint, $3::bigint, $4::timestamptz)
+            ON CONFLICT (tenant_id) DO UPDATE SET
+                articles = held.articles + excluded.articles, promotions = held.promotions + excluded.promotions,
+                changed_at = excluded.changed_at
+            RETURNING CASE $2::bigint WHEN 1 THEN articles ELSE promotions END AS version
+        ), noted AS (
+            INSERT INTO catalogue_changes (tenant_id, kind, version, entity_id)
+            SELECT $1::varchar, $5::varchar, raised.version, one FROM raised, unnest($6::varchar[]) AS one
+        )
+        SELECT version FROM raised
+    """,
+)
+def _record_change(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+    tenant, articles, promotions, at, kind, ids = params
+    raised = connection.execute(
+        "INSERT INTO catalogue_versions AS held (tenant_id, articles, promotions, changed_at) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (tenant_id) DO UPDATE SET articles = held.articles + excluded.articles,"
+        " promotions = held.promotions + excluded.promotions, changed_at = excluded.changed_at"
+        " RETURNING articles, promotions",
+        (tenant, articles, promotions, to_microseconds(at)),
+    ).fetchall()
+    version = raised[0][0 if articles else 1]
+    connection.executemany(
+        "INSERT INTO catalogue_changes (tenant_id, kind, version, entity_id) VALUES (?, ?, ?, ?)",
+        [(tenant, kind, version, one) for one in ids],
     )
-    return Kept(raising.returning(versions.c[counter]))
+    return [(version,)]
 
 
 @hot_statement(

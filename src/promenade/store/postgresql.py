@@ -54,7 +54,7 @@ _OVERLOADED = (
 
 
 class _PostgresqlSession(Session):
-    __slots__ = ("_connection", "_driver", "_failure", "_inserts", "_seconds", "_system_cache")
+    __slots__ = ("_connection", "_driver", "_ended", "_failure", "_inserts", "_parts", "_seconds", "_system_cache")
 
     def __init__(self, connection: AsyncConnection, inserts: PlainInserts, system_cache: Any, scope: Scope) -> None:
         super().__init__("postgresql", scope)
@@ -62,6 +62,8 @@ class _PostgresqlSession(Session):
         self._inserts = inserts
         self._system_cache = system_cache
         self._seconds: float | None = None
+        self._parts = 0  # savepoints so far
+        self._ended: str | None = None  # the one that has ended and is not released
         self._driver: asyncpg.Connection | None = None  # once it is used past SQLAlchemy
         self._failure: DBAPIError | None = None  # of a statement, outside of a savepoint that has undone it
 
@@ -154,12 +156,9 @@ class _PostgresqlSession(Session):
         return self._driver
 
     async def hot(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
-        try:
-            result = await self._connection.exec_driver_sql(HOT[name].postgresql, params)
-        except DBAPIError as error:
-            self._failure = error
-            raise
-        return result.fetchall() if result.returns_rows else ()
+        text = HOT[name].postgresql
+        async with self._driving(text) as driver:
+            return cast("Sequence[Sequence[Any]]", await driver.fetch(text, *params))
 
     def savepoint(self) -> AbstractAsyncContextManager[None]:
         return self._savepoint()
@@ -168,15 +167,23 @@ class _PostgresqlSession(Session):
     async def _savepoint(self) -> AsyncIterator[None]:
         before = self._failure
         driver = await self._driven()
-        await driver.execute("SAVEPOINT part")
+        self._parts += 1
+        name = f"part_{self._parts}"
+        await driver.execute(f"{self._releasing()}SAVEPOINT {name}")
         try:
             yield
         except BaseException:
+            self._ended = None  # it was inside, and goes with it
             if not driver.is_closed():
-                await driver.execute("ROLLBACK TO SAVEPOINT part; RELEASE SAVEPOINT part")
+                await driver.execute(f"ROLLBACK TO SAVEPOINT {name}; RELEASE SAVEPOINT {name}")
                 self._failure = before  # what failed inside is undone
             raise
-        await driver.execute("RELEASE SAVEPOINT part")
+        self._ended = name
+
+    def _releasing(self) -> str:
+        """What releases the part that has ended: together with the next one, or never, if it was the last."""
+        ended, self._ended = self._ended, None
+        return f"RELEASE SAVEPOINT {ended}; " if ended else ""
 
 
 class PostgresqlDatabase(Database):
