@@ -40,6 +40,7 @@ def identity(name: str) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_OID, name))
 
 
+PATIENCE_SECONDS = 90.0
 TRIED = identity("tried")
 
 
@@ -127,8 +128,9 @@ class Market:
             await self.sell(lines, *tenants, customer=rng.choice(CUSTOMERS), coupons=coupons, pos=pos)
 
     async def forecast(self, date_from: date, date_to: date, *, background: bool = False, **how: Any) -> str:
-        """The ID of a forecast that is finished."""
+        """The ID of a forecast that is finished, however busy the machine is."""
         period = Period(date_from, date_to)
+        how.setdefault("seconds_max", PATIENCE_SECONDS)
         if background:
             how["baskets_max"] = -1
         prepared = await prepare_forecast(self.context, OWN, TRIED, period, **how)

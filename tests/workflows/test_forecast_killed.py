@@ -78,7 +78,7 @@ async def test_a_forecast_whose_workers_are_killed_counts_each_sale_once(
     await market.put({"Budgets": [budget], **tried, "BudgetPromotions": [link]}, OWN)
     await market.sell_many(rng, SALES, tenants=(OWN,))
     period = Period(START.date(), market.now[0].date() + timedelta(days=1))
-    wanted = await all_of(market, await market.forecast(period.date_from, period.date_to, seconds_max=SECONDS_MAX))
+    wanted = await all_of(market, await market.forecast(period.date_from, period.date_to))
     prepared = await prepare_forecast(market.context, OWN, TRIED, period, baskets_max=-1)
     forecast_id = await database.write(
         lambda session: store_forecast(session, prepared, user="planner", new_id=market.context.new_id), tenant=OWN
