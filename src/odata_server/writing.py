@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from odata_server.draft import IS_ACTIVE
-from odata_server.draft_roles import DraftWay
+from odata_server.draft_roles import DraftRole, DraftWay
 from odata_server.edm import ComplexType, EntitySet, EntityType, Function, Primitive, Property
 from odata_server.errors import ODataError, bad_request, not_found, not_implemented
 from odata_server.exchange import Exchange, Work, by_key, check_options, plain_select
@@ -136,10 +136,12 @@ def _plan_create(x: Exchange) -> Work:
         raise method_not_allowed(x)
     entity_set = _permit(x, "create", possible=target_set(x).insertable)
     check_options(x.options, ENTITY_OPTIONS)
-    require_json_body(x.request)
-    payload = decode_entity(
-        x.edm, target.entity_type, x.request.body, for_create=True, resolve_reference=x.links.key_of
-    )
+    body = x.request.body
+    if target.entity_type.draft is DraftRole.ROOT and not body.strip():
+        body = b"{}"  # a draft may begin with nothing at all
+    else:
+        require_json_body(x.request)
+    payload = decode_entity(x.edm, target.entity_type, body, for_create=True, resolve_reference=x.links.key_of)
     _permit_nested(x, entity_set, payload)
     return lambda unit: _create(x, unit, entity_set, payload)
 

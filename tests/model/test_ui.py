@@ -204,7 +204,7 @@ def test_what_is_not_created_on_the_way_is_said() -> None:
     stated = EDM.entity_sets["Promotions"].annotations
     restricted = said(stated, "Capabilities.NavigationRestrictions").values["RestrictedProperties"]
     closed = {one.values["NavigationProperty"].path for one in restricted}
-    assert {"conditions", "discountActions"} <= closed
+    assert {"budgetPromotions", "couponTypePromotions"} <= closed
     assert "posGroups" not in closed
     assert all(one.values["InsertRestrictions"].values == {"Insertable": False} for one in restricted)
 
@@ -227,7 +227,7 @@ def test_the_list_and_the_page_of_promotions() -> None:
     targets = [one.values["Target"].path for one in of_type("Promotions", "UI.Facets")]
     assert targets[:3] == ["@UI.FieldGroup#General", "@UI.FieldGroup#Validity", "@UI.FieldGroup#Limits"]
     assert {"posGroups/@UI.LineItem", "calculationConfig/@UI.FieldGroup#General"} <= set(targets)
-    assert {"conditions/@UI.LineItem", "discountActions/@UI.LineItem"} <= set(targets)
+    assert {"budgetPromotions/@UI.LineItem", "couponTypePromotions/@UI.LineItem"} <= set(targets)
     assert targets[-1] == "@UI.FieldGroup#Administrative"
 
 

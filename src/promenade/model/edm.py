@@ -180,15 +180,16 @@ class _Projection:
         )
 
     def _ways_back(self) -> Iterator[NavigationProperty]:
-        """Ways to what belongs to an entity without a collection of its own, such as a promotion's conditions.
+        """Ways to what names an entity, such as the budgets that a promotion is charged to.
 
-        The public API has none of them: there one filters by the link.
+        Not to a promotion's conditions and actions, which are no collections of it anywhere: one filters by their link
+        (specification, Promotions). The public API has none of these ways.
         """
         reached = {(one.target, one.by) for one in self._entity.collections}
         for other in self._served.values():
             for link in other.links:
-                is_part = link.required and other.mode(self._service) is not RO
-                if is_part and link.target == self._entity.set_name and (other.set_name, link.name) not in reached:
+                leads_here = link.required and not link.owner and other.mode(self._service) is not RO
+                if leads_here and link.target == self._entity.set_name and (other.set_name, link.name) not in reached:
                     yield NavigationProperty(
                         name=other.set_name[0].lower() + other.set_name[1:],
                         target=other.set_name,

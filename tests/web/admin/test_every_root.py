@@ -114,3 +114,10 @@ def test_a_template_survives_being_edited_part_by_part(admin: Admin) -> None:
     assert admin.read(active("TemplateConditions", row))["articleNumber"] == "A-1"
     assert admin.activate("PromotionTemplates", made["ID"]).status_code == 200
     assert admin.read(active("TemplateConditions", row))["articleNumber"] == "A-2"
+
+
+def test_a_draft_may_begin_with_nothing_at_all(admin: Admin) -> None:
+    begun = admin.http.post("/admin/Promotions", headers={"authorization": f"Bearer {admin.token('admin')}"})
+    assert begun.status_code == 201, begun.text
+    assert (begun.json()["IsActiveEntity"], begun.json()["name"]) == (False, None)
+    assert admin.delete(draft("Promotions", begun.json())).status_code == 204

@@ -110,17 +110,22 @@ def test_every_value_list_can_be_opened(admin: Admin, schema: Csdl) -> None:
         assert admin.get(path).status_code == 200, path
 
 
-def test_a_promotion_leads_to_its_conditions_in_words(admin: Admin) -> None:
+def test_the_conditions_of_a_promotion_are_found_by_their_link_in_words(admin: Admin) -> None:
+    """Specification, Promotions: they are read with a filter, there is no way forward to them."""
     made = admin.promotion()
     admin.make("Conditions", promotion_ID=made["ID"], conditionType="RECEIPT_AMOUNT", value="50")
-    listed = admin.read(f"{active('Promotions', made)}/conditions?$select=parameterSummary")["value"]
+    listed = admin.read(f"Conditions?$filter=promotion_ID eq {made['ID']}&$select=parameterSummary")["value"]
     assert [one["parameterSummary"] for one in listed] == ["Basket is worth at least 50.00"]
+    for name in ("conditions", "discountActions", "loyaltyActions"):
+        assert admin.get(f"{active('Promotions', made)}/{name}").status_code == 404
+        assert fault(admin.get(f"Promotions?$expand={name}")) == (400, "UNKNOWN_PROPERTY", name)
+
+
+def test_what_names_a_promotion_is_reached_from_it_and_made_by_itself(admin: Admin) -> None:
+    made = admin.promotion()
+    assert admin.read(f"{active('Promotions', made)}/budgetPromotions")["value"] == []
     # As its set says by Capabilities.NavigationRestrictions, none is created on the way.
-    refused = admin.post(f"{active('Promotions', made)}/conditions", {"conditionType": "CHANNEL", "value": "APP"})
-    assert refused.status_code == 405
-    admin.edit("Promotions", made["ID"])
-    expanded = admin.read(f"{draft('Promotions', made)}?$expand=conditions")
-    assert [one["parameterSummary"] for one in expanded["conditions"]] == ["Basket is worth at least 50.00"]
+    assert admin.post(f"{active('Promotions', made)}/budgetPromotions", {}).status_code == 405
 
 
 def test_a_sentence_is_neither_filtered_nor_sorted_by(admin: Admin) -> None:
