@@ -32,10 +32,10 @@ class Recording:
         return rows
 
     async def rowcount(self, statement: Any) -> int:
-        raise NotImplementedError
+        raise AssertionError("a reader writes nothing")
 
     async def execute_many(self, statement: Any, params: Any) -> None:
-        raise NotImplementedError
+        raise AssertionError("a reader writes nothing")
 
     async def run_kept(self, kept: Kept, values: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
         self.kept.append(kept)
