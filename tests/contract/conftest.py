@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -132,7 +133,10 @@ def api(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> Ite
         "till": make_client(database_url, MINE, "svc.POSReader", "svc.Admin"),
         "stranger": make_client(database_url, THEIRS, "PublicApi.Read", "PublicApi.Write"),
     }
-    service = Service(logs / f"contract-{request.param}.log", "--database-url", database_url).start()
+    # Without the worker, which would take up batches of codes while their fields are being changed.
+    command = (sys.executable, "-m", "tests.kit.without_worker")
+    log = logs / f"contract-{request.param}.log"
+    service = Service(log, "--database-url", database_url, command=command).start()
     with httpx2.Client(base_url=service.url, timeout=30) as http:
         yield Api(http, clients)
     service.kill()

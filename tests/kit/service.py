@@ -47,8 +47,10 @@ class Service:
         env: Mapping[str, str] | None = None,
         ready_path: str | None = "/health",
         port: int | None = None,
+        command: Sequence[str] = (COMMAND,),
     ) -> None:
         self.log = log
+        self._command = command
         self.port = port or free_port()
         self.options: Sequence[str] = options
         self.verb = verb
@@ -74,7 +76,7 @@ class Service:
         listen = ("--host", "127.0.0.1", "--port", str(self.port)) if self._ready_path else ()
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                [COMMAND, self.verb, *listen, *self.options],
+                [*self._command, self.verb, *listen, *self.options],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

@@ -17,7 +17,7 @@ from tests.kit.processes import die_with_parent
 from tests.workflows.forecast_market import OWN, START, TRIED, Market, action, identity, open_market, promotion
 
 SALES = 400
-KILLS = 3
+KILLS = 4
 SECONDS_MAX = 90
 CHILDREN = ("PromotionForecastAmounts", "PromotionForecastBudgets", "PromotionForecastDisplacements")
 UNLIKE = {"id", "forecast_id", "created_at", "modified_at", "started_at", "completed_at", "version"}
