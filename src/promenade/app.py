@@ -47,7 +47,7 @@ from promenade.workflows.clients import (
     authenticate_client,
     list_signing_keys,
 )
-from promenade.workflows.context import Context
+from promenade.workflows.context import Context, Retention
 from promenade.workflows.tenants import TenantDirectory
 
 __all__ = ["Cloud", "clock", "cloud", "new_id", "opened_context", "serve"]
@@ -119,6 +119,8 @@ async def open_context(settings: Settings) -> Context:
         source="btp",
         instance_id=settings.instance_id or new_id(),
         webhook_allow=frozenset(target.lower() for target in settings.webhook_allow),
+        webhook_retry_schedule=settings.webhook_retry_schedule,
+        retention=Retention(settings.keep_iterations_days, settings.keep_sales_days, settings.keep_events_days),
     )
 
 

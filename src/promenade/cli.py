@@ -19,6 +19,7 @@ import click
 
 from promenade import __version__
 from promenade.console import (
+    background_options,
     cache_option,
     configure_log,
     database_options,
@@ -75,6 +76,7 @@ def demo(host: str, port: int, seed: int) -> None:
 @cli.command()
 @database_options
 @cache_option
+@background_options
 def worker(**options: Any) -> None:
     """Do background work in a process of its own, beside `serve --workers N`."""
     settings = Settings(**options)

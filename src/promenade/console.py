@@ -11,9 +11,10 @@ from typing import Any, TypeVar
 
 import click
 
-from promenade.settings import EDITIONS
+from promenade.settings import EDITIONS, WEBHOOK_RETRY_SCHEDULE
 
 __all__ = [
+    "background_options",
     "cache_option",
     "configure_log",
     "database_options",
@@ -52,6 +53,28 @@ listen_options = _options(
     option("--host", default="127.0.0.1", show_default=True, help="Address to listen on."),
     option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="Port to listen on."),
 )
+
+
+def _seconds(context: click.Context, parameter: click.Parameter, text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(one) for one in text.split(",") if one.strip())
+    except ValueError:
+        raise click.BadParameter("must be whole seconds, separated by commas.") from None
+
+
+background_options = _options(
+    option("--webhook-allow", multiple=True, metavar="TARGET",
+           help="Host, host:port or network that callbacks may reach by http or at a private address (repeatable)."),
+    option("--webhook-retry-schedule", metavar="SECONDS,...", callback=_seconds,
+           default=",".join(str(one) for one in WEBHOOK_RETRY_SCHEDULE), show_default=True,
+           help="How long a failed delivery waits before each further attempt; after the last it is a dead letter."),
+    option("--keep-iterations-days", type=click.IntRange(1), default=30, show_default=True,
+           help="How long evaluations that were never confirmed are kept."),
+    option("--keep-sales-days", type=click.IntRange(1), default=400, show_default=True,
+           help="How long what confirmed sales were priced from is kept, for replays and forecasts."),
+    option("--keep-events-days", type=click.IntRange(1), default=30, show_default=True,
+           help="How long events can be sent again by hand."),
+)  # fmt: skip
 serve_options = _options(
     option("--edition", type=click.Choice(EDITIONS), default=EDITIONS[0], show_default=True,
            help="What the server is: the cloud, for many tenants and bearer tokens."),
@@ -67,8 +90,7 @@ serve_options = _options(
     option("--tenant-claim", "tenant_claims", multiple=True, default=("zid", "tenant"), show_default=True,
             help="Claims that name the tenant, the first present one counts (repeatable)."),
     option("--metrics-token", help="Bearer token that opens /metrics beyond loopback."),
-    option("--webhook-allow", multiple=True, metavar="TARGET",
-           help="Host, host:port or network that callbacks may reach by http or at a private address (repeatable)."),
+    background_options,
     option("--instance-id", help="meta.instanceId of responses; default: a new one with every start."),
 )  # fmt: skip
 

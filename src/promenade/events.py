@@ -363,3 +363,6 @@ class WebhookDeliveryDeadLetter(Event, frozen=True):
     callback_url: Annotated[str, Meta(description="Where it was sent.")]
     attempts: Annotated[int, Meta(description="How often it was tried.")]
     last_error: Annotated[str, Meta(description="Why the last attempt failed.")]
+    subscription_disabled: Annotated[
+        bool, Meta(description="Whether the subscription was switched off with it: nothing is sent to it any more.")
+    ] = False

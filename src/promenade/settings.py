@@ -7,10 +7,18 @@ from ipaddress import ip_address, ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
 
-__all__ = ["EDITIONS", "LOOPBACK_HOSTS", "Settings", "SettingsError"]
+__all__ = ["EDITIONS", "LOOPBACK_HOSTS", "WEBHOOK_RETRY_SCHEDULE", "Settings", "SettingsError"]
 
 EDITIONS = ("cloud",)
 LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
+
+_HOUR = 3600
+WEBHOOK_RETRY_SCHEDULE = (
+    *(5, 300, 1800),
+    *(2 * _HOUR, 5 * _HOUR, 10 * _HOUR, 14 * _HOUR, 20 * _HOUR, 24 * _HOUR),
+)
+"""Seconds from each failed attempt to the next, as Standard Webhooks recommends: over three days in all."""
+_RETRIES_MAX = 50
 
 
 class SettingsError(ValueError):
@@ -35,6 +43,10 @@ class Settings:
     tenant_claims: tuple[str, ...] = ("zid", "tenant")
     metrics_token: str | None = None
     webhook_allow: tuple[str, ...] = ()  # hosts, host:port or networks that callbacks may reach privately or by http
+    webhook_retry_schedule: tuple[int, ...] = WEBHOOK_RETRY_SCHEDULE  # seconds before each further attempt
+    keep_iterations_days: int = 30  # how long evaluations that were never confirmed are kept
+    keep_sales_days: int = 400  # how long what confirmed sales were priced from is kept
+    keep_events_days: int = 30  # how long events can be sent again by hand
     instance_id: str | None = None  # None: a stable one from host and port
 
     def __post_init__(self) -> None:
@@ -54,9 +66,17 @@ class Settings:
             self._check_external_issuer(self.jwks_url)
         if not self.tenant_claims or not all(self.tenant_claims):
             raise SettingsError("--tenant-claim must name at least one claim.")
+        self._check_background()
+
+    def _check_background(self) -> None:
         for target in self.webhook_allow:
             if not _is_target(target):
                 raise SettingsError(f"--webhook-allow must be a host, host:port or a network, not {target}.")
+        if len(self.webhook_retry_schedule) > _RETRIES_MAX or min(self.webhook_retry_schedule, default=1) < 1:
+            raise SettingsError(f"--webhook-retry-schedule must be at most {_RETRIES_MAX} numbers of seconds, from 1.")
+        for option in ("keep_iterations_days", "keep_sales_days", "keep_events_days"):
+            if getattr(self, option) < 1:
+                raise SettingsError(f"--{option.replace('_', '-')} must be at least 1.")
 
     def _check_external_issuer(self, jwks_url: str) -> None:
         url = urlsplit(jwks_url)

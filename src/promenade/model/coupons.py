@@ -89,7 +89,7 @@ class CouponCodeConfigurations(Entity, public=RW, admin=PLAIN, importable=True, 
     check_character = boolean("Whether a last character guards against mistyping.")
 
 
-class CouponCodeBatches(Entity, public=RW, admin=PLAIN):
+class CouponCodeBatches(Entity, public=RW, admin=PLAIN, indexes=(("status", "modified_at"),)):
     """An order to generate many codes."""
 
     coupon_type = to_one("CouponTypes", "The coupon type.", required=True)

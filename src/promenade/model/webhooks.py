@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from promenade.model.criticality import status_criticality
 from promenade.model.declare import (
+    ADMIN,
     PLAIN,
+    PUBLIC,
+    REPORTING,
     RO,
     RW,
     Entity,
@@ -20,6 +23,8 @@ from promenade.model.declare import (
 
 __all__ = ["NotificationLogs", "WebhookSubscriptions"]
 
+_EVERYWHERE = frozenset({PUBLIC, ADMIN, REPORTING})
+
 
 class WebhookSubscriptions(Entity, public=RW, admin=PLAIN):
     """An address that is told of events, signed as Standard Webhooks prescribes."""
@@ -31,7 +36,10 @@ class WebhookSubscriptions(Entity, public=RW, admin=PLAIN):
     secret = text(255, "Signs what is sent; made by the server and shown once if not given.", write_only=True)
     is_active = boolean("Whether events are sent.", default=True)
     description = text(1000, "What the subscription is for.", searchable=True)
-    failure_count = integer("Deliveries that failed since the last that succeeded.", default=0, read_only=True)
+    previous_secret = text(255, "The secret before, which signs too for a while.", hidden_from=_EVERYWHERE)
+    previous_secret_until = timestamp("Until when the secret before the current one signs too; null: none does.",
+                                      read_only=True)  # fmt: skip
+    failure_count = integer("Deliveries given up since the last that succeeded.", default=0, read_only=True)
     disabled_at = timestamp("When it was switched off after too many failures.", read_only=True)
 
 

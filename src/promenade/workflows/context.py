@@ -7,13 +7,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from promenade.settings import WEBHOOK_RETRY_SCHEDULE
 from promenade.store.cache import Cache
 from promenade.store.catalogue import Catalogues
 from promenade.store.unit import Database
 
-__all__ = ["CLOUD", "Context"]
+__all__ = ["CLOUD", "Context", "Retention"]
 
 CLOUD = "cloud"
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """For how many days things are kept that nobody needs for ever."""
+
+    iterations: int = 30
+    sales: int = 400
+    events: int = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +33,8 @@ class Context:
     ``source`` is meta.source (``btp`` or ``local-store``), ``origin`` who prices: ``cloud``, or the deployment ID of
     the store; it is part of the key of everything a till's transaction ID identifies. ``clock`` gives aware UTC times,
     ``new_id`` lower-case UUIDs. ``webhook_allow`` are the hosts, host:port and networks that callbacks may reach by
-    http. ``jobs_ready`` is set when a confirm has left work for the worker of this process.
+    http; ``webhook_retry_schedule`` are the seconds before each further attempt of a delivery. ``jobs_ready`` is set
+    when a confirm has left work for the worker of this process.
     """
 
     database: Database
@@ -35,4 +46,6 @@ class Context:
     instance_id: str
     origin: str = CLOUD
     webhook_allow: frozenset[str] = frozenset()
+    webhook_retry_schedule: tuple[int, ...] = WEBHOOK_RETRY_SCHEDULE
+    retention: Retention = Retention()
     jobs_ready: asyncio.Event = field(default_factory=asyncio.Event)

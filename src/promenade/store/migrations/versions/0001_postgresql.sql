@@ -150,6 +150,17 @@ CREATE TABLE clients (
 
 CREATE INDEX ix_clients__tenant_id ON clients (tenant_id);
 
+CREATE TABLE clockwork (
+	name VARCHAR(60) COLLATE "C" NOT NULL,
+	due_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	last_run_at TIMESTAMP WITH TIME ZONE,
+	cursor VARCHAR(1000) COLLATE "C",
+	last_error VARCHAR(1000) COLLATE "C",
+	lease_owner VARCHAR(100) COLLATE "C",
+	lease_until TIMESTAMP WITH TIME ZONE,
+	CONSTRAINT pk_clockwork__key PRIMARY KEY (name)
+);
+
 CREATE TABLE confirmations (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	origin VARCHAR(36) COLLATE "C" NOT NULL,
@@ -171,15 +182,32 @@ CREATE TABLE coupon_claims (
 	coupon_type_id VARCHAR(36) COLLATE "C" NOT NULL,
 	origin VARCHAR(36) COLLATE "C" NOT NULL,
 	transaction_id VARCHAR(50) COLLATE "C" NOT NULL,
-	transaction_counter INTEGER NOT NULL,
+	transaction_counter INTEGER,
 	customer_id VARCHAR(50) COLLATE "C",
-	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C",
 	claimed_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	redeemed_at TIMESTAMP WITH TIME ZONE,
 	CONSTRAINT pk_coupon_claims__key PRIMARY KEY (tenant_id, coupon_code_id, slot)
 );
 
 CREATE INDEX ix_coupon_claims__transaction ON coupon_claims (tenant_id, origin, transaction_id);
+
+CREATE TABLE coupon_reservations (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	coupon_type_id VARCHAR(36) COLLATE "C" NOT NULL,
+	coupon_code_id VARCHAR(36) COLLATE "C",
+	transaction_id VARCHAR(50) COLLATE "C" NOT NULL,
+	customer_id VARCHAR(50) COLLATE "C",
+	state VARCHAR(10) COLLATE "C" NOT NULL,
+	reserved_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	reserved_until TIMESTAMP WITH TIME ZONE NOT NULL,
+	ended_at TIMESTAMP WITH TIME ZONE,
+	CONSTRAINT pk_coupon_reservations__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_coupon_reservations__state CHECK (state IN ('HELD', 'REDEEMED', 'CANCELLED'))
+);
+
+CREATE INDEX ix_coupon_reservations__live ON coupon_reservations (tenant_id, coupon_type_id, state, reserved_until);
 
 CREATE TABLE coupon_types (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -295,6 +323,12 @@ CREATE TABLE instances (
 	CONSTRAINT pk_instances__key PRIMARY KEY (instance_id)
 );
 
+CREATE TABLE issue_windows (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	issued BYTEA NOT NULL,
+	CONSTRAINT pk_issue_windows__key PRIMARY KEY (tenant_id)
+);
+
 CREATE TABLE iteration_counters (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	origin VARCHAR(36) COLLATE "C" NOT NULL,
@@ -396,6 +430,7 @@ CREATE TABLE outbox_events (
 	id VARCHAR(36) COLLATE "C" NOT NULL,
 	kind VARCHAR(60) COLLATE "C" NOT NULL,
 	payload BYTEA NOT NULL,
+	callback_url VARCHAR(2000) COLLATE "C",
 	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	dispatched_at TIMESTAMP WITH TIME ZONE,
 	CONSTRAINT pk_outbox_events__key PRIMARY KEY (tenant_id, id)
@@ -607,6 +642,20 @@ CREATE TABLE tenants (
 	CONSTRAINT ck_tenants__points_per_currency_unit_min CHECK (points_per_currency_unit >= 0)
 );
 
+CREATE TABLE webhook_queue (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	delivery_id VARCHAR(36) COLLATE "C" NOT NULL,
+	lane VARCHAR(64) COLLATE "C" NOT NULL,
+	event_id VARCHAR(36) COLLATE "C" NOT NULL,
+	attempts INTEGER NOT NULL,
+	due_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	lease_owner VARCHAR(100) COLLATE "C",
+	lease_until TIMESTAMP WITH TIME ZONE,
+	CONSTRAINT pk_webhook_queue__key PRIMARY KEY (tenant_id, delivery_id)
+);
+
+CREATE INDEX ix_webhook_queue__lane ON webhook_queue (lane, due_at);
+
 CREATE TABLE webhook_subscriptions (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -616,6 +665,8 @@ CREATE TABLE webhook_subscriptions (
 	secret VARCHAR(255) COLLATE "C",
 	is_active BOOLEAN NOT NULL,
 	description VARCHAR(1000) COLLATE "C",
+	previous_secret VARCHAR(255) COLLATE "C",
+	previous_secret_until TIMESTAMP WITH TIME ZONE,
 	failure_count INTEGER NOT NULL,
 	disabled_at TIMESTAMP WITH TIME ZONE,
 	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
@@ -1031,6 +1082,8 @@ CREATE TABLE coupon_code_batches (
 );
 
 CREATE INDEX ix_coupon_code_batches__coupon_type_id ON coupon_code_batches (tenant_id, coupon_type_id);
+
+CREATE INDEX ix_coupon_code_batches__status_modified_at ON coupon_code_batches (tenant_id, status, modified_at);
 
 CREATE TABLE coupon_code_configurations (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,

@@ -1,7 +1,6 @@
-"""Background work, in a process of its own or inside `serve`: side effects of sales, batches of codes, forecasts.
+"""Rounds of a worker: side effects of sales, batches of codes, forecasts.
 
-Any number of workers may run on one PostgreSQL database. A worker that dies leaves jobs whose lease runs out; another
-takes them up. A worker that fails tries again later; it never ends by itself.
+A worker that fails tries again later; it never ends by itself.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from promenade.workflows.side_effects import (
     run_side_effects,
 )
 
-__all__ = ["Worker", "run_worker"]
+__all__ = ["Worker"]
 
 BATCH = 16  # jobs of one claim run together: on SQLite they share a commit
 POLL_SECONDS = 1.0  # how long work confirmed by another process may wait
@@ -126,11 +125,6 @@ class Worker:
             _log.exception("worker.job_failed", job=job.id, attempts=job.attempts)
             return f"{type(error).__name__}: {error}"
         return None
-
-
-async def run_worker(context: Context, stop: asyncio.Event) -> None:
-    """Work with the usual settings until ``stop`` is set."""
-    await Worker(context).run(stop)
 
 
 async def _first_of(*events: asyncio.Event, timeout_seconds: float) -> None:

@@ -1,0 +1,7 @@
+"""What only the clock does: validities that end, windows that open, pools that are filled, what is old and goes."""
+
+from __future__ import annotations
+
+from promenade.workflows.clockwork.jobs import ClockJob, Ran, clock_jobs
+
+__all__ = ["ClockJob", "Ran", "clock_jobs"]
