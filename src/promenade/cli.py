@@ -62,11 +62,14 @@ def serve(**options: Any) -> None:
 @listen_options
 @option("--seed", type=int, default=1, show_default=True, help="What the demo's data are drawn from.")
 def demo(host: str, port: int, seed: int) -> None:
-    """Serve a throw-away, freshly seeded retailer; prints credentials and curl lines that work when pasted."""
+    """Serve a throw-away, freshly seeded retailer; prints credentials and curl lines that work when pasted.
+
+    Webhooks may call receivers on this machine.
+    """
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="promenade-demo-") as directory:
-        settings = Settings(host=host, port=port, data_dir=Path(directory))
+        settings = Settings(host=host, port=port, data_dir=Path(directory), webhook_allow=("127.0.0.1", "localhost"))
         _prepare_database(settings)
         click.echo("Seeding a retailer and a week of its sales; this takes a few seconds.", err=True)
         click.echo(_run(_seed_demo(settings, seed)))
