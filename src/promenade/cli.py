@@ -8,12 +8,11 @@ Nothing heavy is imported before a command needs it, so that `--help` and a wron
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import sys
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -22,22 +21,26 @@ from promenade.console import (
     background_options,
     cache_option,
     configure_log,
+    database_errors,
     database_options,
     listen_options,
+    make_data_dir,
     option,
+    prepare_database,
     print_json,
     print_rows,
     serve_options,
+    serving,
+    with_database,
 )
 from promenade.errors import PromenadeError, Unavailable
+from promenade.operating import operator_commands
 from promenade.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
     from promenade.store.unit import Database
 
 __all__ = ["main"]
-
-T = TypeVar("T")
 
 _USER = "cli"
 _EXIT_WRONG_VALUE = 2
@@ -49,12 +52,16 @@ def cli() -> None:
     """Promotion and coupon engine for retail."""
 
 
+for _command in operator_commands:
+    cli.add_command(_command)
+
+
 @cli.command()
 @serve_options
 def serve(**options: Any) -> None:
     """Serve HTTP. SQLite is brought to the current schema by itself, PostgreSQL by `promenade db upgrade`."""
     settings = Settings(**options)
-    with _serving(settings):
+    with serving(settings):
         _serve(settings)
 
 
@@ -70,9 +77,9 @@ def demo(host: str, port: int, seed: int) -> None:
 
     with tempfile.TemporaryDirectory(prefix="promenade-demo-") as directory:
         settings = Settings(host=host, port=port, data_dir=Path(directory), webhook_allow=("127.0.0.1", "localhost"))
-        _prepare_database(settings)
+        prepare_database(settings)
         click.echo("Seeding a retailer and a week of its sales; this takes a few seconds.", err=True)
-        click.echo(_run(_seed_demo(settings, seed)))
+        click.echo(asyncio.run(_seed_demo(settings, seed)))
         _serve(settings)
 
 
@@ -83,9 +90,9 @@ def demo(host: str, port: int, seed: int) -> None:
 def worker(**options: Any) -> None:
     """Do background work in a process of its own, beside `serve --workers N`."""
     settings = Settings(**options)
-    with _serving(settings):
+    with serving(settings):
         configure_log()
-        _run(_work(settings))
+        asyncio.run(_work(settings))
 
 
 @cli.group()
@@ -100,8 +107,8 @@ def upgrade(**options: Any) -> None:
     from promenade.store.migrations import upgrade as upgrade_schema
 
     settings = Settings(**options)
-    _make_data_dir(settings)
-    with _database_errors():
+    make_data_dir(settings)
+    with database_errors():
         upgrade_schema(settings.database_url)
     click.echo("The database has the current schema.")
 
@@ -133,7 +140,7 @@ def tenant_create(tenant_id: str, settings: tuple[str, ...], **options: Any) -> 
 
         await create_tenant(database, tenant_id, settings=values, at=clock(), user=_USER)
 
-    _with_database(Settings(**options), work)
+    with_database(Settings(**options), work)
     click.echo(f"Tenant {tenant_id} was made.")
 
 
@@ -148,7 +155,7 @@ def tenant_list(as_json: bool, **options: Any) -> None:
 
         return await list_tenants(database)
 
-    print_rows(_with_database(Settings(**options), work), as_json=as_json)
+    print_rows(with_database(Settings(**options), work), as_json=as_json)
 
 
 @tenant.command("set")
@@ -165,7 +172,7 @@ def tenant_set(tenant_id: str, settings: tuple[str, ...], **options: Any) -> Non
 
         await set_tenant(database, tenant_id, values, at=clock(), user=_USER)
 
-    _with_database(Settings(**options), work)
+    with_database(Settings(**options), work)
     click.echo(f"Tenant {tenant_id} was changed.")
 
 
@@ -195,7 +202,7 @@ def client_create(tenant_id: str, scopes: tuple[str, ...], name: str | None, as_
             database, client_id=client_id, secret=secret, tenant_id=tenant_id, scopes=scopes, name=name, at=clock()
         )
 
-    _with_database(Settings(**options), work)
+    with_database(Settings(**options), work)
     if as_json:
         print_json({"clientId": client_id, "clientSecret": secret})
     else:
@@ -223,7 +230,7 @@ def client_list(tenant_id: str | None, as_json: bool, **options: Any) -> None:
             for found in await list_clients(database, tenant_id)
         ]
 
-    print_rows(_with_database(Settings(**options), work), as_json=as_json)
+    print_rows(with_database(Settings(**options), work), as_json=as_json)
 
 
 @client.command("delete")
@@ -237,7 +244,7 @@ def client_delete(client_id: str, **options: Any) -> None:
 
         await delete_client(database, client_id)
 
-    _with_database(Settings(**options), work)
+    with_database(Settings(**options), work)
     click.echo(f"Client {client_id} was removed.")
 
 
@@ -257,73 +264,14 @@ def replay(tenant_id: str, transaction_id: str, transaction_counter: int, **opti
             return await replay_iteration(context, tenant_id, transaction_id, transaction_counter)
 
     settings = Settings(**options)
-    _prepare_database(settings)
+    prepare_database(settings)
     import msgspec
 
-    outcome = msgspec.msgpack.decode(_run(work(settings)))
+    outcome = msgspec.msgpack.decode(asyncio.run(work(settings)))
     click.echo(msgspec.json.format(msgspec.json.encode(outcome)))
 
 
 # ---- what commands share --------------------------------------------------------------------------------------------
-
-
-def _run(work: Coroutine[Any, Any, T]) -> T:
-    return asyncio.run(work)
-
-
-def _make_data_dir(settings: Settings) -> None:
-    if settings.database is None:
-        settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-
-
-def _prepare_database(settings: Settings) -> None:
-    """SQLite is ours alone and is upgraded here; PostgreSQL may serve others, so its operator decides when."""
-    from promenade.store.migrations import current, head, upgrade
-
-    _make_data_dir(settings)
-    with _database_errors():
-        if settings.is_sqlite:
-            upgrade(settings.database_url)
-        elif current(settings.database_url) != head():
-            raise Unavailable("SCHEMA_BEHIND", "The database is behind this program: run `promenade db upgrade` first.")
-
-
-@contextlib.contextmanager
-def _database_errors() -> Iterator[None]:
-    """What drivers raise when a database does not answer becomes one line."""
-    from asyncpg import PostgresError
-    from sqlalchemy.exc import SQLAlchemyError
-
-    try:
-        yield
-    except (OSError, PostgresError, SQLAlchemyError) as error:
-        cause = str(getattr(error, "orig", None) or error).partition("\n")[0]
-        raise Unavailable("DATABASE_UNAVAILABLE", f"The database cannot be used: {cause}") from error
-
-
-@contextlib.contextmanager
-def _serving(settings: Settings) -> Iterator[None]:
-    """A database that is ready, and on SQLite this process's alone to serve."""
-    from promenade.store.sole import sole_process
-
-    _make_data_dir(settings)
-    with sole_process(settings.database_url):
-        _prepare_database(settings)
-        yield
-
-
-def _with_database(settings: Settings, work: Callable[[Database], Coroutine[Any, Any, T]]) -> T:
-    async def opened() -> T:
-        from promenade.store.session import open_database
-
-        database = await open_database(settings.database_url)
-        try:
-            return await work(database)
-        finally:
-            await database.close()
-
-    _prepare_database(settings)
-    return _run(opened())
 
 
 def _serve(settings: Settings) -> None:

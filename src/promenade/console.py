@@ -1,30 +1,45 @@
-"""How commands take their options and how they print: every option is also the variable PROMENADE_<OPTION>."""
+"""How commands take their options, how they print, and how they open the database.
 
-# ruff: noqa: PLC0415 -- what printing needs is imported when something is printed, so that `--help` answers at once
+Every option is also the variable PROMENADE_<OPTION>.
+"""
+
+# ruff: noqa: PLC0415 -- what a command needs is imported when it runs, so that `--help` answers at once
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from promenade.settings import EDITIONS, WEBHOOK_RETRY_SCHEDULE
+from promenade.errors import Unavailable
+from promenade.settings import EDITIONS, WEBHOOK_RETRY_SCHEDULE, Settings
+
+if TYPE_CHECKING:
+    from promenade.store.unit import Database
 
 __all__ = [
     "background_options",
     "cache_option",
     "configure_log",
+    "database_errors",
     "database_options",
     "listen_options",
+    "make_data_dir",
     "option",
+    "prepare_database",
     "print_json",
     "print_rows",
     "serve_options",
+    "serving",
+    "with_database",
 ]
 
+T = TypeVar("T")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -140,3 +155,64 @@ def configure_log() -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
+
+
+# ---- the database of a command ---------------------------------------------------------------------------------------
+
+
+def make_data_dir(settings: Settings) -> None:
+    """Make the directory of the SQLite file, for its owner alone."""
+    if settings.database is None:
+        settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+
+def prepare_database(settings: Settings) -> None:
+    """SQLite is ours alone and is upgraded here; PostgreSQL may serve others, so its operator decides when."""
+    from promenade.store.migrations import current, head, upgrade
+
+    make_data_dir(settings)
+    with database_errors():
+        if settings.is_sqlite:
+            upgrade(settings.database_url)
+        elif current(settings.database_url) != head():
+            raise Unavailable("SCHEMA_BEHIND", "The database is behind this program: run `promenade db upgrade` first.")
+
+
+@contextlib.contextmanager
+def database_errors() -> Iterator[None]:
+    """What drivers raise when a database does not answer becomes one line."""
+    from asyncpg import PostgresError
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        yield
+    except (OSError, PostgresError, SQLAlchemyError) as error:
+        cause = str(getattr(error, "orig", None) or error).partition("\n")[0]
+        raise Unavailable("DATABASE_UNAVAILABLE", f"The database cannot be used: {cause}") from error
+
+
+@contextlib.contextmanager
+def serving(settings: Settings) -> Iterator[None]:
+    """A database that is ready, and on SQLite this process's alone to serve."""
+    from promenade.store.sole import sole_process
+
+    make_data_dir(settings)
+    with sole_process(settings.database_url):
+        prepare_database(settings)
+        yield
+
+
+def with_database(settings: Settings, work: Callable[[Database], Coroutine[Any, Any, T]]) -> T:
+    """Carry out a command that needs the database alone."""
+
+    async def opened() -> T:
+        from promenade.store.session import open_database
+
+        database = await open_database(settings.database_url)
+        try:
+            return await work(database)
+        finally:
+            await database.close()
+
+    prepare_database(settings)
+    return asyncio.run(opened())

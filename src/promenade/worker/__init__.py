@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 
+from promenade.worker.clockwork import Clockwork
 from promenade.worker.rounds import Worker
 from promenade.workflows.context import Context
 
-__all__ = ["Worker", "run_worker"]
+__all__ = ["Clockwork", "Worker", "run_worker"]
 
 
 async def run_worker(context: Context, stop: asyncio.Event) -> None:
     """Work with the usual settings until ``stop`` is set; the kinds of work do not wait for each other."""
-    await asyncio.gather(Worker(context).run(stop))
+    await asyncio.gather(Worker(context).run(stop), Clockwork(context).run(stop))
