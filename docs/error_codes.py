@@ -45,6 +45,7 @@ POS = (
     "promenade/workflows/coupon_claims",
     "promenade/workflows/evaluate",
     "promenade/workflows/side_effects",
+    "promenade/workflows/till_issue",
     "promenade/store/postgresql",
     "promenade/store/sqlite",
     "promenade/store/unit",

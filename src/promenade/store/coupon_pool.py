@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import select
 
-from promenade.store.authored import insert_rows
+from promenade.store.authored import insert_rows, update_rows
 from promenade.store.authored_faults import BrokenConstraint, Constraint, guarded
 from promenade.store.schema import table
 from promenade.store.unit import Session
@@ -22,6 +22,7 @@ __all__ = [
     "IssuingType",
     "add_codes",
     "codes_by_id",
+    "find_types",
     "generic_codes",
     "issued_for",
     "read_type",
@@ -65,28 +66,30 @@ class IssuingType:
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """To whom, for what and until when codes are issued; ``channel`` is an issuanceChannel."""
+    """For what and until when codes are issued; ``channel`` is an issuanceChannel."""
 
     coupon_type_id: str
     promotion_id: str | None
     transaction_id: str | None
-    customer_id: str | None
     channel: str
     status: str  # ACTIVE, or CREATED until its customer activates it
     issued_at: datetime
     valid_until: datetime | None
     user: str | None  # who issues it; None: the service itself
+    reason: str | None
+    metadata: str | None  # JSON
 
     @property
     def columns(self) -> dict[str, Any]:
-        """What an issued code holds."""
+        """What an issued code holds, beside its customer."""
         return {
             "status": self.status,
-            "customer_id": self.customer_id,
             "issued_at": self.issued_at,
             "issuing_promotion_id": self.promotion_id,
             "issuing_transaction_id": self.transaction_id,
             "issuance_channel": self.channel,
+            "issue_reason": self.reason,
+            "issue_metadata": self.metadata,
             "modified_at": self.issued_at,
             "modified_by": self.user,
             # Without an end of its own the code keeps the one it may have from the pool.
@@ -147,6 +150,16 @@ async def read_type(session: Session, coupon_type_id: str, *, held: bool = False
     )
 
 
+async def find_types(session: Session, coupon_type_id: str | None, name: str | None) -> list[str]:
+    """The IDs of up to two coupon types of this ID, this name, or both; None: whichever. Not for neither."""
+    named = [
+        column == value for column, value in ((_TYPES.c.id, coupon_type_id), (_TYPES.c.name, name)) if value is not None
+    ]
+    if not named:
+        return []
+    return [row.id for row in await session.execute(select(_TYPES.c.id).where(*named).limit(2))]
+
+
 async def issued_for(
     session: Session, transaction_id: str, promotion_id: str, coupon_type_id: str
 ) -> IssuedCode | None:
@@ -161,10 +174,10 @@ async def issued_for(
     return IssuedCode(*tuple(rows[0])) if rows else None
 
 
-async def take_from_pool(session: Session, issue: Issue, quantity: int) -> list[IssuedCode]:
-    """Issue up to ``quantity`` unissued codes of the type, never any from outside; fewer: the pool is dry."""
+async def take_from_pool(session: Session, issue: Issue, customer_ids: Sequence[str | None]) -> list[IssuedCode]:
+    """Issue an unissued code of the type, never one from outside, to each customer; fewer: the pool is dry."""
     pooled = (
-        select(_CODES.c.id)
+        select(_CODES.c.id, _CODES.c.code, _CODES.c.valid_until)
         .where(
             _CODES.c.coupon_type_id == issue.coupon_type_id,
             _CODES.c.status == "ACTIVE",
@@ -172,30 +185,26 @@ async def take_from_pool(session: Session, issue: Issue, quantity: int) -> list[
             _CODES.c.source != "EXTERNAL",
             (_CODES.c.valid_until.is_(None)) | (_CODES.c.valid_until > issue.issued_at),
         )
-        .limit(quantity)
+        .limit(len(customer_ids))
     )
     if session.dialect == "postgresql":
         pooled = pooled.with_for_update(skip_locked=True)  # who issues at the same time takes others
-    # In a CTE, for a sub-query may be run more than once, and then locks more than it may.
-    picked = pooled.cte("pooled")
-    rows = await session.execute(
-        update(_CODES)
-        .where(_CODES.c.id.in_(select(picked.c.id)), _CODES.c.issued_at.is_(None))
-        .values(**issue.columns, version=_CODES.c.version + 1)
-        .returning(_CODES.c.id, _CODES.c.code, _CODES.c.valid_until)
-    )
-    return [IssuedCode(*tuple(row)) for row in rows]
+    rows = await session.execute(pooled)
+    columns = issue.columns
+    taken = [(row.id, {**columns, "customer_id": customer}) for row, customer in zip(rows, customer_ids, strict=False)]
+    await update_rows(session, "CouponCodes", taken)
+    return [IssuedCode(row.id, row.code, issue.valid_until or row.valid_until) for row in rows]
 
 
-async def add_codes(session: Session, codes: Sequence[tuple[str, str]], columns: Mapping[str, Any]) -> set[str]:
-    """Add codes, as (ID, text), that share ``columns``; the answer is the IDs of those whose text was free.
+async def add_codes(session: Session, codes: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Add codes, as rows that have the same columns; the answer is the IDs of those whose text was free.
 
     A text is taken that another code of the tenant has, or that a GENERIC type shares among all.
     """
-    texts = [text for _, text in codes]
+    texts = [row["code"] for row in codes]
     taken = await session.execute(select(_TYPES.c.generic_code).where(_TYPES.c.generic_code.in_(texts)))
     shared = {row.generic_code for row in taken}
-    rows = [{**columns, "id": code_id, "code": text} for code_id, text in codes if text not in shared]
+    rows = [dict(row) for row in codes if row["code"] not in shared]
     try:
         async with guarded(session):
             await insert_rows(session, "CouponCodes", rows)

@@ -12,49 +12,58 @@ from promenade.errors import Conflict
 from promenade.store.coupon_pool import CodeShape, IssuingType, add_codes
 from promenade.store.unit import Session
 
-__all__ = ["DEFAULT_SHAPE", "Draw", "check_character", "generate_code", "make_codes", "refuse_too_many"]
+__all__ = ["DEFAULT_SHAPE", "Draw", "check_character", "exhausted", "generate_code", "make_codes", "refuse_too_many"]
 
 Draw = Callable[[Sequence[str]], str]  # one of the characters, each as likely as the others
 
 # 12 of 32 characters without look-alikes: 60 bits.
 DEFAULT_SHAPE = CodeShape(None, None, 12, "23456789ABCDEFGHJKLMNPQRSTUVWXYZ", check_character=False)
-DRAWS_MAX = 20  # a code of 40 bits or more is hardly ever taken; a type whose codes run out must not loop for ever
+ROUNDS_MAX = 20  # a code of 40 bits or more is hardly ever taken; a type whose codes run out must not loop for ever
+MISSES_MAX = 20  # codes drawn one after the other that were all taken
 
 
 async def make_codes(
     session: Session,
     kind: IssuingType,
-    quantity: int,
-    columns: Mapping[str, Any],
+    wanted: Sequence[Mapping[str, Any]],
     *,
     new_id: Callable[[], str],
     draw: Draw,
-) -> list[tuple[str, str]]:
-    """Add ``quantity`` new codes of a type to the database, which share ``columns``; the answer is (ID, code) of each.
+) -> dict[int, tuple[str, str]]:
+    """Add a new code of a type to the database for each of ``wanted``, its other columns, which are alike in kind.
 
-    A number of statements that does not depend on how many, unless codes are taken already. Raises Conflict
-    (CODES_EXHAUSTED) when the type's configuration gives too few; what was added until then is the caller's to undo.
+    The answer is (ID, code) by place in ``wanted``; places are missing when the type's configuration gives too few. A
+    number of statements that does not depend on how many, unless codes are taken already.
     """
-    refuse_too_many(kind, quantity)
-    made: list[tuple[str, str]] = []
-    for _ in range(DRAWS_MAX):
-        texts = dict.fromkeys(generate_code(kind.shape, draw) for _ in range(quantity - len(made)))
-        drawn = [(new_id(), text) for text in texts]
-        added = await add_codes(session, drawn, columns)
-        made += [one for one in drawn if one[0] in added]
-        if len(made) == quantity:
-            return made
-    raise _exhausted(kind)
+    made: dict[int, tuple[str, str]] = {}
+    open_places = list(range(min(len(wanted), _number_of(kind))))
+    misses = 0
+    for _ in range(ROUNDS_MAX):
+        texts = dict.fromkeys([generate_code(kind.shape, draw) for _ in open_places])
+        drawn = {new_id(): (place, text) for place, text in zip(open_places, texts, strict=False)}
+        rows = [{**wanted[place], "id": code_id, "code": text} for code_id, (place, text) in drawn.items()]
+        added = await add_codes(session, rows)
+        made |= {drawn[code_id][0]: (code_id, drawn[code_id][1]) for code_id in added}
+        open_places = [place for place in open_places if place not in made]
+        misses = 0 if added else misses + len(drawn)
+        if not open_places or misses >= MISSES_MAX:
+            break
+    return made
 
 
 def refuse_too_many(kind: IssuingType, quantity: int) -> None:
     """Raises Conflict (CODES_EXHAUSTED) when a type has not that many codes, taken or not."""
+    if _number_of(kind) < quantity:
+        raise exhausted(kind)
+
+
+def _number_of(kind: IssuingType) -> int:
     shape = kind.shape or DEFAULT_SHAPE
-    if len(shape.alphabet) ** shape.length < quantity:
-        raise _exhausted(kind)
+    return int(len(shape.alphabet) ** shape.length)
 
 
-def _exhausted(kind: IssuingType) -> Conflict:
+def exhausted(kind: IssuingType) -> Conflict:
+    """The error for codes that have run out."""
     message = f"The code configuration of the coupon type {kind.code} gives too few codes: the free ones have run out."
     return Conflict("CODES_EXHAUSTED", message)
 

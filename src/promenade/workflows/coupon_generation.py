@@ -21,8 +21,8 @@ from promenade.store.outbox import emit
 from promenade.store.unit import Session
 from promenade.workflows.authoring import Authoring
 from promenade.workflows.context import Context
-from promenade.workflows.coupon_codes import Draw, make_codes, refuse_too_many
-from promenade.workflows.coupon_issuing import IssuedCoupon, Order, check_issuable, issue_coupons
+from promenade.workflows.coupon_codes import Draw, exhausted, make_codes, refuse_too_many
+from promenade.workflows.coupon_issuing import IssuedCoupon, Order, check_issuable, issue_one
 
 __all__ = [
     "AT_ONCE_MAX",
@@ -71,7 +71,7 @@ async def issue_coupon(
 ) -> IssuedCoupon:
     """Issue one coupon of a type by hand, to a customer or to whoever bears it.
 
-    Raises NotFound, Invalid (INVALID_CHARACTER, TOO_MANY_ROWS) and Conflict, see `check_issuable` and `issue_coupons`.
+    Raises NotFound, Invalid (INVALID_CHARACTER, TOO_MANY_ROWS) and Conflict, see `check_issuable` and `issue_one`.
     """
     if customer_id is not None and not customer_id.isprintable():
         message = "customerId holds a character that cannot be stored."
@@ -82,8 +82,8 @@ async def issue_coupon(
     if kind is None:
         raise _no_type()
     check_issuable(kind, at)
-    order = Order("MANUAL", customer_id or None, user=authoring.user)
-    (coupon,) = await issue_coupons(session, kind, 1, order, at=at, new_id=authoring.new_id, draw=draw)
+    order = Order("MANUAL", (customer_id or None,), user=authoring.user)
+    coupon = await issue_one(session, kind, order, at=at, new_id=authoring.new_id, draw=draw)
     (row,) = await read_rows(session, "CouponTypes", "id", (coupon_type_id,))
     authoring.record("CouponTypes", row, "issueCoupon")
     return coupon
@@ -162,7 +162,9 @@ async def _add(
         "modified_at": at,
         "modified_by": batch.user,
     }
-    await make_codes(session, kind, portion, columns, new_id=new_id, draw=draw)
+    made = await make_codes(session, kind, [columns] * portion, new_id=new_id, draw=draw)
+    if len(made) < portion:
+        raise exhausted(kind)
 
 
 async def _give_up(context: Context, tenant_id: str, batch_id: str, reason: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -10,12 +10,12 @@ from promenade.errors import Conflict
 from promenade.events import CouponIssued
 from promenade.store import coupon_pool
 from promenade.store.authored import insert_rows
-from promenade.store.coupon_pool import Issue, IssuingType
+from promenade.store.coupon_pool import Issue, IssuedCode, IssuingType
 from promenade.store.outbox import emit_all
 from promenade.store.unit import Session
-from promenade.workflows.coupon_codes import Draw, make_codes
+from promenade.workflows.coupon_codes import Draw, exhausted, make_codes
 
-__all__ = ["ENDS_AT_LAST", "IssuedCoupon", "Order", "check_issuable", "issue_coupons"]
+__all__ = ["ENDS_AT_LAST", "IssuedCoupon", "Order", "check_issuable", "issue_coupons", "issue_one"]
 
 ENDS_AT_LAST = datetime(9000, 1, 1, tzinfo=UTC)  # beyond this neither dates nor time zones can be reckoned with
 _DAYS_MAX = timedelta.max.days
@@ -23,13 +23,18 @@ _DAYS_MAX = timedelta.max.days
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """For whom and for what coupons are issued; ``channel`` is an issuanceChannel, ``user`` who issues them."""
+    """For whom and for what coupons of a type are issued, one to each of ``customer_ids``; None: to its bearer.
+
+    ``channel`` is an issuanceChannel, ``user`` who issues them. For one transaction and promotion there is one coupon.
+    """
 
     channel: str
-    customer_id: str | None = None
+    customer_ids: tuple[str | None, ...] = (None,)
     promotion_id: str | None = None
     transaction_id: str | None = None
     user: str | None = None
+    reason: str | None = None
+    metadata: str | None = None  # JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,47 +59,67 @@ def check_issuable(kind: IssuingType, at: datetime) -> None:
         raise Conflict("NO_GENERIC_CODE", f"The GENERIC coupon type {kind.code} has no genericCode to give out.")
 
 
+async def issue_one(
+    session: Session, kind: IssuingType, order: Order, *, at: datetime, new_id: Callable[[], str], draw: Draw
+) -> IssuedCoupon:
+    """`issue_coupons` for one customer. Raises Conflict (CODES_EXHAUSTED) when codes have run out."""
+    (coupon,) = await issue_coupons(session, kind, order, at=at, new_id=new_id, draw=draw)
+    if coupon is None:
+        raise exhausted(kind)
+    return coupon
+
+
 async def issue_coupons(
-    session: Session,
-    kind: IssuingType,
-    quantity: int,
-    order: Order,
-    *,
-    at: datetime,
-    new_id: Callable[[], str],
-    draw: Draw,
-) -> list[IssuedCoupon]:
+    session: Session, kind: IssuingType, order: Order, *, at: datetime, new_id: Callable[[], str], draw: Draw
+) -> list[IssuedCoupon | None]:
     """Issue coupons of a type, with their log rows and events; a number of statements that hardly depends on how many.
 
-    For one transaction and promotion a type's coupon is issued once: it is the same when asked for again. Codes
-    from outside (EXTERNAL) are never issued. Raises Conflict (CODES_EXHAUSTED).
+    The answer has one for each customer, in their order; None: the codes have run out. For one transaction and
+    promotion a type's coupon is issued once: it is the same when asked for again. Codes from outside (EXTERNAL) are
+    never issued.
     """
     issue = _issue(kind, order, at)
+    customers = order.customer_ids
     if kind.is_generic:
-        coupons = [IssuedCoupon(None, kind.generic_code, kind.id, order.customer_id, issue.valid_until)] * quantity
-    else:
-        found = await _codes(session, kind, quantity, issue, new_id, draw)
-        coupons = [
-            IssuedCoupon(one.id, one.code, kind.id, order.customer_id, one.valid_until or kind.valid_to)
-            for one in found
+        shared: list[IssuedCoupon | None] = [
+            IssuedCoupon(None, kind.generic_code, kind.id, customer, issue.valid_until) for customer in customers
         ]
+        await _tell(session, issue, shared, new_id)
+        return shared
+    if issue.transaction_id is not None and issue.promotion_id is not None:
+        known = await coupon_pool.issued_for(session, issue.transaction_id, issue.promotion_id, kind.id)
+        if known is not None:
+            return [_coupon(kind, known, customers[0])]
+    found = await _codes(session, kind, issue, customers, new_id, draw)
+    coupons = [
+        None if one is None else _coupon(kind, one, customer) for one, customer in zip(found, customers, strict=True)
+    ]
     await _tell(session, issue, coupons, new_id)
     return coupons
 
 
+def _coupon(kind: IssuingType, code: IssuedCode, customer_id: str | None) -> IssuedCoupon:
+    return IssuedCoupon(code.id, code.code, kind.id, customer_id, code.valid_until or kind.valid_to)
+
+
 async def _codes(
-    session: Session, kind: IssuingType, quantity: int, issue: Issue, new_id: Callable[[], str], draw: Draw
-) -> list[coupon_pool.IssuedCode]:
-    if issue.transaction_id is not None and issue.promotion_id is not None:
-        known = await coupon_pool.issued_for(session, issue.transaction_id, issue.promotion_id, kind.id)
-        if known is not None:
-            return [known]
-    found = await coupon_pool.take_from_pool(session, issue, quantity)
-    if len(found) < quantity:
-        columns = {"coupon_type_id": kind.id, "created_at": issue.issued_at, "created_by": issue.user, **issue.columns}
-        made = await make_codes(session, kind, quantity - len(found), columns, new_id=new_id, draw=draw)
-        found += [coupon_pool.IssuedCode(code_id, code, issue.valid_until) for code_id, code in made]
-    return found
+    session: Session,
+    kind: IssuingType,
+    issue: Issue,
+    customers: Sequence[str | None],
+    new_id: Callable[[], str],
+    draw: Draw,
+) -> list[IssuedCode | None]:
+    """A code for each customer, out of the pool and then new; None where there is none."""
+    pooled = await coupon_pool.take_from_pool(session, issue, customers)
+    rest = customers[len(pooled) :]
+    if not rest:
+        return [*pooled]
+    shared = {"coupon_type_id": kind.id, "created_at": issue.issued_at, "created_by": issue.user, **issue.columns}
+    wanted = [{**shared, "customer_id": customer} for customer in rest]
+    made = await make_codes(session, kind, wanted, new_id=new_id, draw=draw)
+    new = [IssuedCode(*made[place], issue.valid_until) if place in made else None for place in range(len(rest))]
+    return [*pooled, *new]
 
 
 def _issue(kind: IssuingType, order: Order, at: datetime) -> Issue:
@@ -106,17 +131,21 @@ def _issue(kind: IssuingType, order: Order, at: datetime) -> Issue:
         coupon_type_id=kind.id,
         promotion_id=order.promotion_id,
         transaction_id=order.transaction_id,
-        customer_id=order.customer_id,
         channel=order.channel,
         status="CREATED" if kind.requires_activation else "ACTIVE",
         issued_at=at,
         valid_until=min(ends, default=None),
         user=order.user,
+        reason=order.reason,
+        metadata=order.metadata,
     )
 
 
-async def _tell(session: Session, issue: Issue, coupons: list[IssuedCoupon], new_id: Callable[[], str]) -> None:
+async def _tell(
+    session: Session, issue: Issue, coupons: Sequence[IssuedCoupon | None], new_id: Callable[[], str]
+) -> None:
     at = issue.issued_at
+    issued = [one for one in coupons if one is not None]
     logs = [
         {
             "id": new_id(),
@@ -125,14 +154,14 @@ async def _tell(session: Session, issue: Issue, coupons: list[IssuedCoupon], new
             "promotion_id": issue.promotion_id,
             "action": "ISSUED",
             "transaction_id": issue.transaction_id,
-            "customer_id": issue.customer_id,
+            "customer_id": one.customer_id,
             "occurred_at": at,
             "created_at": at,
             "created_by": issue.user,
             "modified_at": at,
             "modified_by": issue.user,
         }
-        for one in coupons
+        for one in issued
     ]
     await insert_rows(session, "RedemptionLogs", logs)
     news = [
@@ -142,9 +171,9 @@ async def _tell(session: Session, issue: Issue, coupons: list[IssuedCoupon], new
             issuance_channel=issue.channel,
             promotion_id=issue.promotion_id,
             transaction_id=issue.transaction_id,
-            customer_id=issue.customer_id,
+            customer_id=one.customer_id,
             valid_until=one.valid_until,
         )
-        for one in coupons
+        for one in issued
     ]
     await emit_all(session, news, new_id=new_id, at=at)

@@ -7,7 +7,7 @@ from promenade.store.jobs import Claimed
 from promenade.store.unit import Session
 from promenade.workflows.context import Context
 from promenade.workflows.coupon_codes import Draw
-from promenade.workflows.coupon_issuing import Order, issue_coupons
+from promenade.workflows.coupon_issuing import Order, issue_one
 from promenade.workflows.effects import Effects
 
 __all__ = ["issue_earned_coupons"]
@@ -27,8 +27,8 @@ async def issue_earned_coupons(
         kind = await coupon_pool.read_type(session, wanted.coupon_type_id)
         if kind is None:
             continue
-        order = Order("POST_PURCHASE", effects.customer_id, wanted.promotion_id, job.transaction_id)
-        (coupon,) = await issue_coupons(session, kind, 1, order, at=now, new_id=context.new_id, draw=draw)
+        order = Order("POST_PURCHASE", (effects.customer_id,), wanted.promotion_id, job.transaction_id)
+        coupon = await issue_one(session, kind, order, at=now, new_id=context.new_id, draw=draw)
         kept.append(
             {
                 "couponId": coupon.id,
