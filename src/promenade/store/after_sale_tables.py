@@ -128,3 +128,16 @@ def _clockwork() -> Iterator[Definition]:
             key("clockwork", "name", tenant=False),
         ),
     )
+    yield (
+        "pilot_tallies",
+        "How far the sales of a pilot that may go live by itself have been added up, so that each is read once a day.",
+        True,
+        (
+            identity("promotion_id", "The promotion that is tried out."),
+            text("basis", 64, "Hash of the arms and the window counted; another pilot is counted from the beginning."),
+            moment("begun_at", "When this count was begun."),
+            moment("counted_until", "Sales confirmed before are in it."),
+            content("sums", "Transactions, sales and money by arm and currency, as MessagePack."),
+            key("pilot_tallies", "promotion_id"),
+        ),
+    )

@@ -88,6 +88,7 @@ def _catalogue() -> Iterator[Definition]:
 
 
 def _transactions() -> Iterator[Definition]:
+    condemned = sa.text("transaction_counter < 0")
     yield (
         "iteration_counters",
         "The last iteration of each transaction; raised in the statement that stores the iteration.",
@@ -110,8 +111,12 @@ def _transactions() -> Iterator[Definition]:
             moment("evaluated_at", "The time that validity was judged at."),
             moment("data_age", "meta.dataAge: the last sync or write behind the price.", nullable=True),
             content("record", "Basket, settings, facts and the engine's outcome, as MessagePack, compressed."),
-            moment("created_at", "When it was stored."),
+            moment("created_at", "When it was stored, or condemned."),
             key("iterations", "origin", "transaction_id", "transaction_counter"),
+            # Of what is about to be purged (see `store.purging`): no evaluation adds to it.
+            sa.Index("ix_iterations__condemned", "created_at", sqlite_where=condemned, postgresql_where=condemned),
+            # By age; SQLite has that order in its rowids, and there the index stays empty.
+            sa.Index("ix_iterations__created_at", "created_at", sqlite_where=sa.text("0")),
         ),
     )
     yield (
@@ -184,6 +189,8 @@ def _outbox() -> Iterator[Definition]:
             moment("created_at", "When it happened."),
             moment("dispatched_at", "When its deliveries were planned.", nullable=True),
             key("outbox_events", "id"),
+            # What a subscription has missed is looked for by when it happened.
+            sa.Index("ix_outbox_events__created", "tenant_id", "created_at", "kind"),
             sa.Index("ix_outbox_events__waiting", "created_at", "id", sqlite_where=waiting, postgresql_where=waiting),
         ),
     )

@@ -352,6 +352,10 @@ CREATE TABLE iterations (
 	CONSTRAINT pk_iterations__key PRIMARY KEY (tenant_id, origin, transaction_id, transaction_counter)
 );
 
+CREATE INDEX ix_iterations__condemned ON iterations (created_at) WHERE transaction_counter < 0;
+
+CREATE INDEX ix_iterations__created_at ON iterations (created_at);
+
 CREATE TABLE loyalty_balances (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	customer_id VARCHAR(50) COLLATE "C" NOT NULL,
@@ -437,6 +441,16 @@ CREATE TABLE outbox_events (
 );
 
 CREATE INDEX ix_outbox_events__waiting ON outbox_events (created_at, id) WHERE dispatched_at IS NULL;
+
+CREATE TABLE pilot_tallies (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	basis VARCHAR(64) COLLATE "C" NOT NULL,
+	begun_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	counted_until TIMESTAMP WITH TIME ZONE NOT NULL,
+	sums BYTEA NOT NULL,
+	CONSTRAINT pk_pilot_tallies__key PRIMARY KEY (tenant_id, promotion_id)
+);
 
 CREATE TABLE pos_groups (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
