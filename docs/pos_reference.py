@@ -39,6 +39,7 @@ _CONTRACTS: dict[str, tuple[str, type[Struct] | None, type[Struct] | str | None]
         f'`{{"transactionId": "...", "confirmed": true, "message": "{MESSAGE}"}}`, the same bytes for every repeat',
     ),
     "_side_effects": (_POS, None, SideEffectsResult),
+    "_requeue": (f"`{pos.ADMINISTRATOR}`", None, SideEffectsResult),
     "_heartbeat": (_POS, None, Heartbeat),
     "_health": (_OPEN, None, Health),
     "_metrics": ("none from loopback, else the metrics token", None, "text"),

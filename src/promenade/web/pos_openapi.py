@@ -14,7 +14,7 @@ from msgspec import NODEFAULT, Meta, Raw, Struct, UnsetType
 from odata_server.openapi.parts import ERROR_BODY
 from promenade.web.monitoring import Heartbeat
 from promenade.web.numbers import amount_thousandths, price_hundredths, quantity_thousandths
-from promenade.web.pos import SCOPES
+from promenade.web.pos import ADMINISTRATOR, SCOPES
 from promenade.web.pos_messages import ConfirmRequest, EvaluateRequest
 from promenade.web.pos_remarks import remark_of
 from promenade.web.pos_responses import EvaluateResponseV2, SideEffectsResult
@@ -135,12 +135,23 @@ def _paths() -> dict[str, Any]:
         "required": True,
         "schema": {"type": "integer", "minimum": 1, "maximum": 2**31 - 1},
     }
-    paths["/v2/transactions/{transactionId}/{transactionCounter}/side-effects"] = {
+    side_effects = "/v2/transactions/{transactionId}/{transactionCounter}/side-effects"
+    result = {"$ref": _REF.format(name="SideEffectsResult")}
+    paths[side_effects] = {
         "get": {
             "operationId": "sideEffects",
             "summary": "Tells what a sale has set in motion so far.",
             "parameters": [transaction, counter],
-            "responses": _answers({"$ref": _REF.format(name="SideEffectsResult")}, 400, 401, 403, 404, 405, 503),
+            "responses": _answers(result, 400, 401, 403, 404, 405, 503),
+        }
+    }
+    paths[f"{side_effects}/requeue"] = {
+        "post": {
+            "operationId": "requeueSideEffects",
+            "summary": "Lets side effects that have failed run again; for operators.",
+            "security": [{"bearer": [ADMINISTRATOR]}],
+            "parameters": [transaction, counter],
+            "responses": _answers(result, 400, 401, 403, 404, 405, 409, 503),
         }
     }
     paths["/heartbeat"] = {

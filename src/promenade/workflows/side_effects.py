@@ -1,27 +1,28 @@
 """The asynchronous stage of a confirmed sale: coupons redeemed, points booked, coupons issued (reliability T5).
 
-All local effects and COMPLETED are one transaction under the worker's lease, so that each happens once however often a
-job is taken.
+All that an attempt does, and what it leaves owed, are one transaction under the worker's lease, so that each effect
+happens once however often a job is taken. An effect that cannot be done holds up no other: the job keeps what is owed,
+tries that again, and ends FAILED with the reason if it never can be done.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
 
-from promenade.errors import NotFound
+from promenade.errors import NotFound, PromenadeError, Unavailable
 from promenade.events import CouponRedeemed
 from promenade.store import coupon_claims, coupon_pool, jobs
-from promenade.store.jobs import RETRY_SECONDS_MAX, Claimed
+from promenade.store.jobs import RETRY_SECONDS_MAX, Claimed, Done
 from promenade.store.outbox import emit
 from promenade.store.unit import Session
 from promenade.workflows.context import Context
 from promenade.workflows.coupon_codes import Draw
-from promenade.workflows.effects import decode_effects
+from promenade.workflows.effects import Effects, PostPurchaseCoupon, decode_effects, encode_effects
 from promenade.workflows.loyalty import award_points
 from promenade.workflows.post_purchase import issue_earned_coupons
 
@@ -34,6 +35,8 @@ __all__ = [
     "SideEffects",
     "claim_jobs",
     "give_up",
+    "keep_status",
+    "read_status",
     "run_side_effects",
     "side_effects_status",
 ]
@@ -88,22 +91,39 @@ async def side_effects_status(
 
     Raises NotFound (ITERATION_NOT_FOUND) for an iteration that is unknown or not confirmed.
     """
-    key = f"side-effects:{tenant_id}:{context.origin}:{transaction_counter}:{transaction_id}"
-    cached = await context.cache.get(key)
+    cached = await context.cache.get(_cache_key(context, tenant_id, transaction_id, transaction_counter))
     if cached is not None:
         return _DECODER.decode(cached)
+    began = context.clock()
     found = await context.database.read(
-        lambda session: _read_status(session, context.origin, transaction_id, transaction_counter), tenant=tenant_id
+        lambda session: read_status(session, context.origin, transaction_id, transaction_counter), tenant=tenant_id
     )
     if found is None:
         raise NotFound("ITERATION_NOT_FOUND", "No such iteration was confirmed.", "transactionCounter")
-    await context.cache.put(key, _ENCODER.encode(found), STATUS_CACHE_SECONDS)
+    # The second counts from before it was read: an answer that took long must not be shown for that much longer.
+    took = max(0.0, (context.clock() - began).total_seconds())
+    if took < STATUS_CACHE_SECONDS:
+        await keep_status(context, tenant_id, found, STATUS_CACHE_SECONDS - took)
     return found
 
 
-async def _read_status(
+async def keep_status(
+    context: Context, tenant_id: str, found: SideEffects, seconds: float = STATUS_CACHE_SECONDS
+) -> None:
+    """Show this status for the next second, in the place of any that is kept."""
+    key = _cache_key(context, tenant_id, found.transaction_id, found.transaction_counter)
+    await context.cache.put(key, _ENCODER.encode(found), seconds)
+
+
+def _cache_key(context: Context, tenant_id: str, transaction_id: str, transaction_counter: int) -> str:
+    # INVARIANT: no two tenants have a key in common. Their IDs may hold colons, so the key says where each ends.
+    return f"side-effects:{len(tenant_id)}:{tenant_id}:{context.origin}:{transaction_counter}:{transaction_id}"
+
+
+async def read_status(
     session: Session, origin: str, transaction_id: str, transaction_counter: int
 ) -> SideEffects | None:
+    """Where the side effects of an iteration stand now; None: it is unknown or not confirmed."""
     job = await jobs.find(session, origin, transaction_id, transaction_counter)
     if job is None:
         return None
@@ -153,35 +173,69 @@ async def claim_jobs(context: Context, limit: int, lease_seconds: int = LEASE_SE
     )
 
 
-async def run_side_effects(context: Context, job: Claimed, draw: Draw) -> bool:
-    """Carry out one claimed job; False: the lease was lost and nothing was done.
+async def run_side_effects(context: Context, job: Claimed, draw: Draw, attempts_max: int = ATTEMPTS_MAX) -> bool:
+    """Carry out one claimed job, or all of it that can be done; False: the lease was lost and nothing was done.
 
-    ``draw`` picks a character of a new coupon code. What goes wrong is raised; see `give_up`.
+    ``draw`` picks a character of a new coupon code. What goes wrong with the job as a whole is raised; see `give_up`.
     """
     try:
-        await context.database.write(lambda session: _carry_out(context, session, job, draw), tenant=job.tenant_id)
+        await context.database.write(
+            lambda session: _carry_out(context, session, job, draw, attempts_max), tenant=job.tenant_id
+        )
     except _LeaseLostError:
         return False
     return True
 
 
-async def _carry_out(context: Context, session: Session, job: Claimed, draw: Draw) -> None:
-    if not await jobs.hold(session, job):
+async def _carry_out(context: Context, session: Session, job: Claimed, draw: Draw, attempts_max: int) -> None:
+    issued = await jobs.hold(session, job)
+    if issued is None:
         raise _LeaseLostError
     effects = decode_effects(job.payload)
     redeemed = await _redeem(context, session, job)
     earned = await award_points(context, session, job, effects)
-    issued = await issue_earned_coupons(context, session, job, effects, draw)
-    done = await jobs.complete(
-        session,
-        job,
-        at=context.clock(),
-        coupons_redeemed=redeemed,
-        loyalty_points_earned=earned,
-        post_purchase_coupons=issued,
-    )
-    if not done:
+    owed, reasons = await _issue(context, session, job, effects, draw, issued)
+    now = context.clock()
+    if owed:
+        is_written = await jobs.put_off(
+            session,
+            job,
+            Done(redeemed, earned, issued),
+            payload=encode_effects(replace(effects, points=(), points_back=(), coupons=tuple(owed))),
+            at=now,
+            retry_at=_retry_at(job, now, attempts_max),
+            reason="Still owed: " + "; ".join(reasons),
+        )
+    else:
+        is_written = await jobs.complete(
+            session,
+            job,
+            at=now,
+            coupons_redeemed=redeemed,
+            loyalty_points_earned=earned,
+            post_purchase_coupons=issued,
+        )
+    if not is_written:
         raise _LeaseLostError
+
+
+async def _issue(
+    context: Context, session: Session, job: Claimed, effects: Effects, draw: Draw, issued: list[dict[str, Any]]
+) -> tuple[list[PostPurchaseCoupon], list[str]]:
+    """Issue the job's coupons, adding them to ``issued``; the answer is those that cannot be issued, and why."""
+    owed: list[PostPurchaseCoupon] = []
+    reasons: list[str] = []
+    for coupon in effects.coupons:
+        one = replace(effects, coupons=(coupon,))
+        try:
+            async with session.savepoint():
+                issued += await issue_earned_coupons(context, session, job, one, draw)
+        except Unavailable:
+            raise
+        except PromenadeError as error:
+            owed.append(coupon)
+            reasons.append(f"a coupon of type {coupon.coupon_type_id} ({error.code}: {error.message})")
+    return owed, reasons
 
 
 async def _redeem(context: Context, session: Session, job: Claimed) -> int:
@@ -217,8 +271,13 @@ async def _redeem(context: Context, session: Session, job: Claimed) -> int:
 async def give_up(context: Context, job: Claimed, reason: str, attempts_max: int = ATTEMPTS_MAX) -> None:
     """Give a job back after a failed attempt: due again after a doubling wait, or FAILED after the last attempt."""
     now = context.clock()
-    wait = min(2**job.attempts, RETRY_SECONDS_MAX)
-    retry_at = now + timedelta(seconds=wait) if job.attempts < attempts_max else None
+    retry_at = _retry_at(job, now, attempts_max)
     await context.database.write(
         lambda session: jobs.fail(session, job, at=now, retry_at=retry_at, reason=reason), tenant=job.tenant_id
     )
+
+
+def _retry_at(job: Claimed, now: datetime, attempts_max: int) -> datetime | None:
+    """When to try again after a failed attempt; None: it was the last."""
+    wait = min(2**job.attempts, RETRY_SECONDS_MAX)
+    return now + timedelta(seconds=wait) if job.attempts < attempts_max else None
