@@ -12,6 +12,7 @@ from odata_server.edm import EntitySet, Operation
 from odata_server.errors import ODataError
 from odata_server.http import Request, Response
 from odata_server.responses import error_response
+from odata_server.source import Key, Unit
 
 __all__ = ["Access", "Hooks"]
 
@@ -72,6 +73,13 @@ class Hooks:
     def now(self) -> datetime:
         """The time of a request, aware, in UTC."""
         return datetime.now(UTC)
+
+    def tells_once(self, unit: Unit, entity_set: EntitySet, key: Key) -> bool:
+        """Whether the answer to a write of this entity holds what no other answer will.
+
+        It is told with the key then, even to a client that prefers to be told nothing.
+        """
+        return False
 
     def extras(self, caller: Any) -> Mapping[str, Any]:
         """Members for the top level of every JSON body that is a success, unless they are there already."""

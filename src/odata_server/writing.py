@@ -224,21 +224,31 @@ async def _answer_write(
     # Absolute where the host is known, for there are clients that insist on it.
     address = x.request.origin + x.links.entity(entity_set, key)
     headers = {"Location": address} if created else {}
-    if preferred is not None:
-        headers["Preference-Applied"] = f"return={preferred}"
     if returns == "minimal" or not entity_set.readable:
+        if x.hooks.tells_once(unit, entity_set, key):
+            return await _answer_in_full(x, unit, target, headers, plain_select(target.entity_type.key), created)
+        if preferred is not None:
+            headers["Preference-Applied"] = f"return={preferred}"
         if created:
             headers["OData-EntityId"] = address
         return Response(204, headers | await _tag(x, unit, target))
+    if preferred is not None:
+        headers["Preference-Applied"] = f"return={preferred}"
     options = x.options
     # What was written must not fail for being too much to read.
     if payload.nested and not options.present & {"select", "expand"} and _parts_count(payload) <= x.hooks.page_size:
         options = replace(options, expand=_written_parts(x, target.entity_type, payload, created=created))
+    return await _answer_in_full(x, unit, target, headers, options, created)
+
+
+async def _answer_in_full(
+    x: Exchange, unit: Unit, target: Target, headers: dict[str, str], options: QueryOptions, created: bool
+) -> Response:
     rows = await unit.read(x.query(target, options))
     if not rows.items:  # written, and out of the caller's sight
-        return Response(204, headers | ({"OData-EntityId": address} if created else {}))
+        return Response(204, headers | ({"OData-EntityId": headers["Location"]} if created else {}))
     status = 201 if created else 200
-    response = x.entity(rows.items[0], target.entity_type, entity_set, status=status, options=options)
+    response = x.entity(rows.items[0], target.entity_type, target.entity_set, status=status, options=options)
     response.headers |= headers
     return response
 

@@ -24,7 +24,7 @@ ENTITIES = {entity.set_name: entity for entity in served_entities(Service.PUBLIC
 _SPECIAL: dict[tuple[str, str], Callable[[int], Any]] = {
     ("WebhookSubscriptions", "callbackUrl"): lambda n: f"https://hooks.example.com/{n}",
     ("WebhookSubscriptions", "eventTypes"): lambda n: ["PROMOTION_UPDATED"],
-    ("WebhookSubscriptions", "secret"): lambda n: f"whsec_{'0123456789abcdef' * 2}{n}",
+    ("WebhookSubscriptions", "secret"): lambda n: f"whsec_{n:032}",
     ("Articles", "source"): lambda n: ("MANUAL", "IMPORTED")[n % 2],
     ("ArticleGroups", "source"): lambda n: ("MANUAL", "IMPORTED")[n % 2],
     ("RechargeContributions", "currency"): lambda n: None,

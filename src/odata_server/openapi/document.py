@@ -40,7 +40,7 @@ def render_openapi(
     ``error_statuses``: `Access` -> statuses of failures, where the usual ones are not right. ``allowed_values``:
     ``Type/property`` -> the codes it can have. ``required`` and ``changeable``: what a create must give and an update
     may change, beyond what the model says. ``extras``: members that the service adds to every JSON answer, with their
-    schemas. ``told_once``: entity type -> write-only properties that the answer to a create may hold, because the
+    schemas. ``told_once``: entity type -> write-only properties that the answer to a write may hold, because the
     service made them up. ``statuses``: operation -> its status of success, if not 200. ``own_paths``, ``own_schemas``:
     what the host serves beside the model, as in the document.
 

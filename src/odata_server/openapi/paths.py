@@ -161,7 +161,7 @@ class Paths:
             "parameters": [ref("return", "parameters")],
             "requestBody": {"required": True, "content": json_content(body)},
             "responses": {
-                "201": answer("Created.", self._schemas.created(entity_type.name), headers=where)
+                "201": answer("Created.", self._schemas.written(entity_type.name), headers=where)
                 | self._links(entity_set, entity_type, ""),
                 "204": answer("Created, with `Prefer: return=minimal`.", headers=where),
                 **self._parts.errors(access),
@@ -227,7 +227,7 @@ class Paths:
                 "content": json_content(self._schemas.update(entity_type, replace=replace)),
             },
             "responses": {
-                "200": answer("Changed.", self._schemas.entity(entity_type.name), headers=headers),
+                "200": answer("Changed.", self._schemas.written(entity_type.name), headers=headers),
                 "204": answer("Changed.", headers=headers),
                 **self._parts.errors(access),
             },

@@ -62,19 +62,19 @@ class Schemas:
         whole = ref(name)
         return {"allOf": [whole, {"required": list(self.extras)}]} if self.extras else whole
 
-    def created(self, name: str) -> Schema:
-        """The answer to a create: the entity, with what is told this once."""
+    def written(self, name: str) -> Schema:
+        """The answer to a create or a change: the entity, with what is told this once."""
         told = self._told_once.get(name)
         if not told:
             return self.entity(name)
         owner = self._edm.entity_types[name]
         properties = {one.name: self.readable_property(owner, one) for one in owner.properties if one.name in told}
         whole = self._readable(owner)
-        self.made[f"{name}-created"] = whole | {
+        self.made[f"{name}-written"] = whole | {
             "properties": whole["properties"] | properties,
             "required": list(self.extras),
         }
-        return ref(f"{name}-created")
+        return ref(f"{name}-written")
 
     def collection(self, item: Schema) -> Schema:
         """An answer that is a collection; that of entities of a type is a component, as many addresses answer it."""

@@ -33,10 +33,12 @@ class WebhookSubscriptions(Entity, public=RW, admin=PLAIN):
     callback_url = text(2000, "Where events are sent: https, or what the operator allows.", required=True,
                         searchable=True)  # fmt: skip
     event_types = texts("Kinds of events to send, or `*` for all.", required=True)
-    secret = text(255, "Signs what is sent; made by the server and shown once if not given.", write_only=True)
+    secret = text(255, "Signs what is sent: base64 of 16 to 64 bytes, `whsec_` before it or not. Null lets the server "
+                  "make one, which that answer shows and no other.", write_only=True)  # fmt: skip
     is_active = boolean("Whether events are sent.", default=True)
     description = text(1000, "What the subscription is for.", searchable=True)
-    previous_secret = text(255, "The secret before, which signs too for a while.", hidden_from=_EVERYWHERE)
+    previous_secret = text(255, "The secret before, which signs too for a while.", read_only=True,
+                           hidden_from=_EVERYWHERE)  # fmt: skip
     previous_secret_until = timestamp("Until when the secret before the current one signs too; null: none does.",
                                       read_only=True)  # fmt: skip
     failure_count = integer("Deliveries given up since the last that succeeded.", default=0, read_only=True)

@@ -97,6 +97,10 @@ class AuthoredUnit:
         if self._has_written:
             await self.authoring.finish()
 
+    def tells_once(self, entity_set: EntitySet, key: Key) -> bool:
+        """Whether the unit made up something of this row that is told in the answer to its making alone."""
+        return key.get("ID") in self.authoring.shown_once.get(entity_set.name, {})
+
     def _type_of(self, entity_set: EntitySet) -> EntityType:
         found: EntityType = self._edm.entity_types[entity_set.entity_type]
         return found

@@ -14,12 +14,13 @@ from odata_server.errors import ODataError, bad_request
 from odata_server.hooks import Hooks
 from odata_server.http import Request
 from odata_server.service import Service
-from odata_server.source import Source
+from odata_server.source import Key, Source, Unit
 from odata_server.transport import request_of, send_response
 from promenade.errors import PromenadeError
 from promenade.web.auth import Authenticator, Caller
 from promenade.web.body import Disconnected, header
 from promenade.web.endpoint import URL_TOO_LONG, url_is_too_long
+from promenade.web.odata import AuthoredUnit
 from promenade.web.problems import Headers, odata_error
 from promenade.workflows.context import Context
 
@@ -51,6 +52,9 @@ class ApiHooks(Hooks):
 
     def translate(self, error: Exception) -> ODataError | None:
         return odata_error(error) if isinstance(error, PromenadeError) else None
+
+    def tells_once(self, unit: Unit, entity_set: EntitySet, key: Key) -> bool:
+        return isinstance(unit, AuthoredUnit) and unit.tells_once(entity_set, key)
 
     def now(self) -> datetime:
         return self._context.clock()

@@ -112,7 +112,7 @@ IMPOSSIBLE: tuple[tuple[str, str, Any, str], ...] = (
     ("WebhookSubscriptions", "callbackUrl", "https://[::1", "INVALID_URL"),
     ("WebhookSubscriptions", "eventTypes", ["PROMOTION_ACTIVATED", "NOTHING"], "UNKNOWN_CODE"),
     ("WebhookSubscriptions", "eventTypes", [], "REQUIRED"),
-    ("WebhookSubscriptions", "secret", "short", "SECRET_TOO_SHORT"),
+    ("WebhookSubscriptions", "secret", "short", "INVALID_SECRET"),
 )
 
 
@@ -173,7 +173,7 @@ async def test_a_secret_is_shown_once(desk: Desk) -> None:
     assert (await desk.row("WebhookSubscriptions", made))["secret"] == secret
     await desk.update("WebhookSubscriptions", made, name="x")
     assert desk.shown == {}
-    own = "my own secret, long enough"
+    own = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
     await desk.given("WebhookSubscriptions", secret=own)
     assert desk.shown == {}
     await desk.update("WebhookSubscriptions", made, secret=own)

@@ -1,9 +1,14 @@
-"""Webhook subscriptions: an address that may be called, events that exist, a secret that is strong."""
+"""Webhook subscriptions: an address that may be called, events that exist, a secret that receivers can read.
+
+Who sets another secret begins a rotation: for `ROTATION` the one before signs too, so that receivers can change over
+without refusing anything. Of two rotations in that time the first one's old secret is dropped at once.
+"""
 
 from __future__ import annotations
 
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Sequence
+from datetime import timedelta
 
 from promenade.errors import Detail
 from promenade.events import events
@@ -11,9 +16,14 @@ from promenade.workflows.authoring.callbacks import check_callback
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.unit import Act, Unit, Write
 
-__all__: list[str] = []
+__all__ = ["ROTATION"]
 
-_SECRET_MIN = 24
+ROTATION = timedelta(hours=24)
+"""How long the secret before the current one signs too."""
+
+_PREFIX = "whsec_"
+# Standard Webhooks recommends 24 to 64 bytes; 16 are as many as cannot be guessed, beyond 64 nothing is gained.
+_KEY_BYTES_MIN, _KEY_BYTES_MAX = 16, 64
 
 
 @rules("WebhookSubscriptions")
@@ -24,12 +34,11 @@ class _Subscriptions(Rules):
                 write.after["event_types"] = list(dict.fromkeys(write.after["event_types"] or ()))
             if write.act is Act.UPDATE and write.after["is_active"] and write.differs("is_active"):
                 write.after |= {"failure_count": 0, "disabled_at": None}  # whoever switches it on begins anew
-            if write.act is Act.CREATE and not write.after["secret"]:
-                # Two random UUIDs are 244 bits; the form is that of Standard Webhooks.
-                seed = bytes.fromhex(f"{unit.new_id()}{unit.new_id()}".replace("-", ""))
-                write.after["secret"] = f"whsec_{b64encode(seed).decode()}"
-                shown = unit.shown_once.setdefault(write.set_name, {})
-                shown[write.id] = {"secret": write.after["secret"]}
+            if not write.after.get("secret") and (write.act is Act.CREATE or "secret" in write.given):
+                _make_secret(unit, write)
+            before = (write.before or {}).get("secret")
+            if write.act is Act.UPDATE and before and write.differs("secret"):
+                write.after |= {"previous_secret": before, "previous_secret_until": unit.at + ROTATION}
 
     async def check(self, unit: Unit, writes: Sequence[Write]) -> list[Write]:
         for write in writes:
@@ -50,8 +59,28 @@ def _check_events(unit: Unit, write: Write) -> None:
             return
 
 
+def _make_secret(unit: Unit, write: Write) -> None:
+    """A secret of the server's own, which is shown in this answer and never again."""
+    # Two random UUIDs are 244 bits; the form is that of Standard Webhooks.
+    seed = bytes.fromhex(f"{unit.new_id()}{unit.new_id()}".replace("-", ""))
+    write.after["secret"] = f"{_PREFIX}{b64encode(seed).decode()}"
+    unit.shown_once.setdefault(write.set_name, {})[write.id] = {"secret": write.after["secret"]}
+
+
 def _check_secret(unit: Unit, write: Write) -> None:
-    if len(write.after["secret"] or "") < _SECRET_MIN and write.differs("secret"):
+    """The libraries of Standard Webhooks must be able to read it; the fault never repeats it."""
+    if write.differs("secret") and not _is_readable(write.after["secret"] or ""):
         target = write.target("secret")
-        message = f"{target} must have at least {_SECRET_MIN} characters."
-        unit.faults.add(Detail("SECRET_TOO_SHORT", message, target))
+        message = (
+            f"{target} must be {_KEY_BYTES_MIN} to {_KEY_BYTES_MAX} random bytes in base64, with {_PREFIX} before them"
+            " or without; null lets the service make one."
+        )
+        unit.faults.add(Detail("INVALID_SECRET", message, target))
+
+
+def _is_readable(secret: str) -> bool:
+    try:
+        key = b64decode(secret.removeprefix(_PREFIX), validate=True)
+    except ValueError:  # also of characters beyond ASCII
+        return False
+    return _KEY_BYTES_MIN <= len(key) <= _KEY_BYTES_MAX
