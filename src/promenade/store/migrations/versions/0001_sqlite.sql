@@ -441,6 +441,8 @@ CREATE TABLE outbox_events (
 	CONSTRAINT pk_outbox_events__key PRIMARY KEY (tenant_id, id)
 );
 
+CREATE INDEX ix_outbox_events__created ON outbox_events (tenant_id, created_at, kind);
+
 CREATE INDEX ix_outbox_events__waiting ON outbox_events (created_at, id) WHERE dispatched_at IS NULL;
 
 CREATE TABLE pilot_tallies (
