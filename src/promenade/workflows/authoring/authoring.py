@@ -39,7 +39,8 @@ class Authoring:
     """One per unit of work; `finish` comes last and once.
 
     ``importing`` admits what bulk import may create although nobody may directly; ``http_hosts`` are the hosts
-    (``host``, ``host:port``, addresses or networks) that callback URLs may name by plain http.
+    (``host``, ``host:port``, addresses or networks) that callback URLs may name by plain http. ``by_clock``: nobody
+    acts but time, which a locked campaign does not stop.
     All methods raise Invalid, Conflict, NotFound, NotAllowed or Forbidden; then nothing of the call was stored.
     """
 
@@ -53,8 +54,9 @@ class Authoring:
         service: Service = Service.PUBLIC,
         importing: bool = False,
         http_hosts: Collection[str] = (),
+        by_clock: bool = False,
     ) -> None:
-        self._unit = Unit(session, user[:255], at, new_id, service, importing, frozenset(http_hosts))
+        self._unit = Unit(session, user[:255], at, new_id, service, importing, frozenset(http_hosts), by_clock)
 
     @property
     def shown_once(self) -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
@@ -175,6 +177,29 @@ class Authoring:
         write.after[move.column] = move.target
         write.is_named, write.verb = True, verb
         await self._carry_out(plan)
+
+    async def transition_many(
+        self, set_name: str, ids: Collection[str], verb: str, *, if_: Callable[[Mapping[str, Any]], bool]
+    ) -> list[str]:
+        """Move those of ``ids`` by a verb that it may start from and that are as ``if_`` wants them (by columns).
+
+        They are looked at once they are held, and whatever is otherwise by then is left as it is. The answer is the
+        IDs of those that moved; the number of statements does not depend on how many.
+        """
+        shape = shape_of(set_name)
+        moves = MACHINES[set_name].by_verb(verb)
+        plan = Plan(self._unit)
+        for before in await self._held_many(shape, ids):
+            move = next((one for one in moves if one.starts_at(before[one.column])), None)
+            if move is not None and if_(before):
+                write = plan.update(shape, before, {}, "")
+                write.after[move.column] = move.target
+                write.is_named, write.verb = True, verb
+        moved = [write.id for write in plan.writes]
+        if moved:
+            with self._unit.faults.telling_all():
+                await self._carry_out(plan)
+        return moved
 
     def record(self, set_name: str, row: Mapping[str, Any], verb: str) -> None:
         """Put into the audit trail that ``verb`` was done with ``row`` (its columns), which itself stays as it was."""

@@ -151,8 +151,8 @@ class Faults:
 class Unit:
     """One unit of work.
 
-    ``http_hosts`` may be called by plain http; ``written`` is what has reached the database, ``planned`` how many rows
-    it was asked to write.
+    ``http_hosts`` may be called by plain http; ``by_clock``: nobody acts but time; ``written`` is what has reached the
+    database, ``planned`` how many rows it was asked to write.
     """
 
     session: Session
@@ -162,6 +162,7 @@ class Unit:
     service: Service
     importing: bool = False
     http_hosts: frozenset[str] = frozenset()
+    by_clock: bool = False
     faults: Faults = field(default_factory=Faults)
     written: list[Write] = field(default_factory=list)
     planned: int = 0

@@ -1,0 +1,72 @@
+"""What the clock looks for every few seconds costs by what is due, not by what there is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from sqlalchemy import insert, text
+from sqlalchemy.dialects import postgresql, sqlite
+
+from promenade.store.clock_rows import Passage, find_due, statement_of
+from promenade.store.schema import table
+from promenade.store.unit import Database, Session
+from promenade.workflows.clockwork import budgets, campaigns, promotions
+from tests.workflows.shop import NOON
+
+PASSAGES = (*promotions.PASSAGES, *campaigns.PASSAGES, *budgets.PASSAGES)
+
+
+async def fill(database: Database) -> None:
+    """Some tenants, one of them with many promotions that run on."""
+
+    async def tenants(session: Session) -> None:
+        await session.execute_many(insert(table("Tenants")), [{"tenant_id": f"t{n}", "name": "T"} for n in range(20)])
+
+    async def promotions_of_one(session: Session) -> None:
+        rows = [
+            {"id": str(uuid4()), "code": f"P{n}", "name": "P", "status": "ACTIVE", "valid_to": NOON + timedelta(days=9)}
+            for n in range(3000)
+        ]
+        await session.execute_many(insert(table("Promotions")), rows)
+
+    async def analyze(session: Session) -> None:
+        await session.execute(text("ANALYZE"))
+
+    await database.write(tenants, system=True)
+    await database.write(promotions_of_one, tenant="t7")
+    if database.dialect == "postgresql":
+        await database.write(analyze, system=True)
+
+
+async def plan(database: Database, passage: Passage) -> str:
+    async def work(session: Session) -> Sequence[str]:
+        options = {"render_postcompile": True}
+        kept = statement_of(passage, 500)
+        if session.dialect == "sqlite":
+            compiled = str(kept.statement.compile(dialect=sqlite.dialect(), compile_kwargs=options))  # type: ignore[no-untyped-call]
+            question = re.sub(r"\?", "'x'", compiled).replace("LIMIT 'x'", "LIMIT 5").replace("OFFSET 'x'", "")
+            return [row.detail for row in await session.execute(text(f"EXPLAIN QUERY PLAN {question}"))]
+        dialect = postgresql.dialect(paramstyle="named")
+        compiled = str(kept.statement.compile(dialect=dialect, compile_kwargs=options))
+        question = compiled.replace(":at", f"timestamptz '{NOON.isoformat()}'").replace(":param_1", "5")
+        question = re.sub(r"(?<!:):[a-z_]+\d*(_\d+)*", "'ACTIVE'", question)
+        return [row[0] for row in await session.execute(text(f"EXPLAIN {question}"))]
+
+    return "\n".join(await database.read(work, system=True))
+
+
+@pytest.mark.parametrize("passage", PASSAGES, ids=lambda one: f"{one.set_name}-{one.verb}")
+async def test_each_tenants_share_is_looked_up_in_an_index(database: Database, passage: Passage) -> None:
+    await fill(database)
+    shown = await plan(database, passage)
+    kind = {"Promotions": "valid_to", "Campaigns": "end_at", "Budgets": "valid_to"}[passage.set_name]
+    name = f"ix_{passage.set_name.lower()}__status_{kind}"
+    if database.dialect == "sqlite":
+        assert f"{name} (tenant_id=? AND status=?" in shown, shown
+    elif passage.set_name == "Promotions":  # of the others there are too few for an index to pay
+        assert name in shown, shown
+    assert await database.read(lambda session: find_due(session, passage, NOON, None, 5), system=True) == []
