@@ -95,17 +95,34 @@ class _Batches(Rules):
             elif (write.after.get("quantity") or 0) > _BATCH_MAX and write.differs("quantity"):
                 target = write.target("quantity")
                 unit.faults.add(Detail("OUT_OF_RANGE", f"{target} must be at most {_BATCH_MAX}.", target))
-        await self._check_types(unit, [one for one in writes if one.act is not Act.DELETE])
+        await _refuse_shared(unit, [one for one in writes if one.act is not Act.DELETE])
         return []
 
-    async def _check_types(self, unit: Unit, writes: Sequence[Write]) -> None:
-        """A type whose code all share has none to be made."""
-        named = {write.after["coupon_type_id"]: write for write in writes if write.differs("coupon_type_id")}
-        for row in await read_rows(unit.session, "CouponTypes", "id", {key for key in named if key}, lock="share"):
-            if row["code_type"] == "GENERIC":
-                target = named[row["id"]].target("coupon_type_id")
-                message = "Codes are made for INDIVIDUAL coupon types alone; a GENERIC one has a code that all share."
-                unit.faults.add(Detail("INDIVIDUAL_ONLY", message, target))
+
+@rules("CouponRefillSchedules")
+class _RefillSchedules(Rules):
+    async def check(self, unit: Unit, writes: Sequence[Write]) -> list[Write]:
+        given = [one for one in writes if one.act is not Act.DELETE]
+        for write in given:
+            for column in ("minimum_pool_size", "refill_quantity"):
+                if (write.after.get(column) or 0) > _BATCH_MAX and write.differs(column):
+                    target = write.target(column)
+                    unit.faults.add(Detail("OUT_OF_RANGE", f"{target} must be at most {_BATCH_MAX}.", target))
+        await _refuse_shared(unit, given)
+        return []
+
+
+async def _refuse_shared(unit: Unit, writes: Sequence[Write]) -> None:
+    """A type whose code all share has none to be made."""
+    named: dict[str | None, list[Write]] = {}
+    for write in writes:
+        if write.differs("coupon_type_id"):
+            named.setdefault(write.after["coupon_type_id"], []).append(write)
+    for row in await read_rows(unit.session, "CouponTypes", "id", {key for key in named if key}, lock="share"):
+        for write in named[row["id"]] if row["code_type"] == "GENERIC" else ():
+            target = write.target("coupon_type_id")
+            message = "Codes are made for INDIVIDUAL coupon types alone; a GENERIC one has a code that all share."
+            unit.faults.add(Detail("INDIVIDUAL_ONLY", message, target))
 
 
 @rules("CouponCodeConfigurations")

@@ -1,0 +1,347 @@
+"""What time does to coupons: codes and reservations that are over, pools that have run low.
+
+Tenants are found one after the other in the key of their rows, and what is due of each by an index; so a look costs
+what there is to do, and a little for each tenant and each coupon type, whatever is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import (
+    CTE,
+    BigInteger,
+    ColumnElement,
+    Select,
+    String,
+    Table,
+    and_,
+    cast,
+    delete,
+    exists,
+    func,
+    literal,
+    null,
+    or_,
+    select,
+    type_coerce,
+    union_all,
+    update,
+)
+
+from promenade.store.schema import table
+from promenade.store.types import to_microseconds
+from promenade.store.unit import Session
+
+__all__ = [
+    "Due",
+    "Ended",
+    "Schedule",
+    "Shared",
+    "due_codes",
+    "due_reservations",
+    "due_schedules",
+    "due_shared",
+    "end_codes",
+    "end_reservations",
+    "end_shared",
+    "hold_schedule",
+    "is_being_filled",
+    "note_run",
+    "pool_is_low",
+]
+
+_CODES = table("CouponCodes")
+_TYPES = table("CouponTypes")
+_RESERVATIONS = table("coupon_reservations")
+_SCHEDULES = table("CouponRefillSchedules")
+_BATCHES = table("CouponCodeBatches")
+
+_LIVE = ("CREATED", "ACTIVE", "RESERVED")
+_FREE = {"reservation_ref": None, "reserved_until": None, "reserved_by_transaction_id": None}
+_KEPT = timedelta(days=1)  # how long a reservation that has ended can still be asked about
+SYSTEM = "system"
+_CLOCKS_APART = timedelta(seconds=10)  # by how much the clocks of two machines may differ
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A code or a reservation as it was when its time had come; ``coupon_id`` None: the shared code of a type.
+
+    ``transaction_id`` held it; ``is_held``: it is in somebody's hands, not in the pool; ``valid_until`` is the earlier
+    end of the code's and its type's.
+    """
+
+    coupon_id: str | None
+    coupon_type_id: str
+    customer_id: str | None
+    transaction_id: str | None
+    is_held: bool = True
+    valid_until: datetime | None = None
+
+
+def _tenants() -> CTE:
+    """The tenants that have coupon types, each found by one look into the key."""
+    first = select(func.min(_TYPES.c.tenant_id).label("tenant_id")).cte("tenants", recursive=True)
+    following = select(func.min(_TYPES.c.tenant_id)).where(_TYPES.c.tenant_id > first.c.tenant_id).scalar_subquery()
+    return first.union_all(select(following).where(first.c.tenant_id.is_not(None)))
+
+
+def _portion(statement: Select[Any], session: Session, of: Table, limit: int) -> Select[Any]:
+    """``limit`` rows, none of which another unit is at, held until this one ends."""
+    limited = statement.limit(limit)
+    return limited.with_for_update(skip_locked=True, of=of) if session.dialect == "postgresql" else limited
+
+
+# --- codes whose validity is over -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Codes of a tenant in one status that are over: by their own end, or by that of the type ``coupon_type_id``."""
+
+    tenant_id: str
+    status: str
+    coupon_type_id: str | None
+
+
+def _unclaimed(status: str) -> ColumnElement[bool]:
+    """A code that a sale has claimed is spent, whatever its validity; its worker is to finish that."""
+    is_status = _CODES.c.status == status
+    return and_(is_status, _CODES.c.redeemed_transaction_id.is_(None)) if status == "RESERVED" else is_status
+
+
+async def due_codes(session: Session, at: datetime, limit: int) -> list[Due]:
+    """Where codes are over at ``at``, of all tenants; needs a system session."""
+    tenants = _tenants()
+    own = [
+        select(tenants.c.tenant_id, literal(status), cast(null(), String)).where(
+            exists().where(_CODES.c.tenant_id == tenants.c.tenant_id, _unclaimed(status), _CODES.c.valid_until <= at)
+        )
+        for status in _LIVE
+    ]
+    by_type = [
+        select(_TYPES.c.tenant_id, literal(status), _TYPES.c.id).where(
+            _TYPES.c.valid_to <= at,
+            exists().where(
+                _CODES.c.tenant_id == _TYPES.c.tenant_id, _CODES.c.coupon_type_id == _TYPES.c.id, _unclaimed(status)
+            ),
+        )
+        for status in _LIVE
+    ]
+    rows = await session.execute(union_all(*own, *by_type).limit(limit))
+    return [Due(*tuple(row)) for row in rows]
+
+
+async def end_codes(session: Session, due: Due, at: datetime, limit: int) -> list[Ended]:
+    """Make up to ``limit`` of such codes EXPIRED."""
+    over = _CODES.c.valid_until <= at if due.coupon_type_id is None else _CODES.c.coupon_type_id == due.coupon_type_id
+    statement = (
+        select(
+            _CODES.c.id,
+            _CODES.c.coupon_type_id,
+            _CODES.c.customer_id,
+            _CODES.c.source,
+            _CODES.c.issued_at,
+            _CODES.c.reserved_by_transaction_id,
+            _CODES.c.valid_until,
+            _TYPES.c.valid_to.label("type_valid_to"),
+        )
+        .join_from(_CODES, _TYPES, _TYPES.c.id == _CODES.c.coupon_type_id)
+        .where(_unclaimed(due.status), over)
+    )
+    if due.coupon_type_id is None:
+        statement = statement.order_by(_CODES.c.valid_until)
+    else:
+        statement = statement.where(_TYPES.c.valid_to <= at)
+    rows = await session.execute(_portion(statement, session, _CODES, limit))
+    await _change_codes(session, [row.id for row in rows], at, status="EXPIRED", **_FREE)
+    return [
+        Ended(
+            row.id,
+            row.coupon_type_id,
+            row.customer_id,
+            row.reserved_by_transaction_id,
+            is_held=row.issued_at is not None or row.source == "EXTERNAL",
+            valid_until=min([end for end in (row.valid_until, row.type_valid_to) if end is not None]),
+        )
+        for row in rows
+    ]
+
+
+async def _change_codes(session: Session, ids: Sequence[str], at: datetime, **values: Any) -> None:
+    """Change codes that were just read and are held."""
+    if ids:
+        await session.rowcount(
+            update(_CODES)
+            .where(_CODES.c.id.in_(ids))
+            .values(**values, modified_at=at, modified_by=SYSTEM, version=_CODES.c.version + 1)
+        )
+
+
+# --- reservations that have run out -----------------------------------------------------------------------------------
+
+
+async def due_reservations(session: Session, at: datetime, limit: int) -> list[str]:
+    """The tenants with individual codes whose reservation is over at ``at``; needs a system session."""
+    tenants = _tenants()
+    over = exists().where(_CODES.c.tenant_id == tenants.c.tenant_id, _unclaimed("RESERVED"), _run_out(at))
+    rows = await session.execute(select(tenants.c.tenant_id).where(over).limit(limit))
+    return [row.tenant_id for row in rows]
+
+
+def _run_out(at: datetime) -> ColumnElement[bool]:
+    return _CODES.c.reserved_until <= at
+
+
+async def end_reservations(session: Session, at: datetime, limit: int) -> list[Ended]:
+    """Make up to ``limit`` codes ACTIVE again whose reservation is over."""
+    statement = (
+        select(_CODES.c.id, _CODES.c.coupon_type_id, _CODES.c.customer_id, _CODES.c.reserved_by_transaction_id)
+        .where(_unclaimed("RESERVED"), _run_out(at))
+        .order_by(_CODES.c.reserved_until)
+    )
+    rows = await session.execute(_portion(statement, session, _CODES, limit))
+    await _change_codes(session, [row.id for row in rows], at, status="ACTIVE", **_FREE)
+    return [Ended(*tuple(row)) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Reservations of a shared code: those HELD and over, or (another ``state``) those that ended long ago."""
+
+    tenant_id: str
+    coupon_type_id: str
+    state: str
+
+
+def _over(state: str, at: datetime) -> ColumnElement[bool]:
+    if state == "HELD":
+        return and_(_RESERVATIONS.c.state == state, _RESERVATIONS.c.reserved_until <= at)
+    # The index holds when they would have run out, which is hardly ever long after they have ended.
+    gone = at - _KEPT
+    return and_(
+        _RESERVATIONS.c.state == state, _RESERVATIONS.c.reserved_until <= gone, _RESERVATIONS.c.ended_at <= gone
+    )
+
+
+async def due_shared(session: Session, at: datetime, limit: int) -> list[Shared]:
+    """Where reservations of shared codes are over at ``at``, of all tenants; needs a system session."""
+    found = [
+        select(_TYPES.c.tenant_id, _TYPES.c.id, literal(state)).where(
+            exists().where(
+                _RESERVATIONS.c.tenant_id == _TYPES.c.tenant_id,
+                _RESERVATIONS.c.coupon_type_id == _TYPES.c.id,
+                _over(state, at),
+            )
+        )
+        for state in ("HELD", "REDEEMED", "CANCELLED")
+    ]
+    rows = await session.execute(union_all(*found).limit(limit))
+    return [Shared(*tuple(row)) for row in rows]
+
+
+async def end_shared(session: Session, due: Shared, at: datetime, limit: int) -> list[Ended]:
+    """Cancel up to ``limit`` reservations that are over, or delete those that ended long ago."""
+    statement = select(
+        _RESERVATIONS.c.coupon_code_id,
+        _RESERVATIONS.c.coupon_type_id,
+        _RESERVATIONS.c.customer_id,
+        _RESERVATIONS.c.transaction_id,
+        _RESERVATIONS.c.id,
+    ).where(_RESERVATIONS.c.coupon_type_id == due.coupon_type_id, _over(due.state, at))
+    rows = await session.execute(_portion(statement, session, _RESERVATIONS, limit))
+    mine = _RESERVATIONS.c.id.in_([row.id for row in rows])
+    if rows and due.state == "HELD":
+        await session.rowcount(update(_RESERVATIONS).where(mine).values(state="CANCELLED", ended_at=at))
+    elif rows:
+        await session.rowcount(delete(_RESERVATIONS).where(mine))
+    return [Ended(*tuple(row)[:4]) for row in rows]
+
+
+# --- pools that have run low ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A schedule that is to be looked at, and what it wants."""
+
+    tenant_id: str
+    id: str
+    coupon_type_id: str
+    minimum_pool_size: int
+    refill_quantity: int
+
+
+_SCHEDULE = (
+    _SCHEDULES.c.tenant_id,
+    _SCHEDULES.c.id,
+    _SCHEDULES.c.coupon_type_id,
+    _SCHEDULES.c.minimum_pool_size,
+    _SCHEDULES.c.refill_quantity,
+)
+
+
+def _is_due(session: Session, at: datetime) -> ColumnElement[bool]:
+    """The interval has passed, or the last run was noted by a clock that has been set back since."""
+    last, minutes = _SCHEDULES.c.last_run_at, _SCHEDULES.c.interval_minutes
+    passed: ColumnElement[bool]
+    if session.dialect == "postgresql":
+        passed = last + func.make_interval(0, 0, 0, 0, 0, minutes) <= at
+    else:
+        passed = type_coerce(last, BigInteger) + minutes * 60_000_000 <= to_microseconds(at)
+    return and_(_SCHEDULES.c.is_active.is_(True), or_(last.is_(None), last > at + _CLOCKS_APART, passed))
+
+
+async def due_schedules(session: Session, at: datetime, limit: int) -> list[Schedule]:
+    """Schedules of all tenants that are due at ``at``, those first that were left alone longest; a system session."""
+    statement = select(*_SCHEDULE).where(_is_due(session, at))
+    rows = await session.execute(statement.order_by(_SCHEDULES.c.last_run_at.nulls_first()).limit(limit))
+    return [Schedule(*tuple(row)) for row in rows]
+
+
+async def pool_is_low(session: Session, schedule: Schedule, at: datetime) -> bool:
+    """Whether fewer codes than the minimum can be issued; no more than that many are counted."""
+    pooled = (
+        select(literal(1))
+        .where(
+            _CODES.c.coupon_type_id == schedule.coupon_type_id,
+            _CODES.c.status == "ACTIVE",
+            _CODES.c.issued_at.is_(None),
+            _CODES.c.source != "EXTERNAL",
+            or_(_CODES.c.valid_until.is_(None), _CODES.c.valid_until > at),
+        )
+        .limit(schedule.minimum_pool_size)
+        .subquery()
+    )
+    ((number,),) = await session.execute(select(func.count()).select_from(pooled))
+    return bool(number < schedule.minimum_pool_size)
+
+
+async def hold_schedule(session: Session, schedule_id: str, at: datetime) -> Schedule | None:
+    """The schedule, held until the unit ends; None: it is not due any more, or another worker is at it."""
+    statement = select(*_SCHEDULE).where(_SCHEDULES.c.id == schedule_id, _is_due(session, at))
+    rows = await session.execute(_portion(statement, session, _SCHEDULES, 1))
+    return Schedule(*tuple(rows[0])) if rows else None
+
+
+async def is_being_filled(session: Session, coupon_type_id: str) -> bool:
+    """Whether a batch of the type is not finished."""
+    unfinished = _BATCHES.c.status.in_(("QUEUED", "RUNNING"))
+    return bool(
+        await session.execute(
+            select(_BATCHES.c.id).where(unfinished, _BATCHES.c.coupon_type_id == coupon_type_id).limit(1)
+        )
+    )
+
+
+async def note_run(session: Session, schedule_id: str, at: datetime) -> None:
+    """Write down that a schedule was looked at."""
+    await session.rowcount(
+        update(_SCHEDULES)
+        .where(_SCHEDULES.c.id == schedule_id)
+        .values(last_run_at=at, version=_SCHEDULES.c.version + 1)
+    )

@@ -1,0 +1,57 @@
+"""Coupons by the hundred, and what the clock has made of them."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections import Counter
+from typing import Any
+
+from sqlalchemy import insert
+
+from promenade.store.schema import table
+from promenade.workflows.clockwork.coupons import expire, fill_up, release
+from promenade.workflows.clockwork.jobs import Run
+from tests.workflows.shop import NOON, Shop, identity
+
+__all__ = ["logged", "news", "put_codes", "run_out", "statuses", "sweep", "sweep_all"]
+
+
+async def put_codes(shop: Shop, number: int, kind: str = "gift", **columns: Any) -> None:
+    """So many codes of a type, in one statement."""
+    shared = {"status": "ACTIVE", "created_at": NOON, "modified_at": NOON, "coupon_type_id": identity(kind), **columns}
+    rows = [{**shared, "id": str(uuid.uuid4()), "code": uuid.uuid4().hex} for _ in range(number)]
+    await shop.context.database.write(
+        lambda session: session.execute_many(insert(table("CouponCodes")), rows), tenant=shop.tenant
+    )
+
+
+async def run_out(run: Run, shop: Shop) -> int:
+    """Run a job until it says that nothing is left; how much there was."""
+    done, more = 0, True
+    while more:
+        ran = await run(shop.context, None)
+        done, more = done + ran.done, ran.more
+    return done
+
+
+async def sweep(shop: Shop) -> int:
+    return await run_out(expire, shop)
+
+
+async def sweep_all(shop: Shop) -> int:
+    return await sweep(shop) + await run_out(release, shop) + await run_out(fill_up, shop)
+
+
+async def statuses(shop: Shop) -> dict[str, int]:
+    return dict(Counter([row.status for row in await shop.rows("CouponCodes")]))
+
+
+async def logged(shop: Shop, action: str) -> list[Any]:
+    return list(await shop.rows("RedemptionLogs", action=action))
+
+
+async def news(shop: Shop) -> list[dict[str, Any]]:
+    """The data of the events about coupons whose validity is over."""
+    rows = await shop.rows("outbox_events", kind="COUPON_EXPIRED")
+    return [json.loads(row.payload)["data"] for row in rows]

@@ -1,0 +1,59 @@
+"""Processes that die before a chosen statement: `python -m tests.workflows.clock_coupons.dying VERB URL`.
+
+One after the other they try the same work, the first dying before its first statement, the second before its second ...
+The last one finds none to die before, and ends well. Prints how many died.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+
+from promenade.workflows.clockwork.coupons import expire, fill_up, release
+from promenade.workflows.context import Context
+from promenade.workflows.till_issue import IssueOrder, issue_at_till
+from tests.reliability.crashing import DIED, STEPS_MAX, DyingDatabase, in_child, opened
+from tests.workflows.shop import TENANT, identity
+
+
+async def issue(context: Context) -> None:
+    order = IssueOrder(identity("gift"), None, ("C-1", "C-2", "C-3"))
+    await issue_at_till(context, TENANT, order, secrets.choice)
+
+
+async def sweep(context: Context) -> None:
+    await expire(context, None)
+
+
+async def let_go(context: Context) -> None:
+    await release(context, None)
+
+
+async def fill(context: Context) -> None:
+    await fill_up(context, None)
+
+
+_VERBS: Mapping[str, Callable[[Context], Awaitable[None]]] = {
+    "expire": sweep, "release": let_go, "fill": fill, "issue": issue,
+}  # fmt: skip
+
+
+async def attempt(verb: str, url: str, step: int) -> None:
+    async with opened(url) as shop:
+        await _VERBS[verb](replace(shop.context, database=DyingDatabase(shop.context.database, step)))
+
+
+def main(verb: str, url: str) -> None:
+    for step in range(1, STEPS_MAX):
+        code = in_child(lambda step=step: attempt(verb, url, step))  # type: ignore[misc]
+        if code == 0:
+            print(step - 1)
+            return
+        assert code == DIED, f"step {step} ended with {code}"
+    raise AssertionError("there is no end to the statements")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
