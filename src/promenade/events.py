@@ -357,7 +357,9 @@ class LoyaltyPointsAwarded(Event, frozen=True):
 class WebhookDeliveryDeadLetter(Event, frozen=True):
     """An event could not be delivered to a subscription; it is not tried again."""
 
-    subscription_id: Annotated[str, Meta(description="ID of the subscription.")]
+    subscription_id: Annotated[
+        str | None, Meta(description="ID of the subscription; null where it went to the callbackUrl of a job.")
+    ]
     event_id: Annotated[str, Meta(description="webhook-id of the event.")]
     event_type: Annotated[str, Meta(description="Kind of the event.")]
     callback_url: Annotated[str, Meta(description="Where it was sent.")]

@@ -13,28 +13,45 @@ from promenade.events import MINOR_VERSION, Envelope, Event
 from promenade.store.schema import table
 from promenade.store.unit import Session
 
-__all__ = ["emit", "emit_all"]
+__all__ = ["emit", "emit_all", "emit_for"]
 
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
 
 
-async def emit(session: Session, event: Event, *, event_id: str, at: datetime) -> None:
+async def emit(session: Session, event: Event, *, event_id: str, at: datetime, callback_url: str | None = None) -> None:
     """Write ``event`` to the outbox; it leaves if and when this unit of work is committed.
 
     ``event_id`` becomes the webhook-id of every delivery, ``at`` (aware) the time it happened. The body is encoded
-    once, here, so that every retry sends the same bytes. Needs a session with a tenant.
+    once, here, so that every retry sends the same bytes. With a ``callback_url`` it is sent there besides, whatever
+    subscriptions there are. Needs a session with a tenant.
     """
-    await session.rowcount(insert(table("outbox_events")), _row(session, event, event_id, at))
+    row = _row(_tenant_of(session), event, event_id, at)
+    if callback_url is not None:
+        row["callback_url"] = callback_url
+    await session.rowcount(insert(table("outbox_events")), row)
 
 
 async def emit_all(session: Session, events: Sequence[Event], *, new_id: Callable[[], str], at: datetime) -> None:
     """`emit` for many events in one statement."""
-    rows = [_row(session, event, new_id(), at) for event in events]
+    tenant = _tenant_of(session)
+    rows = [_row(tenant, event, new_id(), at) for event in events]
     await session.execute_many(insert(table("outbox_events")), rows)
 
 
-def _row(session: Session, event: Event, event_id: str, at: datetime) -> dict[str, Any]:
+async def emit_for(
+    session: Session, events: Sequence[tuple[str, Event]], *, new_id: Callable[[], str], at: datetime
+) -> None:
+    """`emit_all` for events of several tenants, each with its tenant; needs a system session."""
+    rows = [{"tenant_id": tenant, **_row(tenant, event, new_id(), at)} for tenant, event in events]
+    await session.execute_many(insert(table("outbox_events")), rows)
+
+
+def _tenant_of(session: Session) -> str:
     if session.tenant is None:
         raise ValueError("an event belongs to a tenant")
-    envelope = Envelope(event.kind, at, MINOR_VERSION, session.tenant, event)
+    return session.tenant
+
+
+def _row(tenant: str, event: Event, event_id: str, at: datetime) -> dict[str, Any]:
+    envelope = Envelope(event.kind, at, MINOR_VERSION, tenant, event)
     return {"id": event_id, "kind": event.kind, "payload": _ENCODER.encode(envelope), "created_at": at}

@@ -2,24 +2,63 @@
 
 Deliveries of one lane wait for each other, for no other. A claim is a lease: ``due_at`` moves to the end of the lease,
 so that the index of lanes leads past what is under way, and whatever a killed worker held becomes due again.
+All but `enqueue` need a system session: workers look across tenants.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import case
+from sqlalchemy import (
+    CTE,
+    ColumnElement,
+    Select,
+    Tuple,
+    bindparam,
+    case,
+    delete,
+    func,
+    or_,
+    select,
+    true,
+    tuple_,
+    update,
+)
 
 from promenade.store.schema import table
 from promenade.store.unit import Session
 from promenade.store.upsert import upsert
 
-__all__ = ["Queued", "enqueue", "lane_of"]
+__all__ = [
+    "Claim",
+    "Key",
+    "Queued",
+    "abandon",
+    "among",
+    "bury",
+    "claim",
+    "deserted_lanes",
+    "due_lanes",
+    "enqueue",
+    "lane_of",
+    "misdated",
+    "pull_forward",
+    "release",
+]
 
 _QUEUE = table("webhook_queue")
+_LOGS = table("NotificationLogs")
+_SUBSCRIPTIONS = table("WebhookSubscriptions")
+_KEY = tuple_(_QUEUE.c.tenant_id, _QUEUE.c.delivery_id)
+_SUBSCRIPTION_LANE_LENGTH = 36  # of an ID; the hash of an address is longer
+_CLOCKS_APART = timedelta(minutes=1)  # what clocks of one installation may differ by without anything being wrong
+
+Key = tuple[str, str]
+"""(tenant, ID of the delivery)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +69,24 @@ class Queued:
     lane: str
     event_id: str
     due_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A delivery that a worker holds under ``token``; ``attempts`` were made before, it was due at ``due_at``."""
+
+    tenant_id: str
+    delivery_id: str
+    event_id: str
+    lane: str
+    attempts: int
+    due_at: datetime
+    token: str
+
+    @property
+    def key(self) -> Key:
+        """What identifies the delivery."""
+        return self.tenant_id, self.delivery_id
 
 
 def lane_of(subscription_id: str | None, callback_url: str) -> str:
@@ -44,9 +101,10 @@ async def enqueue(session: Session, rows: Sequence[Queued]) -> None:
     """
     statement = upsert(session.dialect, _QUEUE)
     due_at = case((_QUEUE.c.lease_owner.is_(None), statement.excluded.due_at), else_=_QUEUE.c.due_at)
-    changed = {"attempts": 0, "due_at": due_at}
     await session.execute_many(
-        statement.on_conflict_do_update(index_elements=["tenant_id", "delivery_id"], set_=changed),
+        statement.on_conflict_do_update(
+            index_elements=["tenant_id", "delivery_id"], set_={"attempts": 0, "due_at": due_at}
+        ),
         [
             {
                 "delivery_id": row.delivery_id,
@@ -58,3 +116,169 @@ async def enqueue(session: Session, rows: Sequence[Queued]) -> None:
             for row in rows
         ],
     )
+
+
+# --- what is due ------------------------------------------------------------------------------------------------------
+
+
+def _lanes() -> CTE:
+    """Every lane that anything waits in, at the cost of one look into the index for each."""
+    first = select(func.min(_QUEUE.c.lane).label("lane")).cte("lanes", recursive=True)
+    next_one = select(func.min(_QUEUE.c.lane)).where(_QUEUE.c.lane > first.c.lane).scalar_subquery()
+    return first.union_all(select(next_one).where(first.c.lane.is_not(None)))
+
+
+async def due_lanes(session: Session, *, at: datetime) -> list[tuple[str, datetime]]:
+    """Lanes in which something is due, with since when, the one that has waited longest first."""
+    lanes = _lanes()
+    first_due = select(func.min(_QUEUE.c.due_at)).where(_QUEUE.c.lane == lanes.c.lane).scalar_subquery()
+    looked = select(lanes.c.lane, first_due.label("due_at")).where(lanes.c.lane.is_not(None)).subquery()
+    rows = await session.execute(select(looked).where(looked.c.due_at <= at).order_by(looked.c.due_at))
+    return [(row.lane, row.due_at) for row in rows]
+
+
+async def deserted_lanes(session: Session) -> list[str]:
+    """Lanes of subscriptions that are inactive or gone."""
+    lanes = _lanes()
+    tenant = select(_QUEUE.c.tenant_id).where(_QUEUE.c.lane == lanes.c.lane).limit(1).scalar_subquery()
+    looked = (
+        select(lanes.c.lane, tenant.label("tenant_id"))
+        .where(func.length(lanes.c.lane) == _SUBSCRIPTION_LANE_LENGTH)
+        .subquery()
+    )
+    active = select(_SUBSCRIPTIONS.c.id).where(
+        _SUBSCRIPTIONS.c.tenant_id == looked.c.tenant_id,
+        _SUBSCRIPTIONS.c.id == looked.c.lane,
+        _SUBSCRIPTIONS.c.is_active,
+    )
+    rows = await session.execute(select(looked.c.lane).where(~active.exists()))
+    return [row.lane for row in rows]
+
+
+async def claim(
+    session: Session,
+    lanes: Mapping[str, int],
+    *,
+    persistent: Iterable[str] = (),
+    token: str,
+    at: datetime,
+    until: datetime,
+) -> list[Claim]:
+    """Take what is due in ``lanes``, of each at most so many, those first that have been due longest.
+
+    Of lanes that are ``persistent`` those come first that were tried most often: where little gets through, what is
+    near its end comes to it. ``token`` must be new for every claim.
+    """
+    insistent = frozenset(persistent)
+    found: list[Claim] = []
+    for lane, limit in lanes.items():
+        rows = await session.execute(_due_in(session.dialect, lane, limit, at, insists=lane in insistent))
+        found += [
+            Claim(row.tenant_id, row.delivery_id, row.event_id, lane, row.attempts, row.due_at, token) for row in rows
+        ]
+    if found:
+        taken = update(_QUEUE).where(among(_KEY, [one.key for one in found]))
+        await session.rowcount(taken.values(lease_owner=token, lease_until=until, due_at=until))
+    return found
+
+
+def _due_in(dialect: str, lane: str, limit: int, at: datetime, *, insists: bool) -> Select[Any]:
+    statement = (
+        select(_QUEUE.c.tenant_id, _QUEUE.c.delivery_id, _QUEUE.c.event_id, _QUEUE.c.attempts, _QUEUE.c.due_at)
+        .where(_QUEUE.c.lane == lane, _QUEUE.c.due_at <= at)
+        .order_by(*((_QUEUE.c.attempts.desc(),) if insists else ()), _QUEUE.c.due_at)
+        .limit(limit)
+    )
+    return statement.with_for_update(skip_locked=True) if dialect == "postgresql" else statement
+
+
+async def release(session: Session, claims: Sequence[Claim]) -> None:
+    """Give back what was claimed and not tried, due as before; what another has claimed since is left to it."""
+    statement = update(_QUEUE).where(
+        _QUEUE.c.tenant_id == bindparam("of_tenant"),
+        _QUEUE.c.delivery_id == bindparam("of_delivery"),
+        _QUEUE.c.lease_owner == bindparam("of_token"),
+    )
+    await session.execute_many(
+        statement.values(lease_owner=None, lease_until=None, due_at=bindparam("was_due_at")),
+        [
+            {
+                "of_tenant": one.tenant_id,
+                "of_delivery": one.delivery_id,
+                "of_token": one.token,
+                "was_due_at": one.due_at,
+            }
+            for one in claims
+        ],
+    )
+
+
+# --- what is not to be sent, and what waits too long ------------------------------------------------------------------
+
+
+async def abandon(session: Session, lane: str, reason: str, *, at: datetime, limit: int) -> list[str]:
+    """Make dead letters of up to ``limit`` deliveries of a lane that nobody is at; their tenants, one for each."""
+    picked = select(_QUEUE.c.tenant_id, _QUEUE.c.delivery_id).where(
+        _QUEUE.c.lane == lane, or_(_QUEUE.c.lease_owner.is_(None), _QUEUE.c.due_at <= at)
+    )
+    picked = picked.order_by(_QUEUE.c.due_at).limit(limit)
+    if session.dialect == "postgresql":
+        picked = picked.with_for_update(skip_locked=True)
+    keys = [(row.tenant_id, row.delivery_id) for row in await session.execute(picked)]
+    await bury(session, keys, reason, at=at)
+    return [tenant for tenant, _ in keys]
+
+
+async def bury(session: Session, keys: Sequence[Key], reason: str, *, at: datetime) -> None:
+    """Make dead letters of deliveries that this unit of work holds, without an event."""
+    if not keys:
+        return
+    await session.rowcount(
+        update(_LOGS)
+        .where(among(tuple_(_LOGS.c.tenant_id, _LOGS.c.id), keys))
+        .values(
+            status="DEAD_LETTER",
+            last_error=reason,
+            next_attempt_at=None,
+            modified_at=at,
+            modified_by="system",
+            version=_LOGS.c.version + 1,
+        )
+    )
+    await session.rowcount(delete(_QUEUE).where(among(_KEY, keys)))
+
+
+async def misdated(session: Session, *, at: datetime, lease: timedelta, limit: int) -> list[Key]:
+    """Deliveries that wait for a moment which only a clock that has been set back since can have given them.
+
+    A lease that lasts longer than any given now would; what was never tried, or was last tried in the future.
+    Looks at everything that is not due.
+    """
+    latest = at + _CLOCKS_APART
+    of_the_future = select(_LOGS.c.id).where(
+        _LOGS.c.tenant_id == _QUEUE.c.tenant_id, _LOGS.c.id == _QUEUE.c.delivery_id, _LOGS.c.last_attempt_at > latest
+    )
+    wrong = case(
+        (_QUEUE.c.lease_owner.is_not(None), _QUEUE.c.due_at > latest + lease),
+        (_QUEUE.c.attempts == 0, true()),
+        else_=of_the_future.exists(),
+    )
+    rows = await session.execute(
+        select(_QUEUE.c.tenant_id, _QUEUE.c.delivery_id).where(_QUEUE.c.due_at > latest, wrong).limit(limit)
+    )
+    return [(row.tenant_id, row.delivery_id) for row in rows]
+
+
+async def pull_forward(session: Session, keys: Sequence[Key], *, at: datetime) -> None:
+    """Let these deliveries be due now; a worker that is still at one is kept from writing its result."""
+    statement = update(_QUEUE).where(among(_KEY, keys))
+    await session.rowcount(statement.values(due_at=at, lease_owner=None, lease_until=None))
+
+
+def among(key: Tuple, keys: Sequence[Key]) -> ColumnElement[bool]:
+    """Whether a row's key is one of ``keys``, of which there is at least one.
+
+    Their number is filled up to a power of two: the text of the statement is then one of a few.
+    """
+    size = 1 << (len(keys) - 1).bit_length()
+    return key.in_([*keys, *[keys[-1]] * (size - len(keys))])

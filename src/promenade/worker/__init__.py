@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 
 from promenade.worker.clockwork import Clockwork
+from promenade.worker.delivery import Delivery
 from promenade.worker.rounds import Worker
 from promenade.workflows.context import Context
 
-__all__ = ["Clockwork", "Worker", "run_worker"]
+__all__ = ["Clockwork", "Delivery", "Worker", "run_worker"]
 
 
 async def run_worker(context: Context, stop: asyncio.Event) -> None:
     """Work with the usual settings until ``stop`` is set; the kinds of work do not wait for each other."""
-    await asyncio.gather(Worker(context).run(stop), Clockwork(context).run(stop))
+    async with Delivery(context) as delivery:
+        await asyncio.gather(Worker(context).run(stop), Clockwork(context).run(stop), delivery.run(stop))

@@ -1,0 +1,337 @@
+"""Delivery of events: plans what the outbox holds and sends what is due, as long as the cache answers.
+
+One loop does all that concerns the database, in short units of work; attempts run beside it and hand in what came of
+them. Whatever is claimed and not recorded, because the worker was killed, comes back when its lease runs out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import ssl
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from types import TracebackType
+from typing import Self
+
+import structlog
+
+from promenade.errors import Unavailable
+from promenade.worker.lanes import Lane
+from promenade.workflows.context import Context
+from promenade.workflows.webhooks.addresses import Allowed, Resolve
+from promenade.workflows.webhooks.claiming import (
+    LEASE,
+    Claim,
+    Message,
+    claim_messages,
+    clear_deserted,
+    release,
+    repair_dates,
+    waiting,
+)
+from promenade.workflows.webhooks.outcomes import Draw, Outcome, attempt, record_outcomes
+from promenade.workflows.webhooks.planning import plan_deliveries
+from promenade.workflows.webhooks.sending import SECONDS_MAX, Sender, trusted_roots
+
+__all__ = ["Delivery"]
+
+POLL_SECONDS = 0.5  # how long an event that was committed may wait
+GATHER_SECONDS = 0.02  # what came of attempts within it is written together; tills have this time to themselves
+PAUSE_SECONDS = 2.0  # after the database could not be reached
+PING_SECONDS = 1.0  # how long an answer of the cache is believed
+SWEEP_SECONDS = 5.0  # between two looks for subscriptions that were switched off or deleted
+REPAIR_SECONDS = 60.0  # between two looks for moments that another clock has given
+STOP_SECONDS = 5.0  # what is under way may take so long to end; receivers mostly answer within it
+REST_SECONDS_MAX = 1.0  # of a lane that keeps failing
+
+SENDING_MAX = 256  # attempts at once
+FAILING_MAX = SENDING_MAX // 2  # of them in lanes that failed last: those that work keep the other half
+HELD_MAX = 1024  # deliveries claimed at once
+AHEAD_MAX = HELD_MAX // 2  # of them ahead of their turn: a lane that comes new finds room
+LANES_MAX = 32  # claimed from in one unit of work
+OUTCOMES_MAX = 256  # written in one unit of work
+EVENTS_MAX = 500  # planned in one unit of work, and fewer where each has many subscribers
+DELIVERIES_MAX = 1000
+
+_STALE_SECONDS = LEASE.total_seconds() - SECONDS_MAX - 5  # what waited longer is given back, not sent
+_CLOCK_STEP = timedelta(seconds=1)
+
+_log = structlog.get_logger(__name__)
+
+
+class Delivery:
+    """Runs until told to stop; to be entered as an async context. ``draw`` spreads the times of further attempts."""
+
+    def __init__(
+        self,
+        context: Context,
+        *,
+        tls: ssl.SSLContext | None = None,
+        resolve: Resolve | None = None,
+        draw: Draw = secrets.randbelow,
+        poll_seconds: float = POLL_SECONDS,
+        seconds_max: float = SECONDS_MAX,
+        rest_seconds_max: float = REST_SECONDS_MAX,
+    ) -> None:
+        self._context = context
+        self._draw = draw
+        self._poll_seconds = poll_seconds
+        self._rest_seconds_max = rest_seconds_max
+        allowed = Allowed(context.webhook_allow)
+        self._sender = Sender(allowed, tls or trusted_roots(), resolve=resolve, seconds_max=seconds_max)
+        self._lanes: dict[str, Lane] = {}
+        self._tasks: dict[asyncio.Task[None], Message] = {}
+        self._held: dict[tuple[str, str], Message] = {}
+        self._outcomes: list[Outcome] = []
+        self._to_release: list[Claim] = []
+        self._news = asyncio.Event()
+        self._portion = EVENTS_MAX
+        self._is_open = False
+        self._pinged = self._swept = self._repaired = float("-inf")
+        self._latest: datetime | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._sender.close()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Plan and send until ``stop`` is set; what is under way may end, the rest is given back."""
+        while not stop.is_set():
+            self._news.clear()
+            began = _now()
+            try:
+                more = await self.round()
+            except Unavailable as error:
+                _log.warning("delivery.paused", reason=error.message)
+                await _first_of(stop, seconds=PAUSE_SECONDS)
+                continue
+            except Exception:  # whatever it is: all subscribers wait for this loop
+                _log.exception("delivery.paused")
+                await _first_of(stop, seconds=PAUSE_SECONDS)
+                continue
+            if not more:
+                await _first_of(stop, self._news, seconds=self._next_look())
+            await _first_of(stop, seconds=min(max(GATHER_SECONDS, _now() - began if more else 0), self._poll_seconds))
+        await self._end()
+
+    async def drain(self) -> None:
+        """Plan and send until nothing is due and nothing under way; for tests, which move the clock themselves."""
+        while True:
+            more = await self.round()
+            if self._tasks:
+                await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
+            elif not more and not self._outcomes and not self._to_release:
+                return
+
+    async def round(self) -> bool:
+        """Record what has come of attempts, plan, claim and start attempts; whether there is more to do at once.
+
+        Raises Unavailable with the database away: what is to be recorded is kept.
+        """
+        await self._record()
+        if not await self._may_send():
+            return False
+        await self._tend()
+        found = await waiting(self._context)
+        if found.events:
+            await self._plan()
+        claimed = await self._claim(found.lanes)
+        self._start()
+        return found.events or claimed
+
+    # --- what came of it ----------------------------------------------------------------------------------------------
+
+    async def _record(self) -> None:
+        while self._outcomes:
+            outcomes = self._outcomes[:OUTCOMES_MAX]
+            # A clock that jumped ahead lets a lease run out under way; who has claimed anew is this worker itself.
+            await self._write(
+                [replace(one, message=self._held.get(one.message.claim.key, one.message)) for one in outcomes]
+            )
+            del self._outcomes[: len(outcomes)]
+            for outcome in outcomes:
+                self._held.pop(outcome.message.claim.key, None)
+        claims = self._to_release[:HELD_MAX]
+        await release(self._context, claims)
+        del self._to_release[: len(claims)]
+
+    async def _write(self, outcomes: Sequence[Outcome]) -> None:
+        try:
+            await record_outcomes(self._context, outcomes)
+        except Unavailable:
+            raise
+        except Exception:
+            if len(outcomes) == 1:  # its lease runs out, and it is sent once more
+                _log.exception("delivery.not_recorded", delivery=outcomes[0].message.claim.delivery_id)
+                return
+            for outcome in outcomes:  # one of them must not be the end of all
+                await self._write([outcome])
+
+    # --- what there is to do ------------------------------------------------------------------------------------------
+
+    async def _may_send(self) -> bool:
+        """Whether the cache answers (specification, Events); without it, what was claimed ahead is given back."""
+        if _now() - self._pinged >= PING_SECONDS:
+            was_open, self._is_open = self._is_open, await self._context.cache.ping()
+            self._pinged = _now()
+            if was_open != self._is_open:
+                _log.info("delivery.resumed" if self._is_open else "delivery.waits_for_the_cache")
+        if not self._is_open:
+            for lane in self._lanes.values():
+                self._give_back(lane.give_up_waiting())
+        return self._is_open
+
+    async def _tend(self) -> None:
+        at, now = self._context.clock(), _now()
+        was_set_back = self._latest is not None and at < self._latest - _CLOCK_STEP
+        self._latest = at
+        if was_set_back or now - self._repaired >= REPAIR_SECONDS:
+            if repaired := await repair_dates(self._context):
+                _log.warning("delivery.dates_repaired", deliveries=repaired)
+            else:
+                self._repaired = now
+        if now - self._swept >= SWEEP_SECONDS and not await clear_deserted(self._context):
+            self._swept = now
+
+    async def _plan(self) -> None:
+        planned = await plan_deliveries(self._context, self._portion)
+        if planned.deliveries:
+            self._portion = min(EVENTS_MAX, max(1, DELIVERIES_MAX * planned.events // planned.deliveries))
+        else:
+            self._portion = EVENTS_MAX
+
+    async def _claim(self, due: Sequence[tuple[str, datetime]]) -> bool:
+        """Claim from lanes that have room, those that waited longest first; whether anything was claimed."""
+        names = {name for name, _ in due}
+        for name in [name for name, lane in self._lanes.items() if lane.is_idle and name not in names]:
+            del self._lanes[name]
+        wanted = self._wanted([self._lanes.get(name) or Lane(name) for name, _ in due])
+        if not wanted:
+            return False
+        persistent = [name for name in wanted if name in self._lanes and self._lanes[name].failures]
+        messages = await claim_messages(self._context, wanted, persistent)
+        now = _now()
+        for message in messages:
+            claim = message.claim
+            if claim.key not in self._held:
+                lane = self._lanes.setdefault(claim.lane, Lane(claim.lane))
+                lane.waiting.append((now, message))
+            self._held[claim.key] = message
+        return bool(messages)
+
+    def _wanted(self, lanes: Sequence[Lane]) -> dict[str, int]:
+        """How many to claim from each lane."""
+        now, room = _now(), HELD_MAX - len(self._held)
+        failing_room = FAILING_MAX - sum(lane.under_way for lane in self._lanes.values() if lane.failures)
+        ready = [lane for lane in lanes if lane.rests_until <= now]
+        wanted: dict[str, int] = {}
+        for lane in ready:
+            number = min(lane.wants(), room, failing_room if lane.failures else room)
+            if number > 0 and len(wanted) < LANES_MAX:
+                wanted[lane.name] = number
+                room -= number
+                failing_room -= number if lane.failures else 0
+        room -= HELD_MAX - AHEAD_MAX
+        for lane in ready:
+            number = min(lane.wants_ahead() - wanted.get(lane.name, 0), room)
+            if number > 0 and (lane.name in wanted or len(wanted) < LANES_MAX):
+                wanted[lane.name] = wanted.get(lane.name, 0) + number
+                room -= number
+        return wanted
+
+    # --- attempts -----------------------------------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        """Start attempts while there are places, one from each lane in turn."""
+        started = True
+        while started:
+            started = False
+            for lane in list(self._lanes.values()):
+                started = self._start_one(lane) or started
+
+    def _start_one(self, lane: Lane) -> bool:
+        while lane.can_start and len(self._tasks) < SENDING_MAX and self._is_open:
+            claimed_at, message = lane.waiting.popleft()
+            if _now() - claimed_at > _STALE_SECONDS:
+                self._give_back([message.claim])
+                continue
+            lane.under_way += 1
+            task = asyncio.create_task(self._attempt(lane, message), name="webhook")
+            self._tasks[task] = message
+            task.add_done_callback(self._tasks.pop)
+            return True
+        return False
+
+    async def _attempt(self, lane: Lane, message: Message) -> None:
+        outcome: Outcome | None = None
+        try:
+            outcome = await attempt(self._context, self._sender, message, self._draw)
+        except Exception:  # its lease runs out, and it is tried again
+            _log.exception("delivery.attempt_failed", delivery=message.claim.delivery_id)
+            self._held.pop(message.claim.key, None)
+        finally:
+            lane.under_way -= 1
+        if outcome is not None:
+            self._outcomes.append(outcome)
+        if outcome is not None and outcome.status == "DELIVERED":
+            lane.succeeded()
+        else:
+            self._give_back(lane.failed(_now(), self._rest_seconds_max))
+        self._news.set()
+        if len(self._tasks) < SENDING_MAX:
+            self._start_one(lane)
+        else:
+            asyncio.get_running_loop().call_soon(self._start)  # once this one has left its place to whose turn it is
+
+    def _give_back(self, claims: Sequence[Claim]) -> None:
+        for claim in claims:
+            self._held.pop(claim.key, None)
+        self._to_release += claims
+
+    # --- time ---------------------------------------------------------------------------------------------------------
+
+    def _next_look(self) -> float:
+        """Seconds until there may be something to do that nobody tells of."""
+        now = _now()
+        rests = [lane.rests_until - now for lane in self._lanes.values() if lane.rests_until > now]
+        return max(0.0, min([self._poll_seconds, *rests]))
+
+    async def _end(self) -> None:
+        """Let attempts end, give back the rest, record what came of them."""
+        self._is_open = False
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=STOP_SECONDS)
+        cut = list(self._tasks.values())
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for lane in self._lanes.values():
+            self._give_back(lane.give_up_waiting())
+        self._give_back([message.claim for message in cut])
+        try:
+            await self._record()
+        except Unavailable as error:
+            _log.warning("delivery.not_recorded", reason=error.message)  # leases run out
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+async def _first_of(*events: asyncio.Event, seconds: float) -> None:
+    """Wait until one of the events is set, but no longer than ``seconds``."""
+    tasks = [asyncio.ensure_future(event.wait()) for event in events]
+    try:
+        await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()

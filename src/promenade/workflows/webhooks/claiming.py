@@ -1,0 +1,136 @@
+"""Taking deliveries that are due, and giving them back: what a worker may hold, and for how long."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from promenade import metrics
+from promenade.store import webhook_queue as queue
+from promenade.store.unit import Session
+from promenade.store.webhook_messages import Message, messages
+from promenade.store.webhook_planning import any_waiting
+from promenade.store.webhook_queue import Claim
+from promenade.workflows.context import Context
+
+__all__ = [
+    "LEASE",
+    "Claim",
+    "Message",
+    "Waiting",
+    "claim_messages",
+    "clear_deserted",
+    "release",
+    "repair_dates",
+    "waiting",
+]
+
+LEASE = timedelta(seconds=60)
+"""How long a delivery is held; an attempt takes a quarter of it at most, the rest is for waiting one's turn."""
+PORTION = 500  # deliveries that one unit of work gives up or dates anew
+
+_NOT_WANTED = "The subscription is inactive or was deleted."
+_NOT_KEPT = "The event is no longer kept."
+
+
+class Waiting:
+    """What there is to do: ``events`` to be planned, ``lanes`` with something due and since when, oldest first."""
+
+    __slots__ = ("events", "lanes")
+
+    def __init__(self, events: bool, lanes: Sequence[tuple[str, datetime]]) -> None:
+        self.events = events
+        self.lanes = lanes
+
+
+async def waiting(context: Context) -> Waiting:
+    """Look for work without taking it; costs one look into the index for each lane. Raises Unavailable."""
+    at = context.clock()
+
+    async def work(session: Session) -> Waiting:
+        return Waiting(await any_waiting(session), await queue.due_lanes(session, at=at))
+
+    return await context.database.read(work, system=True)
+
+
+async def claim_messages(context: Context, lanes: Mapping[str, int], persistent: Iterable[str]) -> list[Message]:
+    """Take what is due in these lanes, of each at most so many, and read what is to be sent.
+
+    Of ``persistent`` lanes those first that were tried most often. What nobody wants any more becomes a dead letter
+    on the way. Raises Unavailable.
+    """
+    at = context.clock()
+
+    async def work(session: Session) -> tuple[list[Message], list[str]]:
+        claims = await queue.claim(
+            session, lanes, persistent=persistent, token=context.new_id(), at=at, until=at + LEASE
+        )
+        found = await messages(session, claims, at=at)
+        unwanted = [one.claim.key for one in found if not one.is_wanted]
+        forgotten = [one.claim.key for one in found if one.is_wanted and one.payload is None]
+        known = {one.claim.key for one in found}
+        await queue.bury(session, unwanted, _NOT_WANTED, at=at)
+        await queue.bury(session, forgotten, _NOT_KEPT, at=at)
+        await queue.bury(session, [one.key for one in claims if one.key not in known], _NOT_KEPT, at=at)
+        return (
+            [one for one in found if one.is_wanted and one.payload is not None],
+            [tenant for tenant, _ in (*unwanted, *forgotten)],
+        )
+
+    # Lost with the power, they are due at once.
+    claimed, dead = await context.database.write(work, system=True, durable=False)
+    _count_dead(dead)
+    return claimed
+
+
+async def release(context: Context, claims: Sequence[Claim]) -> None:
+    """Give back what was claimed and not tried. Raises Unavailable."""
+    if claims:
+        await context.database.write(lambda session: queue.release(session, claims), system=True, durable=False)
+
+
+async def clear_deserted(context: Context) -> int:
+    """Make dead letters of a portion of what waits for subscriptions that are inactive or gone; how many.
+
+    Raises Unavailable.
+    """
+    at = context.clock()
+    lanes = await context.database.read(queue.deserted_lanes, system=True)
+    if not lanes:
+        return 0
+
+    async def work(session: Session) -> list[str]:
+        dead: list[str] = []
+        for lane in lanes:
+            if len(dead) >= PORTION:
+                break
+            dead += await queue.abandon(session, lane, _NOT_WANTED, at=at, limit=PORTION - len(dead))
+        return dead
+
+    dead = await context.database.write(work, system=True, durable=False)
+    _count_dead(dead)
+    return len(dead)
+
+
+async def repair_dates(context: Context) -> int:
+    """Make due what waits for a moment that only a clock set back since can have given it; how many.
+
+    Raises Unavailable.
+    """
+    at = context.clock()
+
+    async def look(session: Session) -> list[queue.Key]:
+        return await queue.misdated(session, at=at, lease=LEASE, limit=PORTION)
+
+    keys = await context.database.read(look, system=True)
+    if keys:
+        await context.database.write(
+            lambda session: queue.pull_forward(session, keys, at=at), system=True, durable=False
+        )
+    return len(keys)
+
+
+def _count_dead(tenants: Iterable[str]) -> None:
+    for tenant, number in Counter(tenants).items():
+        metrics.webhook_dead_letters.labels(tenant).inc(number)

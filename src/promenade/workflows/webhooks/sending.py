@@ -1,0 +1,188 @@
+"""One attempt over HTTP: no redirects, no proxies, no cookies, bounded in time and size."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from email.utils import parsedate_to_datetime
+
+import httpcore2
+import httpx2
+
+from promenade import __version__
+from promenade.workflows.webhooks.addresses import Allowed, GuardedBackend, NotPublic, Resolve, Unresolved
+
+__all__ = ["SECONDS_MAX", "Attempted", "Sender", "trusted_roots"]
+
+SECONDS_MAX = 15.0  # for all of it: the look-up, the connection, the answer
+BODY_SECONDS_MAX = 2.0  # once the status is known, an answer's body is worth no more than this
+BODY_BYTES_MAX = 4096  # read so that the connection can be used again; thrown away
+CONNECTIONS_MAX = 512
+IDLE_MAX = 64
+IDLE_SECONDS = 2.0  # shorter than servers keep connections: one that is closing is not written to
+RETRY_AFTER_MAX = timedelta(days=1)
+
+_GONE = 410
+_ASKS_TO_WAIT = (429, 503)
+_FIXED = (
+    (b"content-type", b"application/json"),
+    (b"user-agent", f"Promenade/{__version__}".encode()),
+    (b"accept", b"*/*"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempted:
+    """How an attempt ended: ``http_status`` None: without an answer. ``error`` None: it was delivered.
+
+    ``retry_after`` is how long the receiver asks to be left alone, ``is_gone`` that it wants nothing any more (410).
+    """
+
+    http_status: int | None = None
+    error: str | None = None
+    retry_after: timedelta | None = None
+    is_gone: bool = False
+
+
+class _BadUrl(Exception):
+    """An address that cannot be called; its text says why."""
+
+
+def trusted_roots() -> ssl.SSLContext:
+    """TLS by the system's trusted certificates, or those of SSL_CERT_FILE; takes tens of milliseconds."""
+    return httpcore2.default_ssl_context()
+
+
+class Sender:
+    """Posts to receivers over connections that are kept; one per process and event loop. `close` it at the end."""
+
+    def __init__(
+        self,
+        allowed: Allowed,
+        tls: ssl.SSLContext,
+        *,
+        resolve: Resolve | None = None,
+        seconds_max: float = SECONDS_MAX,
+    ) -> None:
+        self._allowed = allowed
+        self._seconds_max = seconds_max
+        self._pool = httpcore2.AsyncConnectionPool(
+            ssl_context=tls,
+            max_connections=CONNECTIONS_MAX,
+            max_keepalive_connections=IDLE_MAX,
+            keepalive_expiry=IDLE_SECONDS,
+            network_backend=GuardedBackend(allowed, resolve),
+        )
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._pool.aclose()
+
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes, *, at: datetime) -> Attempted:
+        """Post ``body``; every way in which that can fail is an `Attempted` with a short sentence.
+
+        The sentence never holds more of a receiver's network than its subscriber wrote.
+        """
+        try:
+            request = self._request(url, headers, body)
+            async with asyncio.timeout(self._seconds_max):
+                status, retry_after = await self._exchange(request)
+        except TimeoutError:
+            return Attempted(error=f"There was no answer within {self._seconds_max:g} seconds.")
+        except Exception as error:  # whatever a stranger's server brings about is an attempt that failed
+            return Attempted(error=_sentence(error))
+        return _answered(status, retry_after, at)
+
+    def _request(self, url: str, headers: Mapping[str, str], body: bytes) -> httpcore2.Request:
+        try:
+            parsed = httpx2.URL(url)
+            host, port = parsed.raw_host, parsed.port
+        except (httpx2.InvalidURL, ValueError) as error:
+            raise _BadUrl("The callback URL cannot be read.") from error
+        if parsed.scheme not in ("http", "https") or not host or parsed.userinfo:
+            raise _BadUrl("The callback URL must be an https address without a user name.")
+        name = host.decode("ascii")
+        if port is not None and not 0 < port < 65536:
+            raise _BadUrl("The callback URL has a port that does not exist.")
+        if parsed.scheme == "http" and not self._allowed.names(name, port or 80):
+            raise _BadUrl("The callback URL must be https; plain http is for hosts that the operator allows.")
+        return httpcore2.Request(
+            b"POST",
+            httpcore2.URL(scheme=parsed.raw_scheme, host=host, port=port, target=parsed.raw_path),
+            headers=[
+                (b"host", parsed.netloc),
+                *_FIXED,
+                (b"content-length", str(len(body)).encode()),
+                *((name.encode(), value.encode()) for name, value in headers.items()),
+            ],
+            content=body,
+            extensions={"sni_hostname": name.removesuffix(".")},  # certificates name hosts without it
+        )
+
+    async def _exchange(self, request: httpcore2.Request) -> tuple[int, str | None]:
+        """Status and Retry-After of the answer."""
+        response = await self._pool.handle_async_request(request)
+        try:
+            retry_after = next((value for name, value in response.headers if name.lower() == b"retry-after"), None)
+            try:
+                async with asyncio.timeout(BODY_SECONDS_MAX):
+                    await _discard(response)
+            except (TimeoutError, httpcore2.NetworkError, httpcore2.ProtocolError):
+                pass  # the status says it all
+            return response.status, None if retry_after is None else retry_after.decode("latin-1")
+        finally:
+            await response.aclose()
+
+
+async def _discard(response: httpcore2.Response) -> None:
+    size = 0
+    async for chunk in response.aiter_stream():
+        size += len(chunk)
+        if size > BODY_BYTES_MAX:
+            return
+
+
+def _answered(status: int, retry_after: str | None, at: datetime) -> Attempted:
+    if 200 <= status < 300:
+        return Attempted(status)
+    if 300 <= status < 400:
+        return Attempted(status, f"The receiver answered {status}; redirects are not followed.")
+    wait = _wait(retry_after, at) if retry_after is not None and status in _ASKS_TO_WAIT else None
+    return Attempted(status, f"The receiver answered {status}.", wait, is_gone=status == _GONE)
+
+
+def _wait(retry_after: str, at: datetime) -> timedelta | None:
+    """How long a receiver asks to be left alone, a day at most; None: what it says cannot be read."""
+    text = retry_after.strip()
+    if text.isascii() and text.isdigit():
+        return RETRY_AFTER_MAX if len(text) > 6 else min(timedelta(seconds=int(text)), RETRY_AFTER_MAX)
+    try:
+        until = parsedate_to_datetime(text)
+        wait = until - at
+    except (ValueError, TypeError, OverflowError):  # TypeError: a time without a zone
+        return None
+    return min(max(wait, timedelta(0)), RETRY_AFTER_MAX)
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, _BadUrl):
+        return str(error)
+    if isinstance(error, NotPublic):
+        return "The callback URL does not lead to a public address."
+    if isinstance(error, Unresolved):
+        return "The host name of the callback URL could not be resolved."
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return "The receiver's certificate could not be verified."
+        if isinstance(cause, ssl.SSLError):
+            return "No TLS connection could be made with the receiver."
+        cause = cause.__cause__ or cause.__context__
+    if isinstance(error, (httpcore2.ConnectError, httpcore2.ConnectTimeout)):
+        return "No connection could be made to the receiver."
+    if isinstance(error, (httpcore2.RemoteProtocolError, httpcore2.NetworkError)):
+        return "The receiver closed the connection, or its answer was not valid HTTP."
+    return "The attempt failed."
