@@ -1,0 +1,226 @@
+"""Pilots go live by themselves once their uplift is high enough (specification, PromotionPilotConfigs, States).
+
+The uplift is the headline metric of ABTestResults: by how many percent the average net grand total of confirmed
+transactions is higher in the pilot arm than in the control arm, between pilotStartAt and pilotEndAt. A return is a
+transaction too, below zero; refused confirms are none. All of it is exact.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from fractions import Fraction
+from hashlib import sha256
+
+import structlog
+
+from promenade.engine.pilots import treated_groups
+from promenade.errors import PromenadeError, Unavailable
+from promenade.model.declare import Service
+from promenade.store.authored import read_rows
+from promenade.store.clockwork import LeaseLost
+from promenade.store.pilot_sales import (
+    CONTROL,
+    PILOT,
+    ArmSums,
+    RunningPilot,
+    Sums,
+    Tally,
+    add_up,
+    end_of_stretch,
+    find_tallies,
+    keep_tally,
+    read_pilots,
+)
+from promenade.store.unit import Session
+from promenade.workflows.authoring import Authoring
+from promenade.workflows.clockwork.jobs import Ran, clock_job
+from promenade.workflows.context import Context
+
+__all__ = ["SALES_MIN", "is_earned", "promote", "uplift_percent"]
+
+SALES_MIN = 30  # of each arm, while the window runs: one lucky basket decides nothing
+STRETCH = 5000  # logs that one statement adds up
+RUN_SECONDS = 1.0
+# Sales are counted by when the till says they were confirmed. Those of the last minutes are read anew every time,
+# later ones are found when the count is begun anew: every day, and before anything goes live by it.
+SETTLED = timedelta(minutes=10)
+COUNT_AGE_MAX = timedelta(days=1)
+DECIDING_AGE_MAX = timedelta(hours=1)
+USER = "system"
+
+_log = structlog.get_logger(__name__)
+
+
+@clock_job("pilots.promote", every=timedelta(seconds=60))
+async def promote(context: Context, cursor: str | None) -> Ran:
+    """Let every pilot go live that may and has earned it; the answer counts them.
+
+    What keeps one from it, such as a validity that is over, does not keep the others. A run that has taken a second
+    goes on where it is as soon as it can.
+    """
+    at, now = context.clock(), asyncio.get_running_loop().time
+    ends = now() + RUN_SECONDS
+    pilots = await context.database.read(lambda session: read_pilots(session, at), system=True)
+    tallies = await context.database.read(find_tallies, system=True) if pilots else {}
+    done, trouble = 0, None
+    for pilot in pilots:
+        name = f"{pilot.tenant_id} {pilot.promotion_id}"
+        if cursor is not None and name <= cursor:
+            continue
+        counting = _Counting(context, pilot, at)
+        if not await counting.count(tallies.get((pilot.tenant_id, pilot.promotion_id)), now, ends):
+            return Ran(done, more=True, cursor=cursor, trouble=trouble)
+        if is_earned(pilot, counting.sums, at):
+            went, reason = await _go_live(context, pilot, at)
+            done, trouble = done + went, reason or trouble
+        cursor = name
+    return Ran(done, trouble=trouble)
+
+
+class _Counting:
+    """The sums of one pilot at one moment."""
+
+    def __init__(self, context: Context, pilot: RunningPilot, at: datetime) -> None:
+        self._context = context
+        self._pilot = pilot
+        self._at = at
+        self._treated = treated_groups(pilot.row)
+        self._until = min(pilot.row.ends_at, at + timedelta(microseconds=1))
+        self.sums: Sums = {}
+
+    async def count(self, tally: Tally | None, now: Callable[[], float], ends: float) -> bool:
+        """Add up what is missing, into `sums`; False: the time is over, what was done is kept.
+
+        A count that would decide is begun anew first, unless it is young.
+        """
+        if tally is None or not self._is_good(tally, COUNT_AGE_MAX):
+            tally = self._begun()
+        while True:
+            tally, is_whole = await self._go_on(tally, now, ends)
+            if not is_whole:
+                return False
+            self.sums = await self._with_latest(tally)
+            if self._is_good(tally, DECIDING_AGE_MAX) or not is_earned(self._pilot, self.sums, self._at):
+                return True
+            tally = self._begun()
+
+    def _begun(self) -> Tally:
+        return Tally(self._basis(), self._at, self._pilot.row.starts_at, {})
+
+    def _is_good(self, tally: Tally, age_max: timedelta) -> bool:
+        """Whether the tally is of this pilot as it is now and no older than that; one of the future never is."""
+        return tally.basis == self._basis() and timedelta(0) <= self._at - tally.begun_at <= age_max
+
+    def _basis(self) -> str:
+        row = self._pilot.row
+        facts = (row.starts_at, row.ends_at, self._pilot.started_at, self._pilot.currency, *sorted(self._treated))
+        return sha256("/".join(str(one) for one in facts).encode()).hexdigest()
+
+    async def _go_on(self, tally: Tally, now: Callable[[], float], ends: float) -> tuple[Tally, bool]:
+        """Add up all that has settled, and keep it; whether there was time for that."""
+        settled = min(self._until, self._at - SETTLED)
+        before = tally
+        while tally.counted_until < settled and (tally is before or now() < ends):
+            until, sums = await self._stretch(tally.counted_until, settled)
+            tally = replace(tally, counted_until=until, sums=_together(tally.sums, sums))
+        if tally is not before:
+            kept, promotion_id = tally, self._pilot.promotion_id
+            await self._context.database.write(
+                lambda session: keep_tally(session, promotion_id, kept), tenant=self._pilot.tenant_id, durable=False
+            )
+        return tally, tally.counted_until >= settled
+
+    async def _with_latest(self, tally: Tally) -> Sums:
+        since, sums = tally.counted_until, tally.sums
+        while since < self._until:
+            since, more = await self._stretch(since, self._until)
+            sums = _together(sums, more)
+        return sums
+
+    async def _stretch(self, since: datetime, until: datetime) -> tuple[datetime, Sums]:
+        async def work(session: Session) -> tuple[datetime, Sums]:
+            end = await end_of_stretch(session, since, until, STRETCH)
+            return end, await add_up(session, self._pilot, self._treated, since, end)
+
+        return await self._context.database.read(work, tenant=self._pilot.tenant_id)
+
+
+def _together(one: Sums, other: Sums) -> Sums:
+    """The sums of both, by currency and arm."""
+    return {
+        currency: {
+            arm: one.get(currency, {}).get(arm, ArmSums()).plus(other.get(currency, {}).get(arm, ArmSums()))
+            for arm in (PILOT, CONTROL)
+        }
+        for currency in one.keys() | other.keys()
+    }
+
+
+def is_earned(pilot: RunningPilot, sums: Sums, at: datetime) -> bool:
+    """Whether the uplift is at or above the threshold, by enough sales to say so.
+
+    Averages of several currencies cannot be compared: such a pilot is decided by people.
+    """
+    if len(sums) != 1:
+        return False
+    ((_, arms),) = sums.items()
+    sales_min = SALES_MIN if at < pilot.row.ends_at else 1
+    treated, control = arms.get(PILOT, ArmSums()), arms.get(CONTROL, ArmSums())
+    if min(treated.sales, control.sales) < sales_min:
+        return False
+    uplift = uplift_percent(treated, control)
+    return uplift is not None and uplift >= Fraction(pilot.threshold)
+
+
+def uplift_percent(treated: ArmSums, control: ArmSums) -> Fraction | None:
+    """(average of the pilot arm - average of the control arm) / average of the control arm, in percent.
+
+    None: there are none to compare, or the control arm took no money on average, of which no part can be told.
+    """
+    if not treated.transactions or control.total <= 0:
+        return None
+    base = Fraction(control.total) / control.transactions
+    return (Fraction(treated.total) / treated.transactions - base) / base * 100
+
+
+async def _go_live(context: Context, pilot: RunningPilot, at: datetime) -> tuple[int, str | None]:
+    """Promote a pilot; how many went live, and what kept it from that."""
+
+    async def work(session: Session) -> int:
+        # A locked campaign keeps people from changing a plan; that a pilot goes live by its uplift is the plan.
+        authoring = Authoring(session, user=USER, at=at, new_id=context.new_id, service=Service.ADMIN, by_clock=True)
+        await authoring.begin(alone=False)
+        if not await _is_as_judged(session, pilot):
+            return 0
+        await authoring.transition("Promotions", pilot.promotion_id, "promoteToActive")
+        await authoring.finish()
+        return 1
+
+    try:
+        return await context.database.write(work, tenant=pilot.tenant_id), None
+    except (Unavailable, LeaseLost):
+        raise
+    except Exception as error:  # whatever is wrong with one pilot: the others are waiting
+        is_told = isinstance(error, PromenadeError)
+        reason = error.message if isinstance(error, PromenadeError) else f"{type(error).__name__}: {error}"
+        _log.warning("pilot.stays", promotion=pilot.promotion_id, reason=reason, exc_info=not is_told)
+        return 0, f"Promotion {pilot.promotion_id} cannot go live: {reason}"
+
+
+async def _is_as_judged(session: Session, pilot: RunningPilot) -> bool:
+    """Hold the promotion and its pilot; whether they still stand as they were counted."""
+    promotions = await read_rows(session, "Promotions", "id", (pilot.promotion_id,), lock="update")
+    configs = await read_rows(session, "PromotionPilotConfigs", "id", (pilot.row.config_id,), lock="share")
+    if not promotions or promotions[0]["status"] != "PILOT" or not configs:
+        return False
+    config = configs[0]
+    window = (config["pilot_start_at"], config["pilot_end_at"])
+    threshold = config["auto_promote_threshold"] or 0
+    return (
+        config["auto_promote"] is True
+        and threshold == pilot.threshold
+        and window == (pilot.row.starts_at, pilot.row.ends_at)
+    )
