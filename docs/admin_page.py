@@ -175,6 +175,14 @@ ACTION_FAULTS: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
         ("CouponTypes", "activate"): (_GONE,),
         ("CouponTypes", "deactivate"): (_GONE,),
         ("Budgets", "activate"): (_MOVED,),
+        ("NotificationLogs", "replay"): (
+            "409 `EVENT_GONE`: the event is no longer kept",
+            "409 `SUBSCRIPTION_GONE`, `SUBSCRIPTION_INACTIVE`: whom it was for was deleted, or is switched off",
+        ),
+        ("WebhookSubscriptions", "replayEvents"): (
+            "400 `PERIOD_EMPTY`: `to` is not after `from`",
+            "409 `SUBSCRIPTION_INACTIVE`: it is switched off",
+        ),
     }
 )
 """What each action may refuse, by binding and name, beside what every request may meet."""

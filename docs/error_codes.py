@@ -82,6 +82,7 @@ ADMIN = (
     "promenade/workflows/drafts/",
     "promenade/workflows/forecast",
     "promenade/workflows/lifecycle",
+    "promenade/workflows/webhook_replay",
 )
 TABLES = ("odata_server/engines", "odata_server/sql_source", "odata_server/tables/")
 EVERYWHERE = ("",)

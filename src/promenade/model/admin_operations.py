@@ -19,12 +19,13 @@ def admin_operations() -> tuple[Operation, ...]:
         *_of_campaigns(),
         *_of_coupon_types(),
         _move("Budgets", "activate", "Opens the budget: ACTIVE, or SCHEDULED while its validity lies ahead."),
+        *_of_webhooks(),
     )
 
 
 def admin_complex_types() -> tuple[ComplexType, ...]:
     """The values that the actions return."""
-    return (_FINDING, _ISSUED_COUPON)
+    return (_FINDING, _ISSUED_COUPON, _REPLAYED_EVENTS)
 
 
 def _of_promotions() -> tuple[Operation, ...]:
@@ -118,6 +119,39 @@ def _of_coupon_types() -> tuple[Operation, ...]:
     )
 
 
+def _of_webhooks() -> tuple[Operation, ...]:
+    start = "What happened from then on. With the until of an answer as the next from, long periods are walked through."
+    return (
+        Action(
+            name="replay",
+            binding="NotificationLogs",
+            returns=ReturnType(entity_type="NotificationLogs", nullable=False),
+            annotations=_described(
+                "Sends the same event again, with the same webhook-id and the same bytes, whatever became of it before."
+            ),
+        ),
+        Action(
+            name="replayEvents",
+            binding="WebhookSubscriptions",
+            parameters=(
+                _moment("from", start),
+                _moment("to", "What happened then or later is left out."),
+            ),
+            returns=ReturnType(type=_REPLAYED_EVENTS, nullable=False),
+            annotations=_described(
+                "Sends what the subscription has missed: dead letters, and what happened before it existed or while it"
+                " was off; at most 10 000 events, the oldest first."
+            ),
+        ),
+    )
+
+
+def _moment(name: str, text: str) -> Parameter:
+    return Parameter(
+        name=name, type=Primitive.DATE_TIME_OFFSET, precision=6, nullable=False, annotations=_described(text)
+    )
+
+
 def _move(binding: str, verb: str, text: str) -> Action:
     """A move of the state machine of ``binding``; the answer is the entity as it is then."""
     returns = ReturnType(entity_type=binding, nullable=False)
@@ -160,4 +194,23 @@ _ISSUED_COUPON = ComplexType(
         Property(name="validUntil", type=Primitive.DATE_TIME_OFFSET, precision=6),
     ),
     annotations=_described("A code that was issued."),
+)
+_REPLAYED_EVENTS = ComplexType(
+    name="ReplayedEvents",
+    properties=(
+        Property(
+            name="events",
+            type=Primitive.INT32,
+            nullable=False,
+            annotations=_described("How many events are sent."),
+        ),
+        Property(
+            name="until",
+            type=Primitive.DATE_TIME_OFFSET,
+            precision=6,
+            nullable=False,
+            annotations=_described("What happened before has been looked at. If it is before `to`, go on from here."),
+        ),
+    ),
+    annotations=_described("What a subscription had missed and is sent now."),
 )

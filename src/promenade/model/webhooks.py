@@ -11,6 +11,7 @@ from promenade.model.declare import (
     RO,
     RW,
     Entity,
+    back,
     boolean,
     choice,
     integer,
@@ -43,6 +44,7 @@ class WebhookSubscriptions(Entity, public=RW, admin=PLAIN):
                                       read_only=True)  # fmt: skip
     failure_count = integer("Deliveries given up since the last that succeeded.", default=0, read_only=True)
     disabled_at = timestamp("When it was switched off after too many failures.", read_only=True)
+    notification_logs = back("NotificationLogs", "What was sent to it, and what became of that.", by="subscription")
 
 
 class NotificationLogs(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from promenade.web import admin_check, admin_drafts, admin_forecast, admin_lifecycle
+from promenade.web import admin_check, admin_drafts, admin_forecast, admin_lifecycle, admin_webhooks
 from promenade.web.admin_unit import AdminOperations
 
 __all__ = ["OPERATIONS"]
@@ -12,4 +12,5 @@ OPERATIONS: AdminOperations = {
     **admin_lifecycle.OPERATIONS,
     **admin_check.OPERATIONS,
     **admin_forecast.OPERATIONS,
+    **admin_webhooks.OPERATIONS,
 }

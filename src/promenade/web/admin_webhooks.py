@@ -1,0 +1,45 @@
+"""Deliveries of webhooks that are sent again by hand (docs/how-to/webhooks.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from odata_server.source import OperationCall, Result
+from promenade.store.webhook_replay import Found
+from promenade.web.admin_unit import AdminOperations, AdminUnit
+from promenade.web.preparing import Unprepared
+from promenade.workflows.context import Context
+from promenade.workflows.webhook_replay import Period, check_period, find_missed, replay_delivery, replay_events
+
+__all__ = ["OPERATIONS"]
+
+
+async def _replay(unit: AdminUnit, call: OperationCall) -> Result:
+    await replay_delivery(unit.authoring, unit.session, _bound_to(call), at=unit.at)
+    return Result(key=call.binding, entity_set=call.entity_set)
+
+
+async def _replay_events(unit: AdminUnit, call: OperationCall) -> Result:
+    """What was missed is looked for before the unit begins: however much there is, no till waits for that."""
+    subscription_id = _bound_to(call)
+    period = check_period(call.parameters["from"], call.parameters["to"])
+    key = ("replayEvents", subscription_id, period)
+    found = unit.prepared.get(key)
+    if found is None:
+        raise Unprepared(key, _preparing(unit.session.tenant or "", subscription_id, period))
+    replayed = await replay_events(unit.authoring, unit.session, subscription_id, period, found, at=unit.at)
+    return Result(value={"events": replayed.events, "until": replayed.until})
+
+
+def _preparing(tenant_id: str, subscription_id: str, period: Period) -> Callable[[Context], Awaitable[Found]]:
+    async def prepare(context: Context) -> Found:
+        return await find_missed(context, tenant_id, subscription_id, period)
+
+    return prepare
+
+
+def _bound_to(call: OperationCall) -> str:
+    return str((call.binding or {})["ID"])
+
+
+OPERATIONS: AdminOperations = {"replay": _replay, "replayEvents": _replay_events}

@@ -1,0 +1,195 @@
+"""Sending again by hand: one delivery whatever became of it, or all that a subscription has missed in a period.
+
+What is sent again is the event as it was: the same webhook-id, the same bytes. To the receiver it is one more attempt,
+which whoever has taken the event already passes over (reliability W1, W2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from promenade.errors import Conflict, Invalid, NotFound
+from promenade.store import webhook_replay as store
+from promenade.store.authored import Columns, insert_rows, read_rows
+from promenade.store.unit import Session
+from promenade.store.webhook_queue import Queued, enqueue, lane_of
+from promenade.store.webhook_replay import Found, Missed
+from promenade.workflows.authoring import Authoring
+from promenade.workflows.context import Context
+
+__all__ = ["EVENTS_MAX", "Period", "Replayed", "check_period", "find_missed", "replay_delivery", "replay_events"]
+
+EVENTS_MAX = 10_000
+"""Events that one call plans."""
+
+_LOOKED_AT_MAX = 200_000  # events that one call looks at, which takes about a second
+_NAME_MAX = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """From ``start`` until ``end``, which is left out."""
+
+    start: datetime
+    end: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """How many events were planned; all that happened before ``until`` has been looked at."""
+
+    events: int
+    until: datetime
+
+
+# --- one delivery -----------------------------------------------------------------------------------------------------
+
+
+async def replay_delivery(authoring: Authoring, session: Session, log_id: str, *, at: datetime) -> None:
+    """Put a delivery into the queue again, due at once, its attempts counted from 0.
+
+    One that waits there is made due; one that is under way is left to end, and tried again if it fails. Raises
+    NotFound, and Conflict: EVENT_GONE, SUBSCRIPTION_GONE, SUBSCRIPTION_INACTIVE.
+    """
+    logs = await read_rows(session, "NotificationLogs", "id", (log_id,), lock="update")
+    if not logs:
+        raise NotFound("NOT_FOUND", "There is no such delivery.")
+    log = logs[0]
+    callback_url = await _address_of(session, log)
+    if not await store.hold_events(session, (log["event_id"],)):
+        message = "The event is no longer kept; what happened since is in AuditLogs and in the rows themselves."
+        raise Conflict("EVENT_GONE", message)
+    if not authoring.makes_room(1):
+        raise _too_many()
+    await store.renew_logs(session, (log_id,), callback_url=callback_url, at=at, user=authoring.user)
+    lane = lane_of(log["subscription_id"], callback_url)
+    await enqueue(session, [Queued(log_id, lane, log["event_id"], at)])
+    note = f"was {log['status']} after {log['attempts']} attempts"
+    await _audit(authoring, session, "NotificationLogs", log_id, log["event_type"], note, at)
+
+
+async def _address_of(session: Session, log: Columns) -> str:
+    """Where a delivery goes: to its subscription as it is now, which is held, or to the callback URL of a job."""
+    if log["subscription_id"] is None:
+        return str(log["callback_url"])
+    found = await read_rows(session, "WebhookSubscriptions", "id", (log["subscription_id"],), lock="share")
+    if not found:
+        raise Conflict("SUBSCRIPTION_GONE", "The subscription that it was for has been deleted.")
+    _check_active(found[0])
+    return str(found[0]["callback_url"])
+
+
+def _check_active(subscription: Columns) -> None:
+    if not subscription["is_active"]:
+        message = "The subscription is switched off: set isActive to true, then send again."
+        raise Conflict("SUBSCRIPTION_INACTIVE", message)
+
+
+# --- all that was missed ----------------------------------------------------------------------------------------------
+
+
+def check_period(start: datetime, end: datetime) -> Period:
+    """Raises Invalid (PERIOD_EMPTY)."""
+    if start >= end:
+        raise Invalid("PERIOD_EMPTY", "to must be after from.", "to")
+    return Period(start, end)
+
+
+async def find_missed(context: Context, tenant_id: str, subscription_id: str, period: Period) -> Found:
+    """The events of a period that a subscription wants and was not told of, so many as one call can plan.
+
+    That is dead letters, and what happened before it existed or while it was off. It only reads: a till waits for
+    nothing meanwhile.
+    """
+
+    async def work(session: Session) -> Found:
+        subscriptions = await read_rows(session, "WebhookSubscriptions", "id", (subscription_id,))
+        if not subscriptions:
+            return Found((), period.start)
+        kinds = None if "*" in subscriptions[0]["event_types"] else subscriptions[0]["event_types"]
+        return await store.find_missed(
+            session,
+            subscription_id,
+            kinds,
+            period.start,
+            period.end,
+            wanted=EVENTS_MAX,
+            looked_at=_LOOKED_AT_MAX,
+        )
+
+    return await context.database.read(work, tenant=tenant_id)
+
+
+async def replay_events(
+    authoring: Authoring, session: Session, subscription_id: str, period: Period, found: Found, *, at: datetime
+) -> Replayed:
+    """Plan deliveries of what `find_missed` has found, unless that has happened meanwhile.
+
+    Each event has one log and one place in the queue, whoever else plans it. Raises NotFound, Conflict
+    (SUBSCRIPTION_INACTIVE) and Invalid (TOO_MANY_ROWS).
+    """
+    subscriptions = await read_rows(session, "WebhookSubscriptions", "id", (subscription_id,), lock="update")
+    if not subscriptions:
+        raise NotFound("NOT_FOUND", "There is no such subscription.")
+    subscription = subscriptions[0]
+    _check_active(subscription)
+    planned = await _missed_still(session, subscription, found.events)
+    if not authoring.makes_room(len(planned)):
+        raise _too_many()
+    added = [(log_id or authoring.new_id(), log_id is None, event) for log_id, event in planned]
+    whither = {"callback_url": subscription["callback_url"], "at": at, "user": authoring.user}
+    new = [(log_id, event) for log_id, is_new, event in added if is_new]
+    await store.insert_logs(session, new, subscription_id=subscription_id, **whither)
+    await store.renew_logs(session, [log_id for log_id, is_new, _ in added if not is_new], **whither)
+    lane = lane_of(subscription_id, subscription["callback_url"])
+    # In the order in which it happened, and behind what waits already.
+    queued = [
+        Queued(log_id, lane, event.event_id, at + timedelta(microseconds=place))
+        for place, (log_id, _, event) in enumerate(added)
+    ]
+    await enqueue(session, queued)
+    note = f"{len(added)} events from {period.start.isoformat()} to {found.until.isoformat()}"
+    name = str(subscription["name"] or subscription_id)
+    await _audit(authoring, session, "WebhookSubscriptions", subscription_id, name, note, at)
+    return Replayed(len(added), found.until)
+
+
+async def _missed_still(
+    session: Session, subscription: Columns, events: Sequence[Missed]
+) -> list[tuple[str | None, Missed]]:
+    """Those that are kept, wanted and not planned by now, with the log of a dead letter."""
+    ids = [event.event_id for event in events]
+    kept = await store.hold_events(session, ids)
+    held = await store.hold_logs(session, subscription["id"], ids)
+    kinds = subscription["event_types"]
+    missed: list[tuple[str | None, Missed]] = []
+    for event in events:
+        log_id, status = held.get(event.event_id, (None, "DEAD_LETTER"))
+        if event.event_id in kept and status == "DEAD_LETTER" and ("*" in kinds or event.kind in kinds):
+            missed.append((log_id, event))
+    return missed
+
+
+# --- what is told of it -----------------------------------------------------------------------------------------------
+
+
+async def _audit(
+    authoring: Authoring, session: Session, set_name: str, row_id: str, name: str, note: str, at: datetime
+) -> None:
+    trail = {
+        "id": authoring.new_id(),
+        "timestamp": at,
+        "actor": authoring.user,
+        "action": "REPLAY",
+        "entity_type": set_name,
+        "entity_id": row_id,
+        "entity_name": name[:_NAME_MAX],
+        "note": note,
+    }
+    await insert_rows(session, "AuditLogs", [trail])
+
+
+def _too_many() -> Invalid:
+    return Invalid("TOO_MANY_ROWS", "One change set cannot send that much again; use several.")
