@@ -34,6 +34,7 @@ from promenade.web.issuer import TOKEN_SECONDS, Issuer, generate_signing_key
 from promenade.web.keys import CachedKeys, fetch_jwks
 from promenade.web.monitoring import Monitoring
 from promenade.web.pos import Pos
+from promenade.web.pos_coupons import PosCoupons
 from promenade.web.pos_metadata import PosMetadata
 from promenade.web.public import ROOT as PUBLIC_ROOT
 from promenade.web.public import PublicApi
@@ -186,7 +187,14 @@ class Cloud:
             document_endpoint(f"{PUBLIC_ROOT}/openapi.json", render_public_openapi),
             *reader_endpoints(PUBLIC_ROOT, "Public API"),
         ]
-        endpoints = [*pos.endpoints(), *monitoring.endpoints(), *documents, *(issuer.endpoints() if issuer else ())]
+        coupons = PosCoupons(context, authenticator)
+        endpoints = [
+            *pos.endpoints(),
+            *coupons.endpoints(),
+            *monitoring.endpoints(),
+            *documents,
+            *(issuer.endpoints() if issuer else ()),
+        ]
         services = {PUBLIC_ROOT: PublicApi(context, authenticator), ADMIN_ROOT: AdminApi(context, authenticator)}
         return _routed(endpoints, services)
 

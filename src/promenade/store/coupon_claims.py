@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 
-from sqlalchemy import ColumnElement, and_, insert, or_, select, update
+from sqlalchemy import ColumnElement, and_, case, func, insert, or_, select, update
 
+from odata_server.sql.connection import Kept
+from promenade.store.recurring import parameter
 from promenade.store.schema import table
 from promenade.store.unit import Session
 from promenade.store.upsert import upsert
@@ -20,15 +23,21 @@ from promenade.store.usage import ALL_CUSTOMERS
 __all__ = [
     "Claim",
     "SpendingRules",
+    "TillClaim",
     "claim_individual",
     "claims_of",
     "count_generic",
+    "count_taken_over",
     "count_use",
     "finish_redemption",
     "has_ended",
     "insert_claim",
     "insert_redemption_log",
+    "name_customer",
     "read_rules",
+    "settle_reservation",
+    "take_back_use",
+    "take_over",
 ]
 
 _CODES = table("CouponCodes")
@@ -36,6 +45,8 @@ _TYPES = table("CouponTypes")
 _USAGE = table("coupon_usage")
 _CLAIMS = table("coupon_claims")
 _LOGS = table("RedemptionLogs")
+_RESERVATIONS = table("coupon_reservations")
+_NO_LIMIT = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +65,23 @@ class SpendingRules:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A code spent by a confirmed transaction; ``slot`` is 0, or the place among the claims of a generic code."""
+    """A code spent by a transaction; ``slot`` is 0, or the place among the claims of a generic code.
+
+    ``promotion_id`` None: a till redeemed it, and has not confirmed a sale with it.
+    """
 
     coupon_code_id: str
     slot: int
     coupon_type_id: str
-    promotion_id: str
+    promotion_id: str | None
+    customer_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TillClaim:
+    """A claim that a till has made before its sale was confirmed; ``customer_id`` None: nobody's."""
+
+    slot: int
     customer_id: str | None
 
 
@@ -93,7 +115,8 @@ def _lives(at: datetime) -> ColumnElement[bool]:
 async def claim_individual(session: Session, coupon_id: str, transaction_id: str, at: datetime) -> bool:
     """Spend an individual code; False: it is not there to be spent by this transaction at ``at``.
 
-    A reservation of another transaction that has run out no longer holds the code, swept or not.
+    A reservation of another transaction that has run out no longer holds the code, swept or not. The transaction's own
+    stays named in the code, so that who comes back with it is told that it was redeemed.
     """
     free = or_(
         _CODES.c.status == "ACTIVE",
@@ -107,7 +130,9 @@ async def claim_individual(session: Session, coupon_id: str, transaction_id: str
         .where(_CODES.c.id == coupon_id, _CODES.c.redeemed_transaction_id.is_(None), free, _lives(at))
         .values(
             status="RESERVED",
-            reservation_ref=None,
+            reservation_ref=case(
+                (_CODES.c.reserved_by_transaction_id == transaction_id, _CODES.c.reservation_ref), else_=None
+            ),
             reserved_until=None,
             reserved_by_transaction_id=transaction_id,
             redeemed_transaction_id=transaction_id,
@@ -132,28 +157,67 @@ async def count_generic(session: Session, coupon_id: str, transaction_id: str, a
     return await session.rowcount(statement) == 1
 
 
-async def count_use(session: Session, coupon_type_id: str, customer_id: str | None, limit: int | None) -> int | None:
+@cache
+def _counting(dialect: str) -> Kept:
+    counting = upsert(dialect, _USAGE).values(
+        coupon_type_id=parameter("given_type", _USAGE.c.coupon_type_id.type),
+        customer_id=parameter("given_customer", _USAGE.c.customer_id.type),
+        count=parameter("given_by", _USAGE.c["count"].type),
+    )
+    return Kept(
+        counting.on_conflict_do_update(
+            index_elements=[_USAGE.c.tenant_id, _USAGE.c.coupon_type_id, _USAGE.c.customer_id],
+            set_={"count": _USAGE.c["count"] + counting.excluded["count"]},
+            where=_USAGE.c["count"] < parameter("given_limit", _USAGE.c["count"].type),
+        ).returning(_USAGE.c["count"].label("uses"))
+    )
+
+
+async def count_use(
+    session: Session, coupon_type_id: str, customer_id: str | None, limit: int | None, *, by: int = 1
+) -> int | None:
     """Count one redemption of a coupon type, of a customer or (None) of all, and return how many there are now.
 
-    None: ``limit`` is reached, nothing was counted.
+    None: ``limit`` is reached, nothing was counted. Either way the row that counts is held until the unit ends; ``by``
+    0 does only that.
     """
-    if limit is not None and limit < 1:
+    if limit is not None and limit < 1 and by:  # the first of all is inserted, whatever the condition of the update
+        await count_use(session, coupon_type_id, customer_id, None, by=0)
         return None
-    counting = upsert(session.dialect, _USAGE)
-    statement = counting.on_conflict_do_update(
-        index_elements=[_USAGE.c.tenant_id, _USAGE.c.coupon_type_id, _USAGE.c.customer_id],
-        set_={"count": _USAGE.c["count"] + 1},
-        where=None if limit is None else _USAGE.c["count"] < limit,
-    ).returning(_USAGE.c["count"].label("uses"))
-    row = {"coupon_type_id": coupon_type_id, "customer_id": customer_id or ALL_CUSTOMERS, "count": 1}
-    rows = await session.execute(statement, row)
+    given = {
+        "given_type": coupon_type_id,
+        "given_customer": customer_id or ALL_CUSTOMERS,
+        "given_by": by,
+        "given_limit": _NO_LIMIT if limit is None else limit,
+    }
+    rows = await session.execute(_counting(session.dialect), given)
     return int(rows[0].uses) if rows else None
 
 
+async def take_back_use(session: Session, coupon_type_id: str) -> None:
+    """Count one redemption less of all; the caller has counted it in this unit."""
+    statement = (
+        update(_USAGE)
+        .where(_USAGE.c.coupon_type_id == coupon_type_id, _USAGE.c.customer_id == ALL_CUSTOMERS)
+        .values(count=_USAGE.c["count"] - 1)
+    )
+    await session.rowcount(statement)
+
+
 async def insert_claim(
-    session: Session, claim: Claim, *, origin: str, transaction_id: str, transaction_counter: int, at: datetime
+    session: Session,
+    claim: Claim,
+    *,
+    origin: str,
+    transaction_id: str,
+    transaction_counter: int | None,
+    at: datetime,
+    redeemed_at: datetime | None = None,
 ) -> None:
-    """Write down who spent what; its key is the second wall against spending an individual code twice."""
+    """Write down who spent what; its key is the second wall against spending an individual code twice.
+
+    Without a counter a till has redeemed the code, and a confirm of the transaction may take the claim over.
+    """
     row = {
         "coupon_code_id": claim.coupon_code_id,
         "slot": claim.slot,
@@ -164,8 +228,71 @@ async def insert_claim(
         "transaction_id": transaction_id,
         "transaction_counter": transaction_counter,
         "claimed_at": at,
+        "redeemed_at": redeemed_at,
     }
     await session.rowcount(insert(_CLAIMS), row)
+
+
+_TAKE_OVER = Kept(
+    update(_CLAIMS)
+    .where(
+        _CLAIMS.c.coupon_code_id == parameter("given_key", _CLAIMS.c.coupon_code_id.type),
+        _CLAIMS.c.origin == parameter("given_origin", _CLAIMS.c.origin.type),
+        _CLAIMS.c.transaction_id == parameter("given_transaction", _CLAIMS.c.transaction_id.type),
+        _CLAIMS.c.transaction_counter.is_(None),
+    )
+    .values(
+        promotion_id=parameter("given_promotion", _CLAIMS.c.promotion_id.type),
+        transaction_counter=parameter("given_counter", _CLAIMS.c.transaction_counter.type),
+    )
+    .returning(_CLAIMS.c.slot, _CLAIMS.c.customer_id)
+)
+
+
+async def take_over(
+    session: Session, coupon_code_id: str, *, origin: str, transaction_id: str, transaction_counter: int, promotion: str
+) -> TillClaim | None:
+    """Make the sale's what its till has redeemed already; None: it has not."""
+    given = {
+        "given_key": coupon_code_id,
+        "given_origin": origin,
+        "given_transaction": transaction_id,
+        "given_promotion": promotion,
+        "given_counter": transaction_counter,
+    }
+    rows = await session.execute(_TAKE_OVER, given)
+    return TillClaim(rows[0].slot, rows[0].customer_id) if rows else None
+
+
+async def name_customer(session: Session, coupon_code_id: str, slot: int, customer_id: str) -> None:
+    """Write down whose claim it is: the till did not say, the sale does."""
+    statement = update(_CLAIMS).where(_CLAIMS.c.coupon_code_id == coupon_code_id, _CLAIMS.c.slot == slot)
+    await session.rowcount(statement.values(customer_id=customer_id))
+
+
+async def count_taken_over(session: Session, origin: str, transaction_id: str) -> int:
+    """How many coupons of a confirmed sale its till had redeemed before."""
+    statement = (
+        select(func.count())
+        .select_from(_CLAIMS)
+        .where(
+            _CLAIMS.c.origin == origin,
+            _CLAIMS.c.transaction_id == transaction_id,
+            _CLAIMS.c.transaction_counter.is_not(None),
+            _CLAIMS.c.redeemed_at == _CLAIMS.c.claimed_at,
+        )
+    )
+    return int((await session.execute(statement))[0][0])
+
+
+async def settle_reservation(session: Session, reservation_id: str, at: datetime) -> None:
+    """End the reservation of a shared code: its own sale spends the code."""
+    statement = (
+        update(_RESERVATIONS)
+        .where(_RESERVATIONS.c.id == reservation_id, _RESERVATIONS.c.state == "HELD")
+        .values(state="REDEEMED", ended_at=at)
+    )
+    await session.rowcount(statement)
 
 
 async def claims_of(session: Session, origin: str, transaction_id: str) -> list[Claim]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from promenade.store.hot import hot_statement
-from promenade.store.types import maybe_moment
+from promenade.store.types import maybe_moment, to_microseconds
 
 __all__ = ["Budget", "CouponCode"]
 
@@ -104,6 +104,45 @@ def _coupon_usage(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Se
             AND customer_id IN (SELECT value FROM json_each(?))
         """,
         (tenant_id, _list(types), _list(customers)),
+    ).fetchall()
+
+
+@hot_statement(
+    "coupons held",
+    postgresql="""
+    SELECT coupon_type_id, count(*) FROM coupon_reservations
+    WHERE tenant_id = $1::varchar AND coupon_type_id = ANY($2::varchar[]) AND state = 'HELD'
+        AND reserved_until > $3::timestamptz AND transaction_id <> $4::varchar
+    GROUP BY coupon_type_id
+    """,
+)
+def _coupons_held(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+    tenant_id, types, at, transaction_id = params
+    return connection.execute(
+        """
+        SELECT coupon_type_id, count(*) FROM coupon_reservations
+        WHERE tenant_id = ? AND coupon_type_id IN (SELECT value FROM json_each(?)) AND state = 'HELD'
+            AND reserved_until > ? AND transaction_id <> ?
+        GROUP BY coupon_type_id
+        """,
+        (tenant_id, _list(types), to_microseconds(at), transaction_id),
+    ).fetchall()
+
+
+_TILL_CLAIMS = "SELECT coupon_code_id, customer_id FROM coupon_claims"
+
+
+@hot_statement(
+    "redeemed by the till",
+    postgresql=f"""
+    {_TILL_CLAIMS} WHERE tenant_id = $1::varchar AND origin = $2::varchar AND transaction_id = $3::varchar
+        AND transaction_counter IS NULL
+    """,
+)
+def _till_claims(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+    return connection.execute(
+        f"{_TILL_CLAIMS} WHERE tenant_id = ? AND origin = ? AND transaction_id = ? AND transaction_counter IS NULL",
+        params,
     ).fetchall()
 
 

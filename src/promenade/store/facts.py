@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from promenade.engine.basket import BudgetFact, CouponFact, UsageFact
 from promenade.engine.money import minor_digits
+from promenade.store.coupon_rules import code_refusal, limit_refusal, type_refusal
 from promenade.store.fact_statements import Budget, CouponCode
 from promenade.store.surroundings import CouponType, Surroundings
 from promenade.store.unit import Look
 
-__all__ = ["Presented", "read_budgets", "read_coupons", "read_usage"]
+__all__ = ["FAILURES_MAX", "Presented", "read_budgets", "read_coupons", "read_usage"]
 
 ALL_CUSTOMERS = ""
-ATTEMPTS_MAX = 100  # failed look-ups a minute from one client (reliability C4)
+FAILURES_MAX = 100  # failed look-ups a minute from one client (reliability C4)
 
 _RUNNING_BUDGETS = frozenset({"ACTIVE", "SCHEDULED"})
 
@@ -28,6 +29,7 @@ class Presented:
     customer_id: str | None
     at: datetime
     failed_before: int  # look-ups of this client that failed within the last minute
+    origin: str
 
 
 async def read_coupons(
@@ -44,25 +46,76 @@ async def read_coupons(
         )
         if kind is not None:
             types[code] = kind
-    limited = {one.id for one in types.values() if _is_limited(one)}
-    uses = await _uses(look, "coupon usage", tenant_id, limited, presented.customer_id) if limited else {}
+    counted = await _counted(look, tenant_id, types.values(), presented)
+    refusals = {code: _refusal(kind, rows.get(code), counted, presented) for code, kind in types.items()}
+    if any(refusals.values()):
+        await _forgive(look, tenant_id, types, rows, counted, presented, refusals)
     facts: list[CouponFact] = []
     failed = presented.failed_before
     for position, code in enumerate(codes):
         kind, row = types.get(code), rows.get(code)
-        if failed >= ATTEMPTS_MAX:
+        if failed >= FAILURES_MAX:
             facts.append(CouponFact(code, refusal="TOO_MANY_ATTEMPTS"))
         elif kind is None:
             failed += 1
             facts.append(CouponFact(code, refusal="UNKNOWN_CODE"))
         else:
             refusal = "USAGE_LIMIT_REACHED" if code in codes[:position] else None  # the same code a second time
-            refusal = refusal or _type_refusal(kind, presented.at)
-            if row is not None:
-                refusal = refusal or _code_refusal(row, presented)
-            refusal = refusal or _limit_refusal(kind, uses, presented.customer_id)
+            refusal = refusal or refusals[code]
             facts.append(CouponFact(code, kind.id, kind.name, None if row is None else row.id, refusal))
     return tuple(facts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """How often the limited types were spent, by (type, customer), and are held by other transactions, by type."""
+
+    uses: Mapping[tuple[str, str], int]
+    held: Mapping[str, int]
+
+
+async def _counted(look: Look, tenant_id: str, types: Iterable[CouponType], presented: Presented) -> _Counted:
+    limited = {one.id: one for one in types if _is_limited(one)}
+    if not limited:
+        return _Counted({}, {})
+    uses = await _uses(look, "coupon usage", tenant_id, limited, presented.customer_id)
+    totals = sorted(key for key, one in limited.items() if one.max_redemptions is not None)
+    held = await look("coupons held", (tenant_id, totals, presented.at, presented.transaction_id)) if totals else ()
+    return _Counted(uses, {type_id: count for type_id, count in held})  # noqa: C416 - rows are no pairs
+
+
+def _refusal(kind: CouponType, row: CouponCode | None, counted: _Counted, presented: Presented) -> str | None:
+    refusal = type_refusal(kind, presented.at)
+    if row is not None:
+        refusal = refusal or code_refusal(row, presented.at, presented.transaction_id, presented.customer_id)
+    return refusal or _limit_refusal(kind, counted, presented.customer_id)
+
+
+def _limit_refusal(kind: CouponType, counted: _Counted, customer_id: str | None) -> str | None:
+    uses = counted.uses.get((kind.id, ALL_CUSTOMERS), 0) + counted.held.get(kind.id, 0)
+    return limit_refusal(kind, uses, 0 if customer_id is None else counted.uses.get((kind.id, customer_id), 0))
+
+
+async def _forgive(
+    look: Look,
+    tenant_id: str,
+    types: Mapping[str, CouponType],
+    rows: Mapping[str, CouponCode],
+    counted: _Counted,
+    presented: Presented,
+    refusals: dict[str, str | None],
+) -> None:
+    """What the till of this very transaction has redeemed already counts in its basket, and is not spent again."""
+    claims = await look("redeemed by the till", (tenant_id, presented.origin, presented.transaction_id))
+    customers: dict[str, str | None] = {key: customer for key, customer in claims}  # noqa: C416 - rows are no pairs
+    for code, kind in types.items():
+        row = rows.get(code)
+        key = kind.id if row is None else row.id
+        if key in customers:
+            # Only whom the till did not name, and the sale does, is still to be counted.
+            is_named_now = customers[key] is None and presented.customer_id is not None
+            each, uses = kind.max_redemptions_per_customer, counted.uses.get((kind.id, presented.customer_id or ""), 0)
+            refusals[code] = "USAGE_LIMIT_REACHED" if is_named_now and each is not None and uses >= each else None
 
 
 def _is_limited(kind: CouponType) -> bool:
@@ -76,39 +129,6 @@ async def _uses(
     customers = [ALL_CUSTOMERS] if customer_id is None else [ALL_CUSTOMERS, customer_id]
     rows = await look(statement, (tenant_id, sorted(owners), customers))
     return {(owner, customer): count for owner, customer, count in rows}
-
-
-def _type_refusal(kind: CouponType, at: datetime) -> str | None:
-    if kind.status != "ACTIVE" or (kind.valid_from is not None and at < kind.valid_from):
-        return "NOT_ACTIVE"
-    return "EXPIRED" if kind.valid_to is not None and at >= kind.valid_to else None
-
-
-def _code_refusal(row: CouponCode, presented: Presented) -> str | None:
-    """Why an individual code does not count; a reservation that has run out no longer holds it, swept or not."""
-    at, status = presented.at, row.status
-    if status == "REDEEMED" or (status == "RESERVED" and row.redeemed_transaction_id is not None):
-        return "ALREADY_REDEEMED"
-    if status == "EXPIRED" or (row.valid_until is not None and at >= row.valid_until):
-        return "EXPIRED"
-    if status in {"CREATED", "CANCELLED"} or (row.valid_from is not None and at < row.valid_from):
-        return "NOT_ACTIVE"
-    held = status == "RESERVED" and row.reserved_until is not None and at < row.reserved_until
-    if held and row.reserved_by_transaction_id != presented.transaction_id:
-        return "RESERVED_ELSEWHERE"
-    if row.customer_id is not None and row.customer_id != presented.customer_id:
-        return "WRONG_CUSTOMER"
-    return None
-
-
-def _limit_refusal(kind: CouponType, uses: Mapping[tuple[str, str], int], customer_id: str | None) -> str | None:
-    total = kind.max_redemptions
-    if total is not None and uses.get((kind.id, ALL_CUSTOMERS), 0) >= total:
-        return "USAGE_LIMIT_REACHED"
-    each = kind.max_redemptions_per_customer
-    if each is not None and customer_id is not None and uses.get((kind.id, customer_id), 0) >= each:
-        return "USAGE_LIMIT_REACHED"
-    return None
 
 
 async def read_budgets(look: Look, tenant_id: str, budget_ids: Collection[str], at: datetime) -> dict[str, BudgetFact]:

@@ -9,6 +9,7 @@ from promenade.engine.basket import CouponFact
 from promenade.errors import Conflict
 from promenade.store import coupon_claims as store
 from promenade.store.coupon_claims import Claim, SpendingRules
+from promenade.store.coupon_reservations import read_held
 from promenade.store.unit import Session
 from promenade.workflows.confirm_rules import SaleIdentity, Settlement
 
@@ -43,7 +44,10 @@ def coupons_to_claim(settlement: Settlement, facts: Sequence[CouponFact]) -> tup
 
 
 async def claim_coupons(session: Session, spendings: Sequence[Spending], sale: SaleIdentity) -> None:
-    """Spend all of them or raise Conflict: COUPON_ALREADY_CLAIMED, COUPON_EXPIRED or COUPON_LIMIT_REACHED."""
+    """Spend all of them or raise Conflict: COUPON_ALREADY_CLAIMED, COUPON_EXPIRED or COUPON_LIMIT_REACHED.
+
+    What the sale's till has redeemed before is taken over, and not spent again.
+    """
     if not spendings:
         return
     rules = await store.read_rules(session, {one.coupon_type_id for one in spendings})
@@ -51,10 +55,20 @@ async def claim_coupons(session: Session, spendings: Sequence[Spending], sale: S
         rule = rules.get(one.coupon_type_id)
         if rule is None:
             raise _already_claimed(one)
-        slot = await _spend(session, one, rule, sale)
+        # From here on the row that counts the type's redemptions is held: no till can redeem this code in between.
+        uses = await store.count_use(session, one.coupon_type_id, None, rule.max_redemptions)
+        if await _take_over(session, one, rule, sale):
+            if uses is not None:
+                await store.take_back_use(session, one.coupon_type_id)
+            continue
+        if uses is None:
+            raise _limit_reached(one)
+        await _spend(session, one, rule, sale, uses)
         await store.insert_claim(
             session,
-            Claim(one.key, slot, one.coupon_type_id, one.promotion_id, sale.customer_id),
+            Claim(
+                one.key, uses if _is_shared(one, rule) else 0, one.coupon_type_id, one.promotion_id, sale.customer_id
+            ),
             origin=sale.origin,
             transaction_id=sale.transaction_id,
             transaction_counter=sale.transaction_counter,
@@ -62,23 +76,64 @@ async def claim_coupons(session: Session, spendings: Sequence[Spending], sale: S
         )
 
 
-async def _spend(session: Session, one: Spending, rule: SpendingRules, sale: SaleIdentity) -> int:
-    """Spend one coupon and return the slot of its claim."""
+async def _take_over(session: Session, one: Spending, rule: SpendingRules, sale: SaleIdentity) -> bool:
+    """Whether the till has redeemed it for this very sale, whose claim it is from now on."""
+    claim = await store.take_over(
+        session,
+        one.key,
+        origin=sale.origin,
+        transaction_id=sale.transaction_id,
+        transaction_counter=sale.transaction_counter,
+        promotion=one.promotion_id,
+    )
+    if claim is None:
+        return False
+    if claim.customer_id is None and sale.customer_id is not None:
+        await _count_customer(session, one, rule, sale.customer_id)
+        await store.name_customer(session, one.key, claim.slot, sale.customer_id)
+    return True
+
+
+async def _spend(session: Session, one: Spending, rule: SpendingRules, sale: SaleIdentity, uses: int) -> None:
+    """Spend one coupon, its type's ``uses`` counted already."""
     if rule.valid_to is not None and rule.valid_to <= sale.at:
         raise _expired(one)
-    uses = await store.count_use(session, one.coupon_type_id, None, rule.max_redemptions)
-    if uses is None:
-        raise _limit_reached(one)
     if sale.customer_id is not None:
-        limit = rule.max_redemptions_per_customer
-        if await store.count_use(session, one.coupon_type_id, sale.customer_id, limit) is None:
-            raise _limit_reached(one)
+        await _count_customer(session, one, rule, sale.customer_id)
+    if _is_shared(one, rule):
+        await _make_room(session, one, rule, sale, uses)
     if one.coupon_id is None:
-        return uses
+        return
     spend = store.count_generic if rule.is_generic else store.claim_individual
     if not await spend(session, one.coupon_id, sale.transaction_id, sale.at):
         raise _expired(one) if await store.has_ended(session, one.coupon_id, sale.at) else _already_claimed(one)
-    return uses if rule.is_generic else 0
+
+
+def _is_shared(one: Spending, rule: SpendingRules) -> bool:
+    return one.coupon_id is None or rule.is_generic
+
+
+async def _make_room(session: Session, one: Spending, rule: SpendingRules, sale: SaleIdentity, uses: int) -> None:
+    """Leave what other transactions have reserved, and use the sale's own reservation up."""
+    held = await read_held(
+        session.hot,
+        session.tenant or "",
+        coupon_type_id=one.coupon_type_id,
+        coupon_id=one.coupon_id,
+        transaction_id=sale.transaction_id,
+        origin=sale.origin,
+        at=sale.at,
+    )
+    if rule.max_redemptions is not None and uses + held.elsewhere > rule.max_redemptions:
+        raise _limit_reached(one)
+    if held.reservation_id is not None:
+        await store.settle_reservation(session, held.reservation_id, sale.at)
+
+
+async def _count_customer(session: Session, one: Spending, rule: SpendingRules, customer_id: str) -> None:
+    limit = rule.max_redemptions_per_customer
+    if await store.count_use(session, one.coupon_type_id, customer_id, limit) is None:
+        raise _limit_reached(one)
 
 
 def _already_claimed(one: Spending) -> Conflict:

@@ -21,11 +21,11 @@ from promenade.store.facts import Presented, read_budgets, read_coupons, read_us
 from promenade.store.iterations import keep_definitions, store_iteration
 from promenade.store.surroundings import PosGroup
 from promenade.workflows.context import Context
+from promenade.workflows.coupons.failed_look_ups import FailedLookUps
 
 __all__ = ["PricedIteration", "PricingRequest", "evaluate", "simulate"]
 
 ATTEMPTS_MAX = 8  # pricings of one request while authors keep changing the catalogue under it
-FAILURES_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +122,7 @@ class _Pricing:
 
     __slots__ = (
         "_context",
+        "_failed",
         "_include_inactive",
         "_request",
         "_tenant_id",
@@ -142,6 +143,7 @@ class _Pricing:
         self._tenant_id = tenant_id
         self._request = request
         self._include_inactive = include_inactive
+        self._failed = FailedLookUps(context.cache, tenant_id, request.client_id)
         self.transaction_id = request.transaction_id or context.new_id()
         self.received_at = context.clock()
         self.at = self.received_at if request.timestamp is None else request.timestamp.astimezone(UTC)
@@ -225,7 +227,8 @@ class _Pricing:
             memory.learn(numbers, eans, found)
         if not codes:
             return ()
-        presented = Presented(self.transaction_id, self._customer_id, self.at, await self._failures())
+        failed = await self._failed.count()
+        presented = Presented(self.transaction_id, self._customer_id, self.at, failed, self._context.origin)
         return await read_coupons(self._context.database.look, self._tenant_id, codes, known.surroundings, presented)
 
     async def _read_limits(self, selection: Selection) -> None:
@@ -259,18 +262,11 @@ class _Pricing:
         customer = self._request.customer
         return None if customer is None else customer.customer_id
 
-    @property
-    def _failure_key(self) -> str:
-        return f"coupon-failures:{self._tenant_id}:{self._request.client_id}"
-
-    async def _failures(self) -> int:
-        return await self._context.cache.count(self._failure_key, FAILURES_SECONDS, 0)
-
     async def count_failures(self) -> None:
         """Count the look-ups of this request that failed, once, whatever the number of attempts."""
         failed = sum(fact.refusal == "UNKNOWN_CODE" for fact in self.facts.coupons)
         if failed:
-            await self._context.cache.count(self._failure_key, FAILURES_SECONDS, failed)
+            await self._failed.add(failed)
 
     def answer(self, outcome: Outcome, counter: int | None, data_age: datetime | None) -> PricedIteration:
         """The priced iteration; without a counter it was a simulation."""

@@ -1,0 +1,87 @@
+"""A code is shown: whether it could be spent now, and its activation by its customer."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from promenade.store.coupon_reservations import Coupon, activate_code, find_coupon, running_promotion
+from promenade.store.coupon_rules import code_refusal, limit_refusal, type_refusal
+from promenade.store.unit import Session
+from promenade.workflows.context import Context
+from promenade.workflows.coupons.answers import Activated, Validated
+from promenade.workflows.coupons.edges import Overtaken, carry_out, write_log
+from promenade.workflows.coupons.failed_look_ups import FailedLookUps
+
+__all__ = ["activate", "validate"]
+
+
+async def validate(
+    context: Context, tenant_id: str, code: str, *, customer_id: str | None = None, client_id: str = ""
+) -> Validated:
+    """Whether the code could be spent now, for a customer where one is named. Writes nothing.
+
+    Raises TooMany (TOO_MANY_ATTEMPTS).
+    """
+    failed = FailedLookUps(context.cache, tenant_id, client_id)
+    await failed.require_room()
+    look, at = context.database.look, context.clock()
+    coupon = await find_coupon(look, tenant_id, code, at=at, customer_id=customer_id)
+    if coupon is None:
+        await failed.add()
+        return Validated(code, "UNKNOWN_CODE")
+    row, kind = coupon.row, coupon.kind
+    reason = (
+        type_refusal(kind, at)
+        or code_refusal(row, at, None, customer_id, bearer_counts=True)
+        or limit_refusal(kind, row.uses + row.held_elsewhere, row.customer_uses)
+    )
+    promotion_id = None if reason else await running_promotion(look, tenant_id, kind.id, at)
+    return Validated(code, reason, promotion_id, coupon.valid_until)
+
+
+async def activate(context: Context, tenant_id: str, code: str, customer_id: str, *, client_id: str = "") -> Activated:
+    """CREATED -> ACTIVE, by the customer whose code it is, or by any where it is nobody's.
+
+    Raises TooMany (TOO_MANY_ATTEMPTS) and Unavailable.
+    """
+    failed = FailedLookUps(context.cache, tenant_id, client_id)
+    await failed.require_room()
+
+    async def work(session: Session) -> Activated:
+        at = context.clock()
+        coupon = await find_coupon(session.hot, tenant_id, code, at=at, customer_id=customer_id)
+        if coupon is None:
+            return Activated(code, "UNKNOWN_CODE")
+        reason = _not_to_be_activated(coupon, at, customer_id)
+        if reason is None and coupon.row.coupon_id is not None:
+            if not await activate_code(session, coupon.row.coupon_id, at):
+                raise Overtaken
+            await write_log(
+                session,
+                context.new_id(),
+                coupon_id=coupon.row.coupon_id,
+                coupon_type_id=coupon.kind.id,
+                action="ACTIVATED",
+                at=at,
+                customer_id=customer_id,
+            )
+        return Activated(code, reason, coupon.valid_until)
+
+    answer = await carry_out(context, tenant_id, work)
+    if answer.reason == "UNKNOWN_CODE":
+        await failed.add()
+    return answer
+
+
+def _not_to_be_activated(coupon: Coupon, at: datetime, customer_id: str) -> str | None:
+    """Why not. A code may be activated before its time has come, and never when it is over."""
+    row, kind = coupon.row, coupon.kind
+    if row.customer_id is not None and row.customer_id != customer_id:
+        return "WRONG_CUSTOMER"
+    if row.status == "REDEEMED" or (row.status == "RESERVED" and row.redeemed_transaction_id is not None):
+        return "ALREADY_REDEEMED"
+    if row.status == "EXPIRED" or (coupon.valid_until is not None and at >= coupon.valid_until):
+        return "EXPIRED"
+    if row.status == "CANCELLED" or kind.status != "ACTIVE":
+        return "NOT_ACTIVE"
+    return None if row.status == "CREATED" else "ALREADY_ACTIVE"

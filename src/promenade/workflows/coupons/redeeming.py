@@ -1,0 +1,111 @@
+"""A till redeems the code that it has reserved (specification, POS Service; reliability C1 to C3).
+
+Rows are taken hold of as confirm does (`workflows.coupon_claims`): what counts the type, then the code.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from promenade.events import CouponRedeemed
+from promenade.store import coupon_claims as claims
+from promenade.store.coupon_claims import Claim
+from promenade.store.coupon_reservations import Reservation, find_reservation, redeem_code, redeem_reservation
+from promenade.store.coupon_rules import type_refusal
+from promenade.store.outbox import emit
+from promenade.store.unit import Session
+from promenade.workflows.context import Context
+from promenade.workflows.coupons.answers import Redeemed
+from promenade.workflows.coupons.edges import Overtaken, Refused, carry_out, write_log
+from promenade.workflows.coupons.reserving import lost
+
+__all__ = ["redeem"]
+
+
+async def redeem(context: Context, tenant_id: str, reservation_id: str, transaction_id: str) -> Redeemed:
+    """Spend the reserved code, once. A confirm of the same transaction takes the redemption over.
+
+    Raises Unavailable.
+    """
+
+    async def work(session: Session) -> Redeemed:
+        reservation = await find_reservation(session.hot, tenant_id, reservation_id)
+        if reservation is None:
+            return Redeemed("RESERVATION_NOT_FOUND")
+        reason = _refusal(reservation, transaction_id, context.clock())
+        if reason is None:
+            await _redeem(context, session, reservation, reservation_id, transaction_id)
+        return Redeemed(reason)
+
+    try:
+        return await carry_out(context, tenant_id, work)
+    except Refused as refused:
+        return Redeemed(refused.reason)
+
+
+def _refusal(reservation: Reservation, transaction_id: str, at: datetime) -> str | None:
+    row = reservation.row
+    if row.transaction_id != transaction_id:
+        return "WRONG_TRANSACTION"
+    reason = lost(reservation, at) or type_refusal(reservation.kind, at)
+    if reason is not None:
+        return reason
+    if row.valid_until is not None and at >= row.valid_until:
+        return "EXPIRED"
+    is_there = row.status == ("RESERVED" if row.state is None else "ACTIVE")
+    return None if is_there and (row.valid_from is None or at >= row.valid_from) else "NOT_ACTIVE"
+
+
+async def _redeem(
+    context: Context, session: Session, reservation: Reservation, reservation_id: str, transaction_id: str
+) -> None:
+    row, kind = reservation.row, reservation.kind
+    uses = await claims.count_use(session, kind.id, None, kind.max_redemptions)
+    if uses is None:
+        raise Refused("USAGE_LIMIT_REACHED")
+    if row.customer_id is not None:
+        limit = kind.max_redemptions_per_customer
+        if await claims.count_use(session, kind.id, row.customer_id, limit) is None:
+            raise Refused("USAGE_LIMIT_REACHED")
+    at = context.clock()  # read once more: it may have taken a while to get hold of the counts
+    if row.state is None:
+        done = await redeem_code(session, reservation, reservation_id, transaction_id, at)
+    else:
+        done = await redeem_reservation(session, reservation_id, at)
+        if done and row.coupon_id is not None:
+            done = await claims.count_generic(session, row.coupon_id, transaction_id, at)
+    if not done:
+        raise Overtaken
+    claim = Claim(
+        row.coupon_id or kind.id,
+        uses if kind.is_generic else 0,
+        kind.id,
+        promotion_id=None,
+        customer_id=row.customer_id,
+    )
+    await claims.insert_claim(
+        session,
+        claim,
+        origin=context.origin,
+        transaction_id=transaction_id,
+        transaction_counter=None,
+        at=at,
+        redeemed_at=at,
+    )
+    await write_log(
+        session,
+        context.new_id(),
+        coupon_id=row.coupon_id,
+        coupon_type_id=kind.id,
+        action="REDEEMED",
+        at=at,
+        transaction_id=transaction_id,
+        customer_id=row.customer_id,
+    )
+    event = CouponRedeemed(
+        coupon_id=row.coupon_id,
+        coupon_type_id=kind.id,
+        transaction_id=transaction_id,
+        customer_id=row.customer_id,
+    )
+    await emit(session, event, event_id=context.new_id(), at=at)

@@ -1,0 +1,218 @@
+"""A till reserves a code before it redeems it, and may give it back (specification, POS Service; reliability C2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from promenade.store import coupon_claims as claims
+from promenade.store.coupon_reservations import (
+    Coupon,
+    Reservation,
+    cancel_code,
+    cancel_reservation,
+    find_coupon,
+    find_reservation,
+    insert_reservation,
+    read_held,
+    reserve_code,
+)
+from promenade.store.coupon_rules import code_refusal, limit_refusal, type_refusal
+from promenade.store.unit import Session
+from promenade.workflows.context import Context
+from promenade.workflows.coupons.answers import Cancelled, Reserved
+from promenade.workflows.coupons.edges import Overtaken, carry_out, write_log
+from promenade.workflows.coupons.failed_look_ups import FailedLookUps
+
+__all__ = ["ReserveOrder", "cancel", "lost", "reserve"]
+
+MINUTES_DEFAULT = 15
+MINUTES_MAX = 10 * 366 * 24 * 60  # keeps the end of a reservation inside datetime's range
+
+
+@dataclass(frozen=True, slots=True)
+class ReserveOrder:
+    """Which code for which transaction; ``customer_id`` None: whose the code is, if anybody's."""
+
+    code: str
+    transaction_id: str
+    customer_id: str | None = None
+    client_id: str = ""
+
+
+async def reserve(context: Context, tenant_id: str, order: ReserveOrder) -> Reserved:
+    """Hold the code for the transaction, until it runs out; asked again the same reservation is answered.
+
+    Raises TooMany (TOO_MANY_ATTEMPTS) and Unavailable.
+    """
+    failed = FailedLookUps(context.cache, tenant_id, order.client_id)
+    await failed.require_room()
+    answer = await carry_out(context, tenant_id, lambda session: _reserve(context, session, tenant_id, order))
+    if answer.reason == "UNKNOWN_CODE":
+        await failed.add()
+    return answer
+
+
+async def _reserve(context: Context, session: Session, tenant_id: str, order: ReserveOrder) -> Reserved:
+    at = context.clock()
+    coupon = await find_coupon(
+        session.hot,
+        tenant_id,
+        order.code,
+        at=at,
+        transaction_id=order.transaction_id,
+        customer_id=order.customer_id,
+    )
+    if coupon is None:
+        return Reserved("UNKNOWN_CODE")
+    row, kind = coupon.row, coupon.kind
+    if not kind.is_generic and row.redeemed_transaction_id == order.transaction_id:
+        return Reserved("REDEEMED_BEFORE")
+    reason = type_refusal(kind, at) or code_refusal(
+        row, at, order.transaction_id, order.customer_id, bearer_counts=True
+    )
+    if reason is not None:
+        return Reserved(reason)
+    if kind.is_generic:
+        return await _reserve_shared(context, session, tenant_id, order, coupon)
+    reason = limit_refusal(kind, row.uses, row.customer_uses)
+    if reason is not None:
+        return Reserved(reason)
+    return await _reserve_own(context, session, order, coupon, at)
+
+
+async def _reserve_own(
+    context: Context, session: Session, order: ReserveOrder, coupon: Coupon, at: datetime
+) -> Reserved:
+    row = coupon.row
+    is_reserved = row.status == "RESERVED" and row.reserved_until is not None
+    if is_reserved and row.reserved_until is not None and at < row.reserved_until:  # by this very transaction
+        return Reserved(None, row.reservation_ref, row.reserved_until)
+    reservation_id, until = context.new_id(), _end(coupon, at)
+    if not await reserve_code(session, coupon, reservation_id, order.transaction_id, until, at):
+        raise Overtaken
+    if is_reserved:  # it had run out, and no sweeper has come by
+        await write_log(
+            session,
+            context.new_id(),
+            coupon_id=row.coupon_id,
+            coupon_type_id=coupon.kind.id,
+            action="CANCELLED",
+            at=at,
+            transaction_id=row.reserved_by_transaction_id,
+            customer_id=row.customer_id,
+        )
+    await _log_reserved(session, reservation_id, order, coupon, at)
+    return Reserved(None, reservation_id, until)
+
+
+async def _reserve_shared(
+    context: Context, session: Session, tenant_id: str, order: ReserveOrder, coupon: Coupon
+) -> Reserved:
+    """With the type's count held: whoever counts what is left sees every reservation that was made before."""
+    row, kind = coupon.row, coupon.kind
+    uses = await claims.count_use(session, kind.id, None, None, by=0)
+    at = context.clock()
+    held = await read_held(
+        session.hot,
+        tenant_id,
+        coupon_type_id=kind.id,
+        coupon_id=row.coupon_id,
+        transaction_id=order.transaction_id,
+        origin=context.origin,
+        at=at,
+    )
+    if held.is_spent:
+        return Reserved("REDEEMED_BEFORE")
+    if held.reservation_id is not None:
+        return Reserved(None, held.reservation_id, held.reserved_until)
+    reason = limit_refusal(kind, (uses or 0) + held.elsewhere, row.customer_uses)
+    if reason is not None:
+        return Reserved(reason)
+    reservation_id, until = context.new_id(), _end(coupon, at)
+    await insert_reservation(
+        session,
+        reservation_id=reservation_id,
+        coupon_type_id=kind.id,
+        coupon_id=row.coupon_id,
+        transaction_id=order.transaction_id,
+        customer_id=order.customer_id,
+        until=until,
+        at=at,
+    )
+    await _log_reserved(session, reservation_id, order, coupon, at)
+    return Reserved(None, reservation_id, until)
+
+
+async def _log_reserved(
+    session: Session, reservation_id: str, order: ReserveOrder, coupon: Coupon, at: datetime
+) -> None:
+    # INVARIANT: the log of a reservation has the reservation's ID. For whom a code was reserved stands there alone.
+    await write_log(
+        session,
+        reservation_id,
+        coupon_id=coupon.row.coupon_id,
+        coupon_type_id=coupon.kind.id,
+        action="RESERVED",
+        at=at,
+        transaction_id=order.transaction_id,
+        customer_id=order.customer_id or coupon.row.customer_id,
+    )
+
+
+def _end(coupon: Coupon, at: datetime) -> datetime:
+    """When a reservation made now runs out; never after the coupon itself, which nothing could redeem then.
+
+    In whole milliseconds, as it is told: what a till is told and what counts are the same moment.
+    """
+    minutes = min(coupon.kind.reservation_minutes or MINUTES_DEFAULT, MINUTES_MAX)
+    end = at + timedelta(minutes=minutes)
+    if coupon.valid_until is not None:
+        end = min(end, coupon.valid_until)
+    return end.replace(microsecond=end.microsecond // 1000 * 1000)
+
+
+def lost(reservation: Reservation, at: datetime) -> str | None:
+    """Why a reservation holds its code no longer; None: it does."""
+    row = reservation.row
+    until = row.reserved_until
+    if row.state == "REDEEMED" or (row.state is None and row.redeemed_transaction_id is not None):
+        return "REDEEMED_BEFORE"
+    # One that has run out is cancelled by a sweeper, sooner or later: the answer is the same before and after.
+    if row.state == "CANCELLED" and until is not None and row.ended_at is not None and row.ended_at < until:
+        return "RESERVATION_NOT_FOUND"
+    is_held = row.state == "HELD" if row.state is not None else row.status == "RESERVED"
+    return None if is_held and until is not None and at < until else "RESERVATION_EXPIRED"
+
+
+async def cancel(context: Context, tenant_id: str, reservation_id: str) -> Cancelled:
+    """Give the code back, so that anybody may reserve it. Raises Unavailable."""
+
+    async def work(session: Session) -> Cancelled:
+        at = context.clock()
+        reservation = await find_reservation(session.hot, tenant_id, reservation_id)
+        if reservation is None:
+            return Cancelled("RESERVATION_NOT_FOUND")
+        reason = lost(reservation, at)
+        if reason is not None:
+            return Cancelled(reason)
+        row = reservation.row
+        if row.state is None:
+            done = await cancel_code(session, row.coupon_id or "", reservation_id, at)
+        else:
+            done = await cancel_reservation(session, reservation_id, at)
+        if not done:
+            raise Overtaken
+        await write_log(
+            session,
+            context.new_id(),
+            coupon_id=row.coupon_id,
+            coupon_type_id=reservation.kind.id,
+            action="CANCELLED",
+            at=at,
+            transaction_id=row.transaction_id,
+            customer_id=row.customer_id,
+        )
+        return Cancelled(None)
+
+    return await carry_out(context, tenant_id, work)

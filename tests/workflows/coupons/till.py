@@ -1,0 +1,46 @@
+"""A till with one coupon: its calls, short."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from promenade.workflows.coupons.answers import Activated, Cancelled, Redeemed, Reserved, Validated
+from promenade.workflows.coupons.presenting import activate, validate
+from promenade.workflows.coupons.redeeming import redeem
+from promenade.workflows.coupons.reserving import ReserveOrder, cancel, reserve
+from tests.workflows.shop import Shop
+
+__all__ = ["Till"]
+
+
+@dataclass
+class Till:
+    """The coupon endpoints of a shop's tenant."""
+
+    shop: Shop
+
+    async def validate(self, code: str, customer: str | None = None) -> Validated:
+        return await validate(self.shop.context, self.shop.tenant, code, customer_id=customer)
+
+    async def reserve(self, code: str, transaction: str, customer: str | None = None) -> Reserved:
+        return await reserve(self.shop.context, self.shop.tenant, ReserveOrder(code, transaction, customer))
+
+    async def held(self, code: str, transaction: str, customer: str | None = None) -> str:
+        """The ID of a reservation that must come about."""
+        made = await self.reserve(code, transaction, customer)
+        assert made.reservation_id is not None, made.reason
+        return made.reservation_id
+
+    async def redeem(self, reservation: str, transaction: str) -> Redeemed:
+        return await redeem(self.shop.context, self.shop.tenant, reservation, transaction)
+
+    async def cancel(self, reservation: str) -> Cancelled:
+        return await cancel(self.shop.context, self.shop.tenant, reservation)
+
+    async def activate(self, code: str, customer: str = "C1") -> Activated:
+        return await activate(self.shop.context, self.shop.tenant, code, customer)
+
+    async def log(self) -> list[tuple[str, str | None]]:
+        """What happened, in order: (action, transaction)."""
+        rows = await self.shop.rows("RedemptionLogs")
+        return [(row.action, row.transaction_id) for row in sorted(rows, key=lambda row: row.occurred_at)]
