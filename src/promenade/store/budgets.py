@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal
 from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, insert, select, update
 
+from promenade.engine.money import minor_digits
 from promenade.store.schema import table
 from promenade.store.unit import Session
 
@@ -16,27 +18,32 @@ __all__ = [
     "Consumed",
     "Consumption",
     "Drawn",
+    "Use",
     "consumed_by",
     "draw",
     "insert_consumptions",
+    "is_used_up",
     "move_status",
     "reach_thresholds",
+    "spendable",
 ]
 
 _BUDGETS = table("Budgets")
 _CONSUMPTIONS = table("BudgetConsumptions")
 _NOTIFICATIONS = table("BudgetNotifications")
 
+DECIMALS = 3  # of a budget's amounts
+
 # Put together once: that takes longer than to run them.
 _BY = bindparam("changed_by", type_=_BUDGETS.c.consumed_amount.type)
 _CHANGE = (
     update(_BUDGETS)
-    .where(_BUDGETS.c.id == bindparam("changed_id"))
-    .values(consumed_amount=_BUDGETS.c.consumed_amount + _BY)
+    .where(_BUDGETS.c.id == bindparam("changed_id"), _BUDGETS.c.currency == bindparam("changed_in"))
+    .values(consumed_amount=_BUDGETS.c.consumed_amount + _BY, version=_BUDGETS.c.version + 1)
     .returning(
         _BUDGETS.c.name,
         _BUDGETS.c.status,
-        _BUDGETS.c.currency,
+        _BUDGETS.c.valid_from,
         _BUDGETS.c.total_amount,
         _BUDGETS.c.consumed_amount,
         _BUDGETS.c.reserved_amount,
@@ -47,23 +54,47 @@ _CHANGE_WHILE_COVERED = _CHANGE.where(
 )
 
 
+def is_used_up(left: Decimal, currency: str) -> bool:
+    """Whether less than one minor unit is left: nothing can be given of that."""
+    return left < _unit(currency)
+
+
+def spendable(left: Decimal, currency: str) -> Decimal:
+    """What of an amount can be spent: its whole minor units."""
+    return max(left, Decimal(0)).quantize(_unit(currency), ROUND_FLOOR)
+
+
+def _unit(currency: str) -> Decimal:
+    return Decimal(1).scaleb(-min(minor_digits(currency), DECIMALS))
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """How much of its total a budget has spent, in major units."""
+
+    total: Decimal
+    consumed: Decimal
+
+    def reaches(self, percentage: Decimal) -> bool:
+        """Whether so much of the total is spent; of nothing, nothing is."""
+        return self.consumed > 0 and self.consumed * 100 >= self.total * percentage
+
+    def rises_from(self, before: Use) -> bool:
+        """Whether more of the total is spent than before: more was spent, or the total is lower."""
+        return self.consumed > 0 and self.consumed * before.total > before.consumed * self.total
+
+
 @dataclass(frozen=True, slots=True)
 class Drawn:
     """What a draw did. ``taken`` is what the budget gave, at most what was asked; amounts in major units."""
 
     name: str
-    status: str  # before the draw
-    currency: str
+    status: str  # which a draw leaves as it is
+    valid_from: datetime | None
     taken: Decimal
-    consumed: Decimal
+    before: Use
+    after: Use
     left: Decimal  # outstanding store grants do not count as left
-    total: Decimal
-    given_back: Decimal
-
-    def passes(self, percentage: Decimal) -> bool:
-        """Whether this draw took the budget's use from below ``percentage`` of its total to it, or beyond."""
-        threshold = self.total * percentage / 100
-        return self.consumed - self.taken + self.given_back < threshold <= self.consumed
 
 
 class Consumed(NamedTuple):
@@ -87,36 +118,24 @@ class Consumption:
     currency: str
 
 
-async def draw(session: Session, budget_id: str, wanted: Decimal, given_back: Decimal) -> Drawn | None:
-    """Take ``wanted`` from a budget, or all that is left of it, after putting ``given_back`` into it.
+async def draw(session: Session, budget_id: str, currency: str, wanted: Decimal, given_back: Decimal) -> Drawn | None:
+    """Take ``wanted`` from a budget, or all that can be spent of it, after putting ``given_back`` into it.
 
-    None: there is no such budget any more. The budget's row is held until the unit of work ends.
+    None: there is no such budget in that currency any more. The budget's row is held until the unit of work ends.
     """
     # One conditional statement while the budget lasts: no read before the write, so nothing can come between.
-    net = wanted - given_back
-    covered = await _change(session, budget_id, net, while_covered=True)
-    if covered is not None:
-        return _drawn(covered, wanted, given_back)
-    return await _draw_rest(session, budget_id, wanted, given_back)
-
-
-async def _draw_rest(session: Session, budget_id: str, wanted: Decimal, given_back: Decimal) -> Drawn | None:
-    """Take what is left. Giving back first takes hold of the row and says what that is.
-
-    By then it may be more than was wanted: somebody recharged the budget, or brought something back.
-    """
-    held = await _change(session, budget_id, -given_back, while_covered=False)
-    if held is None:
+    key = {"changed_id": budget_id, "changed_in": currency}
+    covered = await session.execute(_CHANGE_WHILE_COVERED, {**key, "changed_by": wanted - given_back})
+    if covered:
+        return _drawn(covered[0], wanted, given_back)
+    # Giving back first takes hold of the row and says what is left. By then it may be more than was wanted: somebody
+    # recharged the budget, or brought something back.
+    held = await session.execute(_CHANGE, {**key, "changed_by": -given_back})
+    if not held:
         return None
-    rest = min(max(_left(held), Decimal(0)), wanted)
-    taken = await _change(session, budget_id, rest, while_covered=False) if rest else None
-    return _drawn(held if taken is None else taken, rest, given_back)
-
-
-async def _change(session: Session, budget_id: str, by: Decimal, *, while_covered: bool) -> Any:
-    statement = _CHANGE_WHILE_COVERED if while_covered else _CHANGE
-    rows = await session.execute(statement, {"changed_id": budget_id, "changed_by": by})
-    return rows[0] if rows else None
+    rest = min(spendable(_left(held[0]), currency), wanted)
+    taken = await session.execute(_CHANGE, {**key, "changed_by": rest}) if rest else held
+    return _drawn(taken[0], rest, given_back)
 
 
 def _left(row: Any) -> Decimal:
@@ -128,35 +147,44 @@ def _drawn(row: Any, taken: Decimal, given_back: Decimal) -> Drawn:
     return Drawn(
         name=row.name,
         status=row.status,
-        currency=row.currency,
+        valid_from=row.valid_from,
         taken=taken,
-        consumed=row.consumed_amount,
+        before=Use(row.total_amount, row.consumed_amount - taken + given_back),
+        after=Use(row.total_amount, row.consumed_amount),
         left=_left(row),
-        total=row.total_amount,
-        given_back=given_back,
     )
 
 
-async def reach_thresholds(session: Session, budget_id: str, drawn: Drawn, at: datetime) -> list[Decimal]:
-    """The notification thresholds (percent of the total) that a draw has passed; each is marked as told ``at``."""
-    if not drawn.taken:
-        return []
+async def reach_thresholds(
+    session: Session, uses: Mapping[str, tuple[Use, Use]], at: datetime
+) -> dict[str, list[Decimal]]:
+    """By budget, the notification thresholds (percent of the total) that its use has reached, from before to after.
+
+    Each is marked as told ``at``. Whoever calls holds the budgets.
+    """
     rows = await session.execute(
-        select(_NOTIFICATIONS.c.id, _NOTIFICATIONS.c.threshold_percentage)
-        .where(_NOTIFICATIONS.c.budget_id == budget_id)
+        select(_NOTIFICATIONS.c.id, _NOTIFICATIONS.c.budget_id, _NOTIFICATIONS.c.threshold_percentage)
+        .where(_NOTIFICATIONS.c.budget_id.in_(sorted(uses)))
         .order_by(_NOTIFICATIONS.c.threshold_percentage)
     )
-    passed = {row.id: row.threshold_percentage for row in rows if drawn.passes(row.threshold_percentage)}
-    if passed:
-        statement = update(_NOTIFICATIONS).where(_NOTIFICATIONS.c.id.in_(list(passed)))
-        await session.rowcount(statement.values(last_notified_at=at))
-    return list(passed.values())
+    reached: dict[str, list[Decimal]] = {}
+    told: list[str] = []
+    for row in rows:
+        before, after = uses[row.budget_id]
+        if after.reaches(row.threshold_percentage) and not before.reaches(row.threshold_percentage):
+            reached.setdefault(row.budget_id, []).append(row.threshold_percentage)
+            told.append(row.id)
+    if told:
+        telling = update(_NOTIFICATIONS).where(_NOTIFICATIONS.c.id.in_(told))
+        await session.rowcount(telling.values(last_notified_at=at, version=_NOTIFICATIONS.c.version + 1))
+    return reached
 
 
-async def move_status(session: Session, budget_id: str, before: str, after: str) -> bool:
-    """Move a budget from one status to another; False: it was not in ``before``, somebody else moved it."""
-    statement = update(_BUDGETS).where(_BUDGETS.c.id == budget_id, _BUDGETS.c.status == before)
-    return await session.rowcount(statement.values(status=after)) == 1
+async def move_status(session: Session, budget_id: str, after: str, *, at: datetime, by: str) -> None:
+    """Put a budget that this unit of work holds into another status."""
+    moving = update(_BUDGETS).where(_BUDGETS.c.id == budget_id)
+    values = {"status": after, "version": _BUDGETS.c.version + 1, "modified_at": at, "modified_by": by}
+    await session.rowcount(moving.values(**values))
 
 
 async def insert_consumptions(

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import groupby
 
 from promenade.engine.money import minor_digits
-from promenade.events import BudgetExhausted, BudgetThresholdReached
 from promenade.store import budgets as store
-from promenade.store.budgets import Consumption, Drawn
-from promenade.store.outbox import emit
+from promenade.store.authored import insert_rows
+from promenade.store.budgets import Consumption, Drawn, is_used_up
 from promenade.store.unit import Session
+from promenade.workflows.budget_states import Course, runs, tell
 from promenade.workflows.confirm_rules import SaleIdentity, Settlement, money
 from promenade.workflows.context import Context
 from promenade.workflows.returns import BudgetCharge
 
 __all__ = ["BudgetMove", "charge_budgets", "charges_of", "moves_of"]
 
-RUNNING = ("ACTIVE", "SCHEDULED")  # one that is scheduled runs from its validFrom on, whether it was moved or not
+_SYSTEM = "system"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class BudgetMove:
 
     budget_id: str
     promotion_id: str
+    currency: str
     wanted: Decimal
     given_back: Decimal
 
@@ -47,11 +49,11 @@ def moves_of(charges: Iterable[BudgetCharge], given_back: Iterable[BudgetCharge]
     Budgets are in the order that all confirms share; of one budget, what comes back goes before what is taken.
     """
     nothing = Decimal(0)
-    wanted: dict[tuple[str, str], Decimal] = {}
-    back: dict[tuple[str, str], Decimal] = {}
+    wanted: dict[tuple[str, str, str], Decimal] = {}
+    back: dict[tuple[str, str, str], Decimal] = {}
     for found, source in ((wanted, charges), (back, given_back)):
         for one in source:
-            key = (one.budget_id, one.promotion_id)
+            key = (one.budget_id, one.promotion_id, one.currency)
             found[key] = found.get(key, nothing) + money(one.amount_minor, minor_digits(one.currency))
     moves = [BudgetMove(*key, wanted.get(key, nothing), back.get(key, nothing)) for key in wanted | back]
     moves.sort(key=lambda move: (move.budget_id, move.wanted - move.given_back, move.promotion_id))
@@ -64,21 +66,17 @@ async def charge_budgets(context: Context, session: Session, moves: Sequence[Bud
     Where less is left than was granted, what is left is taken, the rest is recorded as uncovered, and the sale stands.
     """
     consumptions: list[Consumption] = []
-    for move in moves:
-        drawn = await store.draw(session, move.budget_id, move.wanted, move.given_back)
-        if drawn is None:
-            continue
-        await _follow(context, session, move, drawn, sale)
-        consumptions.append(
-            Consumption(
-                id=context.new_id(),
-                budget_id=move.budget_id,
-                promotion_id=move.promotion_id,
-                amount=drawn.taken - move.given_back,
-                uncovered=move.wanted - drawn.taken,
-                currency=drawn.currency,
-            )
-        )
+    courses: list[Course] = []
+    for budget_id, of_budget in groupby(moves, key=lambda move: move.budget_id):
+        drawn: list[tuple[BudgetMove, Drawn]] = []
+        for move in of_budget:
+            one = await store.draw(session, budget_id, move.currency, move.wanted, move.given_back)
+            if one is not None:
+                drawn.append((move, one))
+        if drawn:
+            courses.append(await _follow(context, session, drawn, sale))
+            consumptions += [_consumption(context, move, one) for move, one in drawn]
+    await tell(session, courses, sale.at, context.new_id)
     await store.insert_consumptions(
         session,
         consumptions,
@@ -89,28 +87,44 @@ async def charge_budgets(context: Context, session: Session, moves: Sequence[Bud
     )
 
 
-async def _follow(context: Context, session: Session, move: BudgetMove, drawn: Drawn, sale: SaleIdentity) -> None:
-    """Move the budget's status after a draw, and tell. INVARIANT: one BUDGET_EXHAUSTED per move to EXHAUSTED."""
-    for threshold in await store.reach_thresholds(session, move.budget_id, drawn, sale.at):
-        reached = BudgetThresholdReached(
-            budget_id=move.budget_id,
-            budget_name=drawn.name,
-            total_amount=drawn.total,
-            consumed_amount=drawn.consumed,
-            currency=drawn.currency,
-            threshold_percentage=threshold,
-        )
-        await emit(session, reached, event_id=context.new_id(), at=sale.at)
-    if drawn.left <= Decimal(0):
-        if drawn.status in RUNNING and await store.move_status(session, move.budget_id, drawn.status, "EXHAUSTED"):
-            exhausted = BudgetExhausted(
-                budget_id=move.budget_id,
-                budget_name=drawn.name,
-                total_amount=drawn.total,
-                consumed_amount=drawn.consumed,
-                currency=drawn.currency,
-            )
-            await emit(session, exhausted, event_id=context.new_id(), at=sale.at)
-    elif drawn.status == "EXHAUSTED" and move.given_back:
-        # What a return gives back can be spent again, as after a recharge.
-        await store.move_status(session, move.budget_id, "EXHAUSTED", "ACTIVE")
+def _consumption(context: Context, move: BudgetMove, drawn: Drawn) -> Consumption:
+    return Consumption(
+        id=context.new_id(),
+        budget_id=move.budget_id,
+        promotion_id=move.promotion_id,
+        amount=drawn.taken - move.given_back,
+        uncovered=move.wanted - drawn.taken,
+        currency=move.currency,
+    )
+
+
+async def _follow(
+    context: Context, session: Session, drawn: Sequence[tuple[BudgetMove, Drawn]], sale: SaleIdentity
+) -> Course:
+    """Move the budget's status after all draws of a sale; what comes back and is taken again leaves it as it was."""
+    (move, first), (_, last) = drawn[0], drawn[-1]
+    used_up, status = is_used_up(last.left, move.currency), last.status
+    if used_up and runs(status, last.valid_from, sale.at):
+        status = "EXHAUSTED"
+        await _move(context, session, move.budget_id, last, status, "EXHAUST", sale)
+    elif not used_up and status == "EXHAUSTED":
+        status = "ACTIVE"  # what a return gives back can be spent again, as after a recharge
+        await _move(context, session, move.budget_id, last, status, "RECHARGE", sale)
+    return Course(move.budget_id, last.name, move.currency, last.status, status, first.before, last.after)
+
+
+async def _move(
+    context: Context, session: Session, budget_id: str, drawn: Drawn, status: str, action: str, sale: SaleIdentity
+) -> None:
+    await store.move_status(session, budget_id, status, at=sale.at, by=_SYSTEM)
+    trail = {
+        "id": context.new_id(),
+        "timestamp": sale.at,
+        "actor": _SYSTEM,
+        "action": action,
+        "entity_type": "Budgets",
+        "entity_id": budget_id,
+        "entity_name": drawn.name,
+        "note": f"status: {drawn.status} -> {status}",
+    }
+    await insert_rows(session, "AuditLogs", [trail])

@@ -48,7 +48,7 @@ async def test_what_is_spent_cannot_be_taken_back(desk: Desk) -> None:
     more = await desk.create("RechargeContributions", budget_ID=spent, amount=Decimal(5))
     assert await total(desk, spent) == (Decimal(15), "ACTIVE")
     await desk.remove("RechargeContributions", more)
-    assert await total(desk, spent) == (Decimal(10), "ACTIVE")
+    assert await total(desk, spent) == (Decimal(10), "EXHAUSTED")
 
 
 async def test_a_contribution_to_what_was_spent_stays(desk: Desk) -> None:
@@ -58,7 +58,7 @@ async def test_a_contribution_to_what_was_spent_stays(desk: Desk) -> None:
     error = await refused(desk, Conflict, desk.remove("RechargeContributions", paid))
     assert error.code == "TOTAL_BELOW_CONSUMED"
     await desk.update("RechargeContributions", paid, amount=Decimal(2))
-    assert await total(desk, budget) == (Decimal(12), "ACTIVE")
+    assert await total(desk, budget) == (Decimal(12), "EXHAUSTED")
 
 
 async def test_a_total_has_an_end(desk: Desk) -> None:

@@ -7,9 +7,11 @@ from decimal import Decimal
 
 from promenade.errors import Conflict, Detail
 from promenade.store.authored import Columns, read_referred, read_rows
+from promenade.store.budgets import Use, is_used_up
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.shapes import shape_of
 from promenade.workflows.authoring.unit import Act, Unit, Write
+from promenade.workflows.budget_states import Course, runs, tell
 
 __all__: list[str] = []
 
@@ -31,7 +33,20 @@ class _Budgets(Rules):
             _check_total(unit, write)
             _check_validity(unit, write)
         await self._check_currency(unit, [write for write in changed if write.differs("currency")])
+        for write in writes:
+            if write.act is not Act.DELETE:
+                _exhaust(unit, write)
         return []
+
+    async def finish(self, unit: Unit) -> None:
+        """Tell what became of budgets by the end of the unit, whatever they went through in between."""
+        spans: dict[str, tuple[Columns | None, Write]] = {}
+        for write in unit.written:
+            if write.set_name == "Budgets":
+                first = spans[write.id][0] if write.id in spans else write.before
+                spans[write.id] = first, write
+        courses = [_course(before, last.after) for before, last in spans.values() if last.act is not Act.DELETE]
+        await tell(unit.session, courses, unit.at, unit.new_id)
 
     async def _check_currency(self, unit: Unit, writes: Sequence[Write]) -> None:
         if not writes:
@@ -61,8 +76,27 @@ def _follow_clock(unit: Unit, write: Write) -> None:
                 if before is None
                 else Conflict("INVALID_TRANSITION", message, target)
             )
-    if before is not None and before["status"] == row["status"] == "EXHAUSTED" and _left(row) > 0:
+    if before is not None and before["status"] == row["status"] == "EXHAUSTED" and not _is_used_up(row):
         row["status"], write.verb = "ACTIVE", "recharge"
+
+
+def _exhaust(unit: Unit, write: Write) -> None:
+    """A budget that runs and has nothing left is EXHAUSTED, however it came to that."""
+    row = write.after
+    if runs(row["status"], row["valid_from"], unit.at) and _is_used_up(row):
+        row["status"] = "EXHAUSTED"
+        if write.act is Act.UPDATE and write.verb is None:
+            write.verb = "exhaust"
+
+
+def _course(before: Columns | None, after: Columns) -> Course:
+    uses = [Use(row["total_amount"], row["consumed_amount"]) for row in (before or after, after)]
+    was = None if before is None else before["status"]
+    return Course(after["id"], after["name"], after["currency"], was, after["status"], *uses)
+
+
+def _is_used_up(row: Columns) -> bool:
+    return is_used_up(_left(row), row["currency"])
 
 
 def _left(row: Columns) -> Decimal:
@@ -150,6 +184,7 @@ def _recharged(unit: Unit, budget: Columns, writes: Sequence[Write]) -> Write:
     after = budget | {"total_amount": budget["total_amount"] + _change(budget, writes)}
     write = Write(shape_of("Budgets"), Act.UPDATE, budget["id"], "", budget, after, is_named=True)
     _follow_clock(unit, write)
+    _exhaust(unit, write)
     if after["total_amount"] >= _TOTAL_BOUND:
         message = "The budget would hold more than its total can say."
         unit.faults.add(Detail("OUT_OF_RANGE", message, "amount"))

@@ -1,0 +1,1 @@
+"""Budgets as tills and their authors see them."""

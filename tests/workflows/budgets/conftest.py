@@ -1,0 +1,15 @@
+"""The office, on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.workflows.authoring.desk import Desk
+from tests.workflows.budgets.office import Office
+from tests.workflows.shop import Shop
+
+
+@pytest.fixture
+def office(shop: Shop) -> Office:
+    """Beside the shop of `tests.workflows.conftest`, for the same tenant."""
+    return Office(shop, Desk(shop.context.database, shop.tenant))
