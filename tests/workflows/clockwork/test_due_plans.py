@@ -47,10 +47,10 @@ async def plan(database: Database, passage: Passage) -> str:
         options = {"render_postcompile": True}
         kept = statement_of(passage, 500)
         if session.dialect == "sqlite":
-            compiled = str(kept.statement.compile(dialect=sqlite.dialect(), compile_kwargs=options))  # type: ignore[no-untyped-call]
+            compiled = str(kept.statement.compile(dialect=sqlite.dialect(), compile_kwargs=options))
             question = re.sub(r"\?", "'x'", compiled).replace("LIMIT 'x'", "LIMIT 5").replace("OFFSET 'x'", "")
             return [row.detail for row in await session.execute(text(f"EXPLAIN QUERY PLAN {question}"))]
-        dialect = postgresql.dialect(paramstyle="named")
+        dialect = postgresql.dialect(paramstyle="named")  # type: ignore[no-untyped-call]
         compiled = str(kept.statement.compile(dialect=dialect, compile_kwargs=options))
         question = compiled.replace(":at", f"timestamptz '{NOON.isoformat()}'").replace(":param_1", "5")
         question = re.sub(r"(?<!:):[a-z_]+\d*(_\d+)*", "'ACTIVE'", question)

@@ -1,0 +1,65 @@
+"""Jobs of a test's own, and workers that share a database and a clock which stands still until it is told otherwise."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from promenade.store.clockwork import ClockRow, read_clock
+from promenade.store.unit import Database
+from promenade.worker import Clockwork
+from promenade.workflows.clockwork import ClockJob, Ran
+from promenade.workflows.context import Context
+from tests.workflows.shop import Shop
+
+__all__ = ["Bench"]
+
+Run = Callable[[Context, str | None], Awaitable[Ran]]
+
+
+@dataclass
+class Bench:
+    """A shop's clockwork with jobs that are added here; ``log`` is what ran, in order."""
+
+    shop: Shop
+    jobs: dict[str, ClockJob] = field(default_factory=dict)
+    log: list[str] = field(default_factory=list)
+
+    def job(self, name: str, run: Run | None = None, *, every: float = 5) -> None:
+        """A job that notes its name in the log, then does ``run``, if anything."""
+
+        async def noted(context: Context, cursor: str | None) -> Ran:
+            self.log.append(name)
+            return Ran(1) if run is None else await run(context, cursor)
+
+        self.jobs[name] = ClockJob(name, timedelta(seconds=every), noted)
+
+    def worker(self, *, ahead: float = 0, database: Database | None = None) -> Clockwork:
+        """A worker whose clock is so many seconds ahead of the others'."""
+        context = replace(
+            self.shop.context,
+            clock=lambda: self.shop.now[0] + timedelta(seconds=ahead),
+            new_id=lambda: str(uuid.uuid4()),
+            instance_id=f"worker-{uuid.uuid4()}",
+            database=database or self.shop.context.database,
+        )
+        return Clockwork(context, self.jobs)
+
+    @property
+    def now(self) -> datetime:
+        return self.shop.now[0]
+
+    def later(self, seconds: float) -> None:
+        self.shop.later(seconds=seconds)
+
+    def ran(self) -> list[str]:
+        """What has run since this was asked last."""
+        log = list(self.log)
+        self.log.clear()
+        return log
+
+    async def row(self, name: str) -> ClockRow:
+        rows = await self.shop.context.database.read(read_clock, system=True)
+        return next(row for row in rows if row.name == name)
