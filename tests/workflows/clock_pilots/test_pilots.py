@@ -71,7 +71,7 @@ async def test_it_is_told_as_if_somebody_had_promoted_it(trial: Trial) -> None:
     before = (await catalogues.current("tenant-a")).version
     trial.later(hours=1)
     await trial.run()
-    assert sorted(await trial.office.trail(promotion)) == ["PROMOTE_TO_ACTIVE", "START_PILOT"]
+    assert sorted(await trial.office.trail(promotion)) == ["CREATE", "PROMOTE_TO_ACTIVE", "START_PILOT"]
     (row,) = [one for one in await trial.office.rows("AuditLogs") if one["action"] == "PROMOTE_TO_ACTIVE"]
     assert row["actor"] == "system"
     assert row["timestamp"] == NOON + timedelta(hours=1)

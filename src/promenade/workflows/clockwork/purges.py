@@ -1,0 +1,168 @@
+"""What nobody needs any more is deleted: in units of a few milliseconds, with as much rest in between as they took.
+
+``context.retention`` says for how long things are kept. What a purge costs goes by what it deletes, not by what there
+is. A run stops after about a second and is due again at once while there is more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from promenade.store.purging import (
+    START,
+    Place,
+    purge_events,
+    purge_iterations,
+    purge_notifications,
+    purge_sold_iterations,
+    remove_condemned,
+)
+from promenade.store.tenants import read_tenants
+from promenade.store.unit import Session
+from promenade.workflows.clockwork.jobs import Ran, clock_job
+from promenade.workflows.context import Context
+
+__all__ = ["CONDEMNED_FOR", "NOTIFICATIONS_DAYS", "UNIT_ROWS", "iterations", "notifications", "old_events"]
+
+T = TypeVar("T")
+
+EVERY = timedelta(hours=1)
+RUN_SECONDS = 1.0
+REST_SECONDS_MAX = 0.1
+UNIT_ROWS = 60  # looked at, and perhaps deleted, in one unit of work: a few milliseconds on SQLite
+CONDEMNED_FOR = timedelta(minutes=5)  # longer than a confirm that has found its iteration can take
+NOTIFICATIONS_DAYS = 90  # finished deliveries, or for as long as their events
+
+
+class _Pace:
+    """Units one after another, each followed by as long a rest, until a run has taken long enough."""
+
+    def __init__(self) -> None:
+        self._now = asyncio.get_running_loop().time
+        self._ends = self._now() + RUN_SECONDS
+        self.done = 0
+
+    @property
+    def is_over(self) -> bool:
+        return self._now() >= self._ends
+
+    async def rest_after(self, began: float) -> None:
+        await asyncio.sleep(min(self._now() - began, REST_SECONDS_MAX))
+
+    async def while_more(self, unit: Callable[[], Awaitable[tuple[int, bool]]]) -> bool:
+        """Repeat ``unit``, which tells how much it did and whether there is more; False: the time is over."""
+        while not self.is_over:
+            began = self._now()
+            done, more = await unit()
+            self.done += done
+            if done or more:
+                await self.rest_after(began)
+            if not more:
+                return True
+        return False
+
+
+@clock_job("purge.iterations", every=EVERY)
+async def iterations(context: Context, cursor: str | None) -> Ran:
+    """Delete evaluations that were never confirmed after `Retention.iterations` days, all after `Retention.sales`.
+
+    With them go the counters of transactions that were never confirmed. Confirmations, which returns need, stay.
+    """
+    at = context.clock()
+    kept = context.retention
+    unconfirmed = at - timedelta(days=kept.iterations)
+    sold = at - timedelta(days=max(kept.sales, kept.iterations))
+    place = Place.decode(cursor)
+
+    async def condemned() -> tuple[int, bool]:
+        before = at - CONDEMNED_FOR
+        gone = await _written(context, lambda session: remove_condemned(session, before=before, at=at, limit=UNIT_ROWS))
+        return gone, gone == UNIT_ROWS
+
+    async def walk() -> tuple[int, bool]:
+        nonlocal place
+        stretch = await _written(
+            context, lambda session: purge_iterations(session, place, before=unconfirmed, at=at, limit=UNIT_ROWS)
+        )
+        place = stretch.place
+        return stretch.gone, not stretch.ended
+
+    async def sales() -> tuple[int, bool]:
+        stretch = await _written(
+            context, lambda session: purge_sold_iterations(session, before=sold, at=at, limit=UNIT_ROWS)
+        )
+        return stretch.gone, not stretch.ended
+
+    pace = _Pace()
+    finished = [await pace.while_more(part) for part in (condemned, sales, walk)]
+    return Ran(pace.done, more=not all(finished), cursor=place.encode())
+
+
+@clock_job("purge.events", every=EVERY)
+async def old_events(context: Context, cursor: str | None) -> Ran:
+    """Delete events after `Retention.events` days that were dispatched and that no delivery waits for."""
+    before = context.clock() - timedelta(days=context.retention.events)
+
+    async def of_tenant(tenant_id: str, pace: _Pace) -> bool:
+        since: datetime | None = START.at
+
+        async def unit() -> tuple[int, bool]:
+            nonlocal since
+            first = since or START.at
+            gone, since = await context.database.write(
+                lambda session: purge_events(session, since=first, before=before, limit=UNIT_ROWS),
+                tenant=tenant_id,
+                durable=False,
+            )
+            return gone, since is not None
+
+        return await pace.while_more(unit)
+
+    return await _tenant_by_tenant(context, cursor, of_tenant)
+
+
+@clock_job("purge.notifications", every=EVERY)
+async def notifications(context: Context, cursor: str | None) -> Ran:
+    """Delete what finished deliveries came to, after `NOTIFICATIONS_DAYS`, or `Retention.events` if longer."""
+    before = context.clock() - timedelta(days=max(NOTIFICATIONS_DAYS, context.retention.events))
+
+    async def of_tenant(tenant_id: str, pace: _Pace) -> bool:
+        after: str | None = ""
+
+        async def unit() -> tuple[int, bool]:
+            nonlocal after
+            last = after
+            gone, of = await context.database.write(
+                lambda session: purge_notifications(session, subscription=last, before=before, limit=UNIT_ROWS),
+                tenant=tenant_id,
+                durable=False,
+            )
+            if gone < UNIT_ROWS:  # else there may be more of the same
+                after = of
+            return gone, gone == UNIT_ROWS or last is not None
+
+        return await pace.while_more(unit)
+
+    return await _tenant_by_tenant(context, cursor, of_tenant)
+
+
+async def _tenant_by_tenant(
+    context: Context, cursor: str | None, of_tenant: Callable[[str, _Pace], Awaitable[bool]]
+) -> Ran:
+    """Do each tenant after the one that ``cursor`` names, until the time is over."""
+    tenants = [row.tenant_id for row in await context.database.read(read_tenants, system=True)]
+    pace = _Pace()
+    done_until = cursor
+    for tenant_id in tenants:
+        if cursor is None or tenant_id > cursor:
+            if not await of_tenant(tenant_id, pace):
+                return Ran(pace.done, more=True, cursor=done_until)
+            done_until = tenant_id
+    return Ran(pace.done)
+
+
+async def _written(context: Context, work: Callable[[Session], Awaitable[T]]) -> T:
+    return await context.database.write(work, system=True, durable=False)
