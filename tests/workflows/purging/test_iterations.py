@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from promenade.errors import NotFound
-from promenade.store.unit import Session
+from promenade.store.purging import Stretch, purge_iterations
 from promenade.workflows.clockwork import purges
 from promenade.workflows.context import Retention
 from promenade.workflows.replay import replay
@@ -98,8 +99,8 @@ async def test_a_confirm_that_has_found_it_is_whole(attic: Attic, monkeypatch: p
     database = attic.shop.context.database
     read = database.read
 
-    async def then_purge(*arguments: object, **named: object) -> object:
-        found = await read(*arguments, **named)  # type: ignore[arg-type]
+    async def then_purge(*arguments: Any, **named: Any) -> Any:
+        found: Any = await read(*arguments, **named)
         monkeypatch.setattr(database, "read", read)
         await attic.purge()
         assert await attic.kept() == {("T1", -1)}
@@ -150,12 +151,12 @@ async def test_a_purge_killed_in_the_middle_is_gone_on_with(attic: Attic, monkey
     monkeypatch.setattr(purges, "UNIT_ROWS", 3)
     units = 0
 
-    async def dies(context: object, work: object) -> object:
+    async def dies(context: Any, work: Any) -> Any:
         nonlocal units
         units += 1
         if units % 4 == 0:
             raise RuntimeError("killed")
-        return await written(context, work)  # type: ignore[arg-type]
+        return await written(context, work)
 
     written = purges._written
     monkeypatch.setattr(purges, "_written", dies)
@@ -219,11 +220,10 @@ async def test_a_run_looks_at_each_row_once(attic: Attic, monkeypatch: pytest.Mo
         await attic.sell(f"T{number}")
     attic.shop.later(days=31)
     looked = 0
-    walked = purges.purge_iterations
 
-    async def counting(session: Session, *arguments: object, **named: object) -> object:
+    async def counting(*arguments: Any, **named: Any) -> Stretch:
         nonlocal looked
-        stretch = await walked(session, *arguments, **named)  # type: ignore[arg-type]
+        stretch = await purge_iterations(*arguments, **named)
         looked += stretch.looked
         return stretch
 
