@@ -2,58 +2,95 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import insert
+from sqlalchemy import BigInteger, ColumnElement, Interval, case, insert, literal, type_coerce
 
 from promenade.store.schema import table
+from promenade.store.types import Timestamp
 from promenade.store.unit import Session
 from promenade.store.upsert import upsert
 
-__all__ = ["add_points", "insert_transaction"]
+__all__ = ["PointsRow", "book_points"]
 
 _BALANCES = table("loyalty_balances")
 _TRANSACTIONS = table("LoyaltyTransactions")
 
-
-async def add_points(session: Session, customer_id: str, points: int, at: datetime) -> int:
-    """Add to a customer's balance (below zero: take away) and return the new one."""
-    adding = upsert(session.dialect, _BALANCES)
-    rows = await session.execute(
-        adding.on_conflict_do_update(
-            index_elements=[_BALANCES.c.tenant_id, _BALANCES.c.customer_id],
-            set_={"points": _BALANCES.c.points + adding.excluded.points, "updated_at": at},
-        ).returning(_BALANCES.c.points),
-        {"customer_id": customer_id, "points": points, "updated_at": at},
-    )
-    return int(rows[0].points)
+_TICK = timedelta(microseconds=1)
 
 
-async def insert_transaction(
+@dataclass(frozen=True, slots=True)
+class PointsRow:
+    """Points to be booked; below zero: taken back. ``promotion_id`` None: no promotion gave them."""
+
+    id: str
+    promotion_id: str | None
+    points: int
+
+
+async def book_points(
     session: Session,
-    *,
-    transaction_row_id: str,
     customer_id: str,
+    rows: Sequence[PointsRow],
+    *,
     origin: str,
     transaction_id: str,
     transaction_counter: int,
-    promotion_id: str | None,
-    points: int,
-    balance_after: int,
     at: datetime,
-) -> None:
-    """Write one LoyaltyTransactions row."""
-    row = {
-        "id": transaction_row_id,
-        "customer_id": customer_id,
-        "origin": origin,
-        "transaction_id": transaction_id,
-        "transaction_counter": transaction_counter,
-        "promotion_id": promotion_id,
-        "points": points,
-        "balance_after": balance_after,
-        "awarded_at": at,
-        "created_at": at,
-        "modified_at": at,
-    }
-    await session.rowcount(insert(_TRANSACTIONS), row)
+) -> int:
+    """Book points of a customer, a LoyaltyTransactions row each, and return the new balance.
+
+    The balance's row is held until the unit of work ends: of one customer a booking comes after the other. Each has a
+    time of its own, later than that of the one before whatever the clocks of the workers say, so that the last one by
+    ``awarded_at`` holds the balance.
+    """
+    balance, last = await _add(session, customer_id, sum(row.points for row in rows), len(rows), at)
+    after, booked = balance, []
+    for place, row in enumerate(reversed(rows)):
+        booked.append(
+            {
+                "id": row.id,
+                "customer_id": customer_id,
+                "origin": origin,
+                "transaction_id": transaction_id,
+                "transaction_counter": transaction_counter,
+                "promotion_id": row.promotion_id,
+                "points": row.points,
+                "balance_after": after,
+                "awarded_at": last - place * _TICK,
+                "created_at": at,
+                "modified_at": at,
+            }
+        )
+        after -= row.points
+    await session.execute_many(insert(_TRANSACTIONS), booked)
+    return balance
+
+
+async def _add(session: Session, customer_id: str, points: int, rows: int, at: datetime) -> tuple[int, datetime]:
+    """Add to a balance and move its time on by as many microseconds as there are rows; both as they are then."""
+    adding = upsert(session.dialect, _BALANCES)
+    next_free = _later(session.dialect, rows)
+    found: Any = await session.execute(
+        adding.on_conflict_do_update(
+            index_elements=[_BALANCES.c.tenant_id, _BALANCES.c.customer_id],
+            set_={
+                "points": _BALANCES.c.points + adding.excluded.points,
+                "updated_at": case(
+                    (next_free > adding.excluded.updated_at, next_free), else_=adding.excluded.updated_at
+                ),
+            },
+        ).returning(_BALANCES.c.points, _BALANCES.c.updated_at),
+        {"customer_id": customer_id, "points": points, "updated_at": at + (rows - 1) * _TICK},
+    )
+    return int(found[0].points), found[0].updated_at
+
+
+def _later(dialect: str, ticks: int) -> ColumnElement[Any]:
+    """So many microseconds after the last change of a balance."""
+    if dialect == "postgresql":
+        return _BALANCES.c.updated_at + literal(ticks * _TICK, Interval())
+    return type_coerce(type_coerce(_BALANCES.c.updated_at, BigInteger()) + ticks, Timestamp())

@@ -152,6 +152,8 @@ def _points_back(sale: SaleRecord, returned: Mapping[str, int]) -> int:
     worths = [line.worth_minor for line in sale.lines]
     if not any(worths):
         worths = [line.total_minor for line in sale.lines]
+    if not any(worths):  # all of it was free: points go by its pieces
+        worths = [line.quantity_thousandths for line in sale.lines]
     whole = sum(worths)
     if sale.points <= 0 or whole <= 0:
         return 0

@@ -1,0 +1,1 @@
+"""Points of customers: a ledger and what it comes to."""
