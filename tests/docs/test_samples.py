@@ -29,6 +29,7 @@ TOURS = (
     ROOT / "docs/how-to/first-evaluate.md",
     ROOT / "docs/how-to/public-api.md",
     ROOT / "docs/how-to/odata-clients.md",
+    ROOT / "docs/how-to/coupons.md",
     ROOT / "docs/how-to/back-office.md",
     ROOT / "docs/how-to/check-a-promotion.md",
     ROOT / "docs/how-to/forecast-a-promotion.md",
