@@ -29,6 +29,16 @@ PLANS = [
     ("Articles", "$filter=contains(name,'x')&$top=50", "USING INDEX sqlite_autoindex_articles_1 (tenant_id=?)"),
     ("Promotions", "$filter=modifiedAt gt 2026-01-01T00:00:00Z", "tenant_id=? AND modified_at>?"),
     (f"Promotions({ID})/posGroups", "", "tenant_id=? AND promotion_id=?"),
+    (
+        "NotificationLogs",
+        "$orderby=createdAt desc&$top=50",
+        "USING INDEX ix_notification_logs__created_at (tenant_id=?)",
+    ),
+    ("NotificationLogs", "$filter=status eq 'DEAD_LETTER'&$orderby=createdAt desc", "tenant_id=? AND status=?"),
+    ("NotificationLogs", "$filter=eventType eq 'X'&$orderby=createdAt desc&$top=9", "tenant_id=? AND event_type=?"),
+    (f"WebhookSubscriptions({ID})/notificationLogs", "$orderby=createdAt desc", "tenant_id=? AND subscription_id=?"),
+    ("NotificationLogs", "$filter=createdAt ge 2026-01-01T00:00:00Z", "tenant_id=? AND created_at>?"),
+    ("NotificationLogs", f"$filter=eventId eq {ID}", "tenant_id=? AND event_id=?"),
 ]
 
 

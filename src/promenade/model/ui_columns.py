@@ -12,7 +12,7 @@ from odata_server.annotations import Annotation, AnnotationPath, AnnotationValue
 from odata_server.edm import EntityType as OdataType
 from odata_server.edm import Primitive, Property
 from promenade.model.declare import Kind
-from promenade.model.ui_hints import COLUMNS
+from promenade.model.ui_hints import COLUMNS, FILTERS, LATEST_BY
 from promenade.model.ui_sight import MANAGED, Sight, path, property_path
 from promenade.model.ui_words import label_of_action
 
@@ -41,7 +41,8 @@ def order(sight: Sight, odata_type: OdataType) -> Annotation | None:
     descending = False
     if by is None and all(one.computed for one in odata_type.properties if one.name != "ID"):
         moments = (one.name for one in odata_type.properties if one.type is Primitive.DATE_TIME_OFFSET)
-        by, descending = next((name for name in moments if name not in MANAGED), None), True
+        first = next((name for name in moments if name not in MANAGED), None)
+        by, descending = LATEST_BY.get(odata_type.name, first), True
     if by is None:
         return None
     sorting = Record({"Property": property_path(by), "Descending": descending}, "Common.SortOrderType")
@@ -59,7 +60,7 @@ def selection_fields(sight: Sight, odata_type: OdataType) -> Annotation | None:
         for at, one in enumerate(sight.shown(odata_type))
         if (rank := _filter_rank(sight, odata_type, one)) is not None
     )
-    names = [name for _, _, name in ranked[:FILTERS_MAX]]
+    names = FILTERS.get(odata_type.name) or [name for _, _, name in ranked[:FILTERS_MAX]]
     chosen = tuple(property_path(name) for name in names or sight.natural_key(odata_type.name))
     return Annotation("UI.SelectionFields", chosen) if chosen else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-__all__ = ["AVAILABLE", "COLUMNS", "CRITICAL_ACTIONS", "DEPENDENT", "LOCKED_BY"]
+__all__ = ["AVAILABLE", "COLUMNS", "CRITICAL_ACTIONS", "DEPENDENT", "FILTERS", "LATEST_BY", "LOCKED_BY"]
 
 COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -35,9 +35,24 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "loyaltyPoints", "discrepancy",
         ),
         "AuditLogs": ("timestamp", "actor", "action", "entityType", "entityName", "note"),
+        "NotificationLogs": (
+            "createdAt", "eventType", "status", "subscription_ID", "attempts", "httpStatus", "lastError",
+            "lastAttemptAt", "nextAttemptAt",
+        ),
+        "WebhookSubscriptions": (
+            "name", "callbackUrl", "isActive", "failureCount", "disabledAt", "previousSecretUntil",
+        ),
     }
 )  # fmt: skip
 """The columns of lists, where the general choice is not the best; by wire names."""
+
+FILTERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"NotificationLogs": ("status", "eventType", "subscription_ID", "createdAt")}
+)
+"""What lists are filtered by at hand, where the general choice is not the best: by what has an index."""
+
+LATEST_BY: Mapping[str, str] = MappingProxyType({"NotificationLogs": "createdAt"})
+"""The moment by which a list comes from the last to the first, where it is not the first one of the entity."""
 
 DEPENDENT: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
     {

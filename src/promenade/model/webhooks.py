@@ -52,7 +52,13 @@ class NotificationLogs(
     public=RO,
     admin=RO,
     unique=(("event_id", "subscription_id"),),
-    indexes=(("subscription_id", "created_at"), ("status", "next_attempt_at")),
+    # What an operator asks: what was sent last, of all or of a subscription, a kind, a state.
+    indexes=(
+        ("subscription_id", "created_at"),
+        ("status", "created_at"),
+        ("event_type", "created_at"),
+        ("created_at",),
+    ),
 ):
     """The delivery of one event to one subscription."""
 

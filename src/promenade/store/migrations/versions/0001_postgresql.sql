@@ -425,7 +425,11 @@ CREATE TABLE notification_logs (
 	CONSTRAINT uq_notification_logs__event_id_subscription_id UNIQUE (tenant_id, event_id, subscription_id)
 );
 
-CREATE INDEX ix_notification_logs__status_next_attempt_at ON notification_logs (tenant_id, status, next_attempt_at);
+CREATE INDEX ix_notification_logs__created_at ON notification_logs (tenant_id, created_at);
+
+CREATE INDEX ix_notification_logs__event_type_created_at ON notification_logs (tenant_id, event_type, created_at);
+
+CREATE INDEX ix_notification_logs__status_created_at ON notification_logs (tenant_id, status, created_at);
 
 CREATE INDEX ix_notification_logs__subscription_id_created_at ON notification_logs (tenant_id, subscription_id, created_at);
 
