@@ -100,3 +100,10 @@ async def test_subscribers_hear_of_a_campaign(desk: Desk) -> None:
     await desk.update("Campaigns", campaign, notes="x")
     kinds = sorted(row["kind"] for row in await desk.system_rows("outbox_events"))
     assert kinds == ["CAMPAIGN_CREATED", "CAMPAIGN_LOCKED", "CAMPAIGN_UNLOCKED"]
+
+
+async def test_a_campaign_that_is_made_active_has_started_with_that(desk: Desk) -> None:
+    await desk.given("Campaigns", status="ACTIVE")
+    await desk.given("Campaigns", status="SCHEDULED")
+    kinds = sorted(row["kind"] for row in await desk.system_rows("outbox_events"))
+    assert kinds == ["CAMPAIGN_CREATED", "CAMPAIGN_CREATED", "CAMPAIGN_STARTED"]

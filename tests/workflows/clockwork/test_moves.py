@@ -306,6 +306,19 @@ async def test_what_validity_does_to_a_budget(
     assert await news(desk) == []
 
 
+async def test_a_budget_that_starts_with_nothing_left_is_exhausted_and_tells_once(desk: Editor) -> None:
+    one = await budget(desk, "SCHEDULED", HOURLY, 2 * DAILY, consumed_amount=Decimal(100))
+    desk.now += HOURLY
+    await tick(desk)
+    await tick(desk)
+    assert (await desk.row("Budgets", one))["status"] == "EXHAUSTED"
+    assert [told["type"] for told in await news(desk)] == ["BUDGET_EXHAUSTED"]
+    desk.now += 2 * DAILY
+    await tick(desk)
+    assert (await desk.row("Budgets", one))["status"] == "EXPIRED"
+    assert len(await news(desk)) == 1
+
+
 # --- drafts, and others at the same time ------------------------------------------------------------------------------
 
 

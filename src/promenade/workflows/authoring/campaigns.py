@@ -9,7 +9,7 @@ from promenade.events import CampaignCreated, CampaignEnded, CampaignLocked, Cam
 from promenade.store.authored import read_rows
 from promenade.store.outbox import emit_all
 from promenade.workflows.authoring.rules import Rules, rules
-from promenade.workflows.authoring.unit import Act, Row, Unit
+from promenade.workflows.authoring.unit import Act, Row, Unit, Write
 
 __all__: list[str] = []
 
@@ -33,11 +33,7 @@ class _Campaigns(Rules):
             raise NotAllowed("LOCKED_IS_READ_ONLY", message, ("GET", "PATCH", "DELETE"), "locked")
 
     async def finish(self, unit: Unit) -> None:
-        told = [
-            (write.id, CampaignCreated if write.act is Act.CREATE else _EVENTS[write.verb or ""])
-            for write in unit.written
-            if write.set_name == "Campaigns" and (write.act is Act.CREATE or write.verb in _EVENTS)
-        ]
+        told = [(write.id, kind) for write in unit.written if write.set_name == "Campaigns" for kind in _kinds(write)]
         if not told:
             return
         rows = {row["id"]: row for row in await read_rows(unit.session, "Campaigns", "id", {key for key, _ in told})}
@@ -47,3 +43,11 @@ class _Campaigns(Rules):
             if (row := rows.get(key)) is not None
         ]
         await emit_all(unit.session, news, new_id=unit.new_id, at=unit.at)
+
+
+def _kinds(write: Write) -> list[_Told]:
+    """What subscribers hear of a write; a campaign that is made ACTIVE has started with that."""
+    if write.act is Act.CREATE:
+        return [CampaignCreated, *([CampaignStarted] if write.after["status"] == "ACTIVE" else [])]
+    kind = _EVENTS.get(write.verb or "")
+    return [] if kind is None else [kind]

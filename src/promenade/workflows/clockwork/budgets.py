@@ -1,7 +1,7 @@
 """The validity of a budget moves it: it starts, it expires (data model, State machines).
 
-Confirms charge budgets meanwhile. Each side holds a budget's row for what it writes and takes budgets in the order of
-their IDs; no move writes amounts.
+One that starts with nothing left is EXHAUSTED at once, as authoring has it. Confirms charge budgets meanwhile: each
+side holds a budget's row for what it writes and takes budgets in the order of their IDs; no move writes amounts.
 """
 
 from __future__ import annotations

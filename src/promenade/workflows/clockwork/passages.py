@@ -7,9 +7,8 @@ moved is left, named in the job's trouble, and tried again in the next round: ot
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
@@ -24,7 +23,7 @@ from promenade.workflows.authoring import Authoring
 from promenade.workflows.clockwork.jobs import Ran
 from promenade.workflows.context import Context
 
-__all__ = ["SYSTEM", "Also", "move_all"]
+__all__ = ["SYSTEM", "move_all"]
 
 SYSTEM = "system"
 """Who acts when only time does."""
@@ -34,9 +33,6 @@ PORTION = 25  # rows of one unit: tills that need one of them, or the writer of 
 RUN_SECONDS = 1.0  # then the other jobs have their turn
 REST_SECONDS_MAX = 0.1  # between two units, as long as the one took: tills have the other half
 TROUBLES_SHOWN = 5
-
-Also = Callable[[Session, Authoring, Sequence[str], datetime], Awaitable[None]]
-"""What goes along with a move, in its unit: called with the IDs that moved and the moment."""
 
 _log = structlog.get_logger(__name__)
 
@@ -56,13 +52,8 @@ class _Round:
         return Ran(self.moved, more=cursor is not None, cursor=cursor, trouble=trouble)
 
 
-async def move_all(
-    context: Context, passages: Sequence[Passage], cursor: str | None, also: Mapping[str, Also] | None = None
-) -> Ran:
-    """Carry out what is due of ``passages``, in their order, for about a second; the cursor is where to go on.
-
-    ``also`` is what goes along, by verb.
-    """
+async def move_all(context: Context, passages: Sequence[Passage], cursor: str | None) -> Ran:
+    """Carry out what is due of ``passages``, in their order, for about a second; the cursor is where to go on."""
     loop = asyncio.get_running_loop()
     now = _Round(loop.time() + RUN_SECONDS)
     first, after = _read(cursor, len(passages))
@@ -72,7 +63,7 @@ async def move_all(
             found = await context.database.read(lambda s: find_due(s, passage, at, after, FOUND_MAX), system=True)  # noqa: B023
             for portion in _portions(found):
                 began = loop.time()
-                await _move_portion(context, passage, portion, now, (also or {}).get(passage.verb))
+                await _move_portion(context, passage, portion, now)
                 after = portion[-1]
                 if loop.time() >= now.ends_at:
                     return now.came_to(f"{place} {after.tenant_id} {after.id}")
@@ -100,24 +91,22 @@ def _portions(found: Sequence[DueRow]) -> list[list[DueRow]]:
     return portions
 
 
-async def _move_portion(
-    context: Context, passage: Passage, portion: Sequence[DueRow], now: _Round, also: Also | None
-) -> None:
+async def _move_portion(context: Context, passage: Passage, portion: Sequence[DueRow], now: _Round) -> None:
     try:
-        now.moved += await _move(context, passage, portion, also)
+        now.moved += await _move(context, passage, portion)
     except (LeaseLost, Unavailable):
         raise
     except Exception:
         if len(portion) > 1:  # one of them: which, shows when each is alone
             for row in portion:
-                await _move_portion(context, passage, [row], now, also)
+                await _move_portion(context, passage, [row], now)
             return
         name = f"{passage.set_name} {portion[0].id} of {portion[0].tenant_id}"
         _log.exception("clockwork.row_left", verb=passage.verb, row=name)
         now.troubles.append(f"{passage.verb} of {name} failed")
 
 
-async def _move(context: Context, passage: Passage, portion: Sequence[DueRow], also: Also | None) -> int:
+async def _move(context: Context, passage: Passage, portion: Sequence[DueRow]) -> int:
     async def work(session: Session) -> int:
         at = context.clock()
         authoring = Authoring(session, user=SYSTEM, at=at, new_id=context.new_id, by_clock=True)
@@ -128,8 +117,6 @@ async def _move(context: Context, passage: Passage, portion: Sequence[DueRow], a
 
         ids = [row.id for row in portion]
         moved = await authoring.transition_many(passage.set_name, ids, passage.verb, if_=is_due)
-        if moved and also is not None:
-            await also(session, authoring, moved, at)
         await authoring.finish()
         return len(moved)
 
