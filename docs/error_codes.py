@@ -43,6 +43,7 @@ POS = (
     "!promenade/web/sessions",
     "promenade/workflows/confirm",
     "promenade/workflows/coupon_claims",
+    "promenade/workflows/coupons/",
     "promenade/workflows/evaluate",
     "promenade/workflows/side_effects",
     "promenade/workflows/till_issue",

@@ -19,10 +19,13 @@ from promenade.web.issuer import Issuer, OAuthError, TokenResponse
 from promenade.web.monitoring import Health, Heartbeat, Monitoring
 from promenade.web.numbers import amount_thousandths, price_hundredths, quantity_thousandths
 from promenade.web.pos import Pos
-from promenade.web.pos_messages import ConfirmRequest, EvaluateRequest
+from promenade.web.pos_coupon_messages import OPERATIONS
+from promenade.web.pos_coupons import PosCoupons
+from promenade.web.pos_messages import ConfirmRequest, EvaluateRequest, Message
 from promenade.web.pos_metadata import PosMetadata
 from promenade.web.pos_responses import EvaluateResponseV2, SideEffectsResult
 from promenade.workflows.confirm import MESSAGE
+from promenade.workflows.coupons.answers import REASONS
 
 __all__ = ["services", "shapes"]
 
@@ -40,6 +43,7 @@ _CONTRACTS: dict[str, tuple[str, type[Struct] | None, type[Struct] | str | None]
     ),
     "_side_effects": (_POS, None, SideEffectsResult),
     "_requeue": (f"`{pos.ADMINISTRATOR}`", None, SideEffectsResult),
+    **{f"_{name}": (_POS, one.request, one.response) for name, one in OPERATIONS.items()},
     "_heartbeat": (_POS, None, Heartbeat),
     "_health": (_OPEN, None, Health),
     "_metrics": ("none from loopback, else the metrics token", None, "text"),
@@ -63,6 +67,7 @@ def services() -> str:
     issuer = Issuer(none, cast("Any", _NoCounts()), none, none, issuer="", base_url="", audience="")
     endpoints = [
         *Pos(none, none).endpoints(),
+        *PosCoupons(none, none).endpoints(),
         *Monitoring(none, none, None).endpoints(),
         *issuer.endpoints(),
         *PosMetadata(none).endpoints(),
@@ -103,20 +108,27 @@ def shapes() -> str:
     """Every request and answer with its fields, and below each the objects it holds."""
     parts: list[str] = []
     seen: set[type[Struct]] = set()
-    for title, roots in (
+    titled: list[tuple[str, tuple[type[Struct], ...]]] = [
         ("Evaluate and simulate: the request", (EvaluateRequest,)),
         ("Evaluate and simulate: the answer", (EvaluateResponseV2,)),
         ("Confirm: the request", (ConfirmRequest,)),
         ("Side effects: the answer", (SideEffectsResult,)),
+        *[(f"Coupons: {name}", (operation.request, operation.response)) for name, operation in OPERATIONS.items()],
         ("Health and heartbeat", (Health, Heartbeat)),
         ("Tokens", (TokenResponse, OAuthError)),
-    ):
+    ]
+    for title, roots in titled:
         parts.append(f"## {title}")
         for struct in _reachable(roots):
             if struct not in seen:
                 seen.add(struct)
                 parts.append(_shape(struct))
+    parts.append(f"## Coupons: reasons\n\n{_REASONS}\n\n{table(('Reason', 'Message'), _reasons())}")
     return "\n\n".join(parts)
+
+
+def _reasons() -> list[tuple[str, str]]:
+    return [(f"`{reason}`", message) for reason, message in REASONS.items()]
 
 
 def _reachable(roots: Iterable[type[Struct]]) -> list[type[Struct]]:
@@ -141,14 +153,15 @@ def _structs_in(annotation: Any) -> Iterator[type[Struct]]:
 
 def _shape(struct: type[Struct]) -> str:
     remarks = field_remarks(struct)
-    is_request = struct.__module__.endswith("pos_messages")
+    is_request = struct.__module__.endswith("pos_messages") or issubclass(struct, Message)
     rows = []
     for field in msgspec.structs.fields(struct):
         kind, optional = _type(field.type)
         if is_request:
             note = "required" if field.default is NODEFAULT and field.default_factory is NODEFAULT else ""
         else:
-            note = "may be missing" if optional else ""
+            is_nullable = type(None) in get_args(field.type)
+            note = "may be missing" if optional else "may be null" if is_nullable else ""
         rows.append((f"`{field.encode_name}`", kind, note, remarks[field.name]))
     return f"### {struct.__name__}\n\n{text_of(struct)}\n\n{table(('Field', 'Type', '', 'Meaning'), rows)}"
 
@@ -161,6 +174,8 @@ def _type(annotation: Any) -> tuple[str, bool]:
     arguments = get_args(annotation)
     if get_origin(annotation) in (list, tuple):
         return f"array of {_type(arguments[0])[0]}", False
+    if get_origin(annotation) is dict:
+        return "object", False
     kinds = [one for one in arguments if one not in (type(None), UnsetType)]
     if kinds:
         return _type(kinds[0])[0], UnsetType in arguments
@@ -192,11 +207,18 @@ def _link(struct: type[Struct]) -> str:
     return f"[{struct.__name__}](#{struct.__name__.lower()})"
 
 
+_REASONS = inspect.cleandoc(
+    """
+    A business "no" is an answer with status 200: its flag is false, and `reason` says why. More than 100 codes that
+    nobody knows within a minute, from one client, are 429 `TOO_MANY_ATTEMPTS`.
+    """
+)
 INTRO = inspect.cleandoc(
     """
     What a till sends and gets. Every address under `/pos` takes a bearer token of one of the scopes named, in
     `Authorization: Bearer ...`; the token names the tenant. Bodies are JSON in UTF-8, at most 10 MiB, wrapped in one
-    object: `{"request": ...}`. Unknown fields are ignored. `/pos/v2/x`, `/pos/x` and `/pos/PosService.x` are the same.
+    object: `{"request": ...}`; those about coupons are not wrapped. Unknown fields are ignored. `/pos/v2/x`, `/pos/x`
+    and `/pos/PosService.x` are the same.
 
     Decimal inputs may be JSON numbers or numeric strings; they are read exactly, and too many decimals are refused.
     `null` counts as left out, except for `enabled`. `Money` is `{"value": 12.50, "currency": "EUR"}`; numbers are

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +11,15 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from promenade.store.rows import insert_rows
+from promenade.store.session import open_database
+from promenade.store.unit import Session
 from tests.conftest import SEED
 from tests.contract.conftest import MINE, THEIRS, _seed
 from tests.kit.databases import DIALECTS, Databases, Dialect
 from tests.kit.service import Service, promenade
-from tests.web.conftest import furnish, make_client, run
+from tests.schemas.nearly_sound import COUPON_CODES
+from tests.web.conftest import OPENED, furnish, make_client, run
 
 SHOP = "shop"
 
@@ -30,6 +35,24 @@ class Served:
     till_token: str
 
 
+async def _furnish_coupons(database_url: str) -> None:
+    database = await open_database(database_url)
+    kind = {"ID": str(uuid.uuid4()), "code": "SAVE", "name": "Save", "status": "ACTIVE"}
+    codes = [
+        {"ID": str(uuid.uuid4()), "couponType_ID": kind["ID"], "code": code, "status": "ACTIVE"}
+        for code in COUPON_CODES
+    ]
+
+    async def work(session: Session) -> None:
+        await insert_rows(session, "CouponTypes", [kind], at=OPENED, by="tests")
+        await insert_rows(session, "CouponCodes", codes, at=OPENED, by="tests")
+
+    try:
+        await database.write(work, tenant=SHOP)
+    finally:
+        await database.close()
+
+
 @pytest.fixture(scope="package", params=DIALECTS)
 def served(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> Iterator[Served]:
     """Served once for the package and database; thousands of requests leave no row as it was."""
@@ -38,6 +61,7 @@ def served(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> 
         promenade("tenant", "create", tenant, "--database-url", database_url)
     run(_seed(database_url))
     run(furnish(database_url, SHOP))
+    run(_furnish_coupons(database_url))
     log = logs / f"schemas-{request.param}-{os.getpid()}.log"
     service = Service(log, "--database-url", database_url).start()
 

@@ -19,13 +19,15 @@ from tests.contract.conftest import MINE, ROWS, THEIRS, entity_natural_key
 from tests.contract.made_up import ENTITIES, identity, in_order, value
 from tests.web.conftest import PROMOTION_ID, SHOP_ID, basket, item
 
-__all__ = ["EDM", "PosRequests", "PublicRequests"]
+__all__ = ["COUPON_CODES", "EDM", "PosRequests", "PublicRequests"]
 
 EDM = edm_for(PUBLIC)
 FOREIGN = {
     identity(THEIRS, entity.set_name, number): entity.set_name for entity in in_order() for number in range(1, ROWS + 1)
 }
 """Every key of the other tenant."""
+COUPON_CODES = ("SAVE-1", "SAVE-2", "SAVE-3")
+"""Codes of the shop that the POS service is tested with; their type is called Save."""
 _UUID = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _CODES = {one.set_name: tuple(one.codes) for one in model.code_lists().values()}
 _PARAMETERS = {"promotionIds": "Promotions", "promotionId": "Promotions", "templateId": "PromotionTemplates"}
@@ -146,6 +148,9 @@ class PosRequests:
             return
         if case.path_parameters and "transactionId" in case.path_parameters and self._sold:
             case.path_parameters = dict(case.path_parameters) | self._random.choice(self._sold)
+        elif "coupon" in case.operation.path.lower():
+            if isinstance(case.body, dict):
+                case.body = self._coupon(case.operation.path.lower(), case.body)
         elif isinstance(case.body, dict):
             made = case.body.get("request")
             made = made if isinstance(made, dict) else {}
@@ -165,6 +170,13 @@ class PosRequests:
         line = lines[0] if isinstance(lines, list) and lines else None
         sound = {"posGroupCode": "BERLIN"} if self._random.random() < 0.5 else {"posGroupId": SHOP_ID}
         return {"items": [item(), item(**self._some(line))], **sound, **self._some(made)}
+
+    def _coupon(self, path: str, made: dict[str, Any]) -> dict[str, Any]:
+        """A coupon of a type that exists, or a code that few others ask for."""
+        if "issue" in path:
+            return {"couponTypeName": "Save", "customerId": "C1", **self._some(made)}
+        sound = {"code": self._random.choice(COUPON_CODES), "transactionId": "T1", "customerId": "C1"}
+        return made | sound | self._some(made)
 
     def _confirmation(self, made: dict[str, Any]) -> dict[str, Any]:
         transaction_id = f"sale-{next(self._numbers)}"

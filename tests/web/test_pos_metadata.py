@@ -16,6 +16,25 @@ from promenade.web.pos_metadata import pos_edm
 from tests.odata_server.csdl.checker import EDM, EDMX, faults
 from tests.web.conftest import Shop, basket, fault, item
 
+Members = dict[str, tuple[str, str | None]]
+_TEXT, _KEY = "Edm.String", ("Edm.Guid", None)
+_SHOWN: Members = {"code": (_TEXT, "64"), "customerId": (_TEXT, "50")}
+COUPON_ACTIONS: dict[str, Members] = {
+    "validateCoupon": _SHOWN,
+    "reserveCoupon": _SHOWN | {"transactionId": (_TEXT, "50")},
+    "redeemCoupon": {"reservationId": _KEY, "transactionId": (_TEXT, "50")},
+    "cancelCoupon": {"reservationId": _KEY},
+    "activateCoupon": _SHOWN,
+    "issueCoupons": {
+        "couponTypeId": _KEY,
+        "couponTypeName": (_TEXT, "255"),
+        "customerId": (_TEXT, "50"),
+        "customerIds": (f"Collection({_TEXT})", "50"),
+        "reason": (_TEXT, "255"),
+        "metadata": ("PosService.JsonObject", None),
+    },
+}
+
 
 @pytest.fixture(scope="module")
 def openapi(shop: Shop) -> dict[str, Any]:
@@ -55,18 +74,20 @@ def test_the_metadata_keeps_every_rule_of_csdl(shop: Shop, version: str) -> None
     assert faults(answer.content, version) == []
 
 
-def test_the_three_actions_can_be_called_at_the_root(shop: Shop) -> None:
+def test_the_actions_can_be_called_at_the_root(shop: Shop) -> None:
     schema = ET.fromstring(shop.call("/pos/$metadata").content).find(f"{EDMX}DataServices/{EDM}Schema")
     assert schema is not None
     assert schema.attrib["Namespace"] == "PosService"
+    priced_and_sold = ("evaluate", "simulate", "confirm")
     imports = {one.get("Name"): one.get("Action") for one in schema.iter(f"{EDM}ActionImport")}
-    assert imports == {name: f"PosService.{name}" for name in ("evaluate", "simulate", "confirm")}
+    assert imports == {name: f"PosService.{name}" for name in (*priced_and_sold, *COUPON_ACTIONS)}
     messages = {
         action.get("Name"): (
             [(one.get("Name"), one.get("Type")) for one in action.findall(f"{EDM}Parameter")],
             [one.get("Type") for one in action.findall(f"{EDM}ReturnType")],
         )
         for action in schema.findall(f"{EDM}Action")
+        if action.get("Name") in priced_and_sold
     }
     priced = [("request", "PosService.EvaluateRequest")], ["PosService.EvaluateResponseV2"]
     assert messages == {
@@ -74,6 +95,18 @@ def test_the_three_actions_can_be_called_at_the_root(shop: Shop) -> None:
         "simulate": priced,
         "confirm": ([("request", "PosService.ConfirmRequest")], ["PosService.ConfirmResponse"]),
     }
+
+
+@pytest.mark.parametrize(("name", "members"), COUPON_ACTIONS.items())
+def test_the_actions_of_coupons_take_their_members_as_parameters(shop: Shop, name: str, members: Members) -> None:
+    schema = ET.fromstring(shop.call("/pos/$metadata").content).find(f"{EDMX}DataServices/{EDM}Schema")
+    assert schema is not None
+    action = next(one for one in schema.findall(f"{EDM}Action") if one.get("Name") == name)
+    parameters = {one.get("Name"): (one.get("Type"), one.get("MaxLength")) for one in action.findall(f"{EDM}Parameter")}
+    assert parameters == members
+    returned = action.find(f"{EDM}ReturnType")
+    assert returned is not None
+    assert returned.get("Type") == f"PosService.{name[0].upper()}{name[1:]}Response"
 
 
 def test_json_is_served_to_who_asks_for_it(shop: Shop) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -12,6 +14,7 @@ from promenade.web.pos_messages import Message, OptionalText50, OptionalText255,
 from promenade.web.pos_responses import Response
 
 __all__ = [
+    "OPERATIONS",
     "ActivateCouponRequest",
     "ActivateCouponResponse",
     "CancelCouponRequest",
@@ -20,12 +23,14 @@ __all__ = [
     "IssueCouponsResponse",
     "IssueFailed",
     "IssuedCouponCode",
+    "Operation",
     "RedeemCouponRequest",
     "RedeemCouponResponse",
     "ReserveCouponRequest",
     "ReserveCouponResponse",
     "ValidateCouponRequest",
     "ValidateCouponResponse",
+    "coupon_addresses",
 ]
 
 CUSTOMERS_MAX = 10_000
@@ -163,3 +168,41 @@ class IssueCouponsResponse(Response, frozen=True):
     issued_coupons: list[IssuedCouponCode]  #: In the order of the customers.
     failures: list[IssueFailed]  #: In the order of the customers.
     message: str  #: An English sentence.
+
+
+# ---- operations -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One coupon endpoint: ``action`` is the OData action that is the same."""
+
+    action: str
+    request: type[Message]
+    response: type[Response]
+    text: str
+
+
+OPERATIONS: Mapping[str, Operation] = {
+    "validate": Operation(
+        "validateCoupon", ValidateCouponRequest, ValidateCouponResponse, "Tells whether a code could be spent now."
+    ),
+    "reserve": Operation(
+        "reserveCoupon", ReserveCouponRequest, ReserveCouponResponse, "Holds a code for a transaction."
+    ),
+    "redeem": Operation("redeemCoupon", RedeemCouponRequest, RedeemCouponResponse, "Spends a reserved code, once."),
+    "cancel": Operation("cancelCoupon", CancelCouponRequest, CancelCouponResponse, "Gives a reserved code back."),
+    "activate": Operation(
+        "activateCoupon", ActivateCouponRequest, ActivateCouponResponse, "Activates a digital coupon of a customer."
+    ),
+    "issue": Operation(
+        "issueCoupons", IssueCouponsRequest, IssueCouponsResponse, "Hands out coupons, one to each customer."
+    ),
+}
+"""By the last part of their addresses."""
+
+
+def coupon_addresses(name: str) -> tuple[str, ...]:
+    """Where an operation is, below `/pos/`: two addresses of its own and two of its action."""
+    action = OPERATIONS[name].action
+    return f"coupons/{name}", f"v2/coupons/{name}", action, f"PosService.{action}"

@@ -33,6 +33,7 @@ from promenade.web.pos_coupon_messages import (
     ReserveCouponResponse,
     ValidateCouponRequest,
     ValidateCouponResponse,
+    coupon_addresses,
 )
 from promenade.web.pos_encode import timestamp
 from promenade.web.validation import Rule, explain, require_bounded, require_sound
@@ -43,21 +44,11 @@ from promenade.workflows.coupons.redeeming import redeem
 from promenade.workflows.coupons.reserving import ReserveOrder, cancel, reserve
 from promenade.workflows.till_issue import IssueAnswer, IssueOrder, issue_at_till
 
-__all__ = ["ACTIONS", "PosCoupons"]
+__all__ = ["PosCoupons"]
 
 BODY_BYTES_MAX = 64 * 1024
 ISSUE_BYTES_MAX = 4 * 1024 * 1024
 METADATA_BYTES_MAX = 4 * 1024
-
-ACTIONS: Mapping[str, str] = {
-    "validate": "validateCoupon",
-    "reserve": "reserveCoupon",
-    "redeem": "redeemCoupon",
-    "cancel": "cancelCoupon",
-    "activate": "activateCoupon",
-    "issue": "issueCoupons",
-}
-"""The last part of each address, and the OData action that is the same."""
 
 T = TypeVar("T", bound=Struct)
 
@@ -71,7 +62,7 @@ class PosCoupons:
 
     def endpoints(self) -> list[Endpoint]:
         """The routes, hot ones first."""
-        handlers: dict[str, Handler] = {
+        handlers: Mapping[str, Handler] = {
             "validate": self._validate,
             "reserve": self._reserve,
             "redeem": self._redeem,
@@ -79,12 +70,11 @@ class PosCoupons:
             "activate": self._activate,
             "issue": self._issue,
         }
-        addresses = [
-            (address, handler)
+        return [
+            Endpoint(f"/pos/{address}", {"POST": handler})
             for name, handler in handlers.items()
-            for address in (f"coupons/{name}", f"v2/coupons/{name}", ACTIONS[name], f"PosService.{ACTIONS[name]}")
+            for address in coupon_addresses(name)
         ]
-        return [Endpoint(f"/pos/{address}", {"POST": handler}) for address, handler in addresses]
 
     async def _called(
         self, scope: Scope, receive: Receive, decoder: msgspec.json.Decoder[T], bytes_max: int = BODY_BYTES_MAX

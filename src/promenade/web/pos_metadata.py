@@ -41,10 +41,11 @@ from promenade.web.body import header
 from promenade.web.endpoint import Answer, Endpoint, Handler
 from promenade.web.numbers import amount_thousandths, price_hundredths, quantity_thousandths
 from promenade.web.pos import SCOPES
+from promenade.web.pos_coupon_messages import OPERATIONS
 from promenade.web.pos_messages import ConfirmRequest, EvaluateRequest
 from promenade.web.pos_openapi import render_pos_openapi
 from promenade.web.pos_remarks import remark_of
-from promenade.web.pos_responses import EvaluateResponseV2
+from promenade.web.pos_responses import EvaluateResponseV2, is_moment
 from promenade.workflows.confirm import ConfirmAnswer
 
 __all__ = ["PosMetadata", "pos_edm"]
@@ -69,6 +70,11 @@ _MONEY = ComplexType(
     ),
     annotations=(Annotation("Core.Description", "An amount in a currency, with all decimals of the currency."),),
 )
+_OBJECT = ComplexType(
+    name="JsonObject",
+    properties=(),
+    annotations=(Annotation("Core.Description", "An object of the sender's own, with whatever members it likes."),),
+)
 
 T = TypeVar("T")
 
@@ -78,13 +84,22 @@ T = TypeVar("T")
 
 @cache
 def pos_edm() -> Edm:
-    """The entity data model of the POS service: no entity sets, three actions, the types of their messages."""
+    """The entity data model of the POS service: no entity sets, actions, the types of their messages."""
     types = _Types()
     priced = ReturnType(type=types.of(EvaluateResponseV2), nullable=False)
     actions = (
         _action("evaluate", types.of(EvaluateRequest), priced, "Prices a basket, as an iteration of its transaction."),
         _action("simulate", types.of(EvaluateRequest), priced, "Prices a basket and keeps nothing."),
         _action("confirm", types.of(ConfirmRequest), _confirmed(types), "Turns one iteration into a sale, once."),
+        *[
+            Action(
+                name=one.action,
+                parameters=types.parameters(one.request),
+                returns=ReturnType(type=types.of(one.response), nullable=False),
+                annotations=_described(one.text),
+            )
+            for one in OPERATIONS.values()
+        ],
     )
     return Edm(
         Schema(
@@ -95,7 +110,10 @@ def pos_edm() -> Edm:
             container=Container(
                 action_imports=tuple(ActionImport(name=action.name, action=action.name) for action in actions),
                 annotations=(
-                    Annotation("Core.Description", "Prices baskets and confirms sales."),
+                    Annotation(
+                        "Core.Description",
+                        "Prices baskets, confirms sales, and takes coupons from issue to redemption.",
+                    ),
                     Annotation(
                         "Capabilities.ConformanceLevel", EnumMemberValue(("Capabilities.ConformanceLevelType/Minimal",))
                     ),
@@ -153,6 +171,20 @@ class _Types:
             self.made[struct.__name__] = known
         return known
 
+    def parameters(self, struct: type[Struct]) -> tuple[Parameter, ...]:
+        """The members of a body that stands in no envelope."""
+        return tuple(
+            Parameter(
+                name=one.name,
+                type=one.type,
+                collection=one.collection,
+                nullable=one.nullable,
+                max_length=one.max_length,
+                annotations=(*one.annotations, *_optional(one)),
+            )
+            for one in self._properties(struct)
+        )
+
     def _properties(self, struct: type[Struct]) -> Iterator[Property]:
         for field in msgspec.structs.fields(struct):
             kind, metas, is_nullable = _unwrapped(field.type)
@@ -175,13 +207,16 @@ class _Types:
                 ),
                 kind,
                 metas,
-                is_time=kind is str and (field.name.endswith("_at") or field.name == "data_age"),
+                is_time=kind is str and is_moment(field.name),
             )
 
     def _property(self, prop: Property, kind: Any, metas: tuple[Meta, ...], *, is_time: bool) -> Property:
         """The property with its type and with what bounds it."""
         if isinstance(kind, type) and issubclass(kind, Struct):
             return replace(prop, type=self.of(kind))
+        if get_origin(kind) is dict:
+            self.made.setdefault(_OBJECT.name, _OBJECT)
+            return replace(prop, type=_OBJECT)
         if kind is Raw:
             is_money = any(meta.title == "Money" for meta in metas)
             if is_money:
@@ -239,6 +274,11 @@ def _counts(metas: tuple[Meta, ...]) -> Iterator[Annotation]:
         for term, bound in (("Validation.MinItems", meta.min_length), ("Validation.MaxItems", meta.max_length)):
             if bound is not None:
                 yield Annotation(term, bound)
+
+
+def _optional(prop: Property) -> tuple[Annotation, ...]:
+    """A list cannot be null, and may be left out nevertheless: no parameter requires one."""
+    return (Annotation("Core.OptionalParameter", Record({})),) if prop.collection else ()
 
 
 def _described(text: str) -> tuple[Annotation, ...]:

@@ -15,9 +15,10 @@ from odata_server.openapi.parts import ERROR_BODY
 from promenade.web.monitoring import Heartbeat
 from promenade.web.numbers import amount_thousandths, price_hundredths, quantity_thousandths
 from promenade.web.pos import ADMINISTRATOR, SCOPES
+from promenade.web.pos_coupon_messages import OPERATIONS, IssueCouponsRequest, coupon_addresses
 from promenade.web.pos_messages import ConfirmRequest, EvaluateRequest
 from promenade.web.pos_remarks import remark_of
-from promenade.web.pos_responses import EvaluateResponseV2, SideEffectsResult
+from promenade.web.pos_responses import EvaluateResponseV2, SideEffectsResult, is_moment
 from promenade.workflows.confirm import MESSAGE
 
 __all__ = ["VERSION", "render_pos_openapi"]
@@ -63,6 +64,7 @@ _ERRORS = {
     429: "Too many; `Retry-After` says when to try again.",
     503: "The service cannot answer now; try again.",
 }
+_COUPON_ERRORS = (400, 401, 403, 405, 413, 415, 429, 503)
 _ACTIONS: Mapping[str, tuple[str, type[Struct], str]] = {
     "evaluate": ("Prices a basket and keeps the result as the next iteration.", EvaluateRequest, "EvaluateResponseV2"),
     "simulate": ("Prices a basket and keeps nothing.", EvaluateRequest, "EvaluateResponseV2"),
@@ -74,13 +76,24 @@ _TOGETHER: Mapping[type[Struct], JsonSchema] = {
         "anyOf": [
             {"required": [name], "properties": {name: {"type": "string"}}} for name in ("posGroupId", "posGroupCode")
         ]
-    }
+    },
+    IssueCouponsRequest: {
+        "anyOf": [
+            {"required": [name], "properties": {name: {"type": "string", "minLength": 1}}}
+            for name in ("couponTypeId", "couponTypeName")
+        ],
+        "not": {
+            "required": ["customerId", "customerIds"],
+            "properties": {"customerId": {"type": "string", "minLength": 1}, "customerIds": {"type": "array"}},
+        },
+    },
 }
 
 
 def render_pos_openapi() -> bytes:
     """The document, UTF-8; the same bytes every time."""
-    structs = (EvaluateRequest, ConfirmRequest, EvaluateResponseV2, SideEffectsResult, Heartbeat)
+    coupons = [struct for one in OPERATIONS.values() for struct in (one.request, one.response)]
+    structs = (EvaluateRequest, ConfirmRequest, EvaluateResponseV2, SideEffectsResult, Heartbeat, *coupons)
     _, made = msgspec.json.schema_components(structs, ref_template=_REF, schema_hook=_hook)
     schemas: dict[str, Any] = {"Money": _MONEY, "ConfirmResponse": _CONFIRMED, "Error": ERROR_BODY}
     for struct in _reachable(structs):
@@ -128,6 +141,7 @@ def _paths() -> dict[str, Any]:
                     "responses": _answers({"$ref": _REF.format(name=response)}, *errors),
                 }
             }
+    paths |= _coupon_paths()
     transaction = {"name": "transactionId", "in": "path", "required": True, "schema": {"type": "string"}}
     counter = {
         "name": "transactionCounter",
@@ -161,6 +175,22 @@ def _paths() -> dict[str, Any]:
             "responses": _answers({"$ref": _REF.format(name="Heartbeat")}, 401, 403, 405, 503),
         }
     }
+    return paths
+
+
+def _coupon_paths() -> dict[str, Any]:
+    paths: dict[str, Any] = {}
+    for name, operation in OPERATIONS.items():
+        request, response = _REF.format(name=operation.request.__name__), operation.response.__name__
+        for address, suffix in zip(coupon_addresses(name), ("", ".v2", ".action", ".qualified"), strict=True):
+            paths[f"/{address}"] = {
+                "post": {
+                    "operationId": f"{operation.action}{suffix}",
+                    "summary": operation.text,
+                    "requestBody": {"required": True, "content": _json({"$ref": request})},
+                    "responses": _answers({"$ref": _REF.format(name=response)}, *_COUPON_ERRORS),
+                }
+            }
     return paths
 
 
@@ -215,7 +245,7 @@ def _schema(struct: type[Struct], made: JsonSchema) -> JsonSchema:
     properties = dict(made.get("properties", {}))
     for field in msgspec.structs.fields(struct):
         schema = _precise(field.type, properties[field.encode_name])
-        if field.name.endswith("_at") or field.name == "data_age":
+        if is_moment(field.name):
             schema["format"] = "date-time"
         remark = remark_of(struct, field.name)
         properties[field.encode_name] = schema | ({"description": remark} if remark else {})

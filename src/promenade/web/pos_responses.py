@@ -12,11 +12,16 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from promenade.web.pos_messages import KeyValuePair
 
-__all__ = ["AppliedCouponV2", "EvaluateResponseV2", "Money", "Number", "SideEffectsResult"]
+__all__ = ["AppliedCouponV2", "EvaluateResponseV2", "Money", "Number", "SideEffectsResult", "is_moment"]
 
 Maybe = str | UnsetType
 Money = Annotated[Raw, Meta(title="Money")]
 Number = Annotated[Raw, Meta(title="number")]
+
+
+def is_moment(name: str) -> bool:
+    """Whether a text of an answer is a time, by the name of its field."""
+    return name.endswith(("_at", "_until")) or name == "data_age"
 
 
 class Response(Struct, frozen=True, rename="camel"):

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from promenade.web.pos_coupon_messages import OPERATIONS
 from tests.web.conftest import Shop, basket, fault, faults
 from tests.web.coupons.conftest import ACTIVATED_ID, PROMOTED_ID, SHARED_ID, TYPE_ID, Counter
 
@@ -16,14 +17,6 @@ BODIES: dict[str, dict[str, Any]] = {
     "redeem": {"reservationId": str(uuid.UUID(int=7)), "transactionId": "T"},
     "cancel": {"reservationId": str(uuid.UUID(int=7))},
     "activate": {"code": "NOBODYS", "customerId": "C"},
-}
-ACTIONS = {
-    "validate": "validateCoupon",
-    "reserve": "reserveCoupon",
-    "redeem": "redeemCoupon",
-    "cancel": "cancelCoupon",
-    "activate": "activateCoupon",
-    "issue": "issueCoupons",
 }
 
 
@@ -53,7 +46,7 @@ def test_a_code_is_validated_reserved_and_redeemed(counter: Counter) -> None:
     redeemed = counter.ask("redeem", reservationId=held["reservationId"], transactionId="T1")
     assert redeemed == {"redeemed": True, "message": "The coupon is redeemed.", "code": None, "reason": None}
     again = counter.ask("redeem", reservationId=held["reservationId"].upper(), transactionId="T1")
-    assert (again["redeemed"], again["code"]) == (False, "REDEEMED_BEFORE")
+    assert (again["redeemed"], again["reason"]) == (False, "REDEEMED_BEFORE")
     assert counter.ask("validate", code=code)["reason"] == "ALREADY_REDEEMED"
 
 
@@ -66,7 +59,7 @@ def test_a_reservation_is_given_back(counter: Counter) -> None:
         "code": None,
         "reason": None,
     }
-    assert counter.ask("cancel", reservationId=held)["code"] == "RESERVATION_NOT_FOUND"
+    assert counter.ask("cancel", reservationId=held)["reason"] == "RESERVATION_NOT_FOUND"
     assert counter.ask("reserve", code=code, transactionId="T2")["reserved"] is True
 
 
@@ -114,7 +107,7 @@ def test_another_tenants_code_is_answered_as_one_that_nobody_knows(counter: Coun
 
 @pytest.mark.parametrize("operation", BODIES)
 def test_every_address_of_an_operation_is_the_same(shop: Shop, operation: str) -> None:
-    action = ACTIONS[operation]
+    action = OPERATIONS[operation].action
     answers = {
         shop.call(address, BODIES[operation], client="administrator").text
         for address in (
