@@ -38,6 +38,7 @@ class Call:
     status: int = 0
     code: str = ""
     answer: dict[str, Any] = field(default_factory=dict)
+    retry_after: str = ""
 
     def __str__(self) -> str:
         told = self.code or {key: value for key, value in self.answer.items() if key not in {"message", "minorVersion"}}

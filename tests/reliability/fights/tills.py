@@ -71,8 +71,8 @@ class Tills:
             return await self.call(kind, body, client=client, path=path)
         outcome, code, answer = ("refused", NOT_SENT, {}) if told is _NOBODY else _read(kind, told)
         ended = inf if outcome == "unknown" else time.perf_counter()
-        status = told.status_code if told is not None else 0
-        call = Call(kind, said, began, ended, since, self.clock(), outcome, status, code, answer)
+        status, wait = (told.status_code, told.headers.get("retry-after", "")) if told is not None else (0, "")
+        call = Call(kind, said, began, ended, since, self.clock(), outcome, status, code, answer, wait)
         self.history.append(call)
         return call
 
