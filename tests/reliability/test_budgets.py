@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
+from collections.abc import Awaitable
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 import pytest
 
 from promenade.engine.outcome import Outcome
-from promenade.errors import Invalid
+from promenade.errors import Conflict, Invalid
+from promenade.store.authored import read_rows
+from promenade.store.unit import Session
+from promenade.workflows.authoring import Authoring
 from tests.reliability.load import at_once, budget_state, event_count
+from tests.workflows.authoring.desk import Desk
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.shop import Shop, identity
 
@@ -32,21 +39,13 @@ async def test_b1_b3_a_hot_budget_is_spent_to_the_cent_and_exhausted_once(shop: 
     priced = {name: await shop.price(name, granted(minor, "hot", "ample")) for name, minor in amounts.items()}
     done = asyncio.Event()
 
-    async def watch() -> int:
-        looks = 0
-        while not done.is_set():
-            (await budget_state(shop, "hot")).check()
-            (await budget_state(shop, "ample")).check()
-            looks += 1
-        return looks
-
-    watching = asyncio.create_task(watch())
+    watching = [asyncio.create_task(_watch(shop, name, done)) for name in ("hot", "ample")]
     try:
         calls = await at_once([shop.confirm(name, counter, "off") for name, counter in priced.items()])
     finally:
         done.set()
-        looks = await watching
-    assert looks > 0
+        looks = await asyncio.gather(*watching)
+    assert min(looks) > 0
     assert {call.outcome for call in calls} == {"ok"}  # a sale that has happened is never refused for its budget
     hot, ample = await budget_state(shop, "hot"), await budget_state(shop, "ample")
     hot.check()
@@ -89,6 +88,88 @@ async def test_b3_each_transition_is_told_once_however_often_it_happens(shop: Sh
         await at_once([shop.confirm(name, counter, "off") for name, counter in priced.items()])
         assert await event_count(shop, "BUDGET_EXHAUSTED") == round_number + 1
         await shop.change("Budgets", "hot", status="ACTIVE", total_amount=Decimal(round_number + 2))
+
+
+@pytest.mark.parametrize("clients", [64, pytest.param(1000, marks=SOAK)])
+async def test_b3_whatever_is_done_to_a_budget_at_once_each_end_is_told_once(
+    shop: Shop, seed: int, clients: int
+) -> None:
+    """Sales over the last cents, with returns, recharges, recharges taken back and lower totals in between."""
+    rng = random.Random(seed)
+    author = _Author(shop, Desk(shop.context.database, shop.tenant))
+    await shop.budget("hot", "4.00")
+    for percentage in (50, 100):
+        await author.desk.create("BudgetNotifications", budget_ID=identity("hot"), thresholdPercentage=percentage)
+    sold = [f"S{number}" for number in range(clients // 4)]
+    for name in sold:
+        await shop.confirm(name, await shop.price(name, granted(5, "hot")), "off")
+    sales = {
+        f"T{number}": await shop.price(f"T{number}", granted(rng.randint(1, 40), "hot")) for number in range(clients)
+    }
+    back = outcome((line("9", -1000, -99_995),), ())
+    returns = {f"R{name}": await shop.price(f"R{name}", back, sales={"9": (name, "1")}) for name in sold}
+    doings: list[Awaitable[object]] = [shop.confirm(name, counter, "off") for name, counter in sales.items()]
+    doings += [shop.confirm(name, counter) for name, counter in returns.items()]
+    doings += [author.recharge(Decimal(rng.randint(1, 99)) / 100) for _ in range(clients // 4)]
+    doings += [author.take_a_recharge_back() for _ in range(clients // 8)]
+    doings += [author.leave_nothing() for _ in range(clients // 8)]
+    rng.shuffle(doings)
+    done = asyncio.Event()
+    watching = asyncio.create_task(_watch(shop, "hot", done))
+    try:
+        await asyncio.gather(*doings)
+    finally:
+        done.set()
+        looks = await watching
+    assert looks > 0
+    await author.leave_nothing()
+    state = await budget_state(shop, "hot")
+    state.check()
+    assert (state.status, state.consumed) == ("EXHAUSTED", state.total)
+    trail = [row.note for row in await shop.rows("AuditLogs", entity_id=identity("hot"))]
+    ended = trail.count("status: ACTIVE -> EXHAUSTED")
+    assert ended - trail.count("status: EXHAUSTED -> ACTIVE") == 1
+    assert await event_count(shop, "BUDGET_EXHAUSTED") == ended
+    assert await event_count(shop, "BUDGET_THRESHOLD_REACHED") >= ended  # all of it was spent each time
+
+
+async def _watch(shop: Shop, name: str, done: asyncio.Event) -> int:
+    """Check B1 at every instant until ``done``; how often."""
+    looks = 0
+    while not done.is_set():
+        (await budget_state(shop, name)).check()
+        looks += 1
+    return looks
+
+
+@dataclass
+class _Author:
+    """Who pays into the budget "hot" and changes its mind."""
+
+    shop: Shop
+    desk: Desk
+    paid: list[str] = field(default_factory=list)
+
+    async def recharge(self, amount: Decimal) -> None:
+        paid = await self.desk.create("RechargeContributions", budget_ID=identity("hot"), amount=amount)
+        self.paid.append(paid)
+
+    async def take_a_recharge_back(self) -> None:
+        if self.paid:
+            with contextlib.suppress(Conflict):  # it is spent
+                await self.desk.remove("RechargeContributions", self.paid.pop())
+
+    async def leave_nothing(self) -> None:
+        """Lower the total to what is spent."""
+
+        async def work(session: Session) -> None:
+            (row,) = await read_rows(session, "Budgets", "id", (identity("hot"),), lock="update")
+            context = self.shop.context
+            authoring = Authoring(session, user="ann", at=context.clock(), new_id=context.new_id)
+            await authoring.update("Budgets", row["id"], {"totalAmount": row["consumed_amount"]})
+            await authoring.finish()
+
+        await self.shop.context.database.write(work, tenant=self.shop.tenant)
 
 
 @pytest.mark.parametrize("said", ["1000000000.00", "0.51", "0.50", "0.49", "0"])

@@ -7,16 +7,19 @@ import random
 import signal
 import subprocess
 import sys
+from datetime import UTC, datetime
 
 import pytest
 from sqlalchemy import update
 
 from promenade.store.schema import table
-from promenade.workflows.side_effects import claim_jobs
+from promenade.workflows.side_effects import ATTEMPTS_MAX, claim_jobs
+from promenade.workflows.side_effects_requeue import requeue_all_failed
 from tests.kit.databases import Dialect
 from tests.kit.processes import die_with_parent
 from tests.reliability.crashing import a_sale, opened, prepare
 from tests.reliability.test_crashes import each_effect_once
+from tests.workflows.shop import identity
 
 SOAK = (pytest.mark.soak, pytest.mark.timeout(900))
 SECONDS_OFF = (0, 3600, -3600)
@@ -71,6 +74,40 @@ async def test_t5_three_workers_kills_expired_leases_and_clock_jumps(
     await asyncio.to_thread(kill_and_replace, database_url, dialect, random.Random(seed), kills)
     async with opened(database_url) as shop:
         assert max(row.attempts for row in await shop.rows("side_effect_jobs")) > 1, "no job was taken twice"
+        await each_effect_once(shop, sales)
+
+
+@pytest.mark.parametrize(("sales", "kills"), [(12, 3), pytest.param(100, 12, marks=SOAK)])
+async def test_t5_what_is_owed_is_done_once_when_an_operator_lets_it_run_again(
+    database_url: str, dialect: Dialect, seed: int, sales: int, kills: int
+) -> None:
+    """The codes of a coupon type have run out, and each job has one attempt left; workers are killed all along."""
+    await prepare(database_url)
+    async with opened(database_url) as shop:
+        await shop.put(
+            "CouponCodeConfigurations", id=identity("few"), coupon_type_id=identity("next-time"), length=1, alphabet="A"
+        )
+        for number in range(1, sales + 1):
+            await shop.confirm(f"T{number}", await a_sale(shop, number), "off", "coupon-off")
+        last = update(table("side_effect_jobs")).values(attempts=ATTEMPTS_MAX - 1)
+        await shop.context.database.write(lambda session: session.rowcount(last), tenant=shop.tenant)
+    await asyncio.to_thread(kill_and_replace, database_url, dialect, random.Random(seed), kills)
+    async with opened(database_url) as shop:
+        failed = [row for row in await shop.rows("side_effect_jobs") if row.status == "FAILED"]
+        # One has got the only code, and others were killed in their last attempt.
+        assert len(failed) >= sales - 1
+        assert all("CODES_EXHAUSTED" in row.reason or "not finished" in row.reason for row in failed)
+        owed = [row.transaction_id for row in failed if "CODES_EXHAUSTED" in row.reason]
+        redeemed = {row.redeemed_transaction_id for row in await shop.rows("CouponCodes") if row.status == "REDEEMED"}
+        assert set(owed) <= redeemed  # all else was done
+        await shop.change("CouponCodeConfigurations", "few", length=12, alphabet="23456789ABCDEFGHJKLMNPQRSTUVWXYZ")
+        context = shop.context
+        again = await requeue_all_failed(
+            context.database, shop.tenant, user="cli", at=datetime.now(UTC), new_id=context.new_id
+        )
+        assert again == len(failed)
+    await asyncio.to_thread(kill_and_replace, database_url, dialect, random.Random(seed + 1), kills)
+    async with opened(database_url) as shop:
         await each_effect_once(shop, sales)
 
 

@@ -45,7 +45,8 @@ async def tell(session: Session, courses: Sequence[Course], at: datetime, new_id
     rising = {one.budget_id: (one.before, one.after) for one in courses if one.after.rises_from(one.before)}
     reached = await budgets.reach_thresholds(session, rising, at) if rising else {}
     events = [event for course in courses for event in _events(course, reached)]
-    await emit_all(session, events, new_id=new_id, at=at)
+    if events:
+        await emit_all(session, events, new_id=new_id, at=at)
 
 
 def _events(course: Course, reached: Mapping[str, Sequence[Decimal]]) -> list[Event]:
