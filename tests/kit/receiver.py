@@ -130,12 +130,12 @@ class Receiver:
 
     def start(self) -> Self:
         """Listen; returns once it does."""
-        loop = asyncio.new_event_loop()
-        server = loop.run_until_complete(asyncio.start_server(self._serve, self.host, self.port, ssl=self._tls))
-        self.port = server.sockets[0].getsockname()[1]
-        self._loop = loop
-        self._thread = threading.Thread(target=self._run, args=(loop, server), name="receiver", daemon=True)
+        loop = self._loop = asyncio.new_event_loop()
+        listens = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(loop, listens), name="receiver", daemon=True)
         self._thread.start()
+        listens.wait(WAIT_SECONDS_MAX)
+        assert self.port, "the receiver does not listen"
         return self
 
     def stop(self) -> None:
@@ -154,8 +154,13 @@ class Receiver:
     ) -> None:
         self.stop()
 
-    def _run(self, loop: asyncio.AbstractEventLoop, server: asyncio.Server) -> None:
+    def _run(self, loop: asyncio.AbstractEventLoop, listens: threading.Event) -> None:
         asyncio.set_event_loop(loop)
+        try:
+            server = loop.run_until_complete(asyncio.start_server(self._serve, self.host, self.port, ssl=self._tls))
+            self.port = server.sockets[0].getsockname()[1]
+        finally:
+            listens.set()
         loop.run_forever()
         server.close()
         tasks = asyncio.all_tasks(loop)

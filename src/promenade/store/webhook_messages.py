@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, and_, select, tuple_
+from sqlalchemy import Row, and_, select
 
 from promenade.store.schema import table
 from promenade.store.unit import Session
@@ -64,7 +64,7 @@ async def messages(session: Session, claims: Sequence[Claim], *, at: datetime) -
             and_(_SUBSCRIPTIONS.c.tenant_id == _LOGS.c.tenant_id, _SUBSCRIPTIONS.c.id == _LOGS.c.subscription_id),
         )
         .outerjoin(_EVENTS, and_(_EVENTS.c.tenant_id == _LOGS.c.tenant_id, _EVENTS.c.id == _LOGS.c.event_id))
-        .where(among(tuple_(_LOGS.c.tenant_id, _LOGS.c.id), [claim.key for claim in claims]))
+        .where(among(_LOGS.c.tenant_id, _LOGS.c.id, [claim.key for claim in claims]))
     )
     found = {(row.tenant_id, row.id): row for row in rows}
     signers = await _signers(session, (row for row in rows if row.subscription_id is None))
@@ -84,7 +84,7 @@ async def _signers(session: Session, rows: Iterable[Row[Any]]) -> dict[tuple[str
             _SUBSCRIPTIONS.c.previous_secret,
             _SUBSCRIPTIONS.c.previous_secret_until,
         )
-        .where(among(tuple_(_SUBSCRIPTIONS.c.tenant_id, _SUBSCRIPTIONS.c.callback_url), addresses))
+        .where(among(_SUBSCRIPTIONS.c.tenant_id, _SUBSCRIPTIONS.c.callback_url, addresses))
         .order_by(_SUBSCRIPTIONS.c.is_active, _SUBSCRIPTIONS.c.created_at.desc(), _SUBSCRIPTIONS.c.id)
     )
     return {(row.tenant_id, row.callback_url): row for row in found}

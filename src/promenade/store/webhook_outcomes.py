@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import Row, bindparam, delete, insert, select, tuple_, update
+from sqlalchemy import Row, bindparam, delete, func, insert, select, update
 
 from promenade.events import WebhookDeliveryDeadLetter
 from promenade.store.outbox import emit_for
@@ -29,7 +29,8 @@ _AUDIT = table("AuditLogs")
 _LOGS = table("NotificationLogs")
 _QUEUE = table("webhook_queue")
 _SUBSCRIPTIONS = table("WebhookSubscriptions")
-_SUBSCRIPTION_KEY = tuple_(_SUBSCRIPTIONS.c.tenant_id, _SUBSCRIPTIONS.c.id)
+_QUEUE_KEY = (_QUEUE.c.tenant_id, _QUEUE.c.delivery_id)
+_SUBSCRIPTION_KEY = (_SUBSCRIPTIONS.c.tenant_id, _SUBSCRIPTIONS.c.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,9 @@ async def write_outcomes(
     session: Session, outcomes: Sequence[Outcome], *, at: datetime, new_id: Callable[[], str]
 ) -> list[Outcome]:
     """Write what came of deliveries that are still held, in the order in which it came; returns those."""
+    if session.dialect == "postgresql":
+        # A plan that was kept since the log was short would walk through all that the tenant has of it, row by row.
+        await session.execute(select(func.set_config("plan_cache_mode", "force_custom_plan", True)))
     held = await _held(session, outcomes)
     if not held:
         return []
@@ -88,9 +92,8 @@ async def _held(session: Session, outcomes: Sequence[Outcome]) -> list[Outcome]:
     """Those whose lease nobody else has taken over, their rows of the queue held until the unit ends."""
     if not outcomes:
         return []
-    key = tuple_(_QUEUE.c.tenant_id, _QUEUE.c.delivery_id)
     statement = select(_QUEUE.c.tenant_id, _QUEUE.c.delivery_id, _QUEUE.c.lease_owner)
-    statement = statement.where(among(key, [outcome.message.claim.key for outcome in outcomes]))
+    statement = statement.where(among(*_QUEUE_KEY, [outcome.message.claim.key for outcome in outcomes]))
     if session.dialect == "postgresql":
         statement = statement.order_by(_QUEUE.c.tenant_id, _QUEUE.c.delivery_id).with_for_update()
     owners = {(row.tenant_id, row.delivery_id): row.lease_owner for row in await session.execute(statement)}
@@ -100,7 +103,7 @@ async def _held(session: Session, outcomes: Sequence[Outcome]) -> list[Outcome]:
 async def _write_queue(session: Session, held: Sequence[Outcome]) -> None:
     done = [outcome.message.claim.key for outcome in held if outcome.next_at is None]
     if done:
-        await session.rowcount(delete(_QUEUE).where(among(tuple_(_QUEUE.c.tenant_id, _QUEUE.c.delivery_id), done)))
+        await session.rowcount(delete(_QUEUE).where(among(*_QUEUE_KEY, done)))
     await session.execute_many(
         _RETRY,
         [
@@ -161,7 +164,7 @@ async def _judge_subscriptions(
     failing = {key for key, outcomes in by_subscription.items() if any(one.is_given_up for one in outcomes)}
     well = sorted(by_subscription.keys() - failing)
     if well:
-        recovered = update(_SUBSCRIPTIONS).where(among(_SUBSCRIPTION_KEY, well), _SUBSCRIPTIONS.c.failure_count != 0)
+        recovered = update(_SUBSCRIPTIONS).where(among(*_SUBSCRIPTION_KEY, well), _SUBSCRIPTIONS.c.failure_count != 0)
         await session.rowcount(recovered.values(failure_count=0, **_touched(at)))
     return await _count_failures(session, {key: by_subscription[key] for key in sorted(failing)}, at, new_id)
 
@@ -171,7 +174,7 @@ async def _count_failures(
 ) -> set[Key]:
     if not failing:
         return set()
-    statement = select(_SUBSCRIPTIONS).where(among(_SUBSCRIPTION_KEY, list(failing)))
+    statement = select(_SUBSCRIPTIONS).where(among(*_SUBSCRIPTION_KEY, list(failing)))
     if session.dialect == "postgresql":
         statement = statement.order_by(_SUBSCRIPTIONS.c.tenant_id, _SUBSCRIPTIONS.c.id).with_for_update()
     switching: set[Key] = set()

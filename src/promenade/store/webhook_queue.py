@@ -8,6 +8,7 @@ All but `enqueue` need a system session: workers look across tenants.
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,7 +18,7 @@ from sqlalchemy import (
     CTE,
     ColumnElement,
     Select,
-    Tuple,
+    and_,
     bindparam,
     case,
     delete,
@@ -25,7 +26,6 @@ from sqlalchemy import (
     or_,
     select,
     true,
-    tuple_,
     update,
 )
 
@@ -53,7 +53,7 @@ __all__ = [
 _QUEUE = table("webhook_queue")
 _LOGS = table("NotificationLogs")
 _SUBSCRIPTIONS = table("WebhookSubscriptions")
-_KEY = tuple_(_QUEUE.c.tenant_id, _QUEUE.c.delivery_id)
+_KEY = (_QUEUE.c.tenant_id, _QUEUE.c.delivery_id)
 _SUBSCRIPTION_LANE_LENGTH = 36  # of an ID; the hash of an address is longer
 _CLOCKS_APART = timedelta(minutes=1)  # what clocks of one installation may differ by without anything being wrong
 
@@ -177,7 +177,7 @@ async def claim(
             Claim(row.tenant_id, row.delivery_id, row.event_id, lane, row.attempts, row.due_at, token) for row in rows
         ]
     if found:
-        taken = update(_QUEUE).where(among(_KEY, [one.key for one in found]))
+        taken = update(_QUEUE).where(among(*_KEY, [one.key for one in found]))
         await session.rowcount(taken.values(lease_owner=token, lease_until=until, due_at=until))
     return found
 
@@ -235,7 +235,7 @@ async def bury(session: Session, keys: Sequence[Key], reason: str, *, at: dateti
         return
     await session.rowcount(
         update(_LOGS)
-        .where(among(tuple_(_LOGS.c.tenant_id, _LOGS.c.id), keys))
+        .where(among(_LOGS.c.tenant_id, _LOGS.c.id, keys))
         .values(
             status="DEAD_LETTER",
             last_error=reason,
@@ -245,7 +245,7 @@ async def bury(session: Session, keys: Sequence[Key], reason: str, *, at: dateti
             version=_LOGS.c.version + 1,
         )
     )
-    await session.rowcount(delete(_QUEUE).where(among(_KEY, keys)))
+    await session.rowcount(delete(_QUEUE).where(among(*_KEY, keys)))
 
 
 async def misdated(session: Session, *, at: datetime, lease: timedelta, limit: int) -> list[Key]:
@@ -271,14 +271,21 @@ async def misdated(session: Session, *, at: datetime, lease: timedelta, limit: i
 
 async def pull_forward(session: Session, keys: Sequence[Key], *, at: datetime) -> None:
     """Let these deliveries be due now; a worker that is still at one is kept from writing its result."""
-    statement = update(_QUEUE).where(among(_KEY, keys))
+    statement = update(_QUEUE).where(among(*_KEY, keys))
     await session.rowcount(statement.values(due_at=at, lease_owner=None, lease_until=None))
 
 
-def among(key: Tuple, keys: Sequence[Key]) -> ColumnElement[bool]:
-    """Whether a row's key is one of ``keys``, of which there is at least one.
+def among(tenant: ColumnElement[str], id_: ColumnElement[str], keys: Sequence[Key]) -> ColumnElement[bool]:
+    """Whether a row's tenant and ID are one of ``keys``, of which there is at least one.
 
-    Their number is filled up to a power of two: the text of the statement is then one of a few.
+    The IDs of each tenant are filled up to a power of two: the text of the statement is then one of a few.
     """
-    size = 1 << (len(keys) - 1).bit_length()
-    return key.in_([*keys, *[keys[-1]] * (size - len(keys))])
+    by_tenant: dict[str, list[str]] = defaultdict(list)
+    for key_tenant, key_id in keys:
+        by_tenant[key_tenant].append(key_id)
+    return or_(
+        *(
+            and_(tenant == one, id_.in_([*ids, *[ids[-1]] * ((1 << (len(ids) - 1).bit_length()) - len(ids))]))
+            for one, ids in sorted(by_tenant.items())
+        )
+    )

@@ -48,12 +48,12 @@ REST_SECONDS_MAX = 1.0  # of a lane that keeps failing
 
 SENDING_MAX = 256  # attempts at once
 FAILING_MAX = SENDING_MAX // 2  # of them in lanes that failed last: those that work keep the other half
-HELD_MAX = 1024  # deliveries claimed at once
+HELD_MAX = 4096  # deliveries claimed at once
 AHEAD_MAX = HELD_MAX // 2  # of them ahead of their turn: a lane that comes new finds room
 LANES_MAX = 32  # claimed from in one unit of work
 OUTCOMES_MAX = 256  # written in one unit of work
-EVENTS_MAX = 500  # planned in one unit of work, and fewer where each has many subscribers
-DELIVERIES_MAX = 1000
+EVENTS_MAX = 250  # planned in one unit of work, and fewer where each has many subscribers
+DELIVERIES_MAX = 500
 
 _STALE_SECONDS = LEASE.total_seconds() - SECONDS_MAX - 5  # what waited longer is given back, not sent
 _CLOCK_STEP = timedelta(seconds=1)
@@ -151,7 +151,7 @@ class Delivery:
     # --- what came of it ----------------------------------------------------------------------------------------------
 
     async def _record(self) -> None:
-        while self._outcomes:
+        for _ in range(0, len(self._outcomes), OUTCOMES_MAX):  # what comes in meanwhile has its turn after a claim
             outcomes = self._outcomes[:OUTCOMES_MAX]
             # A clock that jumped ahead lets a lease run out under way; who has claimed anew is this worker itself.
             await self._write(
@@ -225,6 +225,7 @@ class Delivery:
             if claim.key not in self._held:
                 lane = self._lanes.setdefault(claim.lane, Lane(claim.lane))
                 lane.waiting.append((now, message))
+                lane.finished = 0
             self._held[claim.key] = message
         return bool(messages)
 
@@ -280,6 +281,7 @@ class Delivery:
             self._held.pop(message.claim.key, None)
         finally:
             lane.under_way -= 1
+            lane.finished += 1
         if outcome is not None:
             self._outcomes.append(outcome)
         if outcome is not None and outcome.status == "DELIVERED":

@@ -15,19 +15,23 @@ from promenade.workflows.webhooks.claiming import Claim, Message
 __all__ = ["LANE_MAX", "Lane"]
 
 LANE_MAX = 8  # deliveries of one lane under way at once
-AHEAD = 16  # as many times more are claimed ahead, so that a lane does not wait for the database after each
+AHEAD_MIN, AHEAD_MAX = 16, 64  # as many times more are claimed ahead: a lane does not wait for the database each time
 REST_SECONDS = 0.02  # after the first failure
 DOUBLINGS_MAX = 16
 
 
 @dataclass(slots=True)
 class Lane:
-    """One lane. ``failures`` counts those in a row; nothing is claimed for it before ``rests_until``."""
+    """One lane. ``failures`` counts those in a row; nothing is claimed for it before ``rests_until``.
+
+    ``finished`` counts what has ended since the last claim.
+    """
 
     name: str
     limit: int = 1
     failures: int = 0
     under_way: int = 0
+    finished: int = 0
     rests_until: float = 0.0
     waiting: deque[tuple[float, Message]] = field(default_factory=deque)  # with the time of the claim
 
@@ -51,8 +55,10 @@ class Lane:
         return max(0, self.limit - self.held)
 
     def wants_ahead(self) -> int:
-        """How many more may be claimed ahead; nothing while half of that is there."""
-        ahead = 0 if self.failures else self.limit * AHEAD
+        """How many more may be claimed ahead: twice what was needed since the last time; none while half is there."""
+        if self.failures:
+            return 0
+        ahead = min(max(2 * self.finished, self.limit * AHEAD_MIN), self.limit * AHEAD_MAX)
         return ahead - self.held if self.held <= ahead // 2 else 0
 
     def succeeded(self) -> None:

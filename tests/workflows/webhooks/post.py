@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ssl
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Row
@@ -15,6 +17,7 @@ from promenade.store.outbox import emit, emit_all
 from promenade.store.unit import Database
 from promenade.worker.delivery import Delivery
 from promenade.workflows.context import Context
+from promenade.workflows.webhooks.sending import trusted_roots
 from tests.kit.receiver import Receiver
 from tests.workflows.shop import TENANT, Shop, identity, open_shop
 
@@ -77,7 +80,9 @@ class Post:
         )
 
     def delivery(self, **settings: Any) -> Delivery:
-        return Delivery(self.context, **{"draw": middle, "rest_seconds_max": 0, "poll_seconds": 0.05, **settings})
+        return Delivery(
+            self.context, **{"tls": roots(), "draw": middle, "rest_seconds_max": 0, "poll_seconds": 0.05, **settings}
+        )
 
     async def deliver(self, **settings: Any) -> None:
         """Let a worker plan and send whatever is due now."""
@@ -99,6 +104,12 @@ class Post:
 
     async def subscription(self, name: str) -> Row[Any]:
         return await self.shop.row("WebhookSubscriptions", name)
+
+
+@cache
+def roots() -> ssl.SSLContext:
+    """Read once: that takes longer than a delivery."""
+    return trusted_roots()
 
 
 def middle(below: int) -> int:
