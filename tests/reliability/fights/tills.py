@@ -42,6 +42,7 @@ class Tills:
     history: list[Call] = field(default_factory=list)
     _tokens: dict[str, str] = field(default_factory=dict)
     _http: list[httpx2.AsyncClient] = field(default_factory=list)
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     _turn: int = 0
 
     async def __aenter__(self) -> Tills:
@@ -67,7 +68,8 @@ class Tills:
         since, began = self.clock(), time.perf_counter()
         told = await self._told(address, sent, token)
         if told is not None and told.status_code == 401:  # the clock has left the token behind
-            self._tokens.pop(client, None)
+            if self._tokens.get(client) == token:
+                del self._tokens[client]
             return await self.call(kind, body, client=client, path=path)
         outcome, code, answer = ("refused", NOT_SENT, {}) if told is _NOBODY else _read(kind, told)
         ended = inf if outcome == "unknown" else time.perf_counter()
@@ -92,12 +94,13 @@ class Tills:
 
     async def token(self, client: str) -> str:
         """A client's token, asked for when there is none yet."""
-        if client not in self._tokens:
-            form = {"grant_type": "client_credentials", "client_id": client, "client_secret": SECRET}
-            told = await self._http[0].post("/oauth/token", data=form)
-            assert told.status_code == 200, told.text
-            self._tokens[client] = told.json()["access_token"]
-        return self._tokens[client]
+        async with self._asking:
+            if client not in self._tokens:
+                form = {"grant_type": "client_credentials", "client_id": client, "client_secret": SECRET}
+                told = await self._http[0].post("/oauth/token", data=form)
+                assert told.status_code == 200, told.text
+                self._tokens[client] = told.json()["access_token"]
+            return self._tokens[client]
 
     async def price(
         self, transaction_id: str, article: str, price: str, *, coupons: Sequence[str] = (), customer: str | None = None
