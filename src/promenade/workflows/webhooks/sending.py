@@ -88,8 +88,7 @@ class Sender:
         """
         try:
             request = self._request(url, headers, body)
-            async with asyncio.timeout(self._seconds_max):
-                status, retry_after = await self._exchange(request)
+            status, retry_after = await self._exchange(request)
         except TimeoutError:
             return Attempted(error=f"There was no answer within {self._seconds_max:g} seconds.")
         except Exception as error:  # whatever a stranger's server brings about is an attempt that failed
@@ -124,11 +123,14 @@ class Sender:
 
     async def _exchange(self, request: httpcore2.Request) -> tuple[int, str | None]:
         """Status and Retry-After of the answer."""
-        response = await self._pool.handle_async_request(request)
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self._seconds_max
+        async with asyncio.timeout_at(end):
+            response = await self._pool.handle_async_request(request)
         try:
             retry_after = next((value for name, value in response.headers if name.lower() == b"retry-after"), None)
             try:
-                async with asyncio.timeout(BODY_SECONDS_MAX):
+                async with asyncio.timeout_at(min(end, loop.time() + BODY_SECONDS_MAX)):
                     await _discard(response)
             except (TimeoutError, httpcore2.NetworkError, httpcore2.ProtocolError):
                 pass  # the status says it all
