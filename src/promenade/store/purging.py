@@ -16,7 +16,20 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Integer, Select, and_, delete, exists, literal_column, or_, select, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Select,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    literal_column,
+    or_,
+    select,
+    tuple_,
+    update,
+)
 
 from promenade.store.schema import table
 from promenade.store.types import from_microseconds, to_microseconds
@@ -208,14 +221,16 @@ async def _forget(session: Session, keys: Sequence[tuple[str, str, str]]) -> Non
 
     INVARIANT (T2): the counter of any other stays, or its next iteration would get a number that was given before.
     """
+    # A statement each: SQLite would look through all counters for a list of keys of several columns.
     names = ("tenant_id", "origin", "transaction_id")
     left = [
         exists().where(*(of.c[name] == _COUNTERS.c[name] for name in names)) for of in (_ITERATIONS, _CONFIRMATIONS)
     ]
-    forgotten = delete(_COUNTERS).where(
-        tuple_(*(_COUNTERS.c[name] for name in names)).in_(keys), *(~one for one in left)
+    one = [_COUNTERS.c[name] == bindparam(f"of_{name}") for name in names]
+    await session.execute_many(
+        delete(_COUNTERS).where(*one, *(~some for some in left)),
+        [{f"of_{name}": value for name, value in zip(names, key, strict=True)} for key in keys],
     )
-    await session.rowcount(forgotten)
 
 
 def _same_transaction(other: Any) -> ColumnElement[bool]:

@@ -54,7 +54,7 @@ class Attic:
     async def purge(self, job: str = "iterations") -> int:
         """Run a purge until it has nothing more to do; how much it did."""
         done = 0
-        for _ in range(500):
+        for _ in range(5000):
             ran = await self.run(job)
             done += ran.done
             if not ran.more:
