@@ -27,7 +27,7 @@ __all__ = [
     "claim_individual",
     "claims_of",
     "count_generic",
-    "count_taken_over",
+    "count_of_sale",
     "count_use",
     "finish_redemption",
     "has_ended",
@@ -270,8 +270,8 @@ async def name_customer(session: Session, coupon_code_id: str, slot: int, custom
     await session.rowcount(statement.values(customer_id=customer_id))
 
 
-async def count_taken_over(session: Session, origin: str, transaction_id: str) -> int:
-    """How many coupons of a confirmed sale its till had redeemed before."""
+async def count_of_sale(session: Session, origin: str, transaction_id: str) -> int:
+    """How many coupons a confirmed sale spends, those that its till had redeemed before among them."""
     statement = (
         select(func.count())
         .select_from(_CLAIMS)
@@ -279,7 +279,6 @@ async def count_taken_over(session: Session, origin: str, transaction_id: str) -
             _CLAIMS.c.origin == origin,
             _CLAIMS.c.transaction_id == transaction_id,
             _CLAIMS.c.transaction_counter.is_not(None),
-            _CLAIMS.c.redeemed_at == _CLAIMS.c.claimed_at,
         )
     )
     return int((await session.execute(statement))[0][0])

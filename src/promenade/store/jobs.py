@@ -56,7 +56,7 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What an attempt has done; it is added to what the job says already, but for ``coupons``, which is all of them."""
+    """What has been done up to the end of an attempt; the points are those of this attempt alone."""
 
     coupons_redeemed: int
     loyalty_points_earned: int
@@ -177,7 +177,7 @@ async def put_off(
 
 def _sums(done: Done) -> dict[str, Any]:
     return {
-        "coupons_redeemed": _JOBS.c.coupons_redeemed + done.coupons_redeemed,
+        "coupons_redeemed": done.coupons_redeemed,
         "loyalty_points_earned": _JOBS.c.loyalty_points_earned + done.loyalty_points_earned,
         "post_purchase_coupons": list(done.coupons),
     }

@@ -239,7 +239,10 @@ async def _issue(
 
 
 async def _redeem(context: Context, session: Session, job: Claimed) -> int:
-    """Finish the redemption of every coupon that the confirm claimed; how many there were."""
+    """Finish the redemption of every coupon that the confirm claimed; how many the sale has spent by now.
+
+    A coupon that its till had redeemed before is one of them, and has been told of by then.
+    """
     claims = await coupon_claims.claims_of(session, job.origin, job.transaction_id)
     now = context.clock()
     for claim in claims:
@@ -265,7 +268,7 @@ async def _redeem(context: Context, session: Session, job: Claimed) -> int:
             customer_id=claim.customer_id,
         )
         await emit(session, event, event_id=context.new_id(), at=now)
-    return len(claims)
+    return await coupon_claims.count_of_sale(session, job.origin, job.transaction_id)
 
 
 async def give_up(context: Context, job: Claimed, reason: str, attempts_max: int = ATTEMPTS_MAX) -> None:
