@@ -41,6 +41,10 @@ class Till:
         return await activate(self.shop.context, self.shop.tenant, code, customer)
 
     async def log(self) -> list[tuple[str, str | None]]:
-        """What happened, in order: (action, transaction)."""
-        rows = await self.shop.rows("RedemptionLogs")
-        return [(row.action, row.transaction_id) for row in sorted(rows, key=lambda row: row.occurred_at)]
+        """What happened, as sorted (action, transaction): on a clock that stands still there is no other order."""
+        return sorted((row.action, row.transaction_id) for row in await self.shop.rows("RedemptionLogs"))
+
+    async def uses(self) -> dict[str, int]:
+        """Counted redemptions, by customer; "" stands for all."""
+        rows = await self.shop.rows("coupon_usage")
+        return {row.customer_id: row._mapping["count"] for row in rows if row._mapping["count"]}

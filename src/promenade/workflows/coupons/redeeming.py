@@ -60,13 +60,11 @@ async def _redeem(
     context: Context, session: Session, reservation: Reservation, reservation_id: str, transaction_id: str
 ) -> None:
     row, kind = reservation.row, reservation.kind
-    uses = await claims.count_use(session, kind.id, None, kind.max_redemptions)
+    uses = await _count(session, reservation)
     if uses is None:
+        if await find_reservation(session.hot, session.tenant or "", reservation_id) != reservation:
+            raise Overtaken  # while this one waited for the counts, another use of this very reservation reached them
         raise Refused("USAGE_LIMIT_REACHED")
-    if row.customer_id is not None:
-        limit = kind.max_redemptions_per_customer
-        if await claims.count_use(session, kind.id, row.customer_id, limit) is None:
-            raise Refused("USAGE_LIMIT_REACHED")
     at = context.clock()  # read once more: it may have taken a while to get hold of the counts
     if row.state is None:
         done = await redeem_code(session, reservation, reservation_id, transaction_id, at)
@@ -109,3 +107,13 @@ async def _redeem(
         customer_id=row.customer_id,
     )
     await emit(session, event, event_id=context.new_id(), at=at)
+
+
+async def _count(session: Session, reservation: Reservation) -> int | None:
+    """Count the redemption, of all and of the customer; how many there are of all, None: one limit is reached."""
+    kind, customer_id = reservation.kind, reservation.row.customer_id
+    uses = await claims.count_use(session, kind.id, None, kind.max_redemptions)
+    if uses is None or customer_id is None:
+        return uses
+    own = await claims.count_use(session, kind.id, customer_id, kind.max_redemptions_per_customer)
+    return None if own is None else uses
