@@ -103,6 +103,11 @@ class Delivery:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._sender.close()
 
+    @property
+    def is_open(self) -> bool:
+        """Whether anything is planned and sent: when last asked, the cache answered."""
+        return self._is_open
+
     async def run(self, stop: asyncio.Event) -> None:
         """Plan and send until ``stop`` is set; what is under way may end, the rest is given back."""
         while not stop.is_set():

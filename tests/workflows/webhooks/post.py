@@ -79,6 +79,14 @@ class Post:
             lambda session: emit_all(session, events, new_id=self.context.new_id, at=at), tenant=self.shop.tenant
         )
 
+    async def tell(self, event: Event) -> None:
+        """Emit ``event`` itself."""
+        context = self.context
+        await context.database.write(
+            lambda session: emit(session, event, event_id=context.new_id(), at=context.clock()),
+            tenant=self.shop.tenant,
+        )
+
     def delivery(self, **settings: Any) -> Delivery:
         return Delivery(
             self.context, **{"tls": roots(), "draw": middle, "rest_seconds_max": 0, "poll_seconds": 0.05, **settings}
