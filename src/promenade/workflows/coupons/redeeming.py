@@ -74,16 +74,17 @@ async def _redeem(
             done = await claims.count_generic(session, row.coupon_id, transaction_id, at)
     if not done:
         raise Overtaken
-    claim = Claim(
-        row.coupon_id or kind.id,
-        uses if kind.is_generic else 0,
-        kind.id,
-        promotion_id=None,
-        customer_id=row.customer_id,
-    )
+    await _record(context, session, reservation, transaction_id, uses if kind.is_generic else 0, at)
+
+
+async def _record(
+    context: Context, session: Session, reservation: Reservation, transaction_id: str, slot: int, at: datetime
+) -> None:
+    """The claim, which a confirm may take over, the log and the event."""
+    coupon_id, kind, customer_id = reservation.row.coupon_id, reservation.kind, reservation.row.customer_id
     await claims.insert_claim(
         session,
-        claim,
+        Claim(coupon_id or kind.id, slot, kind.id, promotion_id=None, customer_id=customer_id),
         origin=context.origin,
         transaction_id=transaction_id,
         transaction_counter=None,
@@ -93,18 +94,15 @@ async def _redeem(
     await write_log(
         session,
         context.new_id(),
-        coupon_id=row.coupon_id,
+        coupon_id=coupon_id,
         coupon_type_id=kind.id,
         action="REDEEMED",
         at=at,
         transaction_id=transaction_id,
-        customer_id=row.customer_id,
+        customer_id=customer_id,
     )
     event = CouponRedeemed(
-        coupon_id=row.coupon_id,
-        coupon_type_id=kind.id,
-        transaction_id=transaction_id,
-        customer_id=row.customer_id,
+        coupon_id=coupon_id, coupon_type_id=kind.id, transaction_id=transaction_id, customer_id=customer_id
     )
     await emit(session, event, event_id=context.new_id(), at=at)
 
