@@ -6,13 +6,12 @@ what there is to do, and a little for each tenant and each coupon type, whatever
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import (
-    CTE,
     BigInteger,
     ColumnElement,
     Select,
@@ -21,7 +20,6 @@ from sqlalchemy import (
     and_,
     cast,
     delete,
-    exists,
     func,
     literal,
     null,
@@ -32,6 +30,8 @@ from sqlalchemy import (
     update,
 )
 
+from promenade.store.authored import update_rows
+from promenade.store.each_tenant import each_tenant
 from promenade.store.schema import table
 from promenade.store.types import to_microseconds
 from promenade.store.unit import Session
@@ -61,7 +61,6 @@ _SCHEDULES = table("CouponRefillSchedules")
 _BATCHES = table("CouponCodeBatches")
 
 _LIVE = ("CREATED", "ACTIVE", "RESERVED")
-_FREE = {"reservation_ref": None, "reserved_until": None, "reserved_by_transaction_id": None}
 _KEPT = timedelta(days=1)  # how long a reservation that has ended can still be asked about
 SYSTEM = "system"
 _CLOCKS_APART = timedelta(seconds=10)  # by how much the clocks of two machines may differ
@@ -83,11 +82,12 @@ class Ended:
     valid_until: datetime | None = None
 
 
-def _tenants() -> CTE:
-    """The tenants that have coupon types, each found by one look into the key."""
-    first = select(func.min(_TYPES.c.tenant_id).label("tenant_id")).cte("tenants", recursive=True)
-    following = select(func.min(_TYPES.c.tenant_id)).where(_TYPES.c.tenant_id > first.c.tenant_id).scalar_subquery()
-    return first.union_all(select(following).where(first.c.tenant_id.is_not(None)))
+def _is_there(first: ColumnElement[Any], *conditions: ColumnElement[bool]) -> ColumnElement[bool]:
+    """Whether there is a row, found by an index whose last column is ``first``.
+
+    Not EXISTS: a planner that knows nothing of the rows yet makes a join of that, and goes through all of them.
+    """
+    return select(literal(1)).where(*conditions).order_by(first).limit(1).scalar_subquery().is_not(None)
 
 
 def _portion(statement: Select[Any], session: Session, of: Table, limit: int) -> Select[Any]:
@@ -116,18 +116,26 @@ def _unclaimed(status: str) -> ColumnElement[bool]:
 
 async def due_codes(session: Session, at: datetime, limit: int) -> list[Due]:
     """Where codes are over at ``at``, of all tenants; needs a system session."""
-    tenants = _tenants()
+    tenants = each_tenant(_TYPES)
     own = [
         select(tenants.c.tenant_id, literal(status), cast(null(), String)).where(
-            exists().where(_CODES.c.tenant_id == tenants.c.tenant_id, _unclaimed(status), _CODES.c.valid_until <= at)
+            _is_there(
+                _CODES.c.valid_until,
+                _CODES.c.tenant_id == tenants.c.tenant_id,
+                _unclaimed(status),
+                _CODES.c.valid_until <= at,
+            )
         )
         for status in _LIVE
     ]
     by_type = [
         select(_TYPES.c.tenant_id, literal(status), _TYPES.c.id).where(
             _TYPES.c.valid_to <= at,
-            exists().where(
-                _CODES.c.tenant_id == _TYPES.c.tenant_id, _CODES.c.coupon_type_id == _TYPES.c.id, _unclaimed(status)
+            _is_there(
+                _CODES.c.issued_at,
+                _CODES.c.tenant_id == _TYPES.c.tenant_id,
+                _CODES.c.coupon_type_id == _TYPES.c.id,
+                _unclaimed(status),
             ),
         )
         for status in _LIVE
@@ -138,27 +146,24 @@ async def due_codes(session: Session, at: datetime, limit: int) -> list[Due]:
 
 async def end_codes(session: Session, due: Due, at: datetime, limit: int) -> list[Ended]:
     """Make up to ``limit`` of such codes EXPIRED."""
-    over = _CODES.c.valid_until <= at if due.coupon_type_id is None else _CODES.c.coupon_type_id == due.coupon_type_id
-    statement = (
-        select(
-            _CODES.c.id,
-            _CODES.c.coupon_type_id,
-            _CODES.c.customer_id,
-            _CODES.c.source,
-            _CODES.c.issued_at,
-            _CODES.c.reserved_by_transaction_id,
-            _CODES.c.valid_until,
-            _TYPES.c.valid_to.label("type_valid_to"),
-        )
-        .join_from(_CODES, _TYPES, _TYPES.c.id == _CODES.c.coupon_type_id)
-        .where(_unclaimed(due.status), over)
-    )
+    statement = select(
+        _CODES.c.id,
+        _CODES.c.coupon_type_id,
+        _CODES.c.customer_id,
+        _CODES.c.reserved_by_transaction_id,
+        _CODES.c.source,
+        _CODES.c.issued_at,
+        _CODES.c.valid_until,
+    ).where(_unclaimed(due.status))
     if due.coupon_type_id is None:
-        statement = statement.order_by(_CODES.c.valid_until)
-    else:
-        statement = statement.where(_TYPES.c.valid_to <= at)
+        statement = statement.where(_CODES.c.valid_until <= at).order_by(_CODES.c.valid_until)
+    elif any(end <= at for end in (await _ends(session, {due.coupon_type_id})).values()):
+        statement = statement.where(_CODES.c.coupon_type_id == due.coupon_type_id).order_by(_CODES.c.issued_at)
+    else:  # its validity was changed meanwhile
+        return []
     rows = await session.execute(_portion(statement, session, _CODES, limit))
-    await _change_codes(session, [row.id for row in rows], at, status="EXPIRED", **_FREE)
+    await _change_codes(session, [row.id for row in rows], at, "EXPIRED")
+    ends = await _ends(session, {row.coupon_type_id for row in rows})
     return [
         Ended(
             row.id,
@@ -166,20 +171,24 @@ async def end_codes(session: Session, due: Due, at: datetime, limit: int) -> lis
             row.customer_id,
             row.reserved_by_transaction_id,
             is_held=row.issued_at is not None or row.source == "EXTERNAL",
-            valid_until=min([end for end in (row.valid_until, row.type_valid_to) if end is not None]),
+            valid_until=min([end for end in (row.valid_until, ends.get(row.coupon_type_id)) if end is not None]),
         )
         for row in rows
     ]
 
 
-async def _change_codes(session: Session, ids: Sequence[str], at: datetime, **values: Any) -> None:
-    """Change codes that were just read and are held."""
-    if ids:
-        await session.rowcount(
-            update(_CODES)
-            .where(_CODES.c.id.in_(ids))
-            .values(**values, modified_at=at, modified_by=SYSTEM, version=_CODES.c.version + 1)
-        )
+async def _ends(session: Session, coupon_type_ids: Collection[str]) -> dict[str, datetime]:
+    """When the validity of types ends, of those that have an end."""
+    rows = await session.execute(
+        select(_TYPES.c.id, _TYPES.c.valid_to).where(_TYPES.c.id.in_(coupon_type_ids), _TYPES.c.valid_to.is_not(None))
+    )
+    return {row.id: row.valid_to for row in rows}
+
+
+async def _change_codes(session: Session, ids: Sequence[str], at: datetime, status: str) -> None:
+    """Change codes that were just read and are held. Who has reserved them stays, for tills that still ask."""
+    changes = {"status": status, "modified_at": at, "modified_by": SYSTEM}
+    await update_rows(session, "CouponCodes", [(code_id, changes) for code_id in ids])
 
 
 # --- reservations that have run out -----------------------------------------------------------------------------------
@@ -187,8 +196,10 @@ async def _change_codes(session: Session, ids: Sequence[str], at: datetime, **va
 
 async def due_reservations(session: Session, at: datetime, limit: int) -> list[str]:
     """The tenants with individual codes whose reservation is over at ``at``; needs a system session."""
-    tenants = _tenants()
-    over = exists().where(_CODES.c.tenant_id == tenants.c.tenant_id, _unclaimed("RESERVED"), _run_out(at))
+    tenants = each_tenant(_TYPES)
+    over = _is_there(
+        _CODES.c.reserved_until, _CODES.c.tenant_id == tenants.c.tenant_id, _unclaimed("RESERVED"), _run_out(at)
+    )
     rows = await session.execute(select(tenants.c.tenant_id).where(over).limit(limit))
     return [row.tenant_id for row in rows]
 
@@ -205,7 +216,7 @@ async def end_reservations(session: Session, at: datetime, limit: int) -> list[E
         .order_by(_CODES.c.reserved_until)
     )
     rows = await session.execute(_portion(statement, session, _CODES, limit))
-    await _change_codes(session, [row.id for row in rows], at, status="ACTIVE", **_FREE)
+    await _change_codes(session, [row.id for row in rows], at, "ACTIVE")
     return [Ended(*tuple(row)) for row in rows]
 
 
@@ -232,7 +243,8 @@ async def due_shared(session: Session, at: datetime, limit: int) -> list[Shared]
     """Where reservations of shared codes are over at ``at``, of all tenants; needs a system session."""
     found = [
         select(_TYPES.c.tenant_id, _TYPES.c.id, literal(state)).where(
-            exists().where(
+            _is_there(
+                _RESERVATIONS.c.reserved_until,
                 _RESERVATIONS.c.tenant_id == _TYPES.c.tenant_id,
                 _RESERVATIONS.c.coupon_type_id == _TYPES.c.id,
                 _over(state, at),
@@ -253,6 +265,7 @@ async def end_shared(session: Session, due: Shared, at: datetime, limit: int) ->
         _RESERVATIONS.c.transaction_id,
         _RESERVATIONS.c.id,
     ).where(_RESERVATIONS.c.coupon_type_id == due.coupon_type_id, _over(due.state, at))
+    statement = statement.order_by(_RESERVATIONS.c.reserved_until)
     rows = await session.execute(_portion(statement, session, _RESERVATIONS, limit))
     mine = _RESERVATIONS.c.id.in_([row.id for row in rows])
     if rows and due.state == "HELD":

@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import uuid
 from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from sqlalchemy import insert
 
 from promenade.store.schema import table
+from promenade.store.session import open_database
 from promenade.workflows.clockwork.coupons import expire, fill_up, release
 from promenade.workflows.clockwork.jobs import Run
-from tests.workflows.shop import NOON, Shop, identity
+from tests.workflows.shop import NOON, Shop, identity, open_shop
 
-__all__ = ["logged", "news", "put_codes", "run_out", "statuses", "sweep", "sweep_all"]
+__all__ = ["beside", "logged", "news", "put_codes", "run_out", "statuses", "sweep", "sweep_all"]
 
 
 async def put_codes(shop: Shop, number: int, kind: str = "gift", **columns: Any) -> None:
@@ -55,3 +58,15 @@ async def news(shop: Shop) -> list[dict[str, Any]]:
     """The data of the events about coupons whose validity is over."""
     rows = await shop.rows("outbox_events", kind="COUPON_EXPIRED")
     return [json.loads(row.payload)["data"] for row in rows]
+
+
+@asynccontextmanager
+async def beside(shop: Shop, database_url: str) -> AsyncIterator[list[Shop]]:
+    """The shop as four workers see it: on PostgreSQL two of them in processes of their own, as it were."""
+    on_their_own = 2 if shop.context.database.dialect == "postgresql" else 0
+    opened = [await open_database(database_url) for _ in range(on_their_own)]
+    try:
+        yield [*[shop] * (4 - on_their_own), *[await open_shop(one, is_new=False) for one in opened]]
+    finally:
+        for one in opened:
+            await one.close()

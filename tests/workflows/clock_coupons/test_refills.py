@@ -11,12 +11,11 @@ from sqlalchemy import delete
 
 from promenade.errors import Invalid
 from promenade.store.schema import table
-from promenade.store.session import open_database
 from promenade.store.unit import Session
 from promenade.workflows.clockwork.coupons import fill_up
 from tests.workflows.authoring.desk import Desk
-from tests.workflows.clock_coupons.ageing import put_codes, run_out
-from tests.workflows.shop import NOON, TENANT, Shop, identity, open_shop
+from tests.workflows.clock_coupons.ageing import beside, put_codes, run_out
+from tests.workflows.shop import NOON, TENANT, Shop, identity
 
 
 @pytest.fixture
@@ -132,13 +131,10 @@ async def test_workers_that_look_at_once_order_once(shop: Shop, database_url: st
     for kind in kinds:
         await shop.coupon_type(kind)
         await schedule(shop, kind)
-    others = [await open_database(database_url) for _ in range(2)] if shop.context.database.dialect != "sqlite" else []
-    shops = [shop, shop, *[await open_shop(one, is_new=False) for one in others]]
-    await asyncio.gather(*(fill_up(one.context, None) for one in shops for _ in range(3)))
+    async with beside(shop, database_url) as shops:
+        await asyncio.gather(*(run_out(fill_up, one) for one in shops for _ in range(3)))
     ordered = [row.coupon_type_id for row in await shop.rows("CouponCodeBatches")]
     assert sorted(ordered) == sorted(map(identity, kinds))
-    for one in others:
-        await one.close()
 
 
 async def test_what_cannot_be_right_is_refused(shop: Shop) -> None:
