@@ -13,7 +13,7 @@ from promenade.store.clockwork import LeaseLost
 from promenade.store.schema import table
 from promenade.store.unit import Session
 from promenade.worker import clockwork as loop
-from promenade.workflows.clockwork import Ran, runs
+from promenade.workflows.clockwork import Ran, runs, sheet
 from promenade.workflows.context import Context
 from tests.workflows.clockwork.jobs_at_hand import Bench
 from tests.workflows.counting import count_statements
@@ -310,3 +310,33 @@ async def test_a_job_of_another_version_is_left_alone(bench: Bench) -> None:
 
     assert sorted(await bench.shop.context.database.read(names, system=True)) == ["known", "of the future"]
     assert (await bench.row("of the future")).last_run_at is None
+
+
+async def test_operators_see_how_every_job_is_doing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fail(context: Context, cursor: str | None) -> Ran:
+        raise ValueError("the sky has fallen")
+
+    async def troubled(context: Context, cursor: str | None) -> Ran:
+        return Ran(1, trouble="one row is odd")
+
+    async def vanish(context: Context, cursor: str | None) -> Ran:
+        raise Unavailable("GONE", "The database is away.")
+
+    bench.job("a works")
+    bench.job("b fails", fail)
+    bench.job("c limps", troubled)
+    bench.job("d vanishes", vanish)
+    monkeypatch.setattr(sheet, "clock_jobs", lambda: bench.jobs)
+
+    async def states(seconds: float = 0) -> list[str]:
+        shown = await sheet.clock_sheet(bench.shop.context.database, bench.now + timedelta(seconds=seconds))
+        return [row["state"] for row in shown]
+
+    assert await states() == ["NEW", "NEW", "NEW", "NEW"]
+    with pytest.raises(Unavailable):
+        await bench.worker().run_once()
+    assert await states() == ["OK", "FAILED", "TROUBLE", "RUNNING"]
+    assert await states(66) == ["LATE", "FAILED", "TROUBLE", "STUCK"]
+    rows = await sheet.clock_sheet(bench.shop.context.database, bench.now)
+    assert [row["lastError"] for row in rows] == [None, "ValueError: the sky has fallen", "one row is odd", None]
+    assert [row["heldBy"] is None for row in rows] == [True, True, True, False]

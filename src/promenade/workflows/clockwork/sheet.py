@@ -2,49 +2,50 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from promenade.store.clockwork import ClockRow, read_clock
 from promenade.store.unit import Database
-from promenade.workflows.clockwork.jobs import clock_jobs
+from promenade.workflows.clockwork.jobs import ClockJob, clock_jobs
 
 __all__ = ["clock_sheet"]
+
+LATE = timedelta(minutes=1)
 
 
 async def clock_sheet(database: Database, at: datetime) -> list[dict[str, Any]]:
     """All jobs that this program knows, and those of other versions that the database knows, by name.
 
-    ``every`` is in seconds; ``state`` is RUNNING, STUCK (its worker's lease has run out), FAILED, LATE (due for more
-    than a minute), or OK; moments are UTC.
+    ``every`` is in seconds; moments are UTC. ``state`` is NEW (it has never been looked at), RUNNING, STUCK (its
+    worker died; another takes over), FAILED (it is put off), TROUBLE (it runs, and leaves something undone), LATE (due
+    for more than a minute: does any worker run?), or OK.
     """
     rows = {row.name: row for row in await database.read(read_clock, system=True)}
     jobs = clock_jobs()
-    return [
-        {
-            "job": name,
-            "state": _state(rows.get(name), at),
-            "every": int(jobs[name].every.total_seconds()) if name in jobs else None,
-            "dueAt": _shown(row.due_at if (row := rows.get(name)) else None),
-            "lastRunAt": _shown(row.last_run_at if row else None),
-            "heldBy": row.lease_owner if row else None,
-            "lastError": row.last_error if row else None,
-        }
-        for name in sorted(jobs.keys() | rows.keys())
-    ]
+    return [_line(name, jobs.get(name), rows.get(name), at) for name in sorted(jobs.keys() | rows.keys())]
 
 
-def _state(row: ClockRow | None, at: datetime) -> str:
-    if row is None:
-        return "NEW"
+def _line(name: str, job: ClockJob | None, row: ClockRow | None, at: datetime) -> dict[str, Any]:
+    return {
+        "job": name,
+        "state": "NEW" if row is None else _state(row, job, at),
+        "every": None if job is None else int(job.every.total_seconds()),
+        "dueAt": None if row is None else _shown(row.due_at),
+        "lastRunAt": None if row is None else _shown(row.last_run_at),
+        "heldBy": None if row is None else row.lease_owner,
+        "lastError": None if row is None else row.last_error,
+    }
+
+
+def _state(row: ClockRow, job: ClockJob | None, at: datetime) -> str:
     if row.lease_until is not None:
         return "RUNNING" if row.lease_until > at else "STUCK"
     if row.last_error is not None:
-        return "FAILED"
-    return "LATE" if (at - row.due_at).total_seconds() > _LATE_SECONDS else "OK"
-
-
-_LATE_SECONDS = 60
+        # Whoever fails is put off beyond what would have been the next run.
+        has_run = job is not None and row.last_run_at is not None and row.due_at <= row.last_run_at + job.every
+        return "TROUBLE" if has_run else "FAILED"
+    return "LATE" if at - row.due_at > LATE else "OK"
 
 
 def _shown(moment: datetime | None) -> str | None:
