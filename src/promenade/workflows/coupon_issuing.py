@@ -55,6 +55,10 @@ def check_issuable(kind: IssuingType, at: datetime) -> None:
         raise Conflict("COUPON_TYPE_INACTIVE", message)
     if kind.valid_to is not None and kind.valid_to <= at:
         raise Conflict("COUPON_TYPE_ENDED", f"The validity of the coupon type {kind.code} is over.")
+    _check_code(kind)
+
+
+def _check_code(kind: IssuingType) -> None:
     if kind.is_generic and kind.generic_code is None:
         raise Conflict("NO_GENERIC_CODE", f"The GENERIC coupon type {kind.code} has no genericCode to give out.")
 
@@ -62,7 +66,8 @@ def check_issuable(kind: IssuingType, at: datetime) -> None:
 async def issue_one(
     session: Session, kind: IssuingType, order: Order, *, at: datetime, new_id: Callable[[], str], draw: Draw
 ) -> IssuedCoupon:
-    """`issue_coupons` for one customer. Raises Conflict (CODES_EXHAUSTED) when codes have run out."""
+    """`issue_coupons` for one customer. Raises Conflict (CODES_EXHAUSTED, NO_GENERIC_CODE) when there is no code."""
+    _check_code(kind)
     (coupon,) = await issue_coupons(session, kind, order, at=at, new_id=new_id, draw=draw)
     if coupon is None:
         raise exhausted(kind)

@@ -6,14 +6,16 @@ call that does not fit into the window issues none.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from promenade.errors import Conflict, Invalid, TooMany
 from promenade.store import coupon_pool, issue_windows
 from promenade.store.issue_windows import Issuances
-from promenade.store.unit import Session
+from promenade.store.unit import Database, Session
 from promenade.workflows.context import Context
 from promenade.workflows.coupon_codes import Draw, exhausted
 from promenade.workflows.coupon_issuing import IssuedCoupon, Order, check_issuable, issue_coupons
@@ -69,10 +71,23 @@ async def issue_at_till(context: Context, tenant_id: str, order: IssueOrder, dra
     async def work(session: Session) -> IssueAnswer | timedelta:
         return await _issue(context, session, order, draw)
 
-    answer = await context.database.write(work, tenant=tenant_id)
+    # One at a time in this process: whoever waits for the tenant's window would hold a connection that others need.
+    async with _turn(context.database, tenant_id):
+        answer = await context.database.write(work, tenant=tenant_id)
     if isinstance(answer, timedelta):
         raise _too_many(answer)
     return answer
+
+
+_TURNS: WeakKeyDictionary[Database, WeakValueDictionary[str, asyncio.Lock]] = WeakKeyDictionary()
+
+
+def _turn(database: Database, tenant_id: str) -> asyncio.Lock:
+    turns = _TURNS.setdefault(database, WeakValueDictionary())
+    turn = turns.get(tenant_id)
+    if turn is None:
+        turn = turns[tenant_id] = asyncio.Lock()
+    return turn
 
 
 async def _issue(context: Context, session: Session, order: IssueOrder, draw: Draw) -> IssueAnswer | timedelta:

@@ -9,10 +9,10 @@ from datetime import datetime, timedelta
 import pytest
 
 from promenade.errors import TooMany
-from promenade.store.session import open_database
 from promenade.workflows.till_issue import ISSUED_MAX
+from tests.workflows.clock_coupons.ageing import beside
 from tests.workflows.issuing.test_till_issue import issue, many, refused
-from tests.workflows.shop import NOON, Shop, identity, open_shop
+from tests.workflows.shop import NOON, Shop, open_shop
 
 MICROSECOND = timedelta(microseconds=1)
 
@@ -80,25 +80,16 @@ async def test_each_tenant_has_a_window_of_its_own(shop: Shop) -> None:
 async def test_sixty_four_at_once_get_a_thousand_and_not_one_more(shop: Shop, database_url: str) -> None:
     """Two processes' worth of databases on PostgreSQL; SQLite has one process."""
     await shop.coupon_type("own")
-    contexts = [shop]
-    opened = await open_database(database_url) if shop.context.database.dialect == "postgresql" else None
-    if opened is not None:
-        contexts.append(await open_shop(opened, is_new=False))
     sizes = [1 + place % 31 for place in range(64)]  # 984 of the first 64 ...
     sizes += [20] * 8  # ... and some that cannot all fit
-    answers = await asyncio.gather(
-        *(issue(contexts[at % len(contexts)], *many(size), kind="own") for at, size in enumerate(sizes)),
-        return_exceptions=True,
-    )
+    async with beside(shop, database_url) as shops:
+        answers = await asyncio.gather(
+            *(issue(shops[at % len(shops)], *many(size), kind="own") for at, size in enumerate(sizes)),
+            return_exceptions=True,
+        )
     issued = [one for one in answers if not isinstance(one, BaseException)]
     assert {type(one) for one in answers if isinstance(one, BaseException)} == {TooMany}
     codes = [coupon.code for answer in issued for coupon in answer.issued]
     assert ISSUED_MAX - 31 < len(codes) <= ISSUED_MAX
     assert len(set(codes)) == len(codes) == await shop.count("CouponCodes") == await shop.count("RedemptionLogs")
     assert await refused(shop, ISSUED_MAX - len(codes) + 1) == 60
-    rest = ISSUED_MAX - len(codes)
-    if rest:
-        await issue(shop, *many(rest), kind="own")
-    if opened is not None:
-        await opened.close()
-    assert identity("own")
