@@ -1,4 +1,4 @@
-"""`python -m benchmarks [--quick] [in-process] [http] [public-api] [drafts]`: measure and print."""
+"""`python -m benchmarks [--quick] [PART...]`: measure and print the parts that are named, else all."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import os
 import platform
 
-from benchmarks import admin_drafts, in_process, over_http, public_api
+from benchmarks import admin_drafts, coupons, deliveries, in_process, over_http, public_api
 from benchmarks.measure import CONSOLE
 
 PARTS = {
@@ -14,6 +14,8 @@ PARTS = {
     "http": over_http.run,
     "public-api": public_api.run,
     "drafts": admin_drafts.run,
+    "coupons": coupons.run,
+    "deliveries": deliveries.run,
 }
 
 

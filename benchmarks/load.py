@@ -3,7 +3,10 @@
 It reads one JSON object from standard input ({"host", "port", "clients", "seconds", "requests": [text, ...],
 "limit"}), sends the given raw HTTP requests in turn on every connection, each as soon as the last was answered,
 and writes one JSON object: count, failures, seconds, p50 and p99 in nanoseconds, and the bodies if asked for
-("keep": true). ``limit`` ends the run after so many answers; 0 means time alone ends it.
+("keep": true). ``limit`` ends the run after so many answers; 0 means time alone ends it. With "follow", a list as long
+as the requests, each request is followed by another on the same connection, in which `RESERVATION` stands for the
+reservationId of the answer before; the two count as one. "expect" is text that the last answer must have,
+or it is a failure.
 """
 
 from __future__ import annotations
@@ -18,7 +21,11 @@ from typing import Any, cast
 
 import uvloop
 
-__all__ = ["get", "post"]
+__all__ = ["RESERVATION", "get", "post"]
+
+RESERVATION = "00000000-0000-4000-8000-000000000000"
+"""As long as what takes its place, so that the Content-Length stays right."""
+_MARK = b'"reservationId":"'
 
 
 def get(path: str, headers: dict[str, str], host: str = "127.0.0.1") -> str:
@@ -42,6 +49,8 @@ class Run:
     requests: list[bytes]
     limit: int
     keep: bool
+    follow: list[bytes] = field(default_factory=list)
+    expect: bytes = b""
     sent: int = 0
     end: float = 0.0
     latencies: list[int] = field(default_factory=list)
@@ -49,12 +58,12 @@ class Run:
     first_failure: str = ""
     bodies: list[str] = field(default_factory=list)
 
-    def next(self) -> bytes | None:
-        """The next request, None when the run is over."""
+    def next(self) -> int | None:
+        """The number of the next request, None when the run is over."""
         if (self.limit and self.sent >= self.limit) or (self.end and time.perf_counter() > self.end):
             return None
         self.sent += 1
-        return self.requests[(self.sent - 1) % len(self.requests)]
+        return (self.sent - 1) % len(self.requests)
 
 
 class Client(asyncio.Protocol):
@@ -64,6 +73,8 @@ class Client(asyncio.Protocol):
         self._run = run
         self._buffer = bytearray()
         self._sent_at = 0
+        self._number = 0
+        self._follows = False
         self._transport: asyncio.Transport | None = None
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -84,8 +95,12 @@ class Client(asyncio.Protocol):
         if len(buffer) < head + 4 + length:
             return
         run = self._run
+        if run.follow and not self._follows and buffer[9:10] == b"2":
+            self._follow(bytes(buffer))
+            return
+        self._follows = False
         run.latencies.append(time.perf_counter_ns() - self._sent_at)
-        if buffer[9:10] != b"2":
+        if buffer[9:10] != b"2" or run.expect not in buffer:
             run.failures += 1
             run.first_failure = run.first_failure or buffer[:600].decode(errors="replace")
         elif run.keep:
@@ -102,17 +117,33 @@ class Client(asyncio.Protocol):
 
     def _ask(self) -> None:
         assert self._transport is not None
-        request = self._run.next()
-        if request is None:
+        number = self._run.next()
+        if number is None:
             self.done.set_result(None)
             self._transport.close()
             return
+        self._number = number
         self._sent_at = time.perf_counter_ns()
-        self._transport.write(request)
+        self._transport.write(self._run.requests[number])
+
+    def _follow(self, answer: bytes) -> None:
+        """Send what follows on an answer."""
+        assert self._transport is not None
+        mark = answer.find(_MARK) + len(_MARK)
+        given = answer[mark : mark + len(RESERVATION)] if mark >= len(_MARK) else RESERVATION.encode()
+        self._follows = True
+        self._buffer.clear()
+        self._transport.write(self._run.follow[self._number].replace(RESERVATION.encode(), given))
 
 
 async def _run(job: dict[str, Any]) -> dict[str, Any]:
-    run = Run([request.encode() for request in job["requests"]], job.get("limit", 0), job.get("keep", False))
+    run = Run(
+        [request.encode() for request in job["requests"]],
+        job.get("limit", 0),
+        job.get("keep", False),
+        [request.encode() for request in job.get("follow", ())],
+        job.get("expect", "").encode(),
+    )
     loop = asyncio.get_running_loop()
     start = time.perf_counter()
     run.end = start + job["seconds"] if job["seconds"] else 0.0

@@ -49,8 +49,16 @@ def main() -> None:
     parser.add_argument("--database-url", required=True)
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--data-dir", type=Path, required=True)
+    parser.add_argument("--redis-url")
+    parser.add_argument("--webhook-allow", action="append", default=[])
     options = parser.parse_args()
-    settings = Settings(port=options.port, data_dir=options.data_dir, database=options.database_url)
+    settings = Settings(
+        port=options.port,
+        data_dir=options.data_dir,
+        database=options.database_url,
+        redis_url=options.redis_url,
+        webhook_allow=tuple(options.webhook_allow),
+    )
     uvicorn.run(
         WithNull(cloud(settings)),
         host=settings.host,

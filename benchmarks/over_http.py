@@ -126,9 +126,20 @@ def rate(result: dict[str, Any]) -> float:
 
 
 def load(
-    target: Target, requests: list[str], *, clients: int, seconds: float = 0.0, limit: int = 0, keep: bool = False
+    target: Target,
+    requests: list[str],
+    *,
+    clients: int,
+    seconds: float = 0.0,
+    limit: int = 0,
+    keep: bool = False,
+    follow: list[str] | None = None,
+    expect: str = "",
 ) -> dict[str, Any]:
-    """Run the load generator; ``cpu`` is the server's seconds per answer. One that is no success ends the benchmark."""
+    """Run the load generator (see `benchmarks.load`); ``cpu`` is the server's seconds per answer.
+
+    An answer that is no success ends the benchmark.
+    """
     job = {
         "host": "127.0.0.1",
         "port": target.port,
@@ -137,6 +148,8 @@ def load(
         "limit": limit,
         "keep": keep,
         "requests": requests,
+        "follow": follow or [],
+        "expect": expect,
     }
     before = target.cpu_seconds()
     with tempfile.NamedTemporaryFile("r", suffix=".json") as answer:
@@ -160,11 +173,11 @@ def serving(database_url: str, home: Path) -> Iterator[Target]:
 
 
 @contextmanager
-def running(database_url: str, home: Path) -> Iterator[tuple[int, int]]:
-    """The service on a database that is filled already: its port and its process."""
+def running(database_url: str, home: Path, *more: str) -> Iterator[tuple[int, int]]:
+    """The service on a database that is filled already: its port and its process. ``more``: see `null_app`."""
     port = free_port()
     log = home / "service.log"
-    options = ["--database-url", database_url, "--port", str(port), "--data-dir", str(home)]
+    options = ["--database-url", database_url, "--port", str(port), "--data-dir", str(home), *more]
     with log.open("ab") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.null_app", *options], stdout=output, stderr=subprocess.STDOUT
