@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from ipaddress import ip_address, ip_network
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from promenade.errors import Detail
 from promenade.workflows.authoring.unit import Unit, Write
+from promenade.workflows.webhooks.addresses import Allowed
 
 __all__ = ["check_callback"]
 
@@ -27,25 +27,14 @@ def check_callback(unit: Unit, write: Write, column: str) -> None:
     except ValueError:
         host, port, parts = None, None, urlsplit("")
     plain = not any(character <= " " or character == "\x7f" for character in url)
-    if not host or not plain or parts.scheme not in ("http", "https") or parts.username or parts.password:
+    if not host or port == 0 or not plain or parts.scheme not in ("http", "https") or parts.username or parts.password:
         message = f"{target} must be an https address without a user name."
         unit.faults.add(Detail("INVALID_URL", message, target))
-    elif parts.scheme == "http" and not _is_named(host, port or 80, unit.http_hosts):
+    elif parts.scheme == "http" and not _allowed(unit.http_hosts).names(host, port or 80):
         message = f"{target} must be an https address; plain http is for hosts that the operator allows."
         unit.faults.add(Detail("HTTPS_REQUIRED", message, target))
 
 
-def _is_named(host: str, port: int, allowed: Collection[str]) -> bool:
-    if host in allowed or f"{host}:{port}" in allowed or f"[{host}]:{port}" in allowed:
-        return True
-    try:
-        address = ip_address(host)
-    except ValueError:
-        return False
-    for one in allowed:
-        try:
-            if address in ip_network(one, strict=False):
-                return True
-        except ValueError:
-            continue  # a host name
-    return False
+@lru_cache(8)  # what the operator names does not change while a process runs
+def _allowed(targets: frozenset[str]) -> Allowed:
+    return Allowed(targets)
