@@ -20,6 +20,7 @@ from promenade.events import CampaignLocked
 from promenade.store.cache import open_cache
 from promenade.store.session import open_database
 from promenade.store.unit import Database
+from promenade.worker import delivery as delivering
 from promenade.worker.delivery import Delivery
 from promenade.workflows.webhooks.claiming import claim_messages, waiting
 from promenade.workflows.webhooks.planning import plan_deliveries
@@ -178,6 +179,29 @@ async def test_w3_ten_thousand_waiting_for_a_receiver_that_hangs_delay_no_other(
     assert sorted(waits)[len(waits) // 2] < 1, waits
     assert max(waits) < 5, waits
     assert post.receiver.hanging_max["/hang"] == 1, "more than one place was spent on a receiver that hangs"
+
+
+async def test_w3_more_receivers_that_hang_than_there_are_places_delay_no_other(
+    post: Post, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, number in (("SENDING_MAX", 8), ("CONNECTIONS_MAX", 24), ("FAILING_MAX", 4)):
+        monkeypatch.setattr(delivering, name, number)
+    for number in range(12):
+        post.receiver.answers(f"/hang{number}", Hang())
+        await post.subscribe(f"hang{number}", "COUPON_EXPIRED")
+    await post.subscribe("well", "CAMPAIGN_LOCKED")
+    await post.emit_many(20)
+    stop = asyncio.Event()
+    async with post.delivery() as delivery:
+        running = asyncio.create_task(delivery.run(stop))
+        for number in range(8):
+            await post.receiver.waited(1, path=f"/hang{number}")
+        began = time.monotonic()
+        await post.tell(CampaignLocked("c", "C", "Campaign", None, None, "someone"))
+        await post.receiver.waited(1, path="/well")
+        assert time.monotonic() - began < 8, "it waited until the others gave up"
+        stop.set()
+        await running
 
 
 # --- the cache --------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import Row, bindparam, delete, func, insert, select, update
+from sqlalchemy import Row, bindparam, delete, func, insert, literal, or_, select, update
 
 from promenade.events import WebhookDeliveryDeadLetter
 from promenade.store.outbox import emit_for
@@ -30,6 +30,7 @@ _LOGS = table("NotificationLogs")
 _QUEUE = table("webhook_queue")
 _SUBSCRIPTIONS = table("WebhookSubscriptions")
 _QUEUE_KEY = (_QUEUE.c.tenant_id, _QUEUE.c.delivery_id)
+_LOG_KEY = (_LOGS.c.tenant_id, _LOGS.c.id)
 _SUBSCRIPTION_KEY = (_SUBSCRIPTIONS.c.tenant_id, _SUBSCRIPTIONS.c.id)
 
 
@@ -89,15 +90,28 @@ async def write_outcomes(
 
 
 async def _held(session: Session, outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Those whose lease nobody else has taken over, their rows of the queue held until the unit ends."""
+    """Those whose lease nobody else has taken over, their rows held until the unit ends."""
     if not outcomes:
         return []
-    statement = select(_QUEUE.c.tenant_id, _QUEUE.c.delivery_id, _QUEUE.c.lease_owner)
-    statement = statement.where(among(*_QUEUE_KEY, [outcome.message.claim.key for outcome in outcomes]))
+    keys = [outcome.message.claim.key for outcome in outcomes]
+    statement = select(*_QUEUE_KEY, _QUEUE.c.lease_owner).where(among(*_QUEUE_KEY, keys))
     if session.dialect == "postgresql":
-        statement = statement.order_by(_QUEUE.c.tenant_id, _QUEUE.c.delivery_id).with_for_update()
+        await _lock_first(session, outcomes, keys)
+        statement = statement.order_by(*_QUEUE_KEY).with_for_update()
     owners = {(row.tenant_id, row.delivery_id): row.lease_owner for row in await session.execute(statement)}
     return [one for one in outcomes if owners.get(one.message.claim.key) == one.message.claim.token]
+
+
+async def _lock_first(session: Session, outcomes: Sequence[Outcome], keys: Sequence[Key]) -> None:
+    """Hold what comes before the queue wherever several are held: subscriptions whose health may change, then logs."""
+    told = {one.subscription for one in outcomes if one.subscription and one.status != "RETRYING"}
+    if told:
+        any_fails = any(outcome.is_given_up for outcome in outcomes)
+        changing = or_(_SUBSCRIPTIONS.c.failure_count != 0, literal(any_fails))
+        subscriptions = select(_SUBSCRIPTIONS.c.id).where(among(*_SUBSCRIPTION_KEY, sorted(told)), changing)
+        await session.execute(subscriptions.order_by(*_SUBSCRIPTION_KEY).with_for_update())
+    logs = select(_LOGS.c.id).where(among(*_LOG_KEY, keys))
+    await session.execute(logs.order_by(*_LOG_KEY).with_for_update())
 
 
 async def _write_queue(session: Session, held: Sequence[Outcome]) -> None:

@@ -12,6 +12,7 @@ import ssl
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import takewhile
 from types import TracebackType
 from typing import Self
 
@@ -46,8 +47,10 @@ REPAIR_SECONDS = 60.0  # between two looks for moments that another clock has gi
 STOP_SECONDS = 5.0  # what is under way may take so long to end; receivers mostly answer within it
 REST_SECONDS_MAX = 1.0  # of a lane that keeps failing
 
-SENDING_MAX = 256  # attempts at once
-FAILING_MAX = SENDING_MAX // 2  # of them in lanes that failed last: those that work keep the other half
+SENDING_MAX = 256  # attempts at once that began within the last second
+SLOW_SECONDS = 1.0
+CONNECTIONS_MAX = 512  # attempts at once in all: many receivers that hang at a time leave places to others
+FAILING_MAX = 128  # of them in lanes that failed last: those that work keep the other places
 HELD_MAX = 4096  # deliveries claimed at once
 AHEAD_MAX = HELD_MAX // 2  # of them ahead of their turn: a lane that comes new finds room
 LANES_MAX = 32  # claimed from in one unit of work
@@ -82,7 +85,7 @@ class Delivery:
         allowed = Allowed(context.webhook_allow)
         self._sender = Sender(allowed, tls or trusted_roots(), resolve=resolve, seconds_max=seconds_max)
         self._lanes: dict[str, Lane] = {}
-        self._tasks: dict[asyncio.Task[None], Message] = {}
+        self._tasks: dict[asyncio.Task[None], tuple[float, Message]] = {}  # with when it began, the oldest first
         self._held: dict[tuple[str, str], Message] = {}
         self._outcomes: list[Outcome] = []
         self._to_release: list[Claim] = []
@@ -265,17 +268,24 @@ class Delivery:
                 started = self._start_one(lane) or started
 
     def _start_one(self, lane: Lane) -> bool:
-        while lane.can_start and len(self._tasks) < SENDING_MAX and self._is_open:
+        while lane.can_start and self._is_open and self._has_place():
             claimed_at, message = lane.waiting.popleft()
             if _now() - claimed_at > _STALE_SECONDS:
                 self._give_back([message.claim])
                 continue
             lane.under_way += 1
             task = asyncio.create_task(self._attempt(lane, message), name="webhook")
-            self._tasks[task] = message
+            self._tasks[task] = (_now(), message)
             task.add_done_callback(self._tasks.pop)
             return True
         return False
+
+    def _has_place(self) -> bool:
+        if len(self._tasks) < SENDING_MAX:
+            return True
+        slow_since = _now() - SLOW_SECONDS
+        slow = sum(1 for _ in takewhile(lambda one: one[0] < slow_since, self._tasks.values()))
+        return len(self._tasks) < CONNECTIONS_MAX and len(self._tasks) - slow < SENDING_MAX
 
     async def _attempt(self, lane: Lane, message: Message) -> None:
         outcome: Outcome | None = None
@@ -294,10 +304,10 @@ class Delivery:
         else:
             self._give_back(lane.failed(_now(), self._rest_seconds_max))
         self._news.set()
-        if len(self._tasks) < SENDING_MAX:
+        if len(self._tasks) < SENDING_MAX:  # else it is for the lane whose turn it is
             self._start_one(lane)
         else:
-            asyncio.get_running_loop().call_soon(self._start)  # once this one has left its place to whose turn it is
+            asyncio.get_running_loop().call_soon(self._start)
 
     def _give_back(self, claims: Sequence[Claim]) -> None:
         for claim in claims:
@@ -317,7 +327,7 @@ class Delivery:
         self._is_open = False
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=STOP_SECONDS)
-        cut = list(self._tasks.values())
+        cut = [message for _, message in self._tasks.values()]
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -10,9 +10,12 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from promenade.store.outbox import emit
 from promenade.store.unit import Session
+from promenade.workflows.webhooks.claiming import claim_messages, waiting
+from promenade.workflows.webhooks.outcomes import Outcome, record_outcomes
+from promenade.workflows.webhooks.planning import plan_deliveries
 from tests.kit.receiver import Answer, Close
 from tests.workflows.shop import identity
-from tests.workflows.webhooks.post import SECRET, Post, an_event
+from tests.workflows.webhooks.post import SECRET, Post, an_event, open_post
 
 
 async def test_an_event_reaches_its_subscriber_signed(post: Post) -> None:
@@ -191,3 +194,30 @@ async def test_a_corrected_address_is_used_for_what_waits(post: Post) -> None:
     await post.deliver()
     assert len(post.receiver.requests("/right")) == 1
     assert (await post.log()).callback_url == f"{post.receiver.url}/right"
+
+
+async def test_s1_subscribers_of_another_tenant_are_told_nothing(post: Post) -> None:
+    other = await open_post(post.context.database, post.receiver, "tenant-b")
+    await other.subscribe("theirs", "*")
+    await post.subscribe("ours", "*")
+    await post.emit("c1")
+    await other.emit("c2")
+    await post.deliver()
+    seen = {(request.path, request.headers["webhook-id"]) for request in post.receiver.requests()}
+    assert seen == {("/ours", identity("c1")), ("/theirs", identity("c2"))}
+    assert [log.event_id for log in await other.logs()] == [identity("c2")]
+
+
+async def test_who_has_lost_its_lease_writes_nothing(post: Post) -> None:
+    await post.subscribe("shop")
+    await post.emit("c1")
+    await plan_deliveries(post.context, 10)
+    (lane,) = [name for name, _ in (await waiting(post.context)).lanes]
+    (message,) = await claim_messages(post.context, {lane: 1}, ())
+    post.later(minutes=2)
+    await post.deliver()
+    late = Outcome(message, "DEAD_LETTER", post.context.clock(), 500, "The receiver answered 500.")
+    await record_outcomes(post.context, [late])
+    assert (await post.log()).status == "DELIVERED"
+    assert not await post.outbox("WEBHOOK_DELIVERY_DEAD_LETTER")
+    assert (await post.subscription("shop")).failure_count == 0
