@@ -1,7 +1,7 @@
 """One worker of all runs a job that is due: it claims the job, runs it, and writes down what came of it.
 
 A worker that dies in the middle keeps the job until its lease runs out. Moments farther ahead than any that could be
-given now were given by a clock that has been set back since, and are not waited for (reliability A4).
+given now were given by a clock that has been set back since, and are not waited for.
 """
 
 from __future__ import annotations
