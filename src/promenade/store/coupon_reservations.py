@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Column, ColumnElement, Table, and_, exists, func, insert, or_, update
+from sqlalchemy import Column, ColumnElement, and_, insert, or_, update
 
 from odata_server.sql.connection import Kept
+from promenade.store.coupon_edges import HOLD, REDEEM
 from promenade.store.coupon_statements import CouponRow, HeldRow, ReservationRow
 from promenade.store.recurring import parameter
 from promenade.store.schema import table
@@ -37,7 +38,6 @@ __all__ = [
 ]
 
 _CODES = table("CouponCodes")
-_TYPES = table("CouponTypes")
 _RESERVATIONS = table("coupon_reservations")
 
 Held = HeldRow
@@ -146,63 +146,13 @@ def _moment() -> ColumnElement[datetime]:
     return parameter("given_at", _CODES.c.modified_at.type)
 
 
-def _runs(rows: Table, until: str) -> ColumnElement[bool]:
-    """Whether what may have a beginning and an end lasts."""
-    begins, ends = rows.c.valid_from, rows.c[until]
-    return and_(or_(begins.is_(None), begins <= _moment()), or_(ends.is_(None), ends > _moment()))
-
-
-def _type_runs() -> ColumnElement[bool]:
-    return exists().where(
-        _TYPES.c.id == _given(_TYPES.c.id, "type_id"), _TYPES.c.status == "ACTIVE", _runs(_TYPES, "valid_to")
-    )
-
-
-def _has_run_out() -> ColumnElement[bool]:
-    return or_(_CODES.c.reserved_until.is_(None), _CODES.c.reserved_until <= _moment())
-
-
 _WRITTEN = {"version": _CODES.c.version + 1, "modified_at": _moment()}
-_RESERVE = Kept(
-    update(_CODES)
-    .where(
-        _CODES.c.id == _given(_CODES.c.id),
-        _CODES.c.redeemed_transaction_id.is_(None),
-        func.coalesce(_CODES.c.reservation_ref, "") == _given(_CODES.c.reservation_ref, "seen_ref"),
-        or_(_CODES.c.status == "ACTIVE", and_(_CODES.c.status == "RESERVED", _has_run_out())),
-        _runs(_CODES, "valid_until"),
-        _type_runs(),
-    )
-    .values(
-        status="RESERVED",
-        reservation_ref=_given(_CODES.c.reservation_ref),
-        reserved_until=_given(_CODES.c.reserved_until),
-        reserved_by_transaction_id=_given(_CODES.c.reserved_by_transaction_id),
-        **_WRITTEN,
-    )
-)
 _IS_HELD = and_(
     _CODES.c.id == _given(_CODES.c.id),
     _CODES.c.reservation_ref == _given(_CODES.c.reservation_ref),
     _CODES.c.status == "RESERVED",
     _CODES.c.redeemed_transaction_id.is_(None),
     _CODES.c.reserved_until > _moment(),
-)
-_REDEEM = Kept(
-    update(_CODES)
-    .where(
-        _IS_HELD,
-        _CODES.c.reserved_by_transaction_id == _given(_CODES.c.reserved_by_transaction_id),
-        _runs(_CODES, "valid_until"),
-        _type_runs(),
-    )
-    .values(
-        status="REDEEMED",
-        redeemed_at=_moment(),
-        redeemed_transaction_id=_given(_CODES.c.reserved_by_transaction_id),
-        redemption_count=_CODES.c.redemption_count + 1,
-        **_WRITTEN,
-    )
 )
 _CANCEL = Kept(
     update(_CODES)
@@ -221,34 +171,39 @@ _ACTIVATE = Kept(
 
 
 async def reserve_code(
-    session: Session, coupon: Coupon, reservation_id: str, transaction_id: str, until: datetime, at: datetime
+    session: Session,
+    coupon: Coupon,
+    reservation_id: str,
+    transaction_id: str,
+    customer_id: str | None,
+    until: datetime,
+    at: datetime,
 ) -> bool:
-    """ACTIVE, or reserved and run out -> RESERVED; False: it is not as ``coupon`` says any more."""
+    """ACTIVE, or reserved and run out -> RESERVED, and its log; False: it is not as ``coupon`` says any more."""
     row = coupon.row
-    given = {
-        "given_id": row.coupon_id,
-        "given_type_id": coupon.kind.id,
-        "given_seen_ref": row.reservation_ref or "",
-        "given_reservation_ref": reservation_id,
-        "given_reserved_until": until,
-        "given_reserved_by_transaction_id": transaction_id,
-        "given_at": at,
-    }
-    return await session.rowcount(_RESERVE, given) == 1
+    seen, values = row.reservation_ref, (row.coupon_id, coupon.kind.id, transaction_id, customer_id, reservation_id)
+    return bool(await session.hot(HOLD, (at, session.tenant, *values, until, seen)))
 
 
 async def redeem_code(
-    session: Session, reservation: Reservation, reservation_id: str, transaction_id: str, at: datetime
-) -> bool:
-    """RESERVED -> REDEEMED by its own live reservation and transaction; False: it cannot be at ``at``."""
-    given = {
-        "given_id": reservation.row.coupon_id,
-        "given_type_id": reservation.kind.id,
-        "given_reservation_ref": reservation_id,
-        "given_reserved_by_transaction_id": transaction_id,
-        "given_at": at,
-    }
-    return await session.rowcount(_REDEEM, given) == 1
+    session: Session,
+    reservation: Reservation,
+    reservation_id: str,
+    transaction_id: str,
+    *,
+    origin: str,
+    log_id: str,
+    at: datetime,
+) -> tuple[bool, bool]:
+    """RESERVED -> REDEEMED by its own live reservation and transaction, counted, with its claim and its log.
+
+    Whether the limits of the type had room, and whether it was redeemed. If not, what was counted is to be undone.
+    """
+    row, kind = reservation.row, reservation.kind
+    values = (row.coupon_id, kind.id, transaction_id, row.customer_id, reservation_id)
+    limits = (kind.max_redemptions, kind.max_redemptions_per_customer)
+    (found,) = await session.hot(REDEEM, (at, session.tenant, *values, *limits, origin, log_id))
+    return bool(found[0]), bool(found[1])
 
 
 async def cancel_code(session: Session, coupon_id: str, reservation_id: str, at: datetime) -> bool:

@@ -59,32 +59,56 @@ def _refusal(reservation: Reservation, transaction_id: str, at: datetime) -> str
 async def _redeem(
     context: Context, session: Session, reservation: Reservation, reservation_id: str, transaction_id: str
 ) -> None:
+    at = context.clock()
+    event = CouponRedeemed(
+        coupon_id=reservation.row.coupon_id,
+        coupon_type_id=reservation.kind.id,
+        transaction_id=transaction_id,
+        customer_id=reservation.row.customer_id,
+    )
+    await emit(session, event, event_id=context.new_id(), at=at)  # before anything is held that others wait for
+    if reservation.row.state is None:
+        is_counted, is_done = await redeem_code(
+            session,
+            reservation,
+            reservation_id,
+            transaction_id,
+            origin=context.origin,
+            log_id=context.new_id(),
+            at=at,
+        )
+    else:
+        is_counted, is_done = await _redeem_shared(context, session, reservation, reservation_id, transaction_id, at)
+    if not is_done:
+        # While this one waited for the counts, another use of this very reservation may have reached the limit.
+        if is_counted or await find_reservation(session.hot, session.tenant or "", reservation_id) != reservation:
+            raise Overtaken
+        raise Refused("USAGE_LIMIT_REACHED")
+    until = reservation.row.reserved_until
+    if until is not None and context.clock() >= until:  # it may have taken a while to get hold of the counts
+        raise Refused("RESERVATION_EXPIRED")
+
+
+async def _redeem_shared(
+    context: Context,
+    session: Session,
+    reservation: Reservation,
+    reservation_id: str,
+    transaction_id: str,
+    at: datetime,
+) -> tuple[bool, bool]:
+    """As `redeem_code`, of a code that many share."""
     row, kind = reservation.row, reservation.kind
     uses = await _count(session, reservation)
     if uses is None:
-        if await find_reservation(session.hot, session.tenant or "", reservation_id) != reservation:
-            raise Overtaken  # while this one waited for the counts, another use of this very reservation reached them
-        raise Refused("USAGE_LIMIT_REACHED")
-    at = context.clock()  # read once more: it may have taken a while to get hold of the counts
-    if row.state is None:
-        done = await redeem_code(session, reservation, reservation_id, transaction_id, at)
-    else:
-        done = await redeem_reservation(session, reservation_id, at)
-        if done and row.coupon_id is not None:
-            done = await claims.count_generic(session, row.coupon_id, transaction_id, at)
-    if not done:
-        raise Overtaken
-    await _record(context, session, reservation, transaction_id, uses if kind.is_generic else 0, at)
-
-
-async def _record(
-    context: Context, session: Session, reservation: Reservation, transaction_id: str, slot: int, at: datetime
-) -> None:
-    """The claim, which a confirm may take over, the log and the event."""
-    coupon_id, kind, customer_id = reservation.row.coupon_id, reservation.kind, reservation.row.customer_id
+        return False, False
+    if not await redeem_reservation(session, reservation_id, at):
+        return True, False
+    if row.coupon_id is not None and not await claims.count_generic(session, row.coupon_id, transaction_id, at):
+        return True, False
     await claims.insert_claim(
         session,
-        Claim(coupon_id or kind.id, slot, kind.id, promotion_id=None, customer_id=customer_id),
+        Claim(row.coupon_id or kind.id, uses, kind.id, promotion_id=None, customer_id=row.customer_id),
         origin=context.origin,
         transaction_id=transaction_id,
         transaction_counter=None,
@@ -94,17 +118,14 @@ async def _record(
     await write_log(
         session,
         context.new_id(),
-        coupon_id=coupon_id,
+        coupon_id=row.coupon_id,
         coupon_type_id=kind.id,
         action="REDEEMED",
         at=at,
         transaction_id=transaction_id,
-        customer_id=customer_id,
+        customer_id=row.customer_id,
     )
-    event = CouponRedeemed(
-        coupon_id=coupon_id, coupon_type_id=kind.id, transaction_id=transaction_id, customer_id=customer_id
-    )
-    await emit(session, event, event_id=context.new_id(), at=at)
+    return True, True
 
 
 async def _count(session: Session, reservation: Reservation) -> int | None:

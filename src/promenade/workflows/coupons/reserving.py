@@ -89,7 +89,9 @@ async def _reserve_own(
     if is_reserved and row.reserved_until is not None and at < row.reserved_until:  # by this very transaction
         return Reserved(None, row.reservation_ref, row.reserved_until)
     reservation_id, until = context.new_id(), _end(coupon, at)
-    if not await reserve_code(session, coupon, reservation_id, order.transaction_id, until, at):
+    customer_id = order.customer_id or row.customer_id
+    # INVARIANT: the log of a reservation has the reservation's ID. For whom a code was reserved stands there alone.
+    if not await reserve_code(session, coupon, reservation_id, order.transaction_id, customer_id, until, at):
         raise Overtaken
     if is_reserved:  # it had run out, and no sweeper has come by
         await write_log(
@@ -102,7 +104,6 @@ async def _reserve_own(
             transaction_id=row.reserved_by_transaction_id,
             customer_id=row.customer_id,
         )
-    await _log_reserved(session, reservation_id, order, coupon, at)
     return Reserved(None, reservation_id, until)
 
 
@@ -140,24 +141,17 @@ async def _reserve_shared(
         until=until,
         at=at,
     )
-    await _log_reserved(session, reservation_id, order, coupon, at)
-    return Reserved(None, reservation_id, until)
-
-
-async def _log_reserved(
-    session: Session, reservation_id: str, order: ReserveOrder, coupon: Coupon, at: datetime
-) -> None:
-    # INVARIANT: the log of a reservation has the reservation's ID. For whom a code was reserved stands there alone.
     await write_log(
         session,
         reservation_id,
-        coupon_id=coupon.row.coupon_id,
-        coupon_type_id=coupon.kind.id,
+        coupon_id=row.coupon_id,
+        coupon_type_id=kind.id,
         action="RESERVED",
         at=at,
         transaction_id=order.transaction_id,
-        customer_id=order.customer_id or coupon.row.customer_id,
+        customer_id=order.customer_id or row.customer_id,
     )
+    return Reserved(None, reservation_id, until)
 
 
 def _end(coupon: Coupon, at: datetime) -> datetime:
