@@ -129,8 +129,8 @@ def print_rows(rows: list[dict[str, Any]], *, as_json: bool) -> None:
     from rich.table import Table
 
     shown = Table(box=None, pad_edge=False)
-    for name in rows[0]:
-        shown.add_column(name, overflow="fold")
+    for place, name in enumerate(rows[0]):
+        shown.add_column(name, overflow="fold", no_wrap=place == 0)  # what a row is called stays in one piece
     for row in rows:
         shown.add_row(*("" if value is None else str(value) for value in row.values()))
     Console().print(shown)

@@ -49,4 +49,4 @@ def _state(row: ClockRow, job: ClockJob | None, at: datetime) -> str:
 
 
 def _shown(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat(timespec="seconds")
+    return None if moment is None else f"{moment:%Y-%m-%dT%H:%M:%SZ}"
