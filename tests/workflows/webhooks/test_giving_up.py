@@ -9,6 +9,9 @@ from sqlalchemy import delete
 from promenade import metrics
 from promenade.store.schema import table
 from promenade.store.unit import Session
+from promenade.workflows.webhooks.claiming import claim_messages
+from promenade.workflows.webhooks.outcomes import Outcome, record_outcomes
+from promenade.workflows.webhooks.planning import plan_deliveries
 from tests.kit.receiver import Answer, Redirect
 from tests.workflows.shop import identity
 from tests.workflows.webhooks.post import SCHEDULE, Post
@@ -142,3 +145,16 @@ async def test_redirects_are_failures_that_nobody_follows(post: Post) -> None:
     log = await post.log()
     assert (log.status, log.http_status) == ("RETRYING", 307)
     assert "redirect" in log.last_error
+
+
+async def test_what_comes_in_together_counts_in_the_order_in_which_it_came(post: Post) -> None:
+    await post.subscribe("shop", "COUPON_EXPIRED")
+    await post.emit(*(f"c{number}" for number in range(6)))
+    await plan_deliveries(post.context, 10)
+    at = post.context.clock()
+    messages = await claim_messages(post.context, {identity("shop"): 6}, ())
+    outcomes = [Outcome(message, "DEAD_LETTER", at, 500, "The receiver answered 500.") for message in messages]
+    outcomes[4] = Outcome(messages[4], "DELIVERED", at, 200)
+    await record_outcomes(post.context, outcomes)
+    subscription = await post.subscription("shop")
+    assert (subscription.failure_count, subscription.is_active) == (1, True)
