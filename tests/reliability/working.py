@@ -34,8 +34,8 @@ class TellingWorker(Worker):
         self._stop = stop
         self._jobs_left = jobs or sys.maxsize
 
-    async def run_once(self) -> int:
-        done = await super().run_once()
+    async def do_jobs(self) -> int:
+        done = await super().do_jobs()
         if not done and not await self._context.database.read(is_unfinished, system=True):
             self._stop.set()
         return done

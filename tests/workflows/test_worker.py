@@ -9,8 +9,9 @@ from sqlalchemy import select
 from promenade.model.declare import Service
 from promenade.store.schema import draft_table
 from promenade.store.unit import Session
-from promenade.worker import Worker
+from promenade.worker import Clockwork, Worker
 from promenade.workflows.authoring import Authoring
+from promenade.workflows.clockwork import clock_jobs
 from promenade.workflows.drafts import Drafts
 from tests.workflows.sales import PRICED
 from tests.workflows.shop import Shop
@@ -49,7 +50,7 @@ async def test_jobs_of_several_tenants_are_done_each_for_its_own(shop: Shop) -> 
         assert (balance.customer_id, balance.points) == ("C1", 20)
 
 
-async def test_drafts_that_nobody_touches_go_with_the_rounds_of_the_worker(shop: Shop) -> None:
+async def test_drafts_that_nobody_touches_go_by_the_clock(shop: Shop) -> None:
     async def begin(session: Session) -> None:
         at, ids = shop.context.clock(), shop.context.new_id
         authoring = Authoring(session, user="ann", at=at, new_id=ids, service=Service.ADMIN)
@@ -58,12 +59,13 @@ async def test_drafts_that_nobody_touches_go_with_the_rounds_of_the_worker(shop:
     async def left(session: Session) -> int:
         return len(await session.execute(select(draft_table("drafts").c.draft_uuid)))
 
-    database, worker = shop.context.database, Worker(shop.context)
+    database = shop.context.database
+    clockwork = Clockwork(shop.context, {"drafts.purge": clock_jobs()["drafts.purge"]})
     await database.write(begin, tenant=shop.tenant, user="ann", at=shop.context.clock())
-    await worker.run_once()
+    await clockwork.run_once()
     shop.later(days=29)
-    await worker.run_once()
+    await clockwork.run_once()
     assert await database.read(left, tenant=shop.tenant) == 1
     shop.later(days=1, minutes=1)
-    await worker.run_once()
+    await clockwork.run_once()
     assert await database.read(left, tenant=shop.tenant) == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,8 +11,11 @@ from typing import Any
 
 from sqlalchemy import select
 
+from odata_server.sql.connection import Kept
 from promenade.store.authored import insert_rows, update_rows
 from promenade.store.authored_faults import BrokenConstraint, Constraint, guarded
+from promenade.store.hot import hot_statement
+from promenade.store.recurring import parameter
 from promenade.store.schema import table
 from promenade.store.unit import Session
 from promenade.store.upsert import upsert
@@ -106,31 +111,36 @@ class IssuedCode:
     valid_until: datetime | None
 
 
+_TYPE_ID = parameter("coupon_type_id", _TYPES.c.id.type)
+_HOLD_TYPE = Kept(select(_TYPES.c.id).where(_TYPES.c.id == _TYPE_ID).with_for_update(read=True))
+_READ_TYPE = Kept(
+    select(
+        _TYPES.c.id,
+        _TYPES.c.code,
+        _TYPES.c.status,
+        _TYPES.c.code_type,
+        _TYPES.c.generic_code,
+        _TYPES.c.valid_to,
+        _TYPES.c.validity_days,
+        _TYPES.c.requires_activation,
+        _CONFIGURATIONS.c.id.label("configuration_id"),
+        _CONFIGURATIONS.c.prefix,
+        _CONFIGURATIONS.c.suffix,
+        _CONFIGURATIONS.c.length,
+        _CONFIGURATIONS.c.alphabet,
+        _CONFIGURATIONS.c.check_character,
+    )
+    .join_from(_TYPES, _CONFIGURATIONS, _CONFIGURATIONS.c.coupon_type_id == _TYPES.c.id, isouter=True)
+    .where(_TYPES.c.id == _TYPE_ID)
+)
+
+
 async def read_type(session: Session, coupon_type_id: str, *, held: bool = False) -> IssuingType | None:
     """The coupon type with its code configuration, or None; ``held``: it stays as it is until the unit ends."""
-    statement = (
-        select(
-            _TYPES.c.id,
-            _TYPES.c.code,
-            _TYPES.c.status,
-            _TYPES.c.code_type,
-            _TYPES.c.generic_code,
-            _TYPES.c.valid_to,
-            _TYPES.c.validity_days,
-            _TYPES.c.requires_activation,
-            _CONFIGURATIONS.c.id.label("configuration_id"),
-            _CONFIGURATIONS.c.prefix,
-            _CONFIGURATIONS.c.suffix,
-            _CONFIGURATIONS.c.length,
-            _CONFIGURATIONS.c.alphabet,
-            _CONFIGURATIONS.c.check_character,
-        )
-        .join_from(_TYPES, _CONFIGURATIONS, _CONFIGURATIONS.c.coupon_type_id == _TYPES.c.id, isouter=True)
-        .where(_TYPES.c.id == coupon_type_id)
-    )
+    given = {"coupon_type_id": coupon_type_id}
     if held and session.dialect == "postgresql":
-        await session.execute(select(_TYPES.c.id).where(_TYPES.c.id == coupon_type_id).with_for_update(read=True))
-    rows = await session.execute(statement)
+        await session.execute(_HOLD_TYPE, given)
+    rows = await session.execute(_READ_TYPE, given)
     if not rows:
         return None
     row = rows[0]
@@ -196,14 +206,28 @@ async def take_from_pool(session: Session, issue: Issue, customer_ids: Sequence[
     return [IssuedCode(row.id, row.code, issue.valid_until or row.valid_until) for row in rows]
 
 
+@hot_statement(
+    "shared codes among",
+    postgresql="""
+        SELECT generic_code FROM coupon_types WHERE tenant_id = $1::varchar AND generic_code = ANY($2::varchar[])
+    """,
+)
+def _shared_codes(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+    tenant_id, texts = params
+    return connection.execute(
+        "SELECT generic_code FROM coupon_types"
+        " WHERE tenant_id = ? AND generic_code IN (SELECT value FROM json_each(?))",
+        (tenant_id, json.dumps(texts)),
+    ).fetchall()
+
+
 async def add_codes(session: Session, codes: Sequence[Mapping[str, Any]]) -> set[str]:
     """Add codes, as rows that have the same columns; the answer is the IDs of those whose text was free.
 
     A text is taken that another code of the tenant has, or that a GENERIC type shares among all.
     """
     texts = [row["code"] for row in codes]
-    taken = await session.execute(select(_TYPES.c.generic_code).where(_TYPES.c.generic_code.in_(texts)))
-    shared = {row.generic_code for row in taken}
+    shared = {code for (code,) in await session.hot("shared codes among", (session.tenant, texts))}
     rows = [dict(row) for row in codes if row["code"] not in shared]
     try:
         async with guarded(session):

@@ -1,4 +1,4 @@
-"""Rounds of a worker: side effects of sales, batches of codes, forecasts.
+"""Rounds of a worker: side effects of sales, and beside them what can wait, batches of codes and forecasts.
 
 A worker that fails tries again later; it never ends by itself.
 """
@@ -6,13 +6,12 @@ A worker that fails tries again later; it never ends by itself.
 from __future__ import annotations
 
 import asyncio
-import secrets
-from datetime import datetime, timedelta
+from collections.abc import Awaitable, Callable
 
 import structlog
 
 from promenade.errors import Unavailable
-from promenade.workflows import drafts
+from promenade.worker.drawing import SecretDraw
 from promenade.workflows.context import Context
 from promenade.workflows.coupon_generation import work_on_a_batch
 from promenade.workflows.forecast_runs import run_forecasts
@@ -32,7 +31,6 @@ BATCH = 16  # jobs of one claim run together: on SQLite they share a commit
 POLL_SECONDS = 1.0  # how long work confirmed by another process may wait
 PAUSE_SECONDS = 2.0  # after the database could not be reached
 REST_SECONDS_MAX = 0.1  # codes and forecasts rest as long as they worked, up to this: tills have the other half
-PURGE_EVERY = timedelta(hours=1)
 
 _log = structlog.get_logger(__name__)
 
@@ -47,59 +45,62 @@ class Worker:
         poll_seconds: float = POLL_SECONDS,
         lease_seconds: int = LEASE_SECONDS,
         attempts_max: int = ATTEMPTS_MAX,
-        draw: Draw = secrets.choice,
+        draw: Draw | None = None,
     ) -> None:
         self._context = context
         self._poll_seconds = poll_seconds
         self._lease_seconds = lease_seconds
         self._attempts_max = attempts_max
-        self._draw = draw
-        self._purged_at: datetime | None = None
-        self._had_jobs = False
+        self._draw = draw or SecretDraw()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Work until ``stop`` is set; jobs under way are finished first."""
+        """Work until ``stop`` is set; what is under way is finished first."""
+        await asyncio.gather(self._run_sales(stop), self._run_rest(stop))
+
+    async def _run_sales(self, stop: asyncio.Event) -> None:
+        ready = self._context.jobs_ready
         while not stop.is_set():
-            self._context.jobs_ready.clear()
-            began = asyncio.get_running_loop().time()
-            try:
-                done = await self.run_once()
-            except Unavailable as error:
-                _log.warning("worker.paused", reason=error.message)
-                await _first_of(stop, timeout_seconds=PAUSE_SECONDS)
-                continue
-            except Exception:  # whatever it is: sales wait for this loop
-                _log.exception("worker.paused")
-                await _first_of(stop, timeout_seconds=PAUSE_SECONDS)
-                continue
-            if not done:
-                await _first_of(stop, self._context.jobs_ready, timeout_seconds=self._poll_seconds)
-            elif not self._had_jobs:
-                took = asyncio.get_running_loop().time() - began
-                await _first_of(stop, self._context.jobs_ready, timeout_seconds=min(took, REST_SECONDS_MAX))
+            ready.clear()
+            done = await self._attempted(stop, self.do_jobs)
+            if done == 0:
+                await _first_of(stop, ready, timeout_seconds=self._poll_seconds)
+
+    async def _run_rest(self, stop: asyncio.Event) -> None:
+        now = asyncio.get_running_loop().time
+        while not stop.is_set():
+            began = now()
+            done = await self._attempted(stop, self.do_what_can_wait)
+            rest = min(now() - began, REST_SECONDS_MAX) if done else self._poll_seconds
+            if done is not None:
+                await _first_of(stop, timeout_seconds=rest)
+
+    async def _attempted(self, stop: asyncio.Event, work: Callable[[], Awaitable[int]]) -> int | None:
+        """How much there was to do; None: that could not be told, and there was a pause."""
+        try:
+            return await work()
+        except Unavailable as error:
+            _log.warning("worker.paused", reason=error.message)
+        except Exception:  # whatever it is: sales wait for this loop
+            _log.exception("worker.paused")
+        await _first_of(stop, timeout_seconds=PAUSE_SECONDS)
+        return None
 
     async def run_once(self) -> int:
-        """Carry out jobs, then make a portion of coupon codes, then a stretch of a forecast; how much there was to do.
+        """Do some of everything; how much there was to do. Raises Unavailable with the database away."""
+        return await self.do_jobs() + await self.do_what_can_wait()
 
-        Sales come first: codes and forecasts never keep them waiting for longer than a portion takes, and forecasts
-        rest while more of them are waiting. Now and then left drafts are deleted.
+    async def do_jobs(self) -> int:
+        """Carry out jobs of sales; how many there were. Raises Unavailable with the database away."""
+        claimed = await claim_jobs(self._context, BATCH, self._lease_seconds)
+        await asyncio.gather(*(self._carry_out(job) for job in claimed))
+        return len(claimed)
+
+    async def do_what_can_wait(self) -> int:
+        """Make a portion of coupon codes, then a stretch of a forecast; how many of the two there were.
+
         Raises Unavailable with the database away.
         """
-        claimed = await claim_jobs(self._context, BATCH, self._lease_seconds)
-        self._had_jobs = bool(claimed)
-        await asyncio.gather(*(self._carry_out(job) for job in claimed))
-        done = len(claimed) + await self._purge() + await work_on_a_batch(self._context, self._draw)
-        return done if len(claimed) == BATCH else done + await run_forecasts(self._context)
-
-    async def _purge(self) -> int:
-        """Delete what nobody has touched for long, when the worker begins and then every hour; how many there were."""
-        at = self._context.clock()
-        if self._purged_at is not None and at - self._purged_at < PURGE_EVERY:
-            return 0
-        gone = await drafts.purge(self._context)
-        if not gone:  # otherwise there may be more, after what others wait for
-            self._purged_at = at
-        return gone
+        return await work_on_a_batch(self._context, self._draw) + await run_forecasts(self._context)
 
     async def _carry_out(self, job: ClaimedJob) -> None:
         """Carry out one job; never raises, because its neighbours in the batch must not be left alone."""

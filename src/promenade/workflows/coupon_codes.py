@@ -6,15 +6,32 @@ That source is cryptographic wherever codes are worth money; tests bring one of 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from promenade.errors import Conflict
 from promenade.store.coupon_pool import CodeShape, IssuingType, add_codes
 from promenade.store.unit import Session
 
-__all__ = ["DEFAULT_SHAPE", "Draw", "check_character", "exhausted", "generate_code", "make_codes", "refuse_too_many"]
+__all__ = [
+    "DEFAULT_SHAPE",
+    "Draw",
+    "DrawsMany",
+    "check_character",
+    "exhausted",
+    "generate_codes",
+    "make_codes",
+    "refuse_too_many",
+]
 
 Draw = Callable[[Sequence[str]], str]  # one of the characters, each as likely as the others
+
+
+@runtime_checkable
+class DrawsMany(Protocol):
+    """A source that also draws so many characters of an ASCII alphabet in one go."""
+
+    def many(self, alphabet: str, number: int, /) -> str: ...
+
 
 # 12 of 32 characters without look-alikes: 60 bits.
 DEFAULT_SHAPE = CodeShape(None, None, 12, "23456789ABCDEFGHJKLMNPQRSTUVWXYZ", check_character=False)
@@ -39,7 +56,7 @@ async def make_codes(
     open_places = list(range(min(len(wanted), _number_of(kind))))
     misses = 0
     for _ in range(ROUNDS_MAX):
-        texts = dict.fromkeys([generate_code(kind.shape, draw) for _ in open_places])
+        texts = dict.fromkeys(generate_codes(kind.shape, len(open_places), draw))
         drawn = {new_id(): (place, text) for place, text in zip(open_places, texts, strict=False)}
         rows = [{**wanted[place], "id": code_id, "code": text} for code_id, (place, text) in drawn.items()]
         added = await add_codes(session, rows)
@@ -68,13 +85,25 @@ def exhausted(kind: IssuingType) -> Conflict:
     return Conflict("CODES_EXHAUSTED", message)
 
 
-def generate_code(shape: CodeShape | None, draw: Draw) -> str:
-    """A new code; ``shape`` None: the default one."""
+def generate_codes(shape: CodeShape | None, number: int, draw: Draw) -> list[str]:
+    """So many new codes, now and then two alike; ``shape`` None: the default one."""
     shape = shape or DEFAULT_SHAPE
-    drawn = "".join(draw(shape.alphabet) for _ in range(shape.length))
-    if shape.check_character:
-        drawn += check_character(drawn, shape.alphabet)
-    return f"{shape.prefix or ''}{drawn}{shape.suffix or ''}"
+    length, alphabet = shape.length, shape.alphabet
+    characters = _characters(alphabet, number * length, draw)
+    prefix, suffix = shape.prefix or "", shape.suffix or ""
+    codes = []
+    for start in range(0, number * length, length):
+        drawn = characters[start : start + length]
+        check = check_character(drawn, alphabet) if shape.check_character else ""
+        codes.append(f"{prefix}{drawn}{check}{suffix}")
+    return codes
+
+
+def _characters(alphabet: str, number: int, draw: Draw) -> str:
+    """``number`` characters, one after the other from ``draw``, or at once where it can."""
+    if isinstance(draw, DrawsMany) and alphabet.isascii():
+        return draw.many(alphabet, number)
+    return "".join([draw(alphabet) for _ in range(number)])
 
 
 def check_character(drawn: str, alphabet: str) -> str:

@@ -16,19 +16,25 @@ from promenade.store.unit import Database, Session
 from promenade.worker import Worker
 from promenade.workflows import coupon_generation
 from promenade.workflows.coupon_codes import DEFAULT_SHAPE
-from promenade.workflows.coupon_generation import PORTION, generate_codes, make_portion, work_on_a_batch
+from promenade.workflows.coupon_generation import AT_ONCE_MAX, PORTIONS, generate_codes, make_portion, work_on_a_batch
 from tests.workflows.authoring.desk import TENANT
 from tests.workflows.counting import count_statements
 from tests.workflows.lifecycle.acting import Office
 from tests.workflows.shop import Shop, open_shop
 
-LARGE = 4 * PORTION + 1  # more than is made at once
+LARGE = AT_ONCE_MAX + 1  # more than is made at once
 
 
 @pytest.fixture
 async def shop(database: Database) -> Shop:
     """What a worker works for."""
     return await open_shop(database)
+
+
+@pytest.fixture
+def portion(database: Database) -> int:
+    """How many codes are made in one go."""
+    return PORTIONS[database.dialect]
 
 
 async def kind_of(office: Office, **values: Any) -> str:
@@ -60,27 +66,27 @@ async def test_a_batch_made_at_once_leaves_codes_in_the_pool(office: Office) -> 
     assert told["data"] == expected
 
 
-async def test_a_large_batch_is_made_in_portions_that_can_be_seen(office: Office, shop: Shop) -> None:
-    batch = await office.generate(await kind_of(office), coupon_generation.AT_ONCE_MAX + 1)
+async def test_a_large_batch_is_made_in_portions_that_can_be_seen(office: Office, shop: Shop, portion: int) -> None:
+    batch = await office.generate(await kind_of(office), LARGE)
     assert (await office.row("CouponCodeBatches", batch))["status"] == "QUEUED"
     seen = []
     while await work_on_a_batch(shop.context, secrets.choice):
         row = await office.row("CouponCodeBatches", batch)
         seen.append((row["status"], row["generatedCount"], len(await codes(office)), row["completedAt"] is None))
-    portions = [("RUNNING", made, made, True) for made in range(PORTION, 1001, PORTION)]
+    portions = [("RUNNING", made, made, True) for made in range(portion, 1001, portion)]
     assert seen == [*portions, ("COMPLETED", 1001, 1001, False)]
     assert [one["type"] for one in await office.news()] == ["COUPON_BATCH_COMPLETED"]
 
 
-async def test_a_worker_makes_them_and_heeds_sales_between(office: Office, shop: Shop) -> None:
-    await office.generate(await kind_of(office), 1001)
+async def test_a_worker_makes_them_and_heeds_sales_between(office: Office, shop: Shop, portion: int) -> None:
+    await office.generate(await kind_of(office), LARGE)
     assert await Worker(shop.context).run_once() == 1
-    assert len(await codes(office)) == PORTION
+    assert len(await codes(office)) == portion
     await shop.work()
     assert len(await codes(office)) == 1001
 
 
-async def test_batches_take_turns(office: Office, shop: Shop) -> None:
+async def test_batches_take_turns(office: Office, shop: Shop, portion: int) -> None:
     """A small order does not wait for a large one that came before it."""
     kind = await kind_of(office)
     first, second = await office.generate(kind, 100_000), await office.generate(kind, 1001)
@@ -90,21 +96,21 @@ async def test_batches_take_turns(office: Office, shop: Shop) -> None:
         await work_on_a_batch(shop.context, secrets.choice)
         rows = [await office.row("CouponCodeBatches", one) for one in (first, second)]
         counts.append(sorted(row["generatedCount"] for row in rows))
-    assert counts == [[0, PORTION], [PORTION, PORTION], [PORTION, 2 * PORTION], [2 * PORTION, 2 * PORTION]]
+    assert counts == [[0, portion], [portion, portion], [portion, 2 * portion], [2 * portion, 2 * portion]]
 
 
-async def test_two_workers_are_never_at_the_same_batch(office: Office, shop: Shop) -> None:
+async def test_two_workers_are_never_at_the_same_batch(office: Office, shop: Shop, portion: int) -> None:
     """While one holds a portion the other finds nothing to do, or waits; both together make what was ordered."""
     batch = await office.generate(await kind_of(office), LARGE)
 
     async def hold_and_look(session: Session) -> bool:
         async def other(second: Session) -> bool:
             return await make_portion(
-                second, batch, PORTION, at=office.now, new_id=lambda: str(uuid.uuid4()), draw=secrets.choice
+                second, batch, portion, at=office.now, new_id=lambda: str(uuid.uuid4()), draw=secrets.choice
             )
 
         made = await make_portion(
-            session, batch, PORTION, at=office.now, new_id=lambda: str(uuid.uuid4()), draw=secrets.choice
+            session, batch, portion, at=office.now, new_id=lambda: str(uuid.uuid4()), draw=secrets.choice
         )
         assert made
         if session.dialect == "postgresql":
@@ -171,7 +177,7 @@ async def test_a_code_that_a_type_shares_among_all_is_never_made(office: Office)
 
 
 async def test_what_goes_wrong_in_a_worker_ends_the_batch_and_leaves_whole_portions(
-    office: Office, shop: Shop, monkeypatch: pytest.MonkeyPatch
+    office: Office, shop: Shop, monkeypatch: pytest.MonkeyPatch, portion: int
 ) -> None:
     batch = await office.generate(await kind_of(office), LARGE)
     await work_on_a_batch(shop.context, secrets.choice)
@@ -181,7 +187,7 @@ async def test_what_goes_wrong_in_a_worker_ends_the_batch_and_leaves_whole_porti
 
     assert await work_on_a_batch(shop.context, broken)
     row = await office.row("CouponCodeBatches", batch)
-    assert (row["status"], row["generatedCount"], len(await codes(office))) == ("FAILED", PORTION, PORTION)
+    assert (row["status"], row["generatedCount"], len(await codes(office))) == ("FAILED", portion, portion)
     assert not await work_on_a_batch(shop.context, secrets.choice)
 
     waiting = await office.generate(row["couponType_ID"], LARGE)
