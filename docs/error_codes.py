@@ -90,6 +90,7 @@ EVERYWHERE = ("",)
 # Made where requests of every kind pass, for one of them alone.
 _NOT_FOR_TILLS = frozenset({"`QUERY_TOO_EXPENSIVE`", "`CSRF_TOKEN_REQUIRED`"})
 _NOT_FOR_INTEGRATORS = frozenset({"`CSRF_TOKEN_REQUIRED`"})
+_ELSEWHERE: Mapping[tuple[str, ...], frozenset[str]] = {POS: _NOT_FOR_TILLS, PUBLIC: _NOT_FOR_INTEGRATORS}
 
 # What makes an error: its status, or None where its first argument says it.
 _MAKERS: dict[str, str | None] = {
@@ -174,7 +175,7 @@ def error_rows(sources: Sequence[str]) -> list[Row]:
     if _belongs("promenade/web/problems.py", sources):
         found[("INTERNAL_ERROR", "500")] = ["Something went wrong; quote …."]
     rows = [(f"`{code}`", status, "<br>".join(messages)) for (code, status), messages in sorted(found.items())]
-    elsewhere = {POS: _NOT_FOR_TILLS, PUBLIC: _NOT_FOR_INTEGRATORS}.get(tuple(sources), frozenset())
+    elsewhere = _ELSEWHERE.get(tuple(sources), frozenset())
     return [row for row in rows if row[0] not in elsewhere]
 
 

@@ -46,8 +46,8 @@ KEPT_BACK = (
 EVENTS = inspect.cleandoc(
     """
     What happens, for those who subscribe with [WebhookSubscriptions](public-api.md#webhooksubscriptions): each event is
-    kept with the change that it tells of, or not at all. Delivery
-    [is not here yet](../../README.md#what-is-not-here-yet): events wait for it. The body is an envelope:
+    kept with the change that it tells of, or not at all, and [sent](../how-to/webhooks.md) until the receiver has it.
+    The body is an envelope:
     """
 )
 ENVELOPE = (

@@ -87,12 +87,25 @@ def demo(host: str, port: int, seed: int) -> None:
 @database_options
 @cache_option
 @background_options
-def worker(**options: Any) -> None:
+@option("--metrics-port", type=click.IntRange(1, 65535), help="Serve this worker's metrics here; default: nowhere.")
+@option("--metrics-host", default="127.0.0.1", show_default=True, help="Address to serve them on, without a token.")
+def worker(metrics_port: int | None, metrics_host: str, **options: Any) -> None:
     """Do background work in a process of its own, beside `serve --workers N`."""
     settings = Settings(**options)
     with serving(settings):
         configure_log()
+        if metrics_port is not None:
+            _serve_metrics(metrics_host, metrics_port)
         asyncio.run(_work(settings))
+
+
+def _serve_metrics(host: str, port: int) -> None:
+    from promenade.metrics import serve_metrics
+
+    try:
+        serve_metrics(host, port)
+    except OSError as error:
+        raise Unavailable("METRICS_ADDRESS", f"Metrics cannot be served on {host}:{port}: {error.strerror}.") from error
 
 
 @cli.group()

@@ -15,10 +15,11 @@ from prometheus_client import (
     Histogram,
     disable_created_metrics,
     generate_latest,
+    start_http_server,
 )
 from prometheus_client.multiprocess import MultiProcessCollector
 
-__all__ = ["CONTENT_TYPE", "render"]
+__all__ = ["CONTENT_TYPE", "render", "serve_metrics"]
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -76,3 +77,11 @@ def render() -> bytes:
         registry = CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     return generate_latest(registry)
+
+
+def serve_metrics(host: str, port: int) -> None:
+    """Serve this process's metrics to whoever asks, by a thread that ends with the process: for a worker.
+
+    Raises OSError when the address cannot be had.
+    """
+    start_http_server(port, host, REGISTRY)

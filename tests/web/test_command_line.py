@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import StartService
 from tests.kit.databases import Databases
-from tests.kit.service import COMMAND, promenade
+from tests.kit.processes import free_port
+from tests.kit.service import COMMAND, Service, promenade
 
 
 def attempt(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -39,6 +41,10 @@ def attempt(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
         (("serve", "--colour", "red"), "--colour"),
         (("serve", "--webhook-allow", "http://hooks.internal"), "--webhook-allow"),
         (("serve", "--webhook-allow", "10.0.0.0/33"), "--webhook-allow"),
+        (("serve", "--webhook-retry-schedule", "soon"), "whole seconds"),
+        (("serve", "--webhook-retry-schedule", "5,0"), "--webhook-retry-schedule"),
+        (("serve", "--keep-sales-days", "0"), "--keep-sales-days"),
+        (("worker", "--metrics-port", "0"), "--metrics-port"),
         (("sreve",), "sreve"),
         (("tenant", "create"), "TENANT"),
         (("tenant", "create", "t", "oops"), "name=value"),
@@ -137,3 +143,24 @@ def test_one_process_serves_a_sqlite_file_and_commands_work_beside_it(server: St
     running.kill()  # the lock ends with its process, however that ends
     running.start()
     assert json.loads(promenade("tenant", "list", "--json", "--data-dir", str(tmp_path)))[0]["tenantId"] == "acme"
+
+
+def test_a_worker_serves_its_metrics_where_it_is_told(tmp_path: Path, logs: Path) -> None:
+    port = free_port()
+    options = ("--data-dir", str(tmp_path), "--metrics-port", str(port))
+    worker = Service(logs / "worker-metrics.log", *options, verb="worker", ready_path=None).start()
+    try:
+        deadline = time.monotonic() + 30
+        while True:
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+                    assert "svc_webhook_dead_letters_total" in answer.read().decode("utf-8")
+                break
+            except OSError:
+                assert time.monotonic() < deadline, worker.output()
+        taken = attempt("worker", "--data-dir", str(tmp_path / "other"), "--metrics-port", str(port))
+        assert taken.returncode == 1
+        assert taken.stderr.startswith("promenade: Metrics cannot be served on 127.0.0.1:")
+        assert len(taken.stderr.splitlines()) == 1
+    finally:
+        worker.kill()
