@@ -30,16 +30,26 @@ async def test_b4_a_recharge_that_comes_between_gives_no_more_than_was_granted(
         (line("1", 1000, 1000, discount("off", ((1, granted),))),), (applied("off", granted, budget_ids=("hot",)),)
     )
     counter = await shop.price("T1", priced)
-    change, calls = budgets._change, []
+    draw, calls = budgets.draw, []
 
-    async def recharged_between(session: Session, *arguments: Any, **named: Any) -> Any:
-        calls.append(arguments)
-        if len(calls) == 2:
-            recharge: Executable = update(BUDGETS).where(BUDGETS.c.id == identity("hot")).values(total_amount=101)
-            await session.execute(recharge)
-        return await change(session, *arguments, **named)
+    class Between:
+        """A session in which somebody recharges the budget before the second statement of a draw."""
 
-    monkeypatch.setattr(budgets, "_change", recharged_between)
+        def __init__(self, session: Session) -> None:
+            self._session = session
+
+        async def execute(self, statement: Executable, params: Any) -> Sequence[Row[Any]]:
+            calls.append(statement)
+            if len(calls) == 2:
+                recharge = update(BUDGETS).where(BUDGETS.c.id == identity("hot")).values(total_amount=101)
+                await self._session.execute(recharge)
+            return await self._session.execute(statement, params)
+
+    async def recharged_between(session: Session, *arguments: Any) -> Any:
+        between: Any = Between(session)
+        return await draw(between, *arguments)
+
+    monkeypatch.setattr(budgets, "draw", recharged_between)
     await shop.confirm("T1", counter, "off")
     assert len(calls) > 1
     state = await budget_state(shop, "hot")
