@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
-__all__ = ["Answer", "Behaviour", "Close", "Drip", "Hang", "Receiver", "Redirect", "Request"]
+__all__ = ["Answer", "Behaviour", "Close", "Drip", "Flood", "Hang", "Receiver", "Redirect", "Request"]
 
 WAIT_SECONDS_MAX = 30.0
 
@@ -67,11 +67,16 @@ class Drip:
 
 
 @dataclass(frozen=True, slots=True)
+class Flood:
+    """Interim answers (100), as many and as fast as the client reads them, and never a final one."""
+
+
+@dataclass(frozen=True, slots=True)
 class Close:
     """The connection is closed without an answer."""
 
 
-Behaviour = Answer | Hang | Drip | Close
+Behaviour = Answer | Hang | Drip | Flood | Close
 
 
 class Receiver:
@@ -208,6 +213,10 @@ class Receiver:
                 finally:
                     self._hanging[request.path] -= 1
                 return False
+            case Flood():
+                while True:
+                    writer.write(b"HTTP/1.1 100 Continue\r\n\r\n" * 1000)
+                    await writer.drain()
             case Drip(every_seconds, of):
                 writer.write(b"HTTP/1.1 200 OK\r\n")
                 writer.write(b"content-length: 1000000\r\n\r\n" if of == "body" else b"x-slow: ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -9,7 +10,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from promenade.workflows.webhooks.addresses import Allowed, Resolve, is_public, look_up
+from promenade.workflows.webhooks.addresses import LOOK_UPS_MAX, Allowed, Resolve, is_public, look_up
 from promenade.workflows.webhooks.sending import Attempted, Sender
 from tests.kit.receiver import Receiver
 from tests.workflows.webhooks.post import roots
@@ -155,3 +156,30 @@ async def test_the_machines_resolver_is_asked() -> None:
     found = [ip_address(one) for one in await look_up("localhost", 80)]
     assert found
     assert all(one.is_loopback for one in found)
+
+
+async def test_w3_names_whose_look_up_hangs_hold_up_no_other(receiver: Receiver) -> None:
+    """However many there are: the look-up of a tenant's name server must not be what another tenant waits for."""
+    never, full = asyncio.Event(), asyncio.Barrier(LOOK_UPS_MAX + 1)
+
+    async def resolve(host: str, port: int) -> Sequence[str]:
+        if host.startswith("slow"):
+            await full.wait()
+            await never.wait()
+        return ["127.0.0.1"]
+
+    sender = Sender(Allowed(["hooks.example"]), roots(), resolve=resolve, seconds_max=30)
+    slow = [
+        asyncio.create_task(sender.post(f"https://slow{number}.example/", {}, b"{}", at=NOW))
+        for number in range(LOOK_UPS_MAX)
+    ]
+    try:
+        await full.wait()
+        async with asyncio.timeout(10):
+            attempted = await sender.post(f"http://hooks.example:{receiver.port}/", {}, b"{}", at=NOW)
+        assert attempted.http_status == 200
+    finally:
+        for one in slow:
+            one.cancel()
+        await asyncio.gather(*slow, return_exceptions=True)
+        await sender.close()

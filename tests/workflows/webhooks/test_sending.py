@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from promenade.workflows.webhooks.addresses import Allowed
 from promenade.workflows.webhooks.sending import Attempted, Sender, trusted_roots
 from tests.kit.processes import free_port
-from tests.kit.receiver import Answer, Behaviour, Close, Drip, Hang, Receiver
+from tests.kit.receiver import Answer, Behaviour, Close, Drip, Flood, Hang, Receiver
 from tests.workflows.webhooks.post import roots
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
@@ -70,6 +70,15 @@ async def test_an_answer_whose_body_never_ends_is_an_answer(receiver: Receiver) 
     receiver.answers("/", Drip(of="body"))
     (attempted,) = await attempts(f"{receiver.url}/")
     assert (attempted.http_status, attempted.error) == (200, None)
+
+
+async def test_interim_answers_without_end_cost_next_to_nothing(receiver: Receiver) -> None:
+    """They are sent faster than they can be read: whoever reads on has no time for anything else."""
+    receiver.answers("/", Flood())
+    began = time.thread_time()
+    (attempted,) = await attempts(f"{receiver.url}/")
+    assert attempted.error == "The receiver closed the connection, or its answer was not valid HTTP."
+    assert time.thread_time() - began < SECONDS_MAX / 2
 
 
 async def test_nobody_listening_is_said_so() -> None:

@@ -15,7 +15,9 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 
 from httpcore2 import AnyIOBackend, AsyncNetworkStream, ConnectError, ConnectTimeout
 
-__all__ = ["Allowed", "GuardedBackend", "NotPublic", "Resolve", "Unresolved", "is_public", "look_up"]
+from promenade.workflows.webhooks.bounds import BoundedStream
+
+__all__ = ["LOOK_UPS_MAX", "Allowed", "GuardedBackend", "NotPublic", "Resolve", "Unresolved", "is_public", "look_up"]
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
@@ -24,7 +26,8 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 ADDRESSES_MAX = 4  # tried of one host
 CONNECT_SECONDS = 5.0  # for one address, while there are others
-LOOK_UPS_MAX = 64  # at once: a name server that hangs holds a thread
+LOOK_UPS_MAX = 64  # at once, that began within the last second
+SLOW_SECONDS = 1.0
 
 # IANA's special-purpose registries, 2025, without what is globally reachable by its own right.
 _NOT_PUBLIC_4 = tuple(
@@ -153,8 +156,8 @@ class GuardedBackend(AnyIOBackend):
         *others, last = addresses[:ADDRESSES_MAX]
         for address in others:
             with suppress(ConnectError, ConnectTimeout):
-                return await super().connect_tcp(str(address), port, CONNECT_SECONDS)
-        return await super().connect_tcp(str(last), port, timeout)
+                return BoundedStream(await super().connect_tcp(str(address), port, CONNECT_SECONDS))
+        return BoundedStream(await super().connect_tcp(str(last), port, timeout))
 
     async def connect_unix_socket(self, *_: object, **__: object) -> AsyncNetworkStream:
         """Refused: a file is no address of the internet."""
@@ -169,14 +172,31 @@ class GuardedBackend(AnyIOBackend):
         except ValueError:
             pass
         try:
-            async with self._places:
-                found = await self._resolve(host, port)
+            found = await self._look_up(host, port)
             addresses = [ip_address(one) for one in dict.fromkeys(found)]
         except (OSError, ValueError) as error:  # ValueError: no name at all, such as one with a label too long
             raise Unresolved(host) from error
         if not addresses:
             raise Unresolved(host)
         return addresses
+
+    async def _look_up(self, host: str, port: int) -> Sequence[str]:
+        """Ask for a host's addresses. What takes long leaves its place: names that hang do not hold up the others."""
+        await self._places.acquire()
+        has_left = False
+
+        def leave() -> None:
+            nonlocal has_left
+            if not has_left:
+                has_left = True
+                self._places.release()
+
+        timer = asyncio.get_running_loop().call_later(SLOW_SECONDS, leave)
+        try:
+            return await self._resolve(host, port)
+        finally:
+            timer.cancel()
+            leave()
 
 
 async def look_up(host: str, port: int) -> list[str]:
