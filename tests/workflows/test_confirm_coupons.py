@@ -29,8 +29,29 @@ async def test_an_individual_coupon_is_spent_by_one_sale(shop: Shop) -> None:
     failed = next(row for row in await shop.rows("CalculationLogs") if row.status == "FAILED")
     assert (failed.transaction_id, failed.grand_total) == ("T2", 4)
     assert "COUPON_ALREADY_CLAIMED" in failed.message
+    assert identity("saver") in failed.message
     # The till may sell without the coupon.
     await shop.confirm("T2", second)
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "expected"),
+    [
+        ({}, {"status": "RESERVED", "reserved_by_transaction_id": "T9", "reserved_until": NOON + timedelta(1)},
+         "COUPON_ALREADY_CLAIMED"),
+        ({}, {"valid_until": NOON}, "COUPON_EXPIRED"),
+        ({"max_redemptions": 0}, {}, "COUPON_LIMIT_REACHED"),
+    ],
+)  # fmt: skip
+async def test_a_refused_sale_keeps_no_code(
+    shop: Shop, kind: dict[str, object], code: dict[str, object], expected: str
+) -> None:
+    """Logs are read by people who are not shown codes, and this one may be good for another sale."""
+    await shop.coupon_type("save", **kind)
+    fact = await shop.coupon("SAVE-1", "save", **code)
+    assert await refusal(shop, "T1", await shop.price("T1", SAVED, coupons=[fact]), "saver") == expected
+    (failed,) = await shop.rows("CalculationLogs")
+    assert "SAVE-1" not in str(tuple(failed))
 
 
 async def test_a_withdrawn_promotion_does_not_spend_its_coupon(shop: Shop) -> None:

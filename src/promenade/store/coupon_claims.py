@@ -22,9 +22,11 @@ from promenade.store.usage import ALL_CUSTOMERS
 
 __all__ = [
     "Claim",
+    "RunOut",
     "SpendingRules",
     "TillClaim",
     "claim_individual",
+    "claim_run_out",
     "claims_of",
     "count_generic",
     "count_of_sale",
@@ -78,6 +80,14 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class RunOut:
+    """Who held a code until its reservation ran out; ``customer_id`` is whose the code is, if anybody's."""
+
+    transaction_id: str | None
+    customer_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class TillClaim:
     """A claim that a till has made before its sale was confirmed; ``customer_id`` None: nobody's."""
 
@@ -115,19 +125,30 @@ def _lives(at: datetime) -> ColumnElement[bool]:
 async def claim_individual(session: Session, coupon_id: str, transaction_id: str, at: datetime) -> bool:
     """Spend an individual code; False: it is not there to be spent by this transaction at ``at``.
 
-    A reservation of another transaction that has run out no longer holds the code, swept or not. The transaction's own
-    stays named in the code, so that who comes back with it is told that it was redeemed.
+    The transaction's own reservation stays named in the code, so that who comes back with it is told that it was
+    redeemed. One of another transaction that has run out, and was not swept, is for `claim_run_out`.
     """
-    free = or_(
-        _CODES.c.status == "ACTIVE",
-        and_(
-            _CODES.c.status == "RESERVED",
-            or_(_CODES.c.reserved_by_transaction_id == transaction_id, _CODES.c.reserved_until <= at),
-        ),
-    )
+    own = and_(_CODES.c.status == "RESERVED", _CODES.c.reserved_by_transaction_id == transaction_id)
+    return await _claim(session, coupon_id, or_(_CODES.c.status == "ACTIVE", own), transaction_id, at)
+
+
+async def claim_run_out(session: Session, coupon_id: str, transaction_id: str, at: datetime) -> RunOut | None:
+    """Spend an individual code whose reservation has run out at ``at``, and say whose it was; None: there is none."""
+    has_run_out = and_(_CODES.c.status == "RESERVED", _CODES.c.reserved_until <= at)
+    # Held before it is read: so it is either this sale or a sweeper who ends the reservation, and says so.
+    holding = select(_CODES.c.reserved_by_transaction_id, _CODES.c.customer_id).where(_CODES.c.id == coupon_id)
+    rows = await session.execute(holding.where(has_run_out).with_for_update())
+    if not rows or not await _claim(session, coupon_id, has_run_out, transaction_id, at):
+        return None
+    return RunOut(*tuple(rows[0]))
+
+
+async def _claim(
+    session: Session, coupon_id: str, is_free: ColumnElement[bool], transaction_id: str, at: datetime
+) -> bool:
     statement = (
         update(_CODES)
-        .where(_CODES.c.id == coupon_id, _CODES.c.redeemed_transaction_id.is_(None), free, _lives(at))
+        .where(_CODES.c.id == coupon_id, _CODES.c.redeemed_transaction_id.is_(None), is_free, _lives(at))
         .values(
             status="RESERVED",
             reservation_ref=case(

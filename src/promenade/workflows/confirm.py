@@ -188,7 +188,7 @@ async def _commit(context: Context, session: Session, plan: _Plan) -> ConfirmAns
     if given_back:
         carried = encode_record(record_of(settlement, sale.customer_id, given_back))
         await confirmations.note_carried(session, sale.origin, sale.transaction_id, carried)
-    await claim_coupons(session, plan.spendings, sale)
+    await claim_coupons(session, plan.spendings, sale, context.new_id)
     await _record(context, session, plan, log_id, brought)
     promotion_ids = [one.applied.promotion_id for one in settlement.promotions]
     await count_applications(session, promotion_ids, sale.customer_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from promenade.engine.basket import CouponFact
@@ -43,7 +43,9 @@ def coupons_to_claim(settlement: Settlement, facts: Sequence[CouponFact]) -> tup
     return tuple(sorted(found.values(), key=lambda one: (one.coupon_type_id, one.key)))
 
 
-async def claim_coupons(session: Session, spendings: Sequence[Spending], sale: SaleIdentity) -> None:
+async def claim_coupons(
+    session: Session, spendings: Sequence[Spending], sale: SaleIdentity, new_id: Callable[[], str]
+) -> None:
     """Spend all of them or raise Conflict: COUPON_ALREADY_CLAIMED, COUPON_EXPIRED or COUPON_LIMIT_REACHED.
 
     What the sale's till has redeemed before is taken over, and not spent again.
@@ -63,7 +65,7 @@ async def claim_coupons(session: Session, spendings: Sequence[Spending], sale: S
             continue
         if uses is None:
             raise _limit_reached(one)
-        await _spend(session, one, rule, sale, uses)
+        await _spend(session, one, rule, sale, uses, new_id)
         await store.insert_claim(
             session,
             Claim(
@@ -94,7 +96,9 @@ async def _take_over(session: Session, one: Spending, rule: SpendingRules, sale:
     return True
 
 
-async def _spend(session: Session, one: Spending, rule: SpendingRules, sale: SaleIdentity, uses: int) -> None:
+async def _spend(
+    session: Session, one: Spending, rule: SpendingRules, sale: SaleIdentity, uses: int, new_id: Callable[[], str]
+) -> None:
     """Spend one coupon, its type's ``uses`` counted already."""
     if rule.valid_to is not None and rule.valid_to <= sale.at:
         raise _expired(one)
@@ -105,8 +109,32 @@ async def _spend(session: Session, one: Spending, rule: SpendingRules, sale: Sal
     if one.coupon_id is None:
         return
     spend = store.count_generic if rule.is_generic else store.claim_individual
-    if not await spend(session, one.coupon_id, sale.transaction_id, sale.at):
-        raise _expired(one) if await store.has_ended(session, one.coupon_id, sale.at) else _already_claimed(one)
+    if await spend(session, one.coupon_id, sale.transaction_id, sale.at):
+        return
+    if not rule.is_generic and await _take_from_run_out(session, one, one.coupon_id, sale, new_id):
+        return
+    raise _expired(one) if await store.has_ended(session, one.coupon_id, sale.at) else _already_claimed(one)
+
+
+async def _take_from_run_out(
+    session: Session, one: Spending, coupon_id: str, sale: SaleIdentity, new_id: Callable[[], str]
+) -> bool:
+    """Whether it was held by a reservation that has run out, whose end is written down: no sweeper will come by."""
+    ended = await store.claim_run_out(session, coupon_id, sale.transaction_id, sale.at)
+    if ended is None:
+        return False
+    await store.insert_redemption_log(
+        session,
+        log_id=new_id(),
+        coupon_code_id=coupon_id,
+        coupon_type_id=one.coupon_type_id,
+        promotion_id=None,
+        action="CANCELLED",
+        transaction_id=ended.transaction_id,
+        customer_id=ended.customer_id,
+        at=sale.at,
+    )
+    return True
 
 
 def _is_shared(one: Spending, rule: SpendingRules) -> bool:
@@ -136,13 +164,19 @@ async def _count_customer(session: Session, one: Spending, rule: SpendingRules, 
         raise _limit_reached(one)
 
 
+# A code is a secret, and what is refused here is kept with the sale: the coupon is named by what it triggers.
+
+
 def _already_claimed(one: Spending) -> Conflict:
-    return Conflict("COUPON_ALREADY_CLAIMED", f"Coupon {one.code} has been spent by another sale.", "coupons")
+    message = f"The coupon that triggers promotion {one.promotion_id} has been spent by another sale."
+    return Conflict("COUPON_ALREADY_CLAIMED", message, "coupons")
 
 
 def _expired(one: Spending) -> Conflict:
-    return Conflict("COUPON_EXPIRED", f"Coupon {one.code} is no longer valid.", "coupons")
+    message = f"The coupon that triggers promotion {one.promotion_id} is no longer valid."
+    return Conflict("COUPON_EXPIRED", message, "coupons")
 
 
 def _limit_reached(one: Spending) -> Conflict:
-    return Conflict("COUPON_LIMIT_REACHED", f"Coupon {one.code} has been spent as often as it may.", "coupons")
+    message = f"The coupon that triggers promotion {one.promotion_id} has been spent as often as it may."
+    return Conflict("COUPON_LIMIT_REACHED", message, "coupons")

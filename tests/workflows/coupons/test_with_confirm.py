@@ -62,6 +62,8 @@ async def test_a_sale_cannot_spend_what_another_till_holds(shop: Shop, till: Til
     assert (await till.redeem(held, "T1")).reason == "RESERVATION_NOT_FOUND"
     await shop.work()
     await _spent_once(shop, till, "T2")
+    # The reservation that ran out before any sweeper came by has an end in the logs as well.
+    assert await till.log() == [("CANCELLED", "T1"), ("REDEEMED", "T2"), ("RESERVED", "T1")]
 
 
 async def test_a_redeemed_code_that_its_sale_leaves_out_stays_redeemed(shop: Shop, till: Till) -> None:
