@@ -7,10 +7,13 @@ from datetime import timedelta
 from typing import Any, cast
 
 import pytest
+from sqlalchemy import delete
 
 from promenade.errors import Conflict, NotFound
 from promenade.store.cache import LocalCache
+from promenade.store.schema import table
 from promenade.store.unit import Database
+from promenade.worker import Worker
 from promenade.workflows.side_effects import claim_jobs, side_effects_status
 from promenade.workflows.side_effects_requeue import list_side_effects, requeue_all_failed, requeue_side_effects
 from tests.workflows.outcomes import applied, discount, line, outcome
@@ -206,6 +209,31 @@ async def test_an_operator_lets_failed_side_effects_run_again(shop: Shop) -> Non
     with pytest.raises(Conflict) as caught:
         await requeue_side_effects(shop.context, shop.tenant, "T1", counter, user="olga")
     assert caught.value.code == "NOT_FAILED"
+
+
+async def test_a_coupon_whose_type_was_deleted_is_owed(shop: Shop) -> None:
+    await shop.coupon_type("gone")
+    priced = outcome((line("1", 1000, 500),), (applied("stamps", points=4, coupon_type_ids=("gone",)),))
+    counter = await shop.price("T1", priced, customer_id="C1")
+    await shop.confirm("T1", counter)
+    types = table("CouponTypes")
+    deleting = delete(types).where(types.c.id == identity("gone"))
+    await shop.context.database.write(lambda session: session.rowcount(deleting), tenant=shop.tenant)
+    await until_it_has_failed(shop)
+    failed = await side_effects_status(shop.context, shop.tenant, "T1", counter)
+    assert (failed.status, failed.loyalty_points_earned, failed.post_purchase_coupons) == ("FAILED", 4, ())
+    assert failed.reason is not None
+    assert f"{identity('gone')} (COUPON_TYPE_NOT_FOUND" in failed.reason
+
+
+async def test_what_a_database_says_is_not_told_to_tills(shop: Shop) -> None:
+    await shop.coupon_type("save")
+    fact = await shop.coupon("SAVE-1", "save")
+    counter = await shop.price("T1", REWARDED, coupons=[fact], customer_id="C1")
+    await shop.confirm("T1", counter, "saver")
+    await Worker(replace(shop.context, new_id=lambda: identity("never new"))).run_once()
+    found = await side_effects_status(shop.context, shop.tenant, "T1", counter)
+    assert found.reason == "It could not be carried out (IntegrityError); the log of the service says more."
 
 
 async def test_side_effects_that_wait_for_another_attempt_get_it_at_once(shop: Shop) -> None:

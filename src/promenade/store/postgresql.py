@@ -17,11 +17,11 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError, DisconnectionError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
-from sqlalchemy.util import LRUCache
+from sqlalchemy.util import LRUCache, greenlet_spawn
 
 from odata_server.sql.connection import Kept
 from promenade.errors import Unavailable
-from promenade.store.hot import HOT
+from promenade.store.hot import HOT, Undone
 from promenade.store.kept import Form, form_of
 from promenade.store.plain_insert import PlainInserts
 from promenade.store.tenancy import Params, Scope, acting, guard_dialect
@@ -158,7 +158,11 @@ class _PostgresqlSession(Session):
     async def hot(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
         text = HOT[name].postgresql
         async with self._driving(text) as driver:
-            return cast("Sequence[Sequence[Any]]", await driver.fetch(text, *params))
+            try:
+                return cast("Sequence[Sequence[Any]]", await driver.fetch(text, *params))
+            except asyncpg.DivisionByZeroError as error:
+                self._failure = DBAPIError(text, None, error)
+                raise Undone(name) from error
 
     def savepoint(self) -> AbstractAsyncContextManager[None]:
         return self._savepoint()
@@ -222,6 +226,7 @@ class PostgresqlDatabase(Database):
             pool_size=CONNECTIONS,
             max_overflow=0,
             pool_timeout=POOL_SECONDS,
+            hide_parameters=True,  # errors are logged, and rows hold secrets
             connect_args={
                 "server_settings": self._settings,
                 "timeout": CONNECT_SECONDS,
@@ -254,18 +259,32 @@ class PostgresqlDatabase(Database):
         return self._hot_pool
 
     async def hot(self, name: str, params: tuple[Any, ...], *, durable: bool = False) -> Sequence[Sequence[Any]]:
-        if durable:
-            return await self.write(lambda session: session.hot(name, params))
+        run = self._hot_synced if durable else self._hot_once
         with self._place():
             try:
-                return await self._hot_once(name, params)
+                return await run(name, params)
             except (*_UNDONE, *_BROKEN, *_OVERLOADED) as error:
                 if not isinstance(error, (*_UNDONE, ConnectionRefusedError)):
                     raise _unavailable(error) from error
             try:
-                return await self._hot_once(name, params)
+                return await run(name, params)
             except (*_UNDONE, *_BROKEN, *_OVERLOADED) as error:
                 raise _unavailable(error) from error
+
+    async def _hot_synced(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+        """A transaction of its own that is on the disk when it is answered, on a connection of the units of work."""
+        try:
+            held = await self._engine.raw_connection()
+        except (DBAPIError, PoolTimeoutError) as error:
+            raise _driver_error(error) from error
+        driver: Any = held.driver_connection
+        try:
+            # Nobody has begun a transaction: the statement is one, in one round trip.
+            return cast("Sequence[Sequence[Any]]", await driver.fetch(HOT[name].postgresql, *params))
+        except asyncpg.DivisionByZeroError as error:
+            raise Undone(name) from error
+        finally:
+            await greenlet_spawn(held.close)
 
     async def _hot_once(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
         pool = self._hot_pool or await self._open_hot_pool()

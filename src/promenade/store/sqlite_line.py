@@ -160,7 +160,8 @@ class Line:
         self.raw.execute("PRAGMA temp_store=MEMORY")
         install(self.raw)
         self.raw.set_progress_handler(self._late, PROGRESS_STEPS)
-        self._engine = create_engine("sqlite://", creator=lambda: self.raw, poolclass=StaticPool)
+        # Errors are logged, and rows hold secrets.
+        self._engine = create_engine("sqlite://", creator=lambda: self.raw, poolclass=StaticPool, hide_parameters=True)
         guard_dialect(self._engine.dialect)
         self._inserts = PlainInserts(self._engine.dialect)
         self.connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")

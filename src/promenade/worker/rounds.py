@@ -118,13 +118,14 @@ class Worker:
         if job.attempts > self._attempts_max:
             return "The last attempt was not finished."  # whoever had it died in it
         try:
-            if not await run_side_effects(self._context, job, self._draw):
+            if not await run_side_effects(self._context, job, self._draw, self._attempts_max):
                 _log.info("worker.lease_lost", job=job.id)
         except Unavailable:
             raise
         except Exception as error:
             _log.exception("worker.job_failed", job=job.id, attempts=job.attempts)
-            return f"{type(error).__name__}: {error}"
+            # Tills are told the reason. What databases say holds statements and rows, which are for the log alone.
+            return f"It could not be carried out ({type(error).__name__}); the log of the service says more."
         return None
 
 
