@@ -140,7 +140,7 @@ def _of_webhooks() -> tuple[Operation, ...]:
             returns=ReturnType(type=_REPLAYED_EVENTS, nullable=False),
             annotations=_described(
                 "Sends what the subscription has missed: dead letters, and what happened before it existed or while it"
-                " was off; at most 10 000 events, the oldest first."
+                " was off; at most 500 events a call, the oldest first."
             ),
         ),
     )

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import insert, select, tuple_, update
+from sqlalchemy import insert, select, update
 
 from promenade.store.schema import table
 from promenade.store.unit import Session
 from promenade.store.upsert import upsert
-from promenade.store.webhook_queue import lane_of
+from promenade.store.webhook_queue import among, lane_of
 
-__all__ = ["Delivery", "Subscription", "Waiting", "any_waiting", "plan", "subscriptions_of", "take"]
+__all__ = ["Delivery", "Subscription", "Waiting", "any_waiting", "hold_waiting", "mark", "plan", "subscriptions_of"]
 
 _EVENTS = table("outbox_events")
 _LOGS = table("NotificationLogs")
@@ -61,23 +61,25 @@ async def any_waiting(session: Session) -> bool:
     return bool(await session.execute(select(_EVENTS.c.id).where(_EVENTS.c.dispatched_at.is_(None)).limit(1)))
 
 
-async def take(session: Session, *, at: datetime, limit: int) -> list[Waiting]:
-    """Mark up to ``limit`` waiting events as dispatched and return them, oldest first; nobody else gets them."""
+async def hold_waiting(session: Session, *, limit: int) -> list[Waiting]:
+    """Up to ``limit`` waiting events, oldest first; nobody else gets them before the unit ends."""
     picked = (
-        select(_EVENTS.c.tenant_id, _EVENTS.c.id)
+        select(_EVENTS.c.tenant_id, _EVENTS.c.id, _EVENTS.c.kind, _EVENTS.c.callback_url, _EVENTS.c.created_at)
         .where(_EVENTS.c.dispatched_at.is_(None))
         .order_by(_EVENTS.c.created_at, _EVENTS.c.id)
         .limit(limit)
     )
     if session.dialect == "postgresql":
         picked = picked.with_for_update(skip_locked=True)
-    rows = await session.execute(
-        update(_EVENTS)
-        .where(tuple_(_EVENTS.c.tenant_id, _EVENTS.c.id).in_(picked))
-        .values(dispatched_at=at)
-        .returning(_EVENTS.c.tenant_id, _EVENTS.c.id, _EVENTS.c.kind, _EVENTS.c.callback_url, _EVENTS.c.created_at)
+    return [Waiting(*tuple(row)) for row in await session.execute(picked)]
+
+
+async def mark(session: Session, events: Sequence[Waiting], *, at: datetime) -> None:
+    """Note of events that this unit holds, at least one, that all has been planned that follows from them."""
+    keys = [(event.tenant_id, event.id) for event in events]
+    await session.rowcount(
+        update(_EVENTS).where(among(_EVENTS.c.tenant_id, _EVENTS.c.id, keys)).values(dispatched_at=at)
     )
-    return sorted((Waiting(*tuple(row)) for row in rows), key=lambda event: (event.created_at, event.id))
 
 
 async def subscriptions_of(session: Session, tenants: Iterable[str]) -> list[Subscription]:

@@ -55,6 +55,7 @@ _LOGS = table("NotificationLogs")
 _SUBSCRIPTIONS = table("WebhookSubscriptions")
 _KEY = (_QUEUE.c.tenant_id, _QUEUE.c.delivery_id)
 _SUBSCRIPTION_LANE_LENGTH = 36  # of an ID; the hash of an address is longer
+_LOOKED_AT_MAX = 500  # of a lane where little gets through, for which there is no index
 _CLOCKS_APART = timedelta(minutes=1)  # what clocks of one installation may differ by without anything being wrong
 
 Key = tuple[str, str]
@@ -166,13 +167,16 @@ async def claim(
 ) -> list[Claim]:
     """Take what is due in ``lanes``, of each at most so many, those first that have been due longest.
 
-    Of lanes that are ``persistent`` those come first that were tried most often: where little gets through, what is
-    near its end comes to it. ``token`` must be new for every claim.
+    Of lanes that are ``persistent`` those come first that were tried most often, among those that became due last:
+    where little gets through, what is near its end comes to it. ``token`` must be new for every claim.
     """
     insistent = frozenset(persistent)
     found: list[Claim] = []
     for lane, limit in lanes.items():
-        rows = await session.execute(_due_in(session.dialect, lane, limit, at, insists=lane in insistent))
+        keys = await _most_tried(session, lane, limit, at) if lane in insistent else None
+        if keys is not None and not keys:
+            continue
+        rows = await session.execute(_due_in(session.dialect, lane, limit, at, keys))
         found += [
             Claim(row.tenant_id, row.delivery_id, row.event_id, lane, row.attempts, row.due_at, token) for row in rows
         ]
@@ -182,13 +186,24 @@ async def claim(
     return found
 
 
-def _due_in(dialect: str, lane: str, limit: int, at: datetime, *, insists: bool) -> Select[Any]:
+async def _most_tried(session: Session, lane: str, limit: int, at: datetime) -> list[Key]:
+    """Of the latest `_LOOKED_AT_MAX` that are due those that were tried most often: however long a lane has become."""
+    columns = (*_KEY, _QUEUE.c.attempts, _QUEUE.c.due_at)
+    latest = select(*columns).where(_QUEUE.c.lane == lane, _QUEUE.c.due_at <= at).order_by(_QUEUE.c.due_at.desc())
+    few = latest.limit(_LOOKED_AT_MAX).subquery()
+    rows = await session.execute(select(few).order_by(few.c.attempts.desc(), few.c.due_at).limit(limit))
+    return [(row.tenant_id, row.delivery_id) for row in rows]
+
+
+def _due_in(dialect: str, lane: str, limit: int, at: datetime, keys: Sequence[Key] | None) -> Select[Any]:
     statement = (
         select(_QUEUE.c.tenant_id, _QUEUE.c.delivery_id, _QUEUE.c.event_id, _QUEUE.c.attempts, _QUEUE.c.due_at)
         .where(_QUEUE.c.lane == lane, _QUEUE.c.due_at <= at)
-        .order_by(*((_QUEUE.c.attempts.desc(),) if insists else ()), _QUEUE.c.due_at)
+        .order_by(_QUEUE.c.due_at)
         .limit(limit)
     )
+    if keys is not None:
+        statement = statement.where(among(*_KEY, keys))
     return statement.with_for_update(skip_locked=True) if dialect == "postgresql" else statement
 
 

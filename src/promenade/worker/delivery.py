@@ -56,7 +56,6 @@ AHEAD_MAX = HELD_MAX // 2  # of them ahead of their turn: a lane that comes new 
 LANES_MAX = 32  # claimed from in one unit of work
 OUTCOMES_MAX = 256  # written in one unit of work
 EVENTS_MAX = 250  # planned in one unit of work, and fewer where each has many subscribers
-DELIVERIES_MAX = 500
 
 _STALE_SECONDS = LEASE.total_seconds() - SECONDS_MAX - 5  # what waited longer is given back, not sent
 _CLOCK_STEP = timedelta(seconds=1)
@@ -90,7 +89,6 @@ class Delivery:
         self._outcomes: list[Outcome] = []
         self._to_release: list[Claim] = []
         self._news = asyncio.Event()
-        self._portion = EVENTS_MAX
         self._is_open = False
         self._pinged = self._swept = self._repaired = float("-inf")
         self._latest: datetime | None = None
@@ -151,7 +149,7 @@ class Delivery:
         await self._tend()
         found = await waiting(self._context)
         if found.events:
-            await self._plan()
+            await plan_deliveries(self._context, EVENTS_MAX)
         claimed = await self._claim(found.lanes)
         self._start()
         return found.events or claimed
@@ -209,13 +207,6 @@ class Delivery:
                 self._repaired = now
         if now - self._swept >= SWEEP_SECONDS and not await clear_deserted(self._context):
             self._swept = now
-
-    async def _plan(self) -> None:
-        planned = await plan_deliveries(self._context, self._portion)
-        if planned.deliveries:
-            self._portion = min(EVENTS_MAX, max(1, DELIVERIES_MAX * planned.events // planned.deliveries))
-        else:
-            self._portion = EVENTS_MAX
 
     async def _claim(self, due: Sequence[tuple[str, datetime]]) -> bool:
         """Claim from lanes that have room, those that waited longest first; whether anything was claimed."""

@@ -21,8 +21,8 @@ from promenade.workflows.context import Context
 
 __all__ = ["EVENTS_MAX", "Period", "Replayed", "check_period", "find_missed", "replay_delivery", "replay_events"]
 
-EVENTS_MAX = 10_000
-"""Events that one call plans."""
+EVENTS_MAX = 500
+"""Events that one call plans: some 40 ms, for which tills wait on SQLite."""
 
 _LOOKED_AT_MAX = 200_000  # events that one call looks at, which takes about a second
 _NAME_MAX = 255

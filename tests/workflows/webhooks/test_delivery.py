@@ -12,7 +12,7 @@ from promenade.store.outbox import emit
 from promenade.store.unit import Session
 from promenade.workflows.webhooks.claiming import claim_messages, waiting
 from promenade.workflows.webhooks.outcomes import Outcome, record_outcomes
-from promenade.workflows.webhooks.planning import plan_deliveries
+from promenade.workflows.webhooks.planning import Planned, plan_deliveries
 from tests.kit.receiver import Answer, Close
 from tests.workflows.shop import identity
 from tests.workflows.webhooks.post import SECRET, Post, an_event, open_post
@@ -56,6 +56,19 @@ async def test_what_nobody_subscribed_to_is_only_marked(post: Post) -> None:
     (event,) = await post.outbox("COUPON_EXPIRED")
     assert event.dispatched_at == post.context.clock()
     assert not await post.logs()
+
+
+async def test_what_many_are_told_of_is_planned_in_small_units(post: Post) -> None:
+    """Tills wait for a unit on SQLite: it is bounded by the deliveries, however many subscribers an event has."""
+    for number in range(30):
+        await post.subscribe(f"s{number}")
+    await post.emit_many(10)
+    assert await plan_deliveries(post.context, 250, 100) == Planned(3, 90)
+    assert await plan_deliveries(post.context, 250, 10) == Planned(1, 30), "one alone is planned whatever it takes"
+    assert await plan_deliveries(post.context, 250, 100) == Planned(3, 90)
+    assert await plan_deliveries(post.context, 250) == Planned(3, 90)
+    assert await plan_deliveries(post.context, 250) == Planned(0, 0)
+    assert len(await post.queued()) == 300
 
 
 async def test_a_rolled_back_event_never_leaves(post: Post) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from promenade.store import webhook_planning as store
@@ -11,7 +11,12 @@ from promenade.store.unit import Session
 from promenade.store.webhook_planning import Delivery, Subscription, Waiting
 from promenade.workflows.context import Context
 
-__all__ = ["Planned", "plan_deliveries"]
+__all__ = ["DELIVERIES_MAX", "Planned", "plan_deliveries"]
+
+DELIVERIES_MAX = 500  # of one unit: some 20 ms, for which tills wait on SQLite
+
+_Wanted = dict[tuple[str, str], list[Subscription]]
+"""Active subscriptions by tenant and kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,38 +27,47 @@ class Planned:
     deliveries: int
 
 
-async def plan_deliveries(context: Context, limit: int) -> Planned:
+async def plan_deliveries(context: Context, limit: int, deliveries_max: int = DELIVERIES_MAX) -> Planned:
     """Take up to ``limit`` events of the outbox, oldest first, and plan their deliveries, all in one transaction.
 
-    An event is planned exactly once, however many workers there are and whatever kills them. What nobody has
+    Of events with many subscribers so many fewer that there are at most ``deliveries_max``, unless the first alone has
+    more. An event is planned exactly once, however many workers there are and whatever kills them. What nobody has
     subscribed to is only marked. Raises Unavailable.
     """
     at = context.clock()
 
     async def work(session: Session) -> Planned:
-        events = await store.take(session, at=at, limit=limit)
+        events = await store.hold_waiting(session, limit=limit)
         if not events:
             return Planned(0, 0)
         subscriptions = await store.subscriptions_of(session, {event.tenant_id for event in events})
-        deliveries = list(_deliveries(events, subscriptions, context.new_id))
+        wanted = _by_kind(subscriptions)
+        taken, deliveries = 0, list[Delivery]()
+        for event in events:
+            more = _deliveries(event, wanted, context.new_id)
+            if taken and len(deliveries) + len(more) > deliveries_max:
+                break
+            taken, deliveries = taken + 1, deliveries + more
+        await store.mark(session, events[:taken], at=at)
         await store.plan(session, deliveries, at=at)
-        return Planned(len(events), len(deliveries))
+        return Planned(taken, len(deliveries))
 
     # Lost with the power, it is planned again: the events are not.
     return await context.database.write(work, system=True, durable=False)
 
 
-def _deliveries(
-    events: Iterable[Waiting], subscriptions: Iterable[Subscription], new_id: Callable[[], str]
-) -> Iterator[Delivery]:
-    """One delivery for each subscription to the kind of an event, or to all kinds, and one for its own callback."""
-    by_kind: dict[tuple[str, str], list[Subscription]] = defaultdict(list)
+def _by_kind(subscriptions: Iterable[Subscription]) -> _Wanted:
+    by_kind: _Wanted = defaultdict(list)
     for subscription in subscriptions:
         for kind in {"*"} if "*" in subscription.event_types else set(subscription.event_types):
             by_kind[subscription.tenant_id, kind].append(subscription)
-    for event in events:
-        wanted = (*by_kind.get((event.tenant_id, event.kind), ()), *by_kind.get((event.tenant_id, "*"), ()))
-        for subscription in wanted:
-            yield Delivery(new_id(), event, subscription.id, subscription.callback_url)
-        if event.callback_url is not None:
-            yield Delivery(new_id(), event, None, event.callback_url)
+    return by_kind
+
+
+def _deliveries(event: Waiting, wanted: _Wanted, new_id: Callable[[], str]) -> list[Delivery]:
+    """One delivery for each subscription to the kind of an event, or to all kinds, and one for its own callback."""
+    subscribed = (*wanted.get((event.tenant_id, event.kind), ()), *wanted.get((event.tenant_id, "*"), ()))
+    deliveries = [Delivery(new_id(), event, one.id, one.callback_url) for one in subscribed]
+    if event.callback_url is not None:
+        deliveries.append(Delivery(new_id(), event, None, event.callback_url))
+    return deliveries
