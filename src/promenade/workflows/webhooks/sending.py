@@ -14,15 +14,13 @@ import httpx2
 
 from promenade import __version__
 from promenade.workflows.webhooks.addresses import Allowed, GuardedBackend, NotPublic, Resolve, Unresolved
+from promenade.workflows.webhooks.connections import Connections
 
 __all__ = ["SECONDS_MAX", "Attempted", "Sender", "trusted_roots"]
 
 SECONDS_MAX = 15.0  # for all of it: the look-up, the connection, the answer
 BODY_SECONDS_MAX = 2.0  # once the status is known, an answer's body is worth no more than this
 BODY_BYTES_MAX = 4096  # read so that the connection can be used again; thrown away
-CONNECTIONS_MAX = 512
-IDLE_MAX = 64
-IDLE_SECONDS = 2.0  # shorter than servers keep connections: one that is closing is not written to
 RETRY_AFTER_MAX = timedelta(days=1)
 
 _GONE = 410
@@ -69,17 +67,11 @@ class Sender:
     ) -> None:
         self._allowed = allowed
         self._seconds_max = seconds_max
-        self._pool = httpcore2.AsyncConnectionPool(
-            ssl_context=tls,
-            max_connections=CONNECTIONS_MAX,
-            max_keepalive_connections=IDLE_MAX,
-            keepalive_expiry=IDLE_SECONDS,
-            network_backend=GuardedBackend(allowed, resolve),
-        )
+        self._connections = Connections(tls, GuardedBackend(allowed, resolve))
 
     async def close(self) -> None:
-        """Close every connection."""
-        await self._pool.aclose()
+        """Close every connection that is kept."""
+        await self._connections.close()
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes, *, at: datetime) -> Attempted:
         """Post ``body``; every way in which that can fail is an `Attempted` with a short sentence.
@@ -125,18 +117,18 @@ class Sender:
         """Status and Retry-After of the answer."""
         loop = asyncio.get_running_loop()
         end = loop.time() + self._seconds_max
-        async with asyncio.timeout_at(end):
-            response = await self._pool.handle_async_request(request)
+        status = 0
+        retry_after: bytes | None = None
         try:
-            retry_after = next((value for name, value in response.headers if name.lower() == b"retry-after"), None)
-            try:
-                async with asyncio.timeout_at(min(end, loop.time() + BODY_SECONDS_MAX)):
-                    await _discard(response)
-            except (TimeoutError, httpcore2.NetworkError, httpcore2.ProtocolError):
-                pass  # the status says it all
-            return response.status, None if retry_after is None else retry_after.decode("latin-1")
-        finally:
-            await response.aclose()
+            async with asyncio.timeout_at(end) as limit, self._connections.exchange(request) as response:
+                status = response.status
+                retry_after = next((value for name, value in response.headers if name.lower() == b"retry-after"), None)
+                limit.reschedule(min(end, loop.time() + BODY_SECONDS_MAX))
+                await _discard(response)
+        except (TimeoutError, httpcore2.NetworkError, httpcore2.ProtocolError):
+            if not status:  # else it says it all
+                raise
+        return status, None if retry_after is None else retry_after.decode("latin-1")
 
 
 async def _discard(response: httpcore2.Response) -> None:
