@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import cast
 
 from sqlalchemy import Column, ColumnElement, and_, insert, or_, update
 
 from odata_server.sql.connection import Kept
-from promenade.store.coupon_edges import HOLD, REDEEM
+from promenade.store.coupon_edges import HOLD, REDEEM, TAKE
 from promenade.store.coupon_statements import CouponRow, HeldRow, ReservationRow
+from promenade.store.outbox import OutboxRow
 from promenade.store.recurring import parameter
 from promenade.store.schema import table
 from promenade.store.unit import Look, Session
@@ -35,12 +37,16 @@ __all__ = [
     "redeem_reservation",
     "reserve_code",
     "running_promotion",
+    "take_code",
 ]
 
 _CODES = table("CouponCodes")
 _RESERVATIONS = table("coupon_reservations")
 
 Held = HeldRow
+
+Run = Look
+"""Runs a hot statement that writes: inside a unit of work, or as a durable transaction of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,24 +191,39 @@ async def reserve_code(
     return bool(await session.hot(HOLD, (at, session.tenant, *values, until, seen)))
 
 
+async def take_code(
+    run: Run, tenant_id: str, code: str, transaction_id: str, customer_id: str | None, reservation_id: str, at: datetime
+) -> datetime | None:
+    """ACTIVE -> RESERVED where nothing stands against it, and its log; until when, None: nothing was done.
+
+    What it is that stands against it, `find_coupon` tells; one that has run out is `reserve_code`'s.
+    """
+    rows = await run(TAKE, (at, tenant_id, code, transaction_id, customer_id, reservation_id))
+    return cast("datetime", rows[0][0]) if rows else None
+
+
 async def redeem_code(
-    session: Session,
+    run: Run,
+    tenant_id: str,
     reservation: Reservation,
     reservation_id: str,
     transaction_id: str,
     *,
     origin: str,
     log_id: str,
+    event: OutboxRow,
     at: datetime,
 ) -> tuple[bool, bool]:
-    """RESERVED -> REDEEMED by its own live reservation and transaction, counted, with its claim and its log.
+    """RESERVED -> REDEEMED by its own live reservation and transaction, counted, with its claim, log and event.
 
-    Whether the limits of the type had room, and whether it was redeemed. If not, what was counted is to be undone.
+    Whether it was redeemed, and whether the code was there for it: if only that, the limits of the type had no room.
+    Raises `Undone` when somebody else was quicker in between.
     """
     row, kind = reservation.row, reservation.kind
     values = (row.coupon_id, kind.id, transaction_id, row.customer_id, reservation_id)
     limits = (kind.max_redemptions, kind.max_redemptions_per_customer)
-    (found,) = await session.hot(REDEEM, (at, session.tenant, *values, *limits, origin, log_id))
+    told = (event.id, event.kind, event.payload)
+    (found,) = await run(REDEEM, (at, tenant_id, *values, *limits, origin, log_id, *told))
     return bool(found[0]), bool(found[1])
 
 

@@ -11,14 +11,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["HOT", "HotStatement", "hot_statement"]
+__all__ = ["HOT", "HotStatement", "Undone", "hot_statement"]
 
 SqliteForm = Callable[[sqlite3.Connection, tuple[Any, ...]], Sequence[Sequence[Any]]]
 
 
+class Undone(Exception):
+    """A hot statement found on its way that it cannot be carried out; nothing of it was, nor will be."""
+
+
 @dataclass(frozen=True, slots=True)
 class HotStatement:
-    """``postgresql`` is SQL with $1, $2 ...; ``sqlite`` does the same on the writer's connection."""
+    """``postgresql`` is SQL with $1, $2 ...; ``sqlite`` does the same on the writer's connection.
+
+    What must undo itself divides by zero on PostgreSQL and raises `Undone` on SQLite: `Undone` comes out of both.
+    """
 
     postgresql: str
     sqlite: SqliteForm

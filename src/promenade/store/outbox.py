@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +14,17 @@ from promenade.events import MINOR_VERSION, Envelope, Event
 from promenade.store.schema import table
 from promenade.store.unit import Session
 
-__all__ = ["emit", "emit_all", "emit_for"]
+__all__ = ["OutboxRow", "emit", "emit_all", "emit_for", "outbox_row"]
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxRow:
+    """An event as the outbox has it, for a statement that writes more than the event."""
+
+    id: str
+    kind: str
+    payload: bytes
+
 
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
 
@@ -46,6 +57,11 @@ async def emit_for(
     await session.execute_many(insert(table("outbox_events")), rows)
 
 
+def outbox_row(tenant_id: str, event: Event, *, event_id: str, at: datetime) -> OutboxRow:
+    """What `emit` would write of ``event``."""
+    return OutboxRow(event_id, event.kind, _body(tenant_id, event, at))
+
+
 def _tenant_of(session: Session) -> str:
     if session.tenant is None:
         raise ValueError("an event belongs to a tenant")
@@ -53,5 +69,8 @@ def _tenant_of(session: Session) -> str:
 
 
 def _row(tenant: str, event: Event, event_id: str, at: datetime) -> dict[str, Any]:
-    envelope = Envelope(event.kind, at, MINOR_VERSION, tenant, event)
-    return {"id": event_id, "kind": event.kind, "payload": _ENCODER.encode(envelope), "created_at": at}
+    return {"id": event_id, "kind": event.kind, "payload": _body(tenant, event, at), "created_at": at}
+
+
+def _body(tenant: str, event: Event, at: datetime) -> bytes:
+    return _ENCODER.encode(Envelope(event.kind, at, MINOR_VERSION, tenant, event))

@@ -5,14 +5,16 @@ Rows are taken hold of as confirm does (`workflows.coupon_claims`): what counts 
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import partial
 
 from promenade.events import CouponRedeemed
 from promenade.store import coupon_claims as claims
 from promenade.store.coupon_claims import Claim
-from promenade.store.coupon_reservations import Reservation, find_reservation, redeem_code, redeem_reservation
+from promenade.store.coupon_reservations import Reservation, Run, find_reservation, redeem_code, redeem_reservation
 from promenade.store.coupon_rules import type_refusal
-from promenade.store.outbox import emit
+from promenade.store.hot import Undone
+from promenade.store.outbox import emit, outbox_row
 from promenade.store.unit import Session
 from promenade.workflows.context import Context
 from promenade.workflows.coupons.answers import Redeemed
@@ -21,12 +23,17 @@ from promenade.workflows.coupons.reserving import lost
 
 __all__ = ["redeem"]
 
+TAKES_AT_MOST = timedelta(minutes=1)  # a statement that waits, for a connection and for others, is ended before
+
 
 async def redeem(context: Context, tenant_id: str, reservation_id: str, transaction_id: str) -> Redeemed:
     """Spend the reserved code, once. A confirm of the same transaction takes the redemption over.
 
     Raises Unavailable.
     """
+    answer = await _redeem_at_once(context, tenant_id, reservation_id, transaction_id)
+    if answer is not None:
+        return answer
 
     async def work(session: Session) -> Redeemed:
         reservation = await find_reservation(session.hot, tenant_id, reservation_id)
@@ -41,6 +48,27 @@ async def redeem(context: Context, tenant_id: str, reservation_id: str, transact
         return await carry_out(context, tenant_id, work)
     except Refused as refused:
         return Redeemed(refused.reason)
+
+
+async def _redeem_at_once(
+    context: Context, tenant_id: str, reservation_id: str, transaction_id: str
+) -> Redeemed | None:
+    """A code of its own in one statement; None: nothing was done, it takes a unit of work to know why or to do it."""
+    reservation = await find_reservation(context.database.look, tenant_id, reservation_id)
+    if reservation is None:
+        return Redeemed("RESERVATION_NOT_FOUND")
+    at, until = context.clock(), reservation.row.reserved_until
+    reason = _refusal(reservation, transaction_id, at)
+    if reason is not None:
+        return Redeemed(reason)
+    if reservation.row.state is not None or until is None or until - at < TAKES_AT_MOST:
+        return None
+    run = partial(context.database.hot, durable=True)
+    try:
+        is_done, _ = await _redeem_own(context, run, tenant_id, reservation, reservation_id, transaction_id, at)
+    except Undone:
+        return None
+    return Redeemed(None) if is_done else None
 
 
 def _refusal(reservation: Reservation, transaction_id: str, at: datetime) -> str | None:
@@ -59,34 +87,59 @@ def _refusal(reservation: Reservation, transaction_id: str, at: datetime) -> str
 async def _redeem(
     context: Context, session: Session, reservation: Reservation, reservation_id: str, transaction_id: str
 ) -> None:
-    at = context.clock()
-    event = CouponRedeemed(
-        coupon_id=reservation.row.coupon_id,
-        coupon_type_id=reservation.kind.id,
-        transaction_id=transaction_id,
-        customer_id=reservation.row.customer_id,
-    )
-    await emit(session, event, event_id=context.new_id(), at=at)  # before anything is held that others wait for
+    at, tenant_id = context.clock(), session.tenant or ""
     if reservation.row.state is None:
-        is_counted, is_done = await redeem_code(
-            session,
-            reservation,
-            reservation_id,
-            transaction_id,
-            origin=context.origin,
-            log_id=context.new_id(),
-            at=at,
-        )
+        try:
+            is_done, is_there = await _redeem_own(
+                context, session.hot, tenant_id, reservation, reservation_id, transaction_id, at
+            )
+        except Undone as undone:
+            raise Overtaken from undone
     else:
-        is_counted, is_done = await _redeem_shared(context, session, reservation, reservation_id, transaction_id, at)
+        # Before anything is held that others wait for.
+        await emit(session, _event(reservation, transaction_id), event_id=context.new_id(), at=at)
+        is_done, is_there = await _redeem_shared(context, session, reservation, reservation_id, transaction_id, at)
     if not is_done:
         # While this one waited for the counts, another use of this very reservation may have reached the limit.
-        if is_counted or await find_reservation(session.hot, session.tenant or "", reservation_id) != reservation:
+        if not is_there or await find_reservation(session.hot, tenant_id, reservation_id) != reservation:
             raise Overtaken
         raise Refused("USAGE_LIMIT_REACHED")
     until = reservation.row.reserved_until
     if until is not None and context.clock() >= until:  # it may have taken a while to get hold of the counts
         raise Refused("RESERVATION_EXPIRED")
+
+
+def _event(reservation: Reservation, transaction_id: str) -> CouponRedeemed:
+    return CouponRedeemed(
+        coupon_id=reservation.row.coupon_id,
+        coupon_type_id=reservation.kind.id,
+        transaction_id=transaction_id,
+        customer_id=reservation.row.customer_id,
+    )
+
+
+async def _redeem_own(
+    context: Context,
+    run: Run,
+    tenant_id: str,
+    reservation: Reservation,
+    reservation_id: str,
+    transaction_id: str,
+    at: datetime,
+) -> tuple[bool, bool]:
+    """`redeem_code`. Raises `Undone`."""
+    event = outbox_row(tenant_id, _event(reservation, transaction_id), event_id=context.new_id(), at=at)
+    return await redeem_code(
+        run,
+        tenant_id,
+        reservation,
+        reservation_id,
+        transaction_id,
+        origin=context.origin,
+        log_id=context.new_id(),
+        event=event,
+        at=at,
+    )
 
 
 async def _redeem_shared(
@@ -101,11 +154,11 @@ async def _redeem_shared(
     row, kind = reservation.row, reservation.kind
     uses = await _count(session, reservation)
     if uses is None:
-        return False, False
+        return False, True
     if not await redeem_reservation(session, reservation_id, at):
-        return True, False
+        return False, False
     if row.coupon_id is not None and not await claims.count_generic(session, row.coupon_id, transaction_id, at):
-        return True, False
+        return False, False
     await claims.insert_claim(
         session,
         Claim(row.coupon_id or kind.id, uses, kind.id, promotion_id=None, customer_id=row.customer_id),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 from promenade.store import coupon_claims as claims
+from promenade.store.coupon_edges import MINUTES_DEFAULT, MINUTES_MAX
 from promenade.store.coupon_reservations import (
     Coupon,
     Reservation,
@@ -16,6 +18,7 @@ from promenade.store.coupon_reservations import (
     insert_reservation,
     read_held,
     reserve_code,
+    take_code,
 )
 from promenade.store.coupon_rules import code_refusal, limit_refusal, type_refusal
 from promenade.store.unit import Session
@@ -25,9 +28,6 @@ from promenade.workflows.coupons.edges import Overtaken, carry_out, write_log
 from promenade.workflows.coupons.failed_look_ups import FailedLookUps
 
 __all__ = ["ReserveOrder", "cancel", "lost", "reserve"]
-
-MINUTES_DEFAULT = 15
-MINUTES_MAX = 10 * 366 * 24 * 60  # keeps the end of a reservation inside datetime's range
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,19 @@ async def reserve(context: Context, tenant_id: str, order: ReserveOrder) -> Rese
     """
     failed = FailedLookUps(context.cache, tenant_id, order.client_id)
     await failed.require_room()
+    reservation_id = context.new_id()
+    until = await take_code(
+        partial(context.database.hot, durable=True),
+        tenant_id,
+        order.code,
+        order.transaction_id,
+        order.customer_id,
+        reservation_id,
+        context.clock(),
+    )
+    if until is not None:
+        return Reserved(None, reservation_id, until)
+    # Something stands against it, or there is more to it: a code that many share, a reservation that has run out.
     answer = await carry_out(context, tenant_id, lambda session: _reserve(context, session, tenant_id, order))
     if answer.reason == "UNKNOWN_CODE":
         await failed.add()
