@@ -34,6 +34,7 @@ from sqlalchemy import (
 from promenade.store.schema import table
 from promenade.store.types import from_microseconds, to_microseconds
 from promenade.store.unit import Session
+from promenade.store.webhook_queue import among
 
 __all__ = [
     "START",
@@ -41,7 +42,9 @@ __all__ = [
     "Stretch",
     "purge_events",
     "purge_iterations",
+    "purge_jobs",
     "purge_notifications",
+    "purge_secrets",
     "purge_sold_iterations",
     "remove_condemned",
 ]
@@ -52,6 +55,8 @@ _CONFIRMATIONS = table("confirmations")
 _EVENTS = table("outbox_events")
 _QUEUE = table("webhook_queue")
 _LOGS = table("NotificationLogs")
+_JOBS = table("side_effect_jobs")
+_SUBSCRIPTIONS = table("WebhookSubscriptions")
 
 _ROWID: ColumnElement[int] = literal_column("iterations.rowid", Integer)
 _KEY = (
@@ -236,6 +241,24 @@ async def _forget(session: Session, keys: Sequence[tuple[str, str, str]]) -> Non
 def _same_transaction(other: Any) -> ColumnElement[bool]:
     names = ("tenant_id", "origin", "transaction_id")
     return and_(*(other.c[name] == _ITERATIONS.c[name] for name in names))
+
+
+async def purge_jobs(session: Session, *, status: str, before: datetime, limit: int) -> int:
+    """Delete up to ``limit`` side effect jobs that ended so and were last due before a moment; how many."""
+    ended = _JOBS.c.status == status, _JOBS.c.due_at < before
+    picked = select(_JOBS.c.tenant_id, _JOBS.c.id).where(*ended).order_by(_JOBS.c.due_at).limit(limit)
+    if session.dialect == "postgresql":  # who puts one back has it
+        picked = picked.with_for_update(skip_locked=True)
+    keys = [(row.tenant_id, row.id) for row in await session.execute(picked)]
+    if not keys:
+        return 0
+    return await session.rowcount(delete(_JOBS).where(among(_JOBS.c.tenant_id, _JOBS.c.id, keys), *ended))
+
+
+async def purge_secrets(session: Session, *, at: datetime) -> int:
+    """Forget secrets of webhooks that sign no more since a moment, in all tenants; how many. Nobody sees it."""
+    over = _SUBSCRIPTIONS.c.previous_secret.is_not(None), _SUBSCRIPTIONS.c.previous_secret_until <= at
+    return await session.rowcount(update(_SUBSCRIPTIONS).where(*over).values(previous_secret=None))
 
 
 # --- Events and deliveries: tenant by tenant -------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from sqlalchemy import Row, select
 from promenade.store.schema import table
 from promenade.store.unit import Session
 from promenade.workflows.clockwork.jobs import Ran
-from promenade.workflows.clockwork.purges import CONDEMNED_FOR, iterations, notifications, old_events
+from promenade.workflows.clockwork.purges import CONDEMNED_FOR, iterations, jobs, notifications, old_events, secrets
 from promenade.workflows.context import Context, Retention
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.shop import Shop
@@ -23,7 +23,13 @@ PRICED = outcome(
     (line("1", 2000, 1000, discount("off", ((2, 100),))),),
     (applied("off", 200, budget_ids=("marketing",)),),
 )
-JOBS = {"iterations": iterations, "events": old_events, "notifications": notifications}
+JOBS = {
+    "iterations": iterations,
+    "events": old_events,
+    "notifications": notifications,
+    "jobs": jobs,
+    "secrets": secrets,
+}
 
 
 @dataclass

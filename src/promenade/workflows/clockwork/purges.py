@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TypeVar
 
 from promenade.store.purging import (
@@ -16,7 +17,9 @@ from promenade.store.purging import (
     Place,
     purge_events,
     purge_iterations,
+    purge_jobs,
     purge_notifications,
+    purge_secrets,
     purge_sold_iterations,
     remove_condemned,
 )
@@ -25,7 +28,16 @@ from promenade.store.unit import Session
 from promenade.workflows.clockwork.jobs import Ran, clock_job
 from promenade.workflows.context import Context
 
-__all__ = ["CONDEMNED_FOR", "NOTIFICATIONS_DAYS", "UNIT_ROWS", "iterations", "notifications", "old_events"]
+__all__ = [
+    "CONDEMNED_FOR",
+    "NOTIFICATIONS_DAYS",
+    "UNIT_ROWS",
+    "iterations",
+    "jobs",
+    "notifications",
+    "old_events",
+    "secrets",
+]
 
 T = TypeVar("T")
 
@@ -148,6 +160,29 @@ async def notifications(context: Context, cursor: str | None) -> Ran:
         return await pace.while_more(unit)
 
     return await _tenant_by_tenant(context, cursor, of_tenant)
+
+
+@clock_job("purge.jobs", every=EVERY)
+async def jobs(context: Context, cursor: str | None) -> Ran:
+    """Delete side effect jobs of sales that have ended, well or not, after `Retention.sales` days."""
+    before = context.clock() - timedelta(days=context.retention.sales)
+
+    async def ended(status: str) -> tuple[int, bool]:
+        gone = await _written(
+            context, lambda session: purge_jobs(session, status=status, before=before, limit=UNIT_ROWS)
+        )
+        return gone, gone == UNIT_ROWS
+
+    pace = _Pace()
+    finished = [await pace.while_more(partial(ended, status)) for status in ("COMPLETED", "FAILED")]
+    return Ran(pace.done, more=not all(finished))
+
+
+@clock_job("purge.secrets", every=EVERY)
+async def secrets(context: Context, cursor: str | None) -> Ran:
+    """Forget secrets of webhooks that were replaced and sign no more."""
+    at = context.clock()
+    return Ran(await _written(context, lambda session: purge_secrets(session, at=at)))
 
 
 async def _tenant_by_tenant(
