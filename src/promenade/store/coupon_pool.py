@@ -7,9 +7,10 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache, lru_cache
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Integer, literal_column, or_, select
 
 from odata_server.sql.connection import Kept
 from promenade.store.authored import insert_rows, update_rows
@@ -112,8 +113,8 @@ class IssuedCode:
 
 
 _TYPE_ID = parameter("coupon_type_id", _TYPES.c.id.type)
-_HOLD_TYPE = Kept(select(_TYPES.c.id).where(_TYPES.c.id == _TYPE_ID).with_for_update(read=True))
-_READ_TYPE = Kept(
+_TYPE_NAME = parameter("coupon_type_name", _TYPES.c.name.type)
+_READ_TYPE = (
     select(
         _TYPES.c.id,
         _TYPES.c.code,
@@ -135,12 +136,21 @@ _READ_TYPE = Kept(
 )
 
 
+@cache
+def _reading_type(is_held: bool) -> Kept:
+    return Kept(_READ_TYPE.with_for_update(read=True, of=_TYPES) if is_held else _READ_TYPE)
+
+
+@cache
+def _finding_types(by_id: bool, by_name: bool) -> Kept:
+    named = [*([_TYPES.c.id == _TYPE_ID] if by_id else ()), *([_TYPES.c.name == _TYPE_NAME] if by_name else ())]
+    return Kept(select(_TYPES.c.id).where(*named).limit(2))
+
+
 async def read_type(session: Session, coupon_type_id: str, *, held: bool = False) -> IssuingType | None:
     """The coupon type with its code configuration, or None; ``held``: it stays as it is until the unit ends."""
-    given = {"coupon_type_id": coupon_type_id}
-    if held and session.dialect == "postgresql":
-        await session.execute(_HOLD_TYPE, given)
-    rows = await session.execute(_READ_TYPE, given)
+    is_held = held and session.dialect == "postgresql"
+    rows = await session.execute(_reading_type(is_held), {"coupon_type_id": coupon_type_id})
     if not rows:
         return None
     row = rows[0]
@@ -162,12 +172,11 @@ async def read_type(session: Session, coupon_type_id: str, *, held: bool = False
 
 async def find_types(session: Session, coupon_type_id: str | None, name: str | None) -> list[str]:
     """The IDs of up to two coupon types of this ID, this name, or both; None: whichever. Not for neither."""
-    named = [
-        column == value for column, value in ((_TYPES.c.id, coupon_type_id), (_TYPES.c.name, name)) if value is not None
-    ]
-    if not named:
+    if coupon_type_id is None and name is None:
         return []
-    return [row.id for row in await session.execute(select(_TYPES.c.id).where(*named).limit(2))]
+    statement = _finding_types(coupon_type_id is not None, name is not None)
+    given = {"coupon_type_id": coupon_type_id, "coupon_type_name": name}
+    return [row.id for row in await session.execute(statement, given)]
 
 
 async def issued_for(
@@ -184,22 +193,30 @@ async def issued_for(
     return IssuedCode(*tuple(rows[0])) if rows else None
 
 
-async def take_from_pool(session: Session, issue: Issue, customer_ids: Sequence[str | None]) -> list[IssuedCode]:
-    """Issue an unissued code of the type, never one from outside, to each customer; fewer: the pool is dry."""
-    pooled = (
+@lru_cache(maxsize=64)  # most ask for one
+def _pooled(dialect: str, number: int) -> Kept:
+    statement = (
         select(_CODES.c.id, _CODES.c.code, _CODES.c.valid_until)
         .where(
-            _CODES.c.coupon_type_id == issue.coupon_type_id,
+            _CODES.c.coupon_type_id == parameter("coupon_type_id", _CODES.c.coupon_type_id.type),
             _CODES.c.status == "ACTIVE",
             _CODES.c.issued_at.is_(None),
             _CODES.c.source != "EXTERNAL",
-            (_CODES.c.valid_until.is_(None)) | (_CODES.c.valid_until > issue.issued_at),
+            or_(_CODES.c.valid_until.is_(None), _CODES.c.valid_until > parameter("at", _CODES.c.valid_until.type)),
         )
-        .limit(len(customer_ids))
+        .limit(literal_column(str(number), Integer))  # written out: what is unknown is planned for as a tenth of all
     )
-    if session.dialect == "postgresql":
-        pooled = pooled.with_for_update(skip_locked=True)  # who issues at the same time takes others
-    rows = await session.execute(pooled)
+    # Who issues at the same time takes others.
+    return Kept(statement.with_for_update(skip_locked=True) if dialect == "postgresql" else statement)
+
+
+async def take_from_pool(session: Session, issue: Issue, customer_ids: Sequence[str | None]) -> list[IssuedCode]:
+    """Issue an unissued code of the type, never one from outside, to each customer; fewer: the pool is dry."""
+    number = len(customer_ids)
+    if number == 0:
+        return []
+    given = {"coupon_type_id": issue.coupon_type_id, "at": issue.issued_at}
+    rows = await session.execute(_pooled(session.dialect, number), given)
     columns = issue.columns
     taken = [(row.id, {**columns, "customer_id": customer}) for row, customer in zip(rows, customer_ids, strict=False)]
     await update_rows(session, "CouponCodes", taken)

@@ -6,54 +6,55 @@ each sees what those before it have issued.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from typing import Any
 
 import msgspec
-from sqlalchemy import insert, select, update
 
-from promenade.store.schema import table
-from promenade.store.types import from_microseconds, to_microseconds
+from promenade.store.hot import hot_statement
 from promenade.store.unit import Session
-from promenade.store.upsert import upsert
 
 __all__ = ["Issuances", "hold", "keep"]
 
-_WINDOWS = table("issue_windows")
-_Entries = list[tuple[int, int]]
+Issuances = tuple[int, int]
+"""When (microseconds since 1970), and how many coupons were issued then."""
+
 _ENCODER = msgspec.msgpack.Encoder()
-_DECODER = msgspec.msgpack.Decoder(_Entries)
+_DECODER = msgspec.msgpack.Decoder(list[Issuances])
 _NOTHING = _ENCODER.encode([])
 
 
-@dataclass(frozen=True, slots=True)
-class Issuances:
-    """``number`` coupons issued at one moment."""
+# On PostgreSQL it adds the row or locks it; what it answers is what the one before has committed.
+@hot_statement(
+    "hold an issue window",
+    postgresql="""
+    INSERT INTO issue_windows AS w (tenant_id, issued) VALUES ($1::varchar, $2::bytea)
+    ON CONFLICT (tenant_id) DO UPDATE SET issued = w.issued RETURNING issued
+    """,
+)
+def _hold(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+    return connection.execute("SELECT issued FROM issue_windows WHERE tenant_id = ?", params[:1]).fetchall()
 
-    at: datetime
-    number: int
+
+@hot_statement(
+    "keep an issue window",
+    postgresql="UPDATE issue_windows SET issued = $2::bytea WHERE tenant_id = $1::varchar",
+)
+def _keep(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+    return connection.execute(
+        "INSERT INTO issue_windows (tenant_id, issued) VALUES (?, ?)"
+        " ON CONFLICT (tenant_id) DO UPDATE SET issued = excluded.issued",
+        params,
+    ).fetchall()
 
 
-async def hold(session: Session) -> tuple[Issuances, ...]:
-    """What the tenant's tills have had issued as far as it was kept, held until the unit ends."""
-    if session.dialect == "postgresql":
-        # Adds the row or locks it, in one statement; what it answers is what the one before has committed.
-        adding = upsert(session.dialect, _WINDOWS)
-        rows = await session.execute(
-            adding.on_conflict_do_update(
-                index_elements=[_WINDOWS.c.tenant_id], set_={"issued": _WINDOWS.c.issued}
-            ).returning(_WINDOWS.c.issued),
-            {"issued": _NOTHING},
-        )
-    else:
-        rows = await session.execute(select(_WINDOWS.c.issued))
-    entries = _DECODER.decode(rows[0].issued) if rows else []
-    return tuple([Issuances(from_microseconds(at), number) for at, number in entries])
+async def hold(session: Session) -> list[Issuances]:
+    """What the tenant's tills have had issued as far as it was kept, oldest first, held until the unit ends."""
+    rows = await session.hot("hold an issue window", (session.tenant, _NOTHING))
+    return _DECODER.decode(rows[0][0]) if rows else []
 
 
 async def keep(session: Session, issued: Sequence[Issuances]) -> None:
-    """Write down what counts from now on; the window must be held."""
-    content = _ENCODER.encode([(to_microseconds(one.at), one.number) for one in issued])
-    if await session.rowcount(update(_WINDOWS).values(issued=content)) == 0:
-        await session.rowcount(insert(_WINDOWS), {"issued": content})
+    """Write down what counts from now on, oldest first; the window must be held."""
+    await session.hot("keep an issue window", (session.tenant, _ENCODER.encode(issued)))

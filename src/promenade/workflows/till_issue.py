@@ -7,14 +7,17 @@ call that does not fit into the window issues none.
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_left
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from promenade.errors import Conflict, Invalid, TooMany
 from promenade.store import coupon_pool, issue_windows
 from promenade.store.issue_windows import Issuances
+from promenade.store.types import to_microseconds
 from promenade.store.unit import Database, Session
 from promenade.workflows.context import Context
 from promenade.workflows.coupon_codes import Draw, exhausted
@@ -24,6 +27,7 @@ __all__ = ["ISSUED_MAX", "WINDOW", "IssueAnswer", "IssueFailure", "IssueOrder", 
 
 ISSUED_MAX = 1000  # coupons of one tenant in any WINDOW
 WINDOW = timedelta(seconds=60)  # an issue counts until it is this old, that moment not included
+_WINDOW = WINDOW // timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,6 @@ async def issue_at_till(context: Context, tenant_id: str, order: IssueOrder, dra
     async def work(session: Session) -> IssueAnswer | timedelta:
         return await _issue(context, session, order, draw)
 
-    # One at a time in this process: whoever waits for the tenant's window would hold a connection that others need.
     async with _turn(context.database, tenant_id):
         answer = await context.database.write(work, tenant=tenant_id)
     if isinstance(answer, timedelta):
@@ -82,7 +85,13 @@ async def issue_at_till(context: Context, tenant_id: str, order: IssueOrder, dra
 _TURNS: WeakKeyDictionary[Database, WeakValueDictionary[str, asyncio.Lock]] = WeakKeyDictionary()
 
 
-def _turn(database: Database, tenant_id: str) -> asyncio.Lock:
+def _turn(database: Database, tenant_id: str) -> AbstractAsyncContextManager[object]:
+    """One at a time in this process, where whoever waits for the tenant's window holds a connection that others need.
+
+    On SQLite there is nothing to wait for: units are carried out one after the other, and committed together.
+    """
+    if database.dialect == "sqlite":
+        return nullcontext()
     turns = _TURNS.setdefault(database, WeakValueDictionary())
     turn = turns.get(tenant_id)
     if turn is None:
@@ -95,8 +104,9 @@ async def _issue(context: Context, session: Session, order: IssueOrder, draw: Dr
     coupon_type_id = await _find_type(session, order)
     kept = await issue_windows.hold(session)
     at = context.clock()  # read now that nobody else's issues can come between
-    window = _within(kept, at)
-    wait = _wait(window, len(order.customer_ids), at)
+    now = to_microseconds(at)
+    window = _within(kept, now)
+    wait = _wait(window, len(order.customer_ids), now)
     if wait is not None:
         if kept != window:  # what a clock set back has left ahead of now must not count for ever
             await issue_windows.keep(session, window)
@@ -112,7 +122,7 @@ async def _issue(context: Context, session: Session, order: IssueOrder, draw: Dr
     coupons = await issue_coupons(session, kind, issuing, at=at, new_id=context.new_id, draw=draw)
     issued = tuple([one for one in coupons if one is not None])
     if issued:
-        await issue_windows.keep(session, (*window, Issuances(at, len(issued))))
+        await issue_windows.keep(session, [*window, (now, len(issued))])
     without = [customer for customer, one in zip(order.customer_ids, coupons, strict=True) if one is None]
     ran_out = exhausted(kind)
     return IssueAnswer(issued, tuple([IssueFailure(one, ran_out.code, ran_out.message) for one in without]))
@@ -123,6 +133,8 @@ def _none(order: IssueOrder, refused: Conflict) -> IssueAnswer:
 
 
 async def _find_type(session: Session, order: IssueOrder) -> str:
+    if order.coupon_type_id is not None and order.coupon_type_name is None:
+        return order.coupon_type_id  # whether it is there is seen when it is read
     found = await coupon_pool.find_types(session, order.coupon_type_id, order.coupon_type_name)
     if not found:
         raise _no_type(order)
@@ -140,21 +152,21 @@ def _no_type(order: IssueOrder) -> Invalid:
 # --- the window -------------------------------------------------------------------------------------------------------
 
 
-def _within(kept: Sequence[Issuances], at: datetime) -> tuple[Issuances, ...]:
-    """What counts at ``at``, oldest first; what was issued by a clock that was ahead counts as issued now."""
-    counting = [Issuances(min(one.at, at), one.number) for one in kept if one.at > at - WINDOW]
-    return tuple(sorted(counting, key=lambda one: one.at))
+def _within(kept: list[Issuances], now: int) -> list[Issuances]:
+    """What counts now, oldest first; what was issued by a clock that was ahead counts as issued now."""
+    window = kept[bisect_left(kept, (now - _WINDOW + 1, 0)) :]
+    return window if not window or window[-1][0] <= now else [(min(at, now), number) for at, number in window]
 
 
-def _wait(window: Sequence[Issuances], number: int, at: datetime) -> timedelta | None:
+def _wait(window: Sequence[Issuances], number: int, now: int) -> timedelta | None:
     """How long until ``number`` more fit in; None: they do now."""
-    excess = sum(one.number for one in window) + number - ISSUED_MAX
+    excess = sum([issued for _, issued in window]) + number - ISSUED_MAX
     if excess <= 0:
         return None
-    for one in window:
-        excess -= one.number
+    for at, issued in window:
+        excess -= issued
         if excess <= 0:
-            return one.at + WINDOW - at
+            return timedelta(microseconds=at + _WINDOW - now)
     return WINDOW
 
 
