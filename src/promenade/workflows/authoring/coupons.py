@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from promenade.errors import Conflict, Detail
 from promenade.store.authored import find_keys, insert_rows, read_rows
+from promenade.store.coupon_types import types_with_codes
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.unit import Act, Unit, Write
 
@@ -44,7 +45,19 @@ class _CouponTypes(Rules):
             elif not shared.strip():
                 unit.faults.add(Detail("REQUIRED", f"{target} must not be empty.", target))
         await _refuse_taken(unit, writes, "generic_code", ("CouponCodes", "code"))
+        await _refuse_other_kind(unit, [one for one in writes if one.act is Act.UPDATE and one.differs("code_type")])
         return []
+
+
+async def _refuse_other_kind(unit: Unit, writes: Sequence[Write]) -> None:
+    """A code for one alone must not become everybody's, nor one that many have spent a code that is spent once."""
+    if not writes:
+        return
+    used = await types_with_codes(unit.session, {write.id for write in writes})
+    for write in [one for one in writes if one.id in used]:
+        target = write.target("code_type")
+        message = f"{target} of a coupon type that has codes cannot be changed."
+        unit.faults.add(Conflict("CODE_TYPE_IN_USE", message, target))
 
 
 @rules("CouponCodes")

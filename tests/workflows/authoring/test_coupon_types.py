@@ -1,0 +1,22 @@
+"""Coupon types: what may be changed of one whose codes are in people's hands."""
+
+from __future__ import annotations
+
+from promenade.errors import Conflict
+from tests.workflows.authoring.desk import Desk
+from tests.workflows.authoring.test_every_entity import refused
+
+
+async def test_the_kind_of_codes_stays_once_there_is_one(desk: Desk) -> None:
+    """Spent by many as a shared code, a code could neither be spent once more as one of its own nor be refused."""
+    own = await desk.create("CouponTypes", code="OWN", name="Own")
+    shared = await desk.create("CouponTypes", code="ALL", name="All", codeType="GENERIC", genericCode="ALL")
+    await desk.update("CouponTypes", own, codeType="GENERIC")  # nobody has one yet
+    await desk.update("CouponTypes", own, codeType="INDIVIDUAL")
+    for number, kind in enumerate((own, shared)):
+        await desk.put("CouponCodes", code=f"CODE-{number}", coupon_type_id=kind, status="EXPIRED")
+    for kind, other in ((own, "GENERIC"), (shared, "INDIVIDUAL")):
+        change = {"codeType": other, "genericCode": None}
+        error = await refused(desk, Conflict, desk.update("CouponTypes", kind, **change))
+        assert (error.code, error.target) == ("CODE_TYPE_IN_USE", "codeType")
+    await desk.update("CouponTypes", own, codeType="INDIVIDUAL", name="Still of one's own")
