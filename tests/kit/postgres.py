@@ -74,6 +74,12 @@ class PostgresServer:
                 raise RuntimeError(f"PostgreSQL did not start; its log is {self.log}:\n{_tail(self.log)}")
             time.sleep(0.02)
 
+    def crash(self) -> None:
+        """End the server at once, whatever it is at; `start` recovers what was committed."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGQUIT)
+        self._process.wait(START_SECONDS_MAX)
+
     def stop(self) -> None:
         """Stop the server at once and remove its data."""
         if self._process is not None and self._process.poll() is None:
