@@ -33,6 +33,7 @@ __all__ = [
     "count_use",
     "finish_redemption",
     "has_ended",
+    "hold_run_out",
     "insert_claim",
     "insert_redemption_log",
     "name_customer",
@@ -134,13 +135,25 @@ async def claim_individual(session: Session, coupon_id: str, transaction_id: str
 
 async def claim_run_out(session: Session, coupon_id: str, transaction_id: str, at: datetime) -> RunOut | None:
     """Spend an individual code whose reservation has run out at ``at``, and say whose it was; None: there is none."""
-    has_run_out = and_(_CODES.c.status == "RESERVED", _CODES.c.reserved_until <= at)
-    # Held before it is read: so it is either this sale or a sweeper who ends the reservation, and says so.
-    holding = select(_CODES.c.reserved_by_transaction_id, _CODES.c.customer_id).where(_CODES.c.id == coupon_id)
-    rows = await session.execute(holding.where(has_run_out).with_for_update())
-    if not rows or not await _claim(session, coupon_id, has_run_out, transaction_id, at):
+    ended = await hold_run_out(session, coupon_id, at)
+    if ended is None or not await _claim(session, coupon_id, _has_run_out(at), transaction_id, at):
         return None
-    return RunOut(*tuple(rows[0]))
+    return ended
+
+
+async def hold_run_out(session: Session, coupon_id: str, at: datetime) -> RunOut | None:
+    """Whose reservation of a code has run out unswept, held so that it ends, and is said to, once; None: nobody's."""
+    holding = select(_CODES.c.reserved_by_transaction_id, _CODES.c.customer_id).where(_CODES.c.id == coupon_id)
+    rows = await session.execute(holding.where(_has_run_out(at)).with_for_update())
+    return RunOut(*tuple(rows[0])) if rows else None
+
+
+def _has_run_out(at: datetime) -> ColumnElement[bool]:
+    return and_(
+        _CODES.c.status == "RESERVED",
+        _CODES.c.redeemed_transaction_id.is_(None),
+        or_(_CODES.c.reserved_until.is_(None), _CODES.c.reserved_until <= at),
+    )
 
 
 async def _claim(

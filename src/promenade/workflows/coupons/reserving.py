@@ -101,12 +101,16 @@ async def _reserve_own(
     is_reserved = row.status == "RESERVED" and row.reserved_until is not None
     if is_reserved and row.reserved_until is not None and at < row.reserved_until:  # by this very transaction
         return Reserved(None, row.reservation_ref, row.reserved_until)
+    # One that has run out and is not swept ends here, unless a sweeper came by since: then it has said so.
+    ended = await claims.hold_run_out(session, row.coupon_id or "", at) if is_reserved else None
+    if is_reserved and ended is None:
+        raise Overtaken
     reservation_id, until = context.new_id(), _end(coupon, at)
     customer_id = order.customer_id or row.customer_id
     # INVARIANT: the log of a reservation has the reservation's ID. For whom a code was reserved stands there alone.
     if not await reserve_code(session, coupon, reservation_id, order.transaction_id, customer_id, until, at):
         raise Overtaken
-    if is_reserved:  # it had run out, and no sweeper has come by
+    if ended is not None:
         await write_log(
             session,
             context.new_id(),
@@ -114,8 +118,8 @@ async def _reserve_own(
             coupon_type_id=coupon.kind.id,
             action="CANCELLED",
             at=at,
-            transaction_id=row.reserved_by_transaction_id,
-            customer_id=row.customer_id,
+            transaction_id=ended.transaction_id,
+            customer_id=ended.customer_id,
         )
     return Reserved(None, reservation_id, until)
 
