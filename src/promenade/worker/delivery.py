@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import ssl
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -20,6 +21,7 @@ import structlog
 
 from promenade.errors import Unavailable
 from promenade.worker.lanes import Lane
+from promenade.worker.pace import STEP_SECONDS, Pace
 from promenade.workflows.context import Context
 from promenade.workflows.webhooks.addresses import Allowed, Resolve
 from promenade.workflows.webhooks.claiming import (
@@ -39,7 +41,7 @@ from promenade.workflows.webhooks.sending import SECONDS_MAX, Sender, trusted_ro
 __all__ = ["Delivery"]
 
 POLL_SECONDS = 0.5  # how long an event that was committed may wait
-GATHER_SECONDS = 0.02  # what came of attempts within it is written together; tills have this time to themselves
+GATHER_SECONDS = 0.05  # what came of attempts within it is written together; tills have this time to themselves
 PAUSE_SECONDS = 2.0  # after the database could not be reached
 PING_SECONDS = 1.0  # how long an answer of the cache is believed
 SWEEP_SECONDS = 5.0  # between two looks for subscriptions that were switched off or deleted
@@ -47,15 +49,17 @@ REPAIR_SECONDS = 60.0  # between two looks for moments that another clock has gi
 STOP_SECONDS = 5.0  # what is under way may take so long to end; receivers mostly answer within it
 REST_SECONDS_MAX = 1.0  # of a lane that keeps failing
 
-SENDING_MAX = 256  # attempts at once that began within the last second
-SLOW_SECONDS = 1.0
+SENDING_MAX = 32  # attempts at once that began a moment ago; one core does not send faster with more
+SLOW_SECONDS = 0.1
 CONNECTIONS_MAX = 512  # attempts at once in all: many receivers that hang at a time leave places to others
 FAILING_MAX = 128  # of them in lanes that failed last: those that work keep the other places
 HELD_MAX = 4096  # deliveries claimed at once
 AHEAD_MAX = HELD_MAX // 2  # of them ahead of their turn: a lane that comes new finds room
 LANES_MAX = 32  # claimed from in one unit of work
-OUTCOMES_MAX = 256  # written in one unit of work
-EVENTS_MAX = 250  # planned in one unit of work, and fewer where each has many subscribers
+CLAIMS_MAX = 128  # in one unit of work: each takes some 5 ms, for which tills wait on SQLite
+OUTCOMES_MAX = 64  # written in one unit of work
+EVENTS_MAX = 100  # planned in one unit of work, and fewer where each has many subscribers
+DELIVERIES_MAX = 128
 
 _STALE_SECONDS = LEASE.total_seconds() - SECONDS_MAX - 5  # what waited longer is given back, not sent
 _CLOCK_STEP = timedelta(seconds=1)
@@ -84,6 +88,9 @@ class Delivery:
         allowed = Allowed(context.webhook_allow)
         self._sender = Sender(allowed, tls or trusted_roots(), resolve=resolve, seconds_max=seconds_max)
         self._lanes: dict[str, Lane] = {}
+        self._ready: dict[str, Lane] = {}  # those of them that can start an attempt, the one whose turn it is first
+        self._pace = Pace()
+        self._look: asyncio.TimerHandle | None = None
         self._tasks: dict[asyncio.Task[None], tuple[float, Message]] = {}  # with when it began, the oldest first
         self._held: dict[tuple[str, str], Message] = {}
         self._outcomes: list[Outcome] = []
@@ -99,6 +106,9 @@ class Delivery:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._is_open = False
+        if self._look is not None:
+            self._look.cancel()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -135,6 +145,8 @@ class Delivery:
             more = await self.round()
             if self._tasks:
                 await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
+            elif self._ready:
+                await asyncio.sleep(STEP_SECONDS)
             elif not more and not self._outcomes and not self._to_release:
                 return
 
@@ -149,7 +161,7 @@ class Delivery:
         await self._tend()
         found = await waiting(self._context)
         if found.events:
-            await plan_deliveries(self._context, EVENTS_MAX)
+            await plan_deliveries(self._context, EVENTS_MAX, DELIVERIES_MAX)
         claimed = await self._claim(found.lanes)
         self._start()
         return found.events or claimed
@@ -225,12 +237,14 @@ class Delivery:
                 lane = self._lanes.setdefault(claim.lane, Lane(claim.lane))
                 lane.waiting.append((now, message))
                 lane.finished = 0
+                self._offer(lane)
             self._held[claim.key] = message
         return bool(messages)
 
     def _wanted(self, lanes: Sequence[Lane]) -> dict[str, int]:
         """How many to claim from each lane."""
-        now, room = _now(), HELD_MAX - len(self._held)
+        now, held = _now(), len(self._held)
+        room = min(CLAIMS_MAX, HELD_MAX - held)
         failing_room = FAILING_MAX - sum(lane.under_way for lane in self._lanes.values() if lane.failures)
         ready = [lane for lane in lanes if lane.rests_until <= now]
         wanted: dict[str, int] = {}
@@ -240,9 +254,10 @@ class Delivery:
                 wanted[lane.name] = number
                 room -= number
                 failing_room -= number if lane.failures else 0
-        room -= HELD_MAX - AHEAD_MAX
+        room = min(room, AHEAD_MAX - held - sum(wanted.values()))
+        share = max(1, room // max(1, len(wanted)))
         for lane in ready:
-            number = min(lane.wants_ahead() - wanted.get(lane.name, 0), room)
+            number = min(lane.wants_ahead() - wanted.get(lane.name, 0), room, share)
             if number > 0 and (lane.name in wanted or len(wanted) < LANES_MAX):
                 wanted[lane.name] = wanted.get(lane.name, 0) + number
                 room -= number
@@ -250,16 +265,31 @@ class Delivery:
 
     # --- attempts -----------------------------------------------------------------------------------------------------
 
+    def _offer(self, lane: Lane) -> None:
+        if lane.can_start:
+            self._ready.setdefault(lane.name, lane)
+
     def _start(self) -> None:
-        """Start attempts while there are places, one from each lane in turn."""
-        started = True
-        while started:
-            started = False
-            for lane in list(self._lanes.values()):
-                started = self._start_one(lane) or started
+        """Start as many attempts as may begin now, one from each lane in turn; look again soon if there are more."""
+        allowed = min(self._pace.allowed(time.monotonic()), self._places()) if self._ready and self._is_open else 0
+        number = 0
+        while self._ready and number < allowed:
+            name = next(iter(self._ready))
+            lane = self._ready.pop(name)
+            number += self._start_one(lane)
+            self._offer(lane)
+        self._pace.began(number)
+        if self._ready and self._is_open and self._look is None:
+            due = time.monotonic() + STEP_SECONDS
+            self._look = asyncio.get_running_loop().call_later(STEP_SECONDS, self._look_again, due)
+
+    def _look_again(self, due: float) -> None:
+        self._look = None
+        self._pace.looked(time.monotonic() - due)
+        self._start()
 
     def _start_one(self, lane: Lane) -> bool:
-        while lane.can_start and self._is_open and self._has_place():
+        while lane.can_start:
             claimed_at, message = lane.waiting.popleft()
             if _now() - claimed_at > _STALE_SECONDS:
                 self._give_back([message.claim])
@@ -267,16 +297,23 @@ class Delivery:
             lane.under_way += 1
             task = asyncio.create_task(self._attempt(lane, message), name="webhook")
             self._tasks[task] = (_now(), message)
-            task.add_done_callback(self._tasks.pop)
+            task.add_done_callback(self._ended)
             return True
         return False
 
-    def _has_place(self) -> bool:
-        if len(self._tasks) < SENDING_MAX:
-            return True
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        del self._tasks[task]
+        if self._look is None:
+            self._start()
+
+    def _places(self) -> int:
+        """How many attempts may be under way besides those that are."""
+        under_way = len(self._tasks)
+        if under_way < SENDING_MAX:
+            return SENDING_MAX - under_way
         slow_since = _now() - SLOW_SECONDS
         slow = sum(1 for _ in takewhile(lambda one: one[0] < slow_since, self._tasks.values()))
-        return len(self._tasks) < CONNECTIONS_MAX and len(self._tasks) - slow < SENDING_MAX
+        return max(0, min(CONNECTIONS_MAX - under_way, SENDING_MAX - under_way + slow))
 
     async def _attempt(self, lane: Lane, message: Message) -> None:
         outcome: Outcome | None = None
@@ -294,11 +331,8 @@ class Delivery:
             lane.succeeded()
         else:
             self._give_back(lane.failed(_now(), self._rest_seconds_max))
+        self._offer(lane)
         self._news.set()
-        if len(self._tasks) < SENDING_MAX:  # else it is for the lane whose turn it is
-            self._start_one(lane)
-        else:
-            asyncio.get_running_loop().call_soon(self._start)
 
     def _give_back(self, claims: Sequence[Claim]) -> None:
         for claim in claims:
