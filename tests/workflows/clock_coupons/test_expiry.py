@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
-from promenade.workflows.clockwork.coupons import PORTION
+from promenade.store import coupon_clock
+from promenade.store.coupon_clock import Due
+from promenade.store.unit import Session
+from promenade.workflows.clockwork.coupons import PORTION, expire
 from tests.workflows.clock_coupons.ageing import beside, logged, news, put_codes, statuses, sweep
 from tests.workflows.counting import count_statements
 from tests.workflows.shop import NOON, Shop, identity, open_shop
@@ -156,3 +160,27 @@ async def test_a_clock_that_jumps_ends_what_is_over_by_it(shop: Shop) -> None:
     assert await sweep(shop) == 1
     shop.later(hours=-1)
     assert (await sweep(shop), await statuses(shop)) == (0, {"EXPIRED": 1})
+
+
+async def test_one_tenant_s_trouble_keeps_no_other_waiting(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    shops = [shop]
+    for tenant in ("tenant-b", "tenant-c"):
+        other = await open_shop(shop.context.database, tenant)
+        await other.put("CouponTypes", id=identity("gift"), code="gift", name="gift", status="ACTIVE")
+        shops.append(other)
+    for one in shops:
+        await put_codes(one, 3, valid_until=NOON, issued_at=NOON)
+    end_codes = coupon_clock.end_codes
+
+    async def fail_for_one(session: Session, due: Due, *how: Any) -> Any:
+        if due.tenant_id == shop.tenant:
+            raise ArithmeticError("what nobody has foreseen")
+        return await end_codes(session, due, *how)
+
+    monkeypatch.setattr(coupon_clock, "end_codes", fail_for_one)
+    ran = await expire(shop.context, None)
+    assert (ran.done, ran.more, ran.trouble) == (6, False, "tenant-a: ArithmeticError")
+    assert [await statuses(one) for one in shops] == [{"ACTIVE": 3}, {"EXPIRED": 3}, {"EXPIRED": 3}]
+    monkeypatch.undo()
+    ran = await expire(shop.context, None)
+    assert (ran.done, ran.trouble) == (3, None)

@@ -20,6 +20,7 @@ from promenade.model.declare import Service
 from promenade.store import coupon_clock as store
 from promenade.store import coupon_pool
 from promenade.store.authored import insert_rows
+from promenade.store.clockwork import LeaseLost
 from promenade.store.coupon_clock import Due, Ended, Schedule, Shared
 from promenade.store.outbox import emit_all
 from promenade.store.unit import Session
@@ -33,6 +34,7 @@ PORTION = 100  # codes of one unit: some 10 ms, for which tills wait on SQLite
 LOOKED_AT = 500  # places with something to do that a run begins with
 RUN_SECONDS = 1.0
 REST_SECONDS_MAX = 0.1
+TROUBLES_SHOWN = 5
 SYSTEM = "system"
 
 _log = structlog.get_logger(__name__)
@@ -46,7 +48,7 @@ async def expire(context: Context, cursor: str | None) -> Ran:
     """Codes whose validity is over, or whose type's is, become EXPIRED."""
     at = context.clock()
     dues = await context.database.read(lambda session: store.due_codes(session, at, LOOKED_AT), system=True)
-    return await _work([_expiry(context, due, at) for due in dues])
+    return await _work([(due.tenant_id, _expiry(context, due, at)) for due in dues])
 
 
 @clock_job("coupons.reservations", every=timedelta(seconds=5))
@@ -59,8 +61,8 @@ async def release(context: Context, cursor: str | None) -> Ran:
         return codes, await store.due_shared(session, at, LOOKED_AT)
 
     tenants, dues = await context.database.read(look, system=True)
-    portions = [_release(context, tenant_id, at) for tenant_id in tenants]
-    return await _work([*portions, *(_release_shared(context, due, at) for due in dues)])
+    portions = [(tenant_id, _release(context, tenant_id, at)) for tenant_id in tenants]
+    return await _work([*portions, *((due.tenant_id, _release_shared(context, due, at)) for due in dues)])
 
 
 @clock_job("coupons.refill", every=timedelta(seconds=15))
@@ -68,24 +70,36 @@ async def fill_up(context: Context, cursor: str | None) -> Ran:
     """Order codes for the pools that have fewer than their schedules want."""
     at = context.clock()
     dues = await context.database.read(lambda session: store.due_schedules(session, at, LOOKED_AT), system=True)
-    return await _work([_filling(context, schedule, at) for schedule in dues])
+    return await _work([(schedule.tenant_id, _filling(context, schedule, at)) for schedule in dues])
 
 
-async def _work(portions: Sequence[Portion]) -> Ran:
-    """Do a portion of each in turn, as long as there is one and a run may take."""
+async def _work(portions: Sequence[tuple[str, Portion]]) -> Ran:
+    """Do a portion of each in turn, as long as there is one and a run may take; each with the tenant whose it is.
+
+    What cannot be done is named in the trouble of the run and tried again by the next one: others do not wait for it.
+    """
     now = asyncio.get_running_loop().time
     waiting, done, end = deque(portions), 0, now() + RUN_SECONDS
+    troubles: list[str] = []
     while waiting:
         began = now()
         if began >= end:
-            return Ran(done, more=True)
-        portion = waiting.popleft()
-        count = await portion()
+            return Ran(done, more=done > 0, trouble="; ".join(troubles[:TROUBLES_SHOWN]) or None)
+        tenant_id, portion = waiting.popleft()
+        try:
+            count = await portion()
+        except (LeaseLost, Unavailable):
+            raise
+        except Exception as error:
+            _log.exception("coupon_clock.left", tenant=tenant_id)
+            troubles.append(f"{tenant_id}: {type(error).__name__}")
+            count = 0
         done += count
         if count == PORTION:
-            waiting.append(portion)
+            waiting.append((tenant_id, portion))
         await asyncio.sleep(min(now() - began, REST_SECONDS_MAX))
-    return Ran(done, more=len(portions) >= LOOKED_AT)
+    more = done > 0 and len(portions) >= LOOKED_AT
+    return Ran(done, more=more, trouble="; ".join(troubles[:TROUBLES_SHOWN]) or None)
 
 
 # --- validities -------------------------------------------------------------------------------------------------------
