@@ -217,8 +217,8 @@ INTRO = inspect.cleandoc(
     """
     What a till sends and gets. Every address under `/pos` takes a bearer token of one of the scopes named, in
     `Authorization: Bearer ...`; the token names the tenant. Bodies are JSON in UTF-8, at most 10 MiB, wrapped in one
-    object: `{"request": ...}`; those about coupons are not wrapped. Unknown fields are ignored. `/pos/v2/x`, `/pos/x`
-    and `/pos/PosService.x` are the same.
+    object: `{"request": ...}`; those about coupons are not wrapped, and at most 64 KiB, of `issue` 4 MiB. Unknown
+    fields are ignored. `/pos/v2/x`, `/pos/x` and `/pos/PosService.x` are the same.
 
     Decimal inputs may be JSON numbers or numeric strings; they are read exactly, and too many decimals are refused.
     `null` counts as left out, except for `enabled`. `Money` is `{"value": 12.50, "currency": "EUR"}`; numbers are

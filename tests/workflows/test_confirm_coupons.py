@@ -54,6 +54,17 @@ async def test_a_refused_sale_keeps_no_code(
     assert "SAVE-1" not in str(tuple(failed))
 
 
+@pytest.mark.parametrize("status", ["RESERVED", "CANCELLED"])
+async def test_a_coupon_that_nobody_has_spent_is_not_called_spent(shop: Shop, status: str) -> None:
+    held = {"reserved_by_transaction_id": "T9", "reserved_until": NOON + timedelta(1)} if status == "RESERVED" else {}
+    await shop.coupon_type("save")
+    fact = await shop.coupon("SAVE-1", "save", status=status, **held)
+    counter = await shop.price("T1", SAVED, coupons=[fact])
+    assert await refusal(shop, "T1", counter, "saver") == "COUPON_ALREADY_CLAIMED"
+    (failed,) = await shop.rows("CalculationLogs")
+    assert "spent or reserved it, or it was cancelled" in failed.message
+
+
 async def test_a_withdrawn_promotion_does_not_spend_its_coupon(shop: Shop) -> None:
     await shop.coupon_type("save")
     fact = await shop.coupon("SAVE-1", "save")

@@ -168,7 +168,10 @@ async def _count_customer(session: Session, one: Spending, rule: SpendingRules, 
 
 
 def _already_claimed(one: Spending) -> Conflict:
-    message = f"The coupon that triggers promotion {one.promotion_id} has been spent by another sale."
+    message = (
+        f"The coupon that triggers promotion {one.promotion_id} cannot be spent: "
+        "another sale has spent or reserved it, or it was cancelled."
+    )
     return Conflict("COUPON_ALREADY_CLAIMED", message, "coupons")
 
 
