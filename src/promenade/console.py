@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from promenade.errors import Unavailable
-from promenade.settings import EDITIONS, WEBHOOK_RETRY_SCHEDULE, Settings
+from promenade.settings import EDITIONS, KEEP_DAYS_MAX, WEBHOOK_RETRY_SCHEDULE, Settings
 
 if TYPE_CHECKING:
     from promenade.store.unit import Database
@@ -39,6 +39,7 @@ __all__ = [
     "with_database",
 ]
 
+_WIDTH_OF_PIPES = 4096
 T = TypeVar("T")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -83,11 +84,11 @@ background_options = _options(
     option("--webhook-retry-schedule", metavar="SECONDS,...", callback=_seconds,
            default=",".join(str(one) for one in WEBHOOK_RETRY_SCHEDULE), show_default=True,
            help="How long a failed delivery waits before each further attempt; after the last it is a dead letter."),
-    option("--keep-iterations-days", type=click.IntRange(1), default=30, show_default=True,
+    option("--keep-iterations-days", type=click.IntRange(1, KEEP_DAYS_MAX), default=30, show_default=True,
            help="How long evaluations that were never confirmed are kept."),
-    option("--keep-sales-days", type=click.IntRange(1), default=400, show_default=True,
+    option("--keep-sales-days", type=click.IntRange(1, KEEP_DAYS_MAX), default=400, show_default=True,
            help="How long what confirmed sales were priced from is kept, for replays and forecasts."),
-    option("--keep-events-days", type=click.IntRange(1), default=30, show_default=True,
+    option("--keep-events-days", type=click.IntRange(1, KEEP_DAYS_MAX), default=30, show_default=True,
            help="How long events can be sent again by hand."),
 )  # fmt: skip
 serve_options = _options(
@@ -133,7 +134,8 @@ def print_rows(rows: list[dict[str, Any]], *, as_json: bool) -> None:
         shown.add_column(name, overflow="fold", no_wrap=place == 0)  # what a row is called stays in one piece
     for row in rows:
         shown.add_row(*("" if value is None else str(value) for value in row.values()))
-    Console().print(shown)
+    # Whoever pipes a table into another program wants a line for each row.
+    Console(width=None if sys.stdout.isatty() else _WIDTH_OF_PIPES).print(shown)
 
 
 def configure_log() -> None:

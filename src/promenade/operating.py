@@ -51,7 +51,9 @@ def side_effects_list(tenant_id: str, status: str | None, as_json: bool, **optio
 
     async def work(database: Database) -> list[dict[str, Any]]:
         from promenade.workflows.side_effects_requeue import list_side_effects
+        from promenade.workflows.tenants import require_tenant
 
+        await require_tenant(database, tenant_id)
         return await list_side_effects(database, tenant_id, status=status)
 
     print_rows(with_database(Settings(**options), work), as_json=as_json)
@@ -75,7 +77,9 @@ def side_effects_requeue(
         from promenade.app import clock, new_id
         from promenade.workflows.context import CLOUD
         from promenade.workflows.side_effects_requeue import requeue_all_failed, requeue_one
+        from promenade.workflows.tenants import require_tenant
 
+        await require_tenant(database, tenant_id)
         if transaction_id is None or counter is None:
             return await requeue_all_failed(database, tenant_id, user=_USER, at=clock(), new_id=new_id)
         await database.write(

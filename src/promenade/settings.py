@@ -7,7 +7,7 @@ from ipaddress import ip_address, ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
 
-__all__ = ["EDITIONS", "LOOPBACK_HOSTS", "WEBHOOK_RETRY_SCHEDULE", "Settings", "SettingsError"]
+__all__ = ["EDITIONS", "KEEP_DAYS_MAX", "LOOPBACK_HOSTS", "WEBHOOK_RETRY_SCHEDULE", "Settings", "SettingsError"]
 
 EDITIONS = ("cloud",)
 LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -19,6 +19,9 @@ WEBHOOK_RETRY_SCHEDULE = (
 )
 """Seconds from each failed attempt to the next, as Standard Webhooks recommends: over three days in all."""
 _RETRIES_MAX = 50
+_WAIT_SECONDS_MAX = 30 * 24 * _HOUR  # what waits longer outlives the event, and dates have an end
+KEEP_DAYS_MAX = 36_500
+_NO_HOST = frozenset("@*?, \t\r\n")  # patterns and lists are not understood, so they are not taken either
 
 
 class SettingsError(ValueError):
@@ -72,11 +75,13 @@ class Settings:
         for target in self.webhook_allow:
             if not _is_target(target):
                 raise SettingsError(f"--webhook-allow must be a host, host:port or a network, not {target}.")
-        if len(self.webhook_retry_schedule) > _RETRIES_MAX or min(self.webhook_retry_schedule, default=1) < 1:
-            raise SettingsError(f"--webhook-retry-schedule must be at most {_RETRIES_MAX} numbers of seconds, from 1.")
+        is_short = len(self.webhook_retry_schedule) <= _RETRIES_MAX
+        if not is_short or any(not 1 <= one <= _WAIT_SECONDS_MAX for one in self.webhook_retry_schedule):
+            bounds = f"at most {_RETRIES_MAX} numbers of seconds, from 1 to {_WAIT_SECONDS_MAX} (30 days)"
+            raise SettingsError(f"--webhook-retry-schedule must be {bounds}.")
         for option in ("keep_iterations_days", "keep_sales_days", "keep_events_days"):
-            if getattr(self, option) < 1:
-                raise SettingsError(f"--{option.replace('_', '-')} must be at least 1.")
+            if not 1 <= getattr(self, option) <= KEEP_DAYS_MAX:
+                raise SettingsError(f"--{option.replace('_', '-')} must be from 1 to {KEEP_DAYS_MAX}.")
 
     def _check_external_issuer(self, jwks_url: str) -> None:
         url = urlsplit(jwks_url)
@@ -120,6 +125,7 @@ def _is_target(text: str) -> bool:
             ip_address(text)
             return True
         parts = urlsplit(f"//{text}")
-        return bool(parts.hostname) and parts.netloc == text and "@" not in text and parts.port != 0
+        is_host = bool(parts.hostname) and parts.netloc == text and not set(text) & _NO_HOST
+        return is_host and parts.port != 0
     except ValueError:
         return False

@@ -43,6 +43,12 @@ def attempt(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
         (("serve", "--webhook-allow", "10.0.0.0/33"), "--webhook-allow"),
         (("serve", "--webhook-retry-schedule", "soon"), "whole seconds"),
         (("serve", "--webhook-retry-schedule", "5,0"), "--webhook-retry-schedule"),
+        (("serve", "--webhook-retry-schedule", "5,2592001"), "from 1 to 2592000"),
+        (("serve", "--webhook-allow", "*.internal"), "--webhook-allow"),
+        (("serve", "--webhook-allow", "a.internal,b.internal"), "--webhook-allow"),
+        (("serve", "--keep-events-days", "99999999999"), "--keep-events-days"),
+        (("side-effects", "list", "--tenant", "nobody"), "nobody"),
+        (("side-effects", "requeue", "--tenant", "nobody", "--all"), "nobody"),
         (("serve", "--keep-sales-days", "0"), "--keep-sales-days"),
         (("worker", "--metrics-port", "0"), "--metrics-port"),
         (("sreve",), "sreve"),
@@ -111,6 +117,14 @@ def test_a_client_is_printed_as_json_for_machines(tmp_path: Path) -> None:
     (listed,) = json.loads(promenade("client", "list", "--json", *at))
     assert (listed["clientId"], listed["tenantId"], listed["scopes"]) == (made["clientId"], "acme", "svc.Admin")
     assert made["clientSecret"] not in json.dumps(listed)
+
+
+def test_a_table_for_another_program_has_a_line_for_each_row(tmp_path: Path) -> None:
+    name = "The shop at the corner of the street with the very long name " * 4
+    promenade("tenant", "create", "acme", f"name={name.strip()}", "--data-dir", str(tmp_path))
+    head, row = promenade("tenant", "list", "--data-dir", str(tmp_path)).splitlines()
+    assert head.split()[0] == "tenantId"
+    assert name.strip() in row
 
 
 def test_postgresql_is_not_upgraded_behind_its_operators_back(databases: Databases) -> None:

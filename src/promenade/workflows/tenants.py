@@ -15,7 +15,7 @@ from promenade.store.catalogue import record_change
 from promenade.store.tenants import insert_tenant, read_tenants, tenant_is_known, update_tenant
 from promenade.store.unit import Database, Session
 
-__all__ = ["TenantDirectory", "create_tenant", "list_tenants", "set_tenant", "setting_names"]
+__all__ = ["TenantDirectory", "create_tenant", "list_tenants", "require_tenant", "set_tenant", "setting_names"]
 
 _FIXED = frozenset({"tenant_id", "created_at", "created_by", "modified_at", "modified_by"})
 _SETTINGS: Mapping[str, Field] = {
@@ -58,10 +58,24 @@ async def set_tenant(
 
     async def work(session: Session) -> None:
         if not await update_tenant(session, tenant_id, values):
-            raise NotFound("TENANT_NOT_FOUND", f"There is no tenant {tenant_id}.", "tenantId")
+            raise _no_tenant(tenant_id)
         await record_change(session, "Tenants", tenant_id, at=at)
 
     await database.write(work, tenant=tenant_id)
+
+
+async def require_tenant(database: Database, tenant_id: str) -> None:
+    """Raise NotFound (TENANT_NOT_FOUND) if there is no such tenant: of a name mistyped nothing is to be reported."""
+
+    async def work(session: Session) -> bool:
+        return await tenant_is_known(session, tenant_id)
+
+    if not await database.read(work, system=True):
+        raise _no_tenant(tenant_id)
+
+
+def _no_tenant(tenant_id: str) -> NotFound:
+    return NotFound("TENANT_NOT_FOUND", f"There is no tenant {tenant_id}.", "tenantId")
 
 
 async def list_tenants(database: Database) -> list[dict[str, Any]]:
