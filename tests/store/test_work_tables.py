@@ -7,9 +7,11 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import asyncpg
 import msgspec
 import pytest
 from sqlalchemy import select
+from sqlalchemy.engine import make_url
 
 from promenade.events import events
 from promenade.store.jobs import Claimed, claim, complete, enqueue, fail, find
@@ -49,6 +51,22 @@ async def status_of(database: Database, tenant: str, transaction: str) -> Any:
     row = await database.read(lambda session: find(session, "cloud", transaction, 1), tenant=tenant)
     assert row is not None
     return row
+
+
+async def test_no_more_jobs_are_claimed_than_asked_for_whatever_the_planner_likes(
+    database: Database, database_url: str, dialect: str
+) -> None:
+    """PostgreSQL may run a sub-query once for each row that it looks at."""
+    if dialect == "postgresql":
+        url = make_url(database_url)
+        connection = await asyncpg.connect(url.set(drivername="postgresql").render_as_string(hide_password=False))
+        for way in ("hashjoin", "hashagg", "sort", "material", "mergejoin"):
+            await connection.execute(f'ALTER DATABASE "{url.database}" SET enable_{way} = off')
+        await connection.close()
+    for number in range(20):
+        await database.write(enqueued(number), tenant="a")
+    assert len(await claimed(database, "w1", limit=5)) == 5
+    assert len(await claimed(database, "w2")) == 10
 
 
 async def test_jobs_are_held_by_one_worker_each(database: Database) -> None:

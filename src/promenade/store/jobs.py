@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, and_, case, insert, or_, select, tuple_, update
+from sqlalchemy import CTE, ColumnElement, Row, Select, and_, case, insert, or_, select, tuple_, update
 
 from promenade.store.schema import table
 from promenade.store.unit import Session
@@ -118,9 +118,10 @@ async def claim(session: Session, *, lease_owner: str, at: datetime, lease_secon
     picked = select(_JOBS.c.tenant_id, _JOBS.c.id).where(due).order_by(_JOBS.c.due_at).limit(limit)
     if session.dialect == "postgresql":
         picked = picked.with_for_update(skip_locked=True)
+    few = _once(picked)
     statement = (
         update(_JOBS)
-        .where(tuple_(_JOBS.c.tenant_id, _JOBS.c.id).in_(picked))
+        .where(tuple_(_JOBS.c.tenant_id, _JOBS.c.id).in_(select(few.c.tenant_id, few.c.id)))
         .values(status="RUNNING", lease_owner=lease_owner, lease_until=until, attempts=_JOBS.c.attempts + 1)
         .returning(
             _JOBS.c.tenant_id,
@@ -139,6 +140,11 @@ async def claim(session: Session, *, lease_owner: str, at: datetime, lease_secon
             begun = tuple_(_JOBS.c.tenant_id, _JOBS.c.id).in_(first), _JOBS.c.started_at.is_(None)
             await session.rowcount(update(_JOBS).where(*begun).values(started_at=at))
     return [Claimed(**row._mapping, lease_owner=lease_owner, lease_until=until) for row in rows]
+
+
+def _once(picked: Select[Any]) -> CTE:
+    """As a sub-query it may be run more than once, as the planner likes, and then picks more than it may."""
+    return picked.cte("few")
 
 
 async def hold(session: Session, job: Claimed) -> list[dict[str, Any]] | None:
@@ -245,8 +251,7 @@ async def requeue_failed(session: Session, at: datetime, limit: int) -> list[Req
     picked = failed.limit(limit)
     if session.dialect == "postgresql":
         picked = picked.with_for_update(skip_locked=True)  # who else re-queues takes others
-    # In a CTE, for a sub-query may be run more than once, and then locks more than it may.
-    few = picked.cte("few")
+    few = _once(picked)
     return await _requeue(session, and_(_JOBS.c.id.in_(select(few.c.id)), _JOBS.c.status == "FAILED"), at)
 
 
