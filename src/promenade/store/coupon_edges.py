@@ -16,7 +16,7 @@ from typing import Any
 from promenade.store.hot import hot_statement
 from promenade.store.types import maybe_moment, to_microseconds
 
-__all__ = ["HOLD", "MINUTES_DEFAULT", "MINUTES_MAX", "REDEEM", "TAKE"]
+__all__ = ["HOLD", "MINUTES_DEFAULT", "MINUTES_MAX", "REDEEM", "TAKE", "for_sqlite", "named_values"]
 
 TAKE = "take a free code"
 HOLD = "hold a code"
@@ -27,11 +27,13 @@ MINUTES_MAX = 10 * 366 * 24 * 60  # keeps the end of a reservation inside the ra
 _PARAMETER = re.compile(r"\$(\d+)::\w+")
 
 
-def _for_sqlite(text: str) -> str:
+def for_sqlite(text: str) -> str:
+    """A statement for PostgreSQL as SQLite takes it, its parameters named p1, p2 ... and without casts."""
     return _PARAMETER.sub(r":p\1", text)
 
 
-def _values(params: tuple[Any, ...]) -> Mapping[str, Any]:
+def named_values(params: tuple[Any, ...]) -> Mapping[str, Any]:
+    """The parameters by those names, moments as SQLite has them."""
     return {
         f"p{at}": to_microseconds(one) if isinstance(one, datetime) else one for at, one in enumerate(params, start=1)
     }
@@ -73,7 +75,7 @@ _HOLD = f"""
     RETURNING id
 """  # noqa: S608 - our own text
 _HOLD_LOG = ("RESERVED", "$7::varchar", "$6::varchar")
-_HOLD_ON_SQLITE = _for_sqlite(_HOLD), _for_sqlite(_log(*_HOLD_LOG, ""))
+_HOLD_ON_SQLITE = for_sqlite(_HOLD), for_sqlite(_log(*_HOLD_LOG, ""))
 
 
 @hot_statement(
@@ -81,7 +83,7 @@ _HOLD_ON_SQLITE = _for_sqlite(_HOLD), _for_sqlite(_log(*_HOLD_LOG, ""))
     postgresql=f"WITH held AS ({_HOLD}), logged AS ({_log(*_HOLD_LOG, 'FROM held')}) SELECT id FROM held",  # noqa: S608
 )
 def _hold(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
-    values = _values(params)
+    values = named_values(params)
     hold, log = _HOLD_ON_SQLITE
     held = connection.execute(hold, values).fetchall()
     if held:
@@ -124,7 +126,7 @@ _TAKEN_LOG = """
         $1::timestamptz, $1::timestamptz {after}
 """
 _FREE_ON_SQLITE, _TAKE_ON_SQLITE, _TAKEN_LOG_ON_SQLITE = (
-    _for_sqlite(text)
+    for_sqlite(text)
     for text in (
         f"""SELECT c.id, t.id, COALESCE($5::varchar, c.customer_id), {_END_ON_SQLITE}
         FROM coupon_codes c, coupon_types t WHERE {_MAY_BE_TAKEN}""",  # noqa: S608 - our own text
@@ -147,7 +149,7 @@ _FREE_ON_SQLITE, _TAKE_ON_SQLITE, _TAKEN_LOG_ON_SQLITE = (
     """,  # noqa: S608 - our own text
 )
 def _take(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
-    values = _values(params)
+    values = named_values(params)
     for code, kind, customer, until in connection.execute(_FREE_ON_SQLITE, values).fetchall():
         found = {**values, "code": code, "kind": kind, "customer": customer, "until": until}
         connection.execute(_TAKE_ON_SQLITE, found)
@@ -196,10 +198,10 @@ _EVENT = """
     SELECT $2::varchar, $12::varchar, $13::varchar, $14::bytea, $1::timestamptz
 """
 _SPEND_LOG = ("REDEEMED", "$11::varchar", "$6::varchar")
-_ROOM_ON_SQLITE = _for_sqlite(f"SELECT 1 WHERE {_HAS_ROOM}")
-_SPEND_ON_SQLITE = _for_sqlite(_SPEND.format(after="", condition=""))
-_COUNTS_ON_SQLITE = tuple(_for_sqlite(_COUNT.format(after="", condition="TRUE", **of)) for of in (_ALL, _OWN))
-_SPENT_ON_SQLITE = tuple(_for_sqlite(text) for text in (_CLAIM, _log(*_SPEND_LOG, ""), _EVENT))
+_ROOM_ON_SQLITE = for_sqlite(f"SELECT 1 WHERE {_HAS_ROOM}")
+_SPEND_ON_SQLITE = for_sqlite(_SPEND.format(after="", condition=""))
+_COUNTS_ON_SQLITE = tuple(for_sqlite(_COUNT.format(after="", condition="TRUE", **of)) for of in (_ALL, _OWN))
+_SPENT_ON_SQLITE = tuple(for_sqlite(text) for text in (_CLAIM, _log(*_SPEND_LOG, ""), _EVENT))
 
 
 # INVARIANT: what was counted is undone when the code then turns out not to be there, as it is when somebody else was
@@ -222,7 +224,7 @@ _SPENT_ON_SQLITE = tuple(_for_sqlite(text) for text in (_CLAIM, _log(*_SPEND_LOG
     """,  # noqa: S608 - our own text
 )
 def _redeem(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
-    values = _values(params)
+    values = named_values(params)
     if (params[7] is not None or params[8] is not None) and not connection.execute(_ROOM_ON_SQLITE, values).fetchall():
         return [(False, True)]
     if not connection.execute(_SPEND_ON_SQLITE, values).fetchall():

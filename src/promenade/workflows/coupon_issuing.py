@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 
 from promenade.errors import Conflict
 from promenade.events import CouponIssued
-from promenade.store import coupon_pool
-from promenade.store.authored import insert_rows
+from promenade.store import coupon_issues, coupon_pool
+from promenade.store.coupon_issues import Told
 from promenade.store.coupon_pool import Issue, IssuedCode, IssuingType
-from promenade.store.outbox import emit_all
+from promenade.store.outbox import outbox_row
 from promenade.store.unit import Session
-from promenade.workflows.coupon_codes import Draw, exhausted, make_codes
+from promenade.workflows.coupon_codes import Draw, exhausted, generate_codes, make_codes
 
 __all__ = ["ENDS_AT_LAST", "IssuedCoupon", "Order", "check_issuable", "issue_coupons", "issue_one"]
 
@@ -116,6 +116,12 @@ async def _codes(
     draw: Draw,
 ) -> list[IssuedCode | None]:
     """A code for each customer, out of the pool and then new; None where there is none."""
+    # One code is one statement, unless the new one is taken; with its key a transaction could not try again.
+    if len(customers) == 1 and issue.transaction_id is None and (kind.shape is None or kind.shape.alphabet):
+        (code,) = generate_codes(kind.shape, 1, draw)
+        one = await coupon_issues.take_or_make(session, issue, customers[0], code_id=new_id(), code=code)
+        if one is not None:
+            return [one]
     pooled = await coupon_pool.take_from_pool(session, issue, customers)
     rest = customers[len(pooled) :]
     if not rest:
@@ -149,28 +155,12 @@ def _issue(kind: IssuingType, order: Order, at: datetime) -> Issue:
 async def _tell(
     session: Session, issue: Issue, coupons: Sequence[IssuedCoupon | None], new_id: Callable[[], str]
 ) -> None:
-    at = issue.issued_at
-    issued = [one for one in coupons if one is not None]
-    logs = [
-        {
-            "id": new_id(),
-            "coupon_code_id": one.id,
-            "coupon_type_id": issue.coupon_type_id,
-            "promotion_id": issue.promotion_id,
-            "action": "ISSUED",
-            "transaction_id": issue.transaction_id,
-            "customer_id": one.customer_id,
-            "occurred_at": at,
-            "created_at": at,
-            "created_by": issue.user,
-            "modified_at": at,
-            "modified_by": issue.user,
-        }
-        for one in issued
-    ]
-    await insert_rows(session, "RedemptionLogs", logs)
-    news = [
-        CouponIssued(
+    tenant_id = session.tenant or ""
+    told = []
+    for one in coupons:
+        if one is None:
+            continue
+        event = CouponIssued(
             coupon_id=one.id,
             coupon_type_id=issue.coupon_type_id,
             issuance_channel=issue.channel,
@@ -179,6 +169,6 @@ async def _tell(
             customer_id=one.customer_id,
             valid_until=one.valid_until,
         )
-        for one in issued
-    ]
-    await emit_all(session, news, new_id=new_id, at=at)
+        row = outbox_row(tenant_id, event, event_id=new_id(), at=issue.issued_at)
+        told.append(Told(new_id(), one.id, one.customer_id, row))
+    await coupon_issues.tell(session, issue, told)
