@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 from bisect import bisect_left
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
-from datetime import timedelta
-from weakref import WeakKeyDictionary, WeakValueDictionary
+from datetime import datetime, timedelta
+from weakref import WeakKeyDictionary
 
-from promenade.errors import Conflict, Invalid, TooMany
+from promenade.errors import Conflict, Invalid, TooMany, Unavailable
 from promenade.store import coupon_pool, issue_windows
+from promenade.store.coupon_pool import IssuingType
 from promenade.store.issue_windows import Issuances
 from promenade.store.types import to_microseconds
 from promenade.store.unit import Database, Session
@@ -27,6 +27,7 @@ __all__ = ["ISSUED_MAX", "WINDOW", "IssueAnswer", "IssueFailure", "IssueOrder", 
 
 ISSUED_MAX = 1000  # coupons of one tenant in any WINDOW
 WINDOW = timedelta(seconds=60)  # an issue counts until it is this old, that moment not included
+TOGETHER_MAX = 32  # coupons of orders that share a unit of work, each of which waits for all
 _WINDOW = WINDOW // timedelta(microseconds=1)
 
 
@@ -71,61 +72,151 @@ async def issue_at_till(context: Context, tenant_id: str, order: IssueOrder, dra
     """
     if len(order.customer_ids) > ISSUED_MAX:
         raise _too_many(WINDOW)
-
-    async def work(session: Session) -> IssueAnswer | timedelta:
-        return await _issue(context, session, order, draw)
-
-    async with _turn(context.database, tenant_id):
-        answer = await context.database.write(work, tenant=tenant_id)
+    answer = await _answered(context, tenant_id, order, draw)
     if isinstance(answer, timedelta):
         raise _too_many(answer)
+    if isinstance(answer, Invalid):
+        raise answer
     return answer
 
 
-_TURNS: WeakKeyDictionary[Database, WeakValueDictionary[str, asyncio.Lock]] = WeakKeyDictionary()
+_Answer = IssueAnswer | timedelta | Invalid
+"""What came of an order; a time: how long it will be until it fits into the window."""
 
 
-def _turn(database: Database, tenant_id: str) -> AbstractAsyncContextManager[object]:
-    """One at a time in this process, where whoever waits for the tenant's window holds a connection that others need.
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    context: Context
+    order: IssueOrder
+    draw: Draw
+    answer: asyncio.Future[_Answer]
 
+    @property
+    def kind(self) -> tuple[str | None, str | None]:
+        return self.order.coupon_type_id, self.order.coupon_type_name
+
+
+_LINES: WeakKeyDictionary[Database, dict[str, list[_Waiting]]] = WeakKeyDictionary()
+_SERVING: set[asyncio.Task[None]] = set()
+
+
+async def _answered(context: Context, tenant_id: str, order: IssueOrder, draw: Draw) -> _Answer:
+    """Carry out an order; several orders of a tenant that wait at the same time share a unit of work.
+
+    Its window lets one unit of a tenant go on at a time, and whoever waits for it holds a connection that others need.
     On SQLite there is nothing to wait for: units are carried out one after the other, and committed together.
     """
-    if database.dialect == "sqlite":
-        return nullcontext()
-    turns = _TURNS.setdefault(database, WeakValueDictionary())
-    turn = turns.get(tenant_id)
-    if turn is None:
-        turn = turns[tenant_id] = asyncio.Lock()
-    return turn
+    loop = asyncio.get_running_loop()
+    one = _Waiting(context, order, draw, loop.create_future())
+    if context.database.dialect == "sqlite":
+        await _carry_out(tenant_id, [one])
+    else:
+        lines = _LINES.setdefault(context.database, {})
+        line = lines.get(tenant_id)
+        if line is None:
+            lines[tenant_id] = [one]
+            serving = loop.create_task(_serve(lines, tenant_id))
+            _SERVING.add(serving)
+            serving.add_done_callback(_SERVING.discard)
+        else:
+            line.append(one)
+    return await one.answer
 
 
-async def _issue(context: Context, session: Session, order: IssueOrder, draw: Draw) -> IssueAnswer | timedelta:
-    """The answer, or how long it will be until the order fits into the window."""
-    coupon_type_id = await _find_type(session, order)
+async def _serve(lines: dict[str, list[_Waiting]], tenant_id: str) -> None:
+    """Carry out orders of a tenant until none waits."""
+    line, group = lines[tenant_id], list[_Waiting]()
+    try:
+        while line:
+            group, line[:] = _together(line)
+            await _carry_out(tenant_id, group)
+    finally:
+        del lines[tenant_id]
+        for one in (*group, *line):  # none is left, unless this task was ended together with its event loop
+            one.answer.cancel()
+
+
+def _together(line: Sequence[_Waiting]) -> tuple[list[_Waiting], list[_Waiting]]:
+    """The orders to be carried out next, and those left: of one type, a few coupons. Who has gone is left out."""
+    group: list[_Waiting] = []
+    rest: list[_Waiting] = []
+    coupons = 0
+    for one in line:
+        if one.answer.done():
+            continue
+        number = len(one.order.customer_ids)
+        if group and (one.kind != group[0].kind or coupons + number > TOGETHER_MAX):
+            rest.append(one)
+        else:
+            group.append(one)
+            coupons += number
+    return group, rest
+
+
+async def _carry_out(tenant_id: str, group: Sequence[_Waiting]) -> None:
+    """Answer each order of the group; one that fails in a way that undoes everything does so alone."""
+    if not group:
+        return
+
+    async def work(session: Session) -> list[_Answer]:
+        return await _issue_all(session, group)
+
+    try:
+        answers = await group[0].context.database.write(work, tenant=tenant_id)
+    except Exception as error:
+        # Whether it was committed may be unknown: then nothing is tried again.
+        if len(group) == 1 or isinstance(error, Unavailable):
+            for one in group:
+                if not one.answer.done():
+                    one.answer.set_exception(error)
+            return
+        for one in group:
+            await _carry_out(tenant_id, [one])
+        return
+    for one, answer in zip(group, answers, strict=True):
+        if not one.answer.done():  # its caller has gone; what it asked for stands
+            one.answer.set_result(answer)
+
+
+async def _issue_all(session: Session, group: Sequence[_Waiting]) -> list[_Answer]:
+    """The answers to orders of one type, in their order: each fits into the window beside those before it, or not."""
+    answers: list[_Answer] = []
+    try:
+        coupon_type_id = await _find_type(session, group[0].order)
+    except Invalid as invalid:
+        return [invalid for _ in group]
     kept = await issue_windows.hold(session)
-    at = context.clock()  # read now that nobody else's issues can come between
-    now = to_microseconds(at)
-    window = _within(kept, now)
-    wait = _wait(window, len(order.customer_ids), now)
-    if wait is not None:
-        if kept != window:  # what a clock set back has left ahead of now must not count for ever
-            await issue_windows.keep(session, window)
-        return wait
-    kind = await coupon_pool.read_type(session, coupon_type_id, held=True)
-    if kind is None:
-        raise _no_type(order)
+    window, kind = kept, None
+    for one in group:
+        at = one.context.clock()  # read now that nobody else's issues can come between
+        now = to_microseconds(at)
+        window = _within(window, now)
+        wait = _wait(window, len(one.order.customer_ids), now)
+        if wait is not None:
+            answers.append(wait)
+            continue
+        kind = kind or await coupon_pool.read_type(session, coupon_type_id, held=True)
+        answer = _no_type(one.order) if kind is None else await _issue(session, kind, one, at)
+        if isinstance(answer, IssueAnswer) and answer.issued:
+            window = [*window, (now, len(answer.issued))]
+        answers.append(answer)
+    if kept != window:  # what a clock set back has left ahead of now must not count for ever
+        await issue_windows.keep(session, window)
+    return answers
+
+
+async def _issue(session: Session, kind: IssuingType, one: _Waiting, at: datetime) -> IssueAnswer:
+    order = one.order
     try:
         check_issuable(kind, at)
     except Conflict as refused:
         return _none(order, refused)
     issuing = Order("MANUAL", order.customer_ids, user=order.user, reason=order.reason, metadata=order.metadata)
-    coupons = await issue_coupons(session, kind, issuing, at=at, new_id=context.new_id, draw=draw)
-    issued = tuple([one for one in coupons if one is not None])
-    if issued:
-        await issue_windows.keep(session, [*window, (now, len(issued))])
-    without = [customer for customer, one in zip(order.customer_ids, coupons, strict=True) if one is None]
+    coupons = await issue_coupons(session, kind, issuing, at=at, new_id=one.context.new_id, draw=one.draw)
+    issued = tuple([coupon for coupon in coupons if coupon is not None])
+    without = [customer for customer, coupon in zip(order.customer_ids, coupons, strict=True) if coupon is None]
     ran_out = exhausted(kind)
-    return IssueAnswer(issued, tuple([IssueFailure(one, ran_out.code, ran_out.message) for one in without]))
+    return IssueAnswer(issued, tuple([IssueFailure(customer, ran_out.code, ran_out.message) for customer in without]))
 
 
 def _none(order: IssueOrder, refused: Conflict) -> IssueAnswer:
