@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, cast
 
+import msgspec
 import pytest
 from sqlalchemy import delete
 
@@ -61,6 +62,17 @@ async def test_the_status_is_cached_for_about_a_second(shop: Shop) -> None:
     assert (await side_effects_status(shop.context, shop.tenant, "T1", counter)).status == "PENDING"
     shop.later(seconds=1.1)
     assert (await side_effects_status(shop.context, shop.tenant, "T1", counter)).status == "COMPLETED"
+
+
+async def test_a_status_that_another_version_has_kept_is_read_again(shop: Shop) -> None:
+    class Upgraded(LocalCache):
+        async def get(self, key: str) -> bytes | None:
+            return msgspec.msgpack.encode({"state": "DONE"})
+
+    counter = await shop.price("T1", PRICED)
+    await shop.confirm("T1", counter, "off")
+    context = replace(shop.context, cache=Upgraded())
+    assert (await side_effects_status(context, shop.tenant, "T1", counter)).status == "PENDING"
 
 
 async def test_an_unconfirmed_iteration_has_no_side_effects(shop: Shop) -> None:

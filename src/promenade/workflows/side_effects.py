@@ -7,6 +7,7 @@ tries that again, and ends FAILED with the reason if it never can be done.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -93,7 +94,9 @@ async def side_effects_status(
     """
     cached = await context.cache.get(_cache_key(context, tenant_id, transaction_id, transaction_counter))
     if cached is not None:
-        return _DECODER.decode(cached)
+        # Processes of two versions share a cache while the service is upgraded.
+        with contextlib.suppress(msgspec.MsgspecError):
+            return _DECODER.decode(cached)
     began = context.clock()
     found = await context.database.read(
         lambda session: read_status(session, context.origin, transaction_id, transaction_counter), tenant=tenant_id
