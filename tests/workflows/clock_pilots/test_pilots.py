@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from promenade.store.catalogue import Catalogues
+from promenade.store.pilot_sales import RunningPilot, add_up
+from promenade.store.unit import Session
 from promenade.workflows.clockwork import pilots
 from tests.workflows.authoring.desk import NOON
 from tests.workflows.clock_pilots.trial import DAYS, Trial
@@ -163,6 +165,24 @@ async def test_one_that_cannot_run_stays_and_stops_no_other(trial: Trial) -> Non
     assert await trial.status(over) == "PILOT"
     assert await trial.status(other) == "ACTIVE"
     assert (await trial.run()).done == 0
+
+
+async def test_one_whose_sales_cannot_be_counted_stops_no_other(trial: Trial, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken, well = sorted([await _earned(trial), await _earned(trial)])
+
+    async def fail_for_one(session: Session, pilot: RunningPilot, *how: Any) -> Any:
+        if pilot.promotion_id == broken:
+            raise ArithmeticError("what nobody has foreseen")
+        return await add_up(session, pilot, *how)
+
+    monkeypatch.setattr(pilots, "add_up", fail_for_one)
+    trial.later(hours=1)
+    ran = await trial.run()
+    assert (ran.done, ran.more) == (1, False)
+    assert broken in (ran.trouble or "")
+    assert [await trial.status(one) for one in (broken, well)] == ["PILOT", "ACTIVE"]
+    monkeypatch.undo()
+    assert (await trial.run()).done == 1
 
 
 async def test_a_locked_campaign_does_not_keep_it(trial: Trial) -> None:

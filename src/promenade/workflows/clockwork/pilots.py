@@ -71,8 +71,16 @@ async def promote(context: Context, cursor: str | None) -> Ran:
         if cursor is not None and name <= cursor:
             continue
         counting = _Counting(context, pilot, at)
-        if not await counting.count(tallies.get((pilot.tenant_id, pilot.promotion_id)), now, ends):
-            return Ran(done, more=True, cursor=cursor, trouble=trouble)
+        try:
+            is_whole = await counting.count(tallies.get((pilot.tenant_id, pilot.promotion_id)), now, ends)
+        except (Unavailable, LeaseLost):
+            raise
+        except Exception as error:  # whatever is wrong with the sales of one: the others are waiting
+            _log.exception("pilot.not_counted", promotion=pilot.promotion_id)
+            trouble = f"Sales of promotion {pilot.promotion_id} cannot be counted: {type(error).__name__}: {error}"
+        else:
+            if not is_whole:
+                return Ran(done, more=True, cursor=cursor, trouble=trouble)
         if is_earned(pilot, counting.sums, at):
             went, reason = await _go_live(context, pilot, at)
             done, trouble = done + went, reason or trouble
