@@ -18,10 +18,12 @@ __all__ = ["Told", "take_or_make", "tell"]
 
 # $1 tenant, $2 type, $3 at, $4 customer, $5 status, $6 promotion, $7 transaction, $8 channel, $9 reason, $10 metadata,
 # $11 valid until, $12 user, $13 ID of a new code, $14 the new code
+# The order says nothing, all are without a moment, but the one index that has them so is used though it be thought
+# as good as another: on a table that was never analyzed.
 _POOLED = """
     SELECT id FROM coupon_codes WHERE tenant_id = $1::varchar AND coupon_type_id = $2::varchar AND status = 'ACTIVE'
         AND issued_at IS NULL AND source <> 'EXTERNAL' AND (valid_until IS NULL OR valid_until > $3::timestamptz)
-    LIMIT 1
+    ORDER BY issued_at LIMIT 1
 """
 _TAKE = """
     UPDATE coupon_codes AS c SET status = $5::varchar, customer_id = $4::varchar, issued_at = $3::timestamptz,

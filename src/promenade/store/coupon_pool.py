@@ -204,6 +204,7 @@ def _pooled(dialect: str, number: int) -> Kept:
             _CODES.c.source != "EXTERNAL",
             or_(_CODES.c.valid_until.is_(None), _CODES.c.valid_until > parameter("at", _CODES.c.valid_until.type)),
         )
+        .order_by(_CODES.c.issued_at)  # so that the index of issued codes is used, on a table never analyzed too
         .limit(literal_column(str(number), Integer))  # written out: what is unknown is planned for as a tenth of all
     )
     # Who issues at the same time takes others.
