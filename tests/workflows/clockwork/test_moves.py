@@ -85,6 +85,26 @@ async def test_a_promotion_expires_at_the_very_instant_its_validity_ends(desk: E
     assert change["kind"] == "Promotions"
 
 
+async def test_an_expired_promotion_whose_validity_is_prolonged_can_run_again(desk: Editor) -> None:
+    """By hand: the clock does not bring back what it has ended. At its new end it expires once more."""
+    promotion = await desk.given("Promotions")
+    await desk.given("DiscountActions", promotion_ID=promotion, discountType="PERCENTAGE", discountValue="10")
+    await desk.update("Promotions", promotion, validTo=NOON + timedelta(hours=1))
+    await desk.transition("Promotions", promotion, "activate")
+    desk.now = NOON + timedelta(hours=1)
+    await tick(desk)
+    await desk.update("Promotions", promotion, validTo=NOON + timedelta(hours=2))
+    await tick(desk)
+    assert (await desk.row("Promotions", promotion))["status"] == "EXPIRED"
+    await desk.transition("Promotions", promotion, "activate")
+    await tick(desk)
+    assert (await desk.row("Promotions", promotion))["status"] == "ACTIVE"
+    desk.now = NOON + timedelta(hours=2)
+    await tick(desk)
+    assert (await desk.row("Promotions", promotion))["status"] == "EXPIRED"
+    assert len(await told(desk, "PROMOTION_EXPIRED")) == 2
+
+
 async def test_an_expired_promotion_expires_once(desk: Editor) -> None:
     await live(desk)
     for _ in range(3):
