@@ -210,9 +210,10 @@ async def claim(session: Session, *, lease_owner: str, at: datetime, lease_secon
     picked = select(_JOBS.c.tenant_id, _JOBS.c.forecast_id).where(free, due).order_by(_JOBS.c.due_at).limit(1)
     if session.dialect == "postgresql":
         picked = picked.with_for_update(skip_locked=True)
+    one = picked.cte("one")  # a sub-query may be run more than once, and then takes more than one
     rows = await session.execute(
         update(_JOBS)
-        .where(tuple_(_JOBS.c.tenant_id, _JOBS.c.forecast_id).in_(picked))
+        .where(tuple_(_JOBS.c.tenant_id, _JOBS.c.forecast_id).in_(select(one.c.tenant_id, one.c.forecast_id)))
         .values(lease_owner=lease_owner, lease_until=until, attempts=_JOBS.c.attempts + 1)
         .returning(*_JOBS.c)
     )
