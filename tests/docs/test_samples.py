@@ -59,10 +59,10 @@ def samples(page: str) -> list[Sample]:
 
 
 @pytest.fixture(scope="module")
-def demo(logs: Path) -> Iterator[Service]:
+def demo(request: pytest.FixtureRequest, logs: Path) -> Iterator[Service]:
     """A running `promenade demo`."""
-    # Test processes side by side each have a demo of their own, and read what it printed.
-    service = Service(logs / f"docs-demo-{os.getpid()}.log", verb="demo")
+    # Each module and each of the test processes side by side has a demo of its own, and reads what it printed.
+    service = Service(logs / f"docs-demo-{request.module.__name__}-{os.getpid()}.log", verb="demo")
     yield service.start()
     service.kill()
 

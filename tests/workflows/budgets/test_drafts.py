@@ -46,4 +46,5 @@ async def test_a_budget_that_is_activated_in_a_draft_with_nothing_in_it_is_exhau
     await ann.activate("Budgets", new)
     (row,) = await office.shop.rows("Budgets", code="new")
     assert row.status == "EXHAUSTED"
-    assert [one["budgetId"] for one in await office.told("BUDGET_EXHAUSTED")] == [it, new]
+    assert {one["budgetId"] for one in await office.told("BUDGET_EXHAUSTED")} == {it, new}
+    assert await office.exhausted("it") == 1

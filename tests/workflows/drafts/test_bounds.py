@@ -8,8 +8,8 @@ import pytest
 
 from promenade.errors import Invalid
 from promenade.store import drafts as stored_drafts
-from promenade.worker import Worker
 from promenade.workflows.authoring import Delta, planning
+from promenade.workflows.clockwork import clock_jobs
 from promenade.workflows.drafts import drafts as drafting
 from promenade.workflows.drafts import purge, purging
 from tests.workflows.authoring.desk import OTHER
@@ -142,7 +142,7 @@ async def test_the_worker_clears_up_for_all_tenants_in_bounded_rounds(
     assert await ann.drafts() == await ann.draft_rows("PromotionPosGroups") == []
 
 
-async def test_beginning_a_draft_clears_up_a_little_and_the_worker_the_rest(shop: Shop, ann: Editor) -> None:
+async def test_beginning_a_draft_clears_up_a_little_and_the_clock_the_rest(shop: Shop, ann: Editor) -> None:
     ann.now = shop.context.clock()
     ann.later(days=-31)
     for _ in range(stored_drafts.PURGED_MAX * 6):
@@ -151,8 +151,8 @@ async def test_beginning_a_draft_clears_up_a_little_and_the_worker_the_rest(shop
     await ann.begin("Promotions")
     left = len(await ann.drafts()) - 1
     assert left == stored_drafts.PURGED_MAX * 5
-    worker = Worker(shop.context)
-    gone = [await worker.run_once() for _ in range(3)]
+    by_the_clock = clock_jobs()["drafts.purge"].run
+    gone = [(await by_the_clock(shop.context, None)).done for _ in range(3)]
     assert sum(gone) == left
     assert gone[0] < left
     assert gone[2] == 0

@@ -227,7 +227,9 @@ async def coupons_that_end(shop: Shop) -> None:
 
 
 async def sweep(shop: Shop, _: None) -> None:
-    await expire(shop.context, None)
+    ran = await expire(shop.context, None)
+    if ran.trouble is not None:  # one tenant's trouble is told to operators and stops no other's
+        raise Undone
 
 
 BY_HAND = Cause(
