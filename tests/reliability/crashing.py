@@ -11,7 +11,7 @@ import asyncio
 import os
 import secrets
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -26,7 +26,7 @@ from promenade.workflows.side_effects import claim_jobs, run_side_effects
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.shop import Shop, open_shop
 
-__all__ = ["DyingDatabase", "a_sale", "in_child", "opened", "prepare"]
+__all__ = ["DyingDatabase", "a_sale", "die_before_each_statement", "in_child", "opened", "prepare"]
 
 T = TypeVar("T")
 
@@ -174,16 +174,21 @@ def in_child(work: Callable[[], Any]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def main(verb: str, url: str) -> None:
-    run = {"confirm": confirm, "effects": effects}[verb]
-    assert in_child(lambda: prepare(url)) == 0
+def die_before_each_statement(attempt: Callable[[int], Coroutine[Any, Any, None]]) -> None:
+    """Let one process after the other die before its n-th statement, n from 1, until one has none; print how many."""
     for step in range(1, STEPS_MAX):
-        code = in_child(lambda step=step: run(url, step))  # type: ignore[misc]
+        code = in_child(lambda step=step: attempt(step))  # type: ignore[misc]
         if code == 0:
             print(step - 1)
             return
         assert code == DIED, f"step {step} ended with {code}"
     raise AssertionError("there is no end to the statements")
+
+
+def main(verb: str, url: str) -> None:
+    run = {"confirm": confirm, "effects": effects}[verb]
+    assert in_child(lambda: prepare(url)) == 0
+    die_before_each_statement(lambda step: run(url, step))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from promenade.store.session import open_database
-from tests.reliability.crashing import DIED, STEPS_MAX, DyingDatabase, in_child
+from tests.reliability.crashing import DyingDatabase, die_before_each_statement, in_child
 from tests.workflows.drafts.editor import Editor
 from tests.workflows.shop import identity
 
@@ -67,13 +67,7 @@ async def activate(url: str, verb: str, step: int) -> None:
 
 def main(verb: str, url: str) -> None:
     assert in_child(lambda: prepare(url)) == 0
-    for step in range(1, STEPS_MAX):
-        code = in_child(lambda step=step: activate(url, verb, step))  # type: ignore[misc]
-        if code == 0:
-            print(step - 1)
-            return
-        assert code == DIED, f"step {step} ended with {code}"
-    raise AssertionError("there is no end to the statements")
+    die_before_each_statement(lambda step: activate(url, verb, step))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from dataclasses import replace
 from promenade.workflows.clockwork.coupons import expire, fill_up, release
 from promenade.workflows.context import Context
 from promenade.workflows.till_issue import IssueOrder, issue_at_till
-from tests.reliability.crashing import DIED, STEPS_MAX, DyingDatabase, in_child, opened
+from tests.reliability.crashing import DyingDatabase, die_before_each_statement, opened
 from tests.workflows.shop import TENANT, identity
 
 
@@ -46,13 +46,7 @@ async def attempt(verb: str, url: str, step: int) -> None:
 
 
 def main(verb: str, url: str) -> None:
-    for step in range(1, STEPS_MAX):
-        code = in_child(lambda step=step: attempt(verb, url, step))  # type: ignore[misc]
-        if code == 0:
-            print(step - 1)
-            return
-        assert code == DIED, f"step {step} ended with {code}"
-    raise AssertionError("there is no end to the statements")
+    die_before_each_statement(lambda step: attempt(verb, url, step))
 
 
 if __name__ == "__main__":
