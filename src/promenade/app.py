@@ -121,7 +121,12 @@ async def open_context(settings: Settings) -> Context:
         instance_id=settings.instance_id or new_id(),
         webhook_allow=frozenset(target.lower() for target in settings.webhook_allow),
         webhook_retry_schedule=settings.webhook_retry_schedule,
-        retention=Retention(settings.keep_iterations_days, settings.keep_sales_days, settings.keep_events_days),
+        retention=Retention(
+            iterations=settings.keep_iterations_days,
+            sales=settings.keep_sales_days,
+            events=settings.keep_events_days,
+            imports=settings.keep_imports_days,
+        ),
     )
 
 

@@ -90,6 +90,18 @@ background_options = _options(
            help="How long what confirmed sales were priced from is kept, for replays and forecasts."),
     option("--keep-events-days", type=click.IntRange(1, KEEP_DAYS_MAX), default=30, show_default=True,
            help="How long events can be sent again by hand."),
+    option("--keep-imports-days", type=click.IntRange(1, KEEP_DAYS_MAX), default=400, show_default=True,
+           help="How long ended import jobs and the raw messages of master data are kept."),
+)  # fmt: skip
+_file = click.Path(path_type=Path, dir_okay=False)
+_mtls_options = _options(
+    option("--mtls-port", type=click.IntRange(0, 65535),
+           help="Port for master data by client certificate (TLS); default: there is none."),
+    option("--mtls-host", help="Address to listen on there; default: that of --host."),
+    option("--mtls-cert", type=_file, help="Certificate of that listener, and what leads to its root (PEM)."),
+    option("--mtls-key", type=_file, help="Its private key (PEM)."),
+    option("--mtls-ca", type=_file, help="Roots and issuers of accepted client certificates (PEM)."),
+    option("--mtls-crl", type=_file, help="Their revocation lists (PEM or DER); without a fresh one nobody gets in."),
 )  # fmt: skip
 serve_options = _options(
     option("--edition", type=click.Choice(EDITIONS), default=EDITIONS[0], show_default=True,
@@ -107,6 +119,7 @@ serve_options = _options(
             help="Claims that name the tenant, the first present one counts (repeatable)."),
     option("--metrics-token", help="Bearer token that opens /metrics beyond loopback."),
     background_options,
+    _mtls_options,
     option("--instance-id", help="meta.instanceId of responses; default: a new one with every start."),
 )  # fmt: skip
 

@@ -50,6 +50,13 @@ class Settings:
     keep_iterations_days: int = 30  # how long evaluations that were never confirmed are kept
     keep_sales_days: int = 400  # how long what confirmed sales were priced from is kept
     keep_events_days: int = 30  # how long events can be sent again by hand
+    keep_imports_days: int = 400  # how long ended import jobs and the raw messages of master data are kept
+    mtls_host: str | None = None  # None: the host
+    mtls_port: int | None = None  # of the listener with client certificates; None: there is none
+    mtls_cert: Path | None = None
+    mtls_key: Path | None = None
+    mtls_ca: Path | None = None  # whose client certificates are accepted
+    mtls_crl: Path | None = None  # which of them are revoked
     instance_id: str | None = None  # None: a stable one from host and port
 
     def __post_init__(self) -> None:
@@ -70,6 +77,7 @@ class Settings:
         if not self.tenant_claims or not all(self.tenant_claims):
             raise SettingsError("--tenant-claim must name at least one claim.")
         self._check_background()
+        self._check_mtls()
 
     def _check_background(self) -> None:
         for target in self.webhook_allow:
@@ -79,9 +87,25 @@ class Settings:
         if not is_short or any(not 1 <= one <= _WAIT_SECONDS_MAX for one in self.webhook_retry_schedule):
             bounds = f"at most {_RETRIES_MAX} numbers of seconds, from 1 to {_WAIT_SECONDS_MAX} (30 days)"
             raise SettingsError(f"--webhook-retry-schedule must be {bounds}.")
-        for option in ("keep_iterations_days", "keep_sales_days", "keep_events_days"):
+        for option in ("keep_iterations_days", "keep_sales_days", "keep_events_days", "keep_imports_days"):
             if not 1 <= getattr(self, option) <= KEEP_DAYS_MAX:
                 raise SettingsError(f"--{option.replace('_', '-')} must be from 1 to {KEEP_DAYS_MAX}.")
+
+    def _check_mtls(self) -> None:
+        files = {"--mtls-cert": self.mtls_cert, "--mtls-key": self.mtls_key, "--mtls-ca": self.mtls_ca,
+                 "--mtls-crl": self.mtls_crl}  # fmt: skip
+        if self.mtls_port is None:
+            given = [option for option, path in files.items() if path is not None]
+            if given:
+                raise SettingsError(f"{given[0]} needs --mtls-port: where client certificates are asked for.")
+            return
+        if not 0 <= self.mtls_port <= 65535:
+            raise SettingsError(f"--mtls-port must be between 0 and 65535, not {self.mtls_port}.")
+        if self.mtls_port == self.port and self.port != 0:
+            raise SettingsError("--mtls-port must be another than --port.")
+        for option, path in files.items():
+            if path is None:
+                raise SettingsError(f"--mtls-port needs {option}.")
 
     def _check_external_issuer(self, jwks_url: str) -> None:
         url = urlsplit(jwks_url)

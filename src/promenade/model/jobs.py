@@ -28,8 +28,7 @@ class ImportJobs(
     public=RW_RESTRICTED,
     admin=RO,
     patchable=("callback_url",),
-    unique=(("source", "idempotency_key"),),
-    indexes=(("status", "created_at"),),
+    indexes=(("status", "created_at"), ("completed_at",)),
 ):
     """A bulk import of any kind; only the callback URL can be changed, and only finished jobs deleted."""
 
@@ -87,10 +86,10 @@ class ArticleImportJobItems(Entity, public=RO, admin=RO, deprecated=True):
     error = text(2000, "Why it failed.", read_only=True)
 
 
-class RawPayloads(Entity, unique=(("message_id",),)):
+class RawPayloads(Entity, indexes=(("message_id",), ("received_at",))):
     """A message of master data as it was received; kept for every one, served by none."""
 
-    message_id = text(255, "Its identifier, which makes repeats of it one message.", required=True)
+    message_id = text(255, "Its identifier, which makes repeats of it one message for 24 hours.", required=True)
     payload = blob("Its body.", required=True)
     content_type = text(255, "Content type of the body.", required=True)
     received_at = timestamp("When it was received.", required=True)

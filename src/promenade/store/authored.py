@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
@@ -17,6 +18,8 @@ from promenade.store.unit import Session
 
 __all__ = [
     "Columns",
+    "Delta",
+    "Row",
     "delete_rows",
     "find_keys",
     "has_pilot_config_anywhere",
@@ -31,6 +34,18 @@ __all__ = [
 
 Columns = dict[str, Any]
 """A row by its columns."""
+
+Row = Mapping[str, Any]
+"""A row by its wire names: typed values, compositions as lists of rows or `Delta`, a to-one composition as a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A change of a composition that leaves alone what it does not name: rows by their ID, and IDs to remove."""
+
+    upserts: tuple[Row, ...] = ()
+    removed: tuple[str, ...] = ()
+
 
 Lock = Literal["update", "share"] | None
 

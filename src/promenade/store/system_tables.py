@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import sqlalchemy as sa
 
 from promenade.store.after_sale_tables import after_sales
+from promenade.store.import_tables import import_definitions
 from promenade.store.system_columns import Definition, content, count, identity, iteration, key, moment, text
 from promenade.store.types import Json, string
 
@@ -48,6 +49,7 @@ def _definitions() -> Iterator[Definition]:
     yield from _forecasts()
     yield from _usage()
     yield from after_sales()
+    yield from import_definitions()
     yield from _access()
 
 

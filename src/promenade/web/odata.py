@@ -14,9 +14,9 @@ from promenade.errors import NotFound
 from promenade.model.declare import Service, declared
 from promenade.model.edm import edm_for
 from promenade.store.odata import reader_for
+from promenade.store.odata_payloads import row_of
 from promenade.store.unit import Session
 from promenade.web.auth import Caller
-from promenade.web.odata_rows import row_of
 from promenade.workflows.authoring import Authoring
 from promenade.workflows.context import Context
 

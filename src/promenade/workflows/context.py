@@ -24,6 +24,7 @@ class Retention:
     iterations: int = 30
     sales: int = 400
     events: int = 30
+    imports: int = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class Context:
     the store; it is part of the key of everything a till's transaction ID identifies. ``clock`` gives aware UTC times,
     ``new_id`` lower-case UUIDs. ``webhook_allow`` are the hosts, host:port and networks that callbacks may reach by
     http; ``webhook_retry_schedule`` are the seconds before each further attempt of a delivery. ``jobs_ready`` is set
-    when a confirm has left work for the worker of this process.
+    when a confirm has left work for the worker of this process, ``imports_ready`` when an import was accepted.
     """
 
     database: Database
@@ -49,3 +50,4 @@ class Context:
     webhook_retry_schedule: tuple[int, ...] = WEBHOOK_RETRY_SCHEDULE
     retention: Retention = Retention()
     jobs_ready: asyncio.Event = field(default_factory=asyncio.Event)
+    imports_ready: asyncio.Event = field(default_factory=asyncio.Event)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,22 +12,11 @@ from typing import Any
 
 from promenade.errors import Conflict, Detail, Invalid
 from promenade.model.declare import Service
-from promenade.store.authored import Columns
+from promenade.store.authored import Columns, Delta, Row
 from promenade.store.unit import Session
 from promenade.workflows.authoring.shapes import MANAGED, Shape
 
 __all__ = ["Act", "Delta", "Faults", "Row", "Unit", "Write"]
-
-Row = Mapping[str, Any]
-"""A row by its wire names: typed values, compositions as lists of rows or `Delta`, a to-one composition as a row."""
-
-
-@dataclass(frozen=True, slots=True)
-class Delta:
-    """A change of a composition that leaves alone what it does not name: rows by their ID, and IDs to remove."""
-
-    upserts: tuple[Row, ...] = ()
-    removed: tuple[str, ...] = ()
 
 
 class Act(StrEnum):

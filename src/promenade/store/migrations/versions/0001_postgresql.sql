@@ -308,11 +308,56 @@ CREATE TABLE import_jobs (
 	modified_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	modified_by VARCHAR(255) COLLATE "C",
 	version INTEGER DEFAULT '1' NOT NULL,
-	CONSTRAINT pk_import_jobs__key PRIMARY KEY (tenant_id, id),
-	CONSTRAINT uq_import_jobs__source_idempotency_key UNIQUE (tenant_id, source, idempotency_key)
+	CONSTRAINT pk_import_jobs__key PRIMARY KEY (tenant_id, id)
 );
 
+CREATE INDEX ix_import_jobs__completed_at ON import_jobs (tenant_id, completed_at);
+
 CREATE INDEX ix_import_jobs__status_created_at ON import_jobs (tenant_id, status, created_at);
+
+CREATE TABLE import_keys (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	scope VARCHAR(20) COLLATE "C" NOT NULL,
+	idempotency_key VARCHAR(255) COLLATE "C" NOT NULL,
+	job_id VARCHAR(36) COLLATE "C" NOT NULL,
+	digest BYTEA,
+	seen_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	CONSTRAINT pk_import_keys__key PRIMARY KEY (tenant_id, scope, idempotency_key)
+);
+
+CREATE INDEX ix_import_keys__seen ON import_keys (seen_at);
+
+CREATE TABLE import_parts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	job_id VARCHAR(36) COLLATE "C" NOT NULL,
+	part INTEGER NOT NULL,
+	first_row INTEGER NOT NULL,
+	row_count INTEGER NOT NULL,
+	row_numbers TEXT,
+	rows BYTEA NOT NULL,
+	received_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	CONSTRAINT pk_import_parts__key PRIMARY KEY (tenant_id, job_id, part)
+);
+
+CREATE INDEX ix_import_parts__received ON import_parts (received_at);
+
+CREATE TABLE import_work (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	job_id VARCHAR(36) COLLATE "C" NOT NULL,
+	source VARCHAR(20) COLLATE "C" NOT NULL,
+	user_name VARCHAR(255) COLLATE "C" NOT NULL,
+	enqueued_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	due_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	next_part INTEGER NOT NULL,
+	attempts INTEGER NOT NULL,
+	lease_owner VARCHAR(36) COLLATE "C",
+	lease_until TIMESTAMP WITH TIME ZONE,
+	CONSTRAINT pk_import_work__key PRIMARY KEY (tenant_id, job_id)
+);
+
+CREATE INDEX ix_import_work__due ON import_work (due_at);
+
+CREATE INDEX ix_import_work__source ON import_work (tenant_id, source);
 
 CREATE TABLE instances (
 	instance_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -559,11 +604,14 @@ CREATE TABLE raw_payloads (
 	modified_by VARCHAR(255) COLLATE "C",
 	job_id VARCHAR(36) COLLATE "C",
 	version INTEGER DEFAULT '1' NOT NULL,
-	CONSTRAINT pk_raw_payloads__key PRIMARY KEY (tenant_id, id),
-	CONSTRAINT uq_raw_payloads__message_id UNIQUE (tenant_id, message_id)
+	CONSTRAINT pk_raw_payloads__key PRIMARY KEY (tenant_id, id)
 );
 
 CREATE INDEX ix_raw_payloads__job_id ON raw_payloads (tenant_id, job_id);
+
+CREATE INDEX ix_raw_payloads__message_id ON raw_payloads (tenant_id, message_id);
+
+CREATE INDEX ix_raw_payloads__received_at ON raw_payloads (tenant_id, received_at);
 
 CREATE TABLE redemption_logs (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -661,6 +709,17 @@ CREATE TABLE tenants (
 	CONSTRAINT pk_tenants__key PRIMARY KEY (tenant_id),
 	CONSTRAINT ck_tenants__points_per_currency_unit_min CHECK (points_per_currency_unit >= 0)
 );
+
+CREATE TABLE trusted_names (
+	name VARCHAR(300) COLLATE "C" NOT NULL,
+	speaks_for VARCHAR(36) COLLATE "C" NOT NULL,
+	added_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	added_by VARCHAR(255) COLLATE "C" NOT NULL,
+	valid_until TIMESTAMP WITH TIME ZONE,
+	CONSTRAINT pk_trusted_names__key PRIMARY KEY (name)
+);
+
+CREATE INDEX ix_trusted_names__tenant ON trusted_names (speaks_for);
 
 CREATE TABLE webhook_queue (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,

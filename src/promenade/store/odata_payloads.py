@@ -9,7 +9,7 @@ from odata_server.draft_roles import DraftWay
 from odata_server.edm import Edm, EntityType, NavigationProperty
 from odata_server.errors import bad_request
 from odata_server.source import Key, Nested, Payload
-from promenade.workflows.authoring import Delta
+from promenade.store.authored import Delta
 
 __all__ = ["row_of"]
 
