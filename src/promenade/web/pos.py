@@ -82,6 +82,7 @@ class Pos:
         return await self._price(scope, receive, simulate, is_simulation=True)
 
     async def _price(self, scope: Scope, receive: Receive, price: _Price, *, is_simulation: bool) -> Answer:
+        self._context.tills.seen()
         caller = await self._caller(scope)
         require_json(scope)
         body = await read_body(scope, receive)
@@ -118,6 +119,7 @@ class Pos:
 
     async def _confirm(self, scope: Scope, receive: Receive) -> Answer:
         """Turn one iteration into a sale, once. The same confirm again gets the same answer and changes nothing."""
+        self._context.tills.seen()
         caller = await self._caller(scope)
         require_json(scope)
         command = decode_confirm(await read_body(scope, receive))

@@ -11,6 +11,7 @@ from promenade.settings import WEBHOOK_RETRY_SCHEDULE
 from promenade.store.cache import Cache
 from promenade.store.catalogue import Catalogues
 from promenade.store.unit import Database
+from promenade.workflows.tills import Tills
 
 __all__ = ["CLOUD", "Context", "Retention"]
 
@@ -36,6 +37,7 @@ class Context:
     ``new_id`` lower-case UUIDs. ``webhook_allow`` are the hosts, host:port and networks that callbacks may reach by
     http; ``webhook_retry_schedule`` are the seconds before each further attempt of a delivery. ``jobs_ready`` is set
     when a confirm has left work for the worker of this process, ``imports_ready`` when an import was accepted.
+    ``tills`` knows whether tills ask this process for prices; what can wait makes way for them.
     """
 
     database: Database
@@ -51,3 +53,4 @@ class Context:
     retention: Retention = Retention()
     jobs_ready: asyncio.Event = field(default_factory=asyncio.Event)
     imports_ready: asyncio.Event = field(default_factory=asyncio.Event)
+    tills: Tills = field(default_factory=Tills)
