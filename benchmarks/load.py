@@ -2,11 +2,11 @@
 
 It reads one JSON object from standard input ({"host", "port", "clients", "seconds", "requests": [text, ...],
 "limit"}), sends the given raw HTTP requests in turn on every connection, each as soon as the last was answered,
-and writes one JSON object: count, failures, seconds, p50 and p99 in nanoseconds, and the bodies if asked for
+and writes one JSON object: count, failures, seconds, p50, p99 and max in nanoseconds, and the bodies if asked for
 ("keep": true). ``limit`` ends the run after so many answers; 0 means time alone ends it. With "follow", a list as long
 as the requests, each request is followed by another on the same connection, in which `RESERVATION` stands for the
 reservationId of the answer before; the two count as one. "expect" is text that the last answer must have,
-or it is a failure.
+or it is a failure. "until" is a path: the run ends when there is a file of that name.
 """
 
 from __future__ import annotations
@@ -57,10 +57,11 @@ class Run:
     failures: int = 0
     first_failure: str = ""
     bodies: list[str] = field(default_factory=list)
+    ended: bool = False
 
     def next(self) -> int | None:
         """The number of the next request, None when the run is over."""
-        if (self.limit and self.sent >= self.limit) or (self.end and time.perf_counter() > self.end):
+        if self.ended or (self.limit and self.sent >= self.limit) or (self.end and time.perf_counter() > self.end):
             return None
         self.sent += 1
         return (self.sent - 1) % len(self.requests)
@@ -148,6 +149,8 @@ async def _run(job: dict[str, Any]) -> dict[str, Any]:
     start = time.perf_counter()
     run.end = start + job["seconds"] if job["seconds"] else 0.0
     made = [await loop.create_connection(lambda: Client(run), job["host"], job["port"]) for _ in range(job["clients"])]
+    if job.get("until"):
+        _watch(run, Path(job["until"]))
     await asyncio.gather(*(client.done for _, client in made))
     seconds = time.perf_counter() - start
     ordered = sorted(run.latencies) or [0]
@@ -158,8 +161,16 @@ async def _run(job: dict[str, Any]) -> dict[str, Any]:
         "seconds": seconds,
         "p50": ordered[len(ordered) * 50 // 100],
         "p99": ordered[min(len(ordered) - 1, len(ordered) * 99 // 100)],
+        "max": ordered[-1],
         "bodies": run.bodies,
     }
+
+
+def _watch(run: Run, file: Path) -> None:
+    """Look for the file a hundred times a second, until it is there or the run has ended."""
+    run.ended = file.exists()
+    if not run.ended:
+        asyncio.get_running_loop().call_later(0.01, _watch, run, file)
 
 
 def main() -> None:

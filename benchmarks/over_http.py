@@ -135,6 +135,7 @@ def load(
     keep: bool = False,
     follow: list[str] | None = None,
     expect: str = "",
+    until: str = "",
 ) -> dict[str, Any]:
     """Run the load generator (see `benchmarks.load`); ``cpu`` is the server's seconds per answer.
 
@@ -150,11 +151,12 @@ def load(
         "requests": requests,
         "follow": follow or [],
         "expect": expect,
+        "until": until,
     }
     before = target.cpu_seconds()
     with tempfile.NamedTemporaryFile("r", suffix=".json") as answer:
         command = [sys.executable, "-m", "benchmarks.load", answer.name]
-        subprocess.run(command, input=json.dumps(job), text=True, check=True, timeout=120)
+        subprocess.run(command, input=json.dumps(job), text=True, check=True, timeout=1_800 if until else 120)
         result: dict[str, Any] = json.loads(Path(answer.name).read_text())
     result["cpu"] = (target.cpu_seconds() - before) / max(1, result["count"])
     if result["failures"]:
