@@ -7,17 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from promenade.store.import_parts import NumberedRow
 from promenade.store.unit import Session
 
 __all__ = ["NumberedRow", "Portion", "RowFault", "RowImporter", "Stored"]
-
-
-@dataclass(frozen=True, slots=True)
-class NumberedRow:
-    """A row of a request: its number, counted from 1, and its JSON text."""
-
-    number: int
-    text: bytes
 
 
 @dataclass(frozen=True, slots=True)

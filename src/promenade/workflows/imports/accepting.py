@@ -1,0 +1,198 @@
+"""Imports are accepted: what was received is kept, durably, and a worker stores its rows later (reliability I1).
+
+Rows are staged first, a part to a unit of work, so that nobody waits long for the database. Then one durable unit makes
+the job of them, or finds that there is one already. What was staged for nothing is removed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from promenade.errors import Conflict, PromenadeError, TooMany, Unavailable
+from promenade.store.import_jobs import NewJob, add_job, claim_key, find_key, unfinished
+from promenade.store.import_parts import Part, drop_staged, stage
+from promenade.store.unit import Session
+from promenade.workflows.context import Context
+
+__all__ = ["RETRY_AFTER_SECONDS", "Accepted", "ImportOrder", "accept_import", "check_room", "find_accepted"]
+
+RETRY_AFTER_SECONDS = 5  # what a tenant with too many jobs is told
+_USER_LENGTH_MAX = 255
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOrder:
+    """A request to import rows into the set ``entity``, on behalf of ``user``.
+
+    ``source`` is as in ImportJobs. ``key`` with its ``key_scope`` (BULK_IMPORT or MASTER_DATA) makes repeats one job;
+    with a ``digest`` a repeat with another one is refused. ``rows_skipped`` rows were received that are in no part.
+    ``unfinished_max``: so many jobs of this source the tenant may have that have not ended; None: any number.
+    """
+
+    entity: str
+    source: str
+    user: str
+    continue_on_error: bool
+    key: str | None = None
+    key_scope: str | None = None
+    digest: bytes | None = None
+    rows_skipped: int = 0
+    callback_url: str | None = None
+    unfinished_max: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The job of a request; ``is_replay``: it was there already, and nothing was written."""
+
+    job_id: str
+    is_replay: bool
+
+
+Also = Callable[[Session, str], Awaitable[None]]
+"""What is written in the unit that accepts: it is given the session and the ID of the job, and may run twice."""
+
+
+async def accept_import(
+    context: Context, tenant_id: str, order: ImportOrder, parts: Iterable[Part], also: Also | None = None
+) -> Accepted:
+    """Make a job of ``parts``, which are asked for one at a time, in a thread; the job is durable when this returns.
+
+    A key that was seen within 24 hours stands for its job. Raises Conflict (KEY_REUSED) where its digest is another
+    one, TooMany (TOO_MANY_JOBS) beyond ``unfinished_max``, whatever ``parts`` and ``also`` raise, and Unavailable.
+    """
+    job_id = context.new_id()
+    staging = _Staging(context, tenant_id, job_id)
+    try:
+        await staging.stage_all_but_last(iter(parts))
+    except BaseException:
+        await staging.remove()
+        raise
+    try:
+        accepted = await _accept(context, tenant_id, order, staging, also)
+    except Unavailable:
+        raise  # it may have been stored nevertheless; if it was not, its rows go with the purge
+    except PromenadeError:
+        await staging.remove()
+        raise
+    if accepted.is_replay:
+        await staging.remove()
+    else:
+        context.imports_ready.set()
+    return accepted
+
+
+async def find_accepted(
+    context: Context, tenant_id: str, scope: str, key: str, digest: bytes | None = None
+) -> Accepted | None:
+    """The job of a request that was seen within 24 hours: a quick look before anything is spent on a repeat.
+
+    Raises Conflict (KEY_REUSED) where the digest is another one.
+    """
+    at = context.clock()
+
+    async def work(session: Session) -> Accepted | None:
+        found = await find_key(session, scope, key, at=at)
+        return None if found is None else _repeat(found.job_id, found.digest, digest)
+
+    return await context.database.read(work, tenant=tenant_id)
+
+
+async def check_room(context: Context, tenant_id: str, source: str, unfinished_max: int) -> None:
+    """A quick look whether the tenant may have another job of this source. Raises TooMany (TOO_MANY_JOBS)."""
+
+    async def work(session: Session) -> int:
+        return await unfinished(session, source)
+
+    _check_number(await context.database.read(work, tenant=tenant_id), unfinished_max)
+
+
+async def _accept(
+    context: Context, tenant_id: str, order: ImportOrder, staging: _Staging, also: Also | None
+) -> Accepted:
+    at = context.clock()
+    job = NewJob(
+        id=staging.job_id,
+        entity=order.entity,
+        source=order.source,
+        user=order.user[:_USER_LENGTH_MAX],
+        continue_on_error=order.continue_on_error,
+        key=order.key,
+        callback_url=order.callback_url,
+        total_rows=staging.row_count + order.rows_skipped,
+        rows_skipped=order.rows_skipped,
+    )
+
+    async def work(session: Session) -> Accepted:
+        if order.key is not None and order.key_scope is not None:
+            seen = await claim_key(session, order.key_scope, order.key, job_id=job.id, digest=order.digest, at=at)
+            if seen is not None:
+                return _repeat(seen.job_id, seen.digest, order.digest)
+        if order.unfinished_max is not None:
+            _check_number(await unfinished(session, order.source, alone=True), order.unfinished_max)
+        await add_job(session, job, at=at)
+        if staging.last is not None:
+            await stage(session, job.id, [staging.last], at=at)
+        if also is not None:
+            await also(session, job.id)
+        return Accepted(job.id, is_replay=False)
+
+    return await context.database.write(work, tenant=tenant_id)
+
+
+def _repeat(job_id: str, seen: bytes | None, digest: bytes | None) -> Accepted:
+    if digest is not None and digest != seen:
+        raise Conflict("KEY_REUSED", "Another request with this key, and not the same content, was accepted before.")
+    return Accepted(job_id, is_replay=True)
+
+
+def _check_number(jobs: int, jobs_max: int) -> None:
+    if jobs >= jobs_max:
+        message = f"{jobs_max} imports of the tenant have not ended yet, and there may be no more; try again later."
+        raise TooMany("TOO_MANY_JOBS", message, RETRY_AFTER_SECONDS)
+
+
+@dataclass(slots=True)
+class _Staging:
+    """Parts of a job that is not there yet. The last one is kept back, for the unit that makes the job."""
+
+    context: Context
+    tenant_id: str
+    job_id: str
+    row_count: int = 0
+    last: Part | None = None
+    has_staged: bool = field(default=False, init=False)
+
+    async def stage_all_but_last(self, parts: Iterator[Part]) -> None:
+        while True:
+            part = await asyncio.to_thread(next, parts, None)
+            if part is None:
+                return
+            if self.last is not None:
+                await self._stage(self.last)
+            self.row_count += part.row_count
+            self.last = part
+
+    async def _stage(self, part: Part) -> None:
+        at = self.context.clock()
+
+        async def work(session: Session) -> None:
+            await stage(session, self.job_id, [part], at=at)
+
+        self.has_staged = True
+        # INVARIANT: whatever is durable later makes this durable too, as databases write to one log.
+        await self.context.database.write(work, tenant=self.tenant_id, durable=False)
+
+    async def remove(self) -> None:
+        """Delete what was staged, unless the job is there after all; what cannot be deleted now goes with the purge."""
+        if not self.has_staged:
+            return
+
+        async def work(session: Session) -> None:
+            await drop_staged(session, self.job_id)
+
+        with suppress(Unavailable):
+            await self.context.database.write(work, tenant=self.tenant_id, durable=False)

@@ -1,0 +1,1 @@
+"""Imports over HTTP: bulk, from tills, and of master data."""
