@@ -35,6 +35,7 @@ COLUMNS = ("Code", "Status", "Message")
 POS = (
     "promenade/web/",
     "!promenade/web/admin",
+    "!promenade/web/certificates",
     "!promenade/web/claims",
     "!promenade/web/draft_faults",
     "!promenade/web/odata",

@@ -68,6 +68,16 @@ drfout_job_duration = _histogram(
     "interface",
     buckets=_JOB_SECONDS,
 )
+drfout_certificate_refused = _counter(
+    "svc_drfout_certificate_refused_total", "Requests and handshakes refused for their client certificate.", "reason"
+)
+drfout_certificate_expiry = Gauge(
+    "svc_drfout_certificate_expiry_timestamp_seconds",
+    "When a certificate or revocation list runs out, in seconds since 1970: of use listener, authority, crl or client.",
+    ("use", "name"),
+    registry=REGISTRY,
+    multiprocess_mode="livemostrecent",
+)
 
 
 def render() -> bytes:

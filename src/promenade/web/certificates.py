@@ -1,0 +1,91 @@
+"""Who is asking, by client certificate: its common name, while it is trusted, speaks for a tenant.
+
+See "Master-data ingest" under Authentication in the specification, and reliability S5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+import structlog
+from starlette.types import Scope
+
+from promenade import metrics
+from promenade.errors import Forbidden, Unauthorized
+from promenade.store.trust import find_trusting_tenant
+from promenade.store.unit import Database, Session
+from promenade.web.auth import Caller
+from promenade.web.authorities import Authorities, Refused, Verified
+from promenade.web.peer import PEER, PEER_ISSUERS
+
+__all__ = ["EXPIRY_NOTICE", "Certificates"]
+
+EXPIRY_NOTICE = timedelta(days=30)
+_DAY = timedelta(days=1)
+_WARNED_KEPT_MAX = 1_000
+_log = structlog.get_logger("promenade.web")
+
+
+def _none() -> None:
+    return None
+
+
+class Certificates:
+    """Tells callers by their certificates; ``authorities`` gives those of the moment, None where there are none."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Callable[[], datetime],
+        authorities: Callable[[], Authorities | None] = _none,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._authorities = authorities
+        self._warned: dict[str, datetime] = {}
+
+    async def caller(self, scope: Scope) -> Caller:
+        """The caller of a request: its tenant, and as user and client the common name.
+
+        Raises Unauthorized (UNAUTHORIZED) without a certificate that holds at this moment, Forbidden (NOT_TRUSTED)
+        for a name that speaks for no tenant, and Unavailable when the database does not answer.
+        """
+        shown = scope.get(PEER)
+        authorities = self._authorities()
+        if shown is None or authorities is None:
+            metrics.drfout_certificate_refused.labels("missing").inc()
+            raise Unauthorized("UNAUTHORIZED", "A client certificate is needed.")
+        at = self._clock()
+        try:
+            verified = authorities.verify(shown, scope.get(PEER_ISSUERS, ()), at)
+        except Refused as refused:
+            metrics.drfout_certificate_refused.labels(refused.reason).inc()
+            raise Unauthorized("UNAUTHORIZED", refused.message) from None
+        tenant_id = await self._tenant_of(verified.common_name, at)
+        if tenant_id is None:
+            metrics.drfout_certificate_refused.labels("unmapped").inc()
+            raise Forbidden("NOT_TRUSTED", "The certificate's name is not trusted here.")
+        self._note_expiry(verified, tenant_id, at)
+        name = verified.common_name
+        return Caller(tenant_id, name, name, frozenset(), verified.until.timestamp())
+
+    async def _tenant_of(self, common_name: str, at: datetime) -> str | None:
+        async def work(session: Session) -> str | None:
+            return await find_trusting_tenant(session, common_name, at)
+
+        return await self._database.read(work, system=True)
+
+    def _note_expiry(self, verified: Verified, tenant_id: str, at: datetime) -> None:
+        """Show when the certificate runs out, and within 30 days of it say so once a day."""
+        name = verified.common_name
+        metrics.drfout_certificate_expiry.labels("client", name).set(verified.until.timestamp())
+        if verified.until - at > EXPIRY_NOTICE:
+            return
+        warned = self._warned.get(name)
+        if warned is not None and abs(at - warned) < _DAY:  # a clock may have been set back
+            return
+        if len(self._warned) >= _WARNED_KEPT_MAX:
+            self._warned.clear()
+        self._warned[name] = at
+        _log.warning("client certificate expires soon", name=name, tenant=tenant_id, until=verified.until.isoformat())
