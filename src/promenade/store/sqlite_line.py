@@ -36,7 +36,7 @@ PROGRESS_STEPS = 20_000  # virtual machine steps between two looks at the clock
 class SqliteSession(Session):
     """A unit of work's statements on a line; none of its methods ever suspends."""
 
-    __slots__ = ("_connection", "_end_by", "_inserts", "_seconds", "_system_cache", "raw")
+    __slots__ = ("_connection", "_end_by", "_inserts", "_seconds", "_seconds_max", "_system_cache", "raw")
 
     def __init__(
         self,
@@ -46,9 +46,11 @@ class SqliteSession(Session):
         system_cache: Any,
         scope: Scope,
         end_by: Callable[[float], None],
+        seconds_max: float,
     ) -> None:
         super().__init__("sqlite", scope)
         self._end_by = end_by
+        self._seconds_max = seconds_max
         self._seconds: float | None = None
         self._connection = connection
         self._inserts = inserts
@@ -67,6 +69,9 @@ class SqliteSession(Session):
     def limit(self, seconds: float) -> None:
         self._seconds = seconds
         self._end_by(time.monotonic() + seconds)
+
+    def renew(self) -> None:
+        self._end_by(time.monotonic() + self._seconds_max)
 
     def _refuse_if_late(self, cause: BaseException | None, error: Exception) -> None:
         if self._seconds is not None and getattr(cause, "sqlite_errorname", "") == "SQLITE_INTERRUPT":
@@ -173,7 +178,9 @@ class Line:
     def session(self, scope: Scope) -> SqliteSession:
         """A session whose statements end within the time allowed, counted from now."""
         self._deadline = time.monotonic() + self._seconds_max
-        return SqliteSession(self.connection, self.raw, self._inserts, self._system_cache, scope, self._end_by)
+        return SqliteSession(
+            self.connection, self.raw, self._inserts, self._system_cache, scope, self._end_by, self._seconds_max
+        )
 
     def _end_by(self, deadline: float) -> None:
         self._deadline = deadline

@@ -67,6 +67,13 @@ class Session(ABC):
         each one.
         """
 
+    def renew(self) -> None:
+        """Count from now the time that the unit's statements may take, where it is long because it has much to do.
+
+        So on SQLite; on PostgreSQL each statement has that time to itself, and nothing is to be done.
+        """
+        return
+
     @abstractmethod
     async def run_kept(self, kept: Kept, values: Params) -> Sequence[Sequence[Any]]:
         """Run a select that has been worked out before, see `store.kept`; ``values`` by the names of its parameters."""
