@@ -45,7 +45,7 @@ from promenade.model.draft_edm import drafted, drafted_set
 from promenade.model.operations import complex_types_of, operations_of
 from promenade.model.ui import for_user_interfaces
 
-__all__ = ["MINOR_VERSION", "edm_for", "served_entities"]
+__all__ = ["MINOR_VERSION", "edm_for", "import_type", "served_entities"]
 
 MINOR_VERSION = 13
 """The minor version of the public API, in every body that it answers (Versioning)."""
@@ -104,17 +104,28 @@ def edm_for(service: Service) -> Edm:
     return Edm(for_user_interfaces(schema, entities) if service is ADMIN else schema)
 
 
-class _Projection:
-    """One entity as one service shows it."""
+@cache
+def import_type(set_name: str) -> OdataType:
+    """What a row of an import holds: what a create of the public API may, and what it hides but imports bring.
 
-    def __init__(self, service: Service, entity: EntityType) -> None:
+    It goes with the public API's model, whose type of the same name it varies.
+    """
+    return _Projection(PUBLIC, model.entity(set_name), importing=True).entity_type()
+
+
+class _Projection:
+    """One entity as one service shows it; ``importing``: as its rows come by imports."""
+
+    def __init__(self, service: Service, entity: EntityType, *, importing: bool = False) -> None:
         self._service = service
         self._entity = entity
+        self._importing = importing
         self._served = {one.set_name: one for one in served_entities(service)}
 
     def entity_type(self) -> OdataType:
         entity = self._entity
-        fields = [field for field in entity.fields if self._service not in field.hidden_from]
+        hidden = [one for one in entity.fields if self._service in one.hidden_from and not self._takes(one)]
+        fields = [field for field in entity.fields if field not in hidden]
         links = [link for link in entity.links if self._service not in link.hidden_from]
         properties = {field.name: _property(field) for field in fields}
         keys = {link.column: _foreign_key(link) for link in links}
@@ -139,6 +150,9 @@ class _Projection:
             annotations=_described(entity.doc),
         )
         return drafted(entity, made) if self._service is ADMIN else made
+
+    def _takes(self, field: Field) -> bool:
+        return self._importing and field.importable
 
     def _version_property(self) -> tuple[Property, ...]:
         if self._service is not PUBLIC:

@@ -1,4 +1,4 @@
-"""Payloads of OData as the rows that `Authoring` and `Drafts` take."""
+"""Payloads of OData as the rows that `Authoring` and `Drafts` take, and rows of imports, which are read alike."""
 
 from __future__ import annotations
 
@@ -7,11 +7,40 @@ from typing import Any
 from odata_server.draft import IS_ACTIVE
 from odata_server.draft_roles import DraftWay
 from odata_server.edm import Edm, EntityType, NavigationProperty
-from odata_server.errors import bad_request
+from odata_server.errors import ODataError, bad_request
+from odata_server.links import Links
+from odata_server.payload import check_structure, decode_entity
 from odata_server.source import Key, Nested, Payload
+from promenade.errors import Detail, Invalid, TooLarge
+from promenade.model.declare import Service
+from promenade.model.edm import edm_for, import_type
 from promenade.store.authored import Delta
 
-__all__ = ["row_of"]
+__all__ = ["RowDecoder", "row_of"]
+
+_ROW_BYTES_MAX = 10 * 1024 * 1024  # as a request of its own
+
+
+class RowDecoder:
+    """Reads rows of imports into one entity set as the public API at ``root`` reads the bodies of creates."""
+
+    def __init__(self, set_name: str, root: str) -> None:
+        self._edm = edm_for(Service.PUBLIC)
+        self._type = import_type(set_name)
+        self._resolve = Links(self._edm, root).key_of
+
+    def decode(self, text: bytes) -> dict[str, Any]:
+        """A row from its JSON. Raises Invalid or TooLarge, with what a create would answer."""
+        if len(text) > _ROW_BYTES_MAX:
+            raise TooLarge("BODY_TOO_LARGE", f"The row exceeds {_ROW_BYTES_MAX} bytes.")
+        try:
+            check_structure(text)
+            payload = decode_entity(self._edm, self._type, text, for_create=True, resolve_reference=self._resolve)
+            return row_of(self._edm, self._type, payload)
+        except ODataError as error:
+            details = [Detail(fault.code, fault.message, fault.target) for fault in error.details]
+            kind = TooLarge if error.status == 413 else Invalid
+            raise kind(error.code, error.message, error.target, details) from None
 
 
 def row_of(edm: Edm, entity_type: EntityType, payload: Payload) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,7 +13,8 @@ from promenade.model.declare import Service
 from promenade.store.authored import delete_rows, find_keys, hold, insert_rows, update_rows
 from promenade.store.authored_faults import BrokenConstraint, Constraint, guarded
 from promenade.store.unit import Session
-from promenade.workflows.authoring.checks import check_keys, check_references, check_values
+from promenade.workflows.authoring.checks import check_references, check_values, is_plain
+from promenade.workflows.authoring.keys import already_exists, check_keys
 from promenade.workflows.authoring.locks import check_locks
 from promenade.workflows.authoring.machines import MACHINES, invalid_initial, invalid_transition
 from promenade.workflows.authoring.modes import admit_create, admit_remove, admit_update
@@ -96,20 +98,21 @@ class Authoring:
     async def create_many(self, set_name: str, rows: Sequence[Row]) -> list[str]:
         """Create many rows in a number of statements that does not depend on how many; targets start with the index.
 
-        Either all are created or none.
+        Either all are created or none. An import's rows are judged in turn, see `workflows.authoring.keys`.
         """
-        with self._unit.faults.telling_all():
+        with self._telling_all():
             return await self._create(set_name, rows, _indices(rows))
 
     async def upsert_many(self, set_name: str, rows: Sequence[Row]) -> list[Upserted]:
         """Create rows, or change those whose natural key is there already, like `create_many` in every other way.
 
-        For the sets that imports upsert. A key that stands twice among ``rows`` is ALREADY_EXISTS.
+        For the sets that imports upsert. A key that stands twice among ``rows`` is ALREADY_EXISTS, and so is the key
+        of a row with another ID than the given.
         """
         shape = shape_of(set_name)
         column = shape.entity.natural_key[0]
         wire = shape.wires[column]
-        keys = {(row[wire],) for row in rows if row.get(wire)}
+        keys = {(row[wire],) for row in rows if row.get(wire) and is_plain(row[wire])}
         found = await find_keys(self._unit.session, set_name, (column,), keys) if keys else []
         held = {row["id"]: row for row in await self._held_many(shape, [key for key, _ in found])}
         by_key = {key[0]: held[row_id] for row_id, key in found if row_id in held}
@@ -122,8 +125,10 @@ class Authoring:
                 writes.append(plan.create(shape, row, path))
             else:
                 writes.append(plan.update(shape, before, admit_update(self._unit, shape, row), path))
+                if row.get("ID") and str(row["ID"]).lower() != before["id"]:
+                    self._unit.faults.add(already_exists(writes[-1], ("id",)))
             writes[-1].is_named = True
-        with self._unit.faults.telling_all():
+        with self._telling_all():
             await self._carry_out(plan)
         return [Upserted(write.id, write.act is Act.CREATE) for write in writes]
 
@@ -215,11 +220,15 @@ class Authoring:
     async def finish(self) -> None:
         """Check what only the whole unit can tell, then write audit rows, events and word of what changed."""
         unit = self._unit
-        for rule in _distinct(registered().values()):
-            await rule.finish(unit)
-        unit.faults.raise_any()
+        with self._telling_all() if unit.importing else nullcontext():
+            for rule in _distinct(registered().values()):
+                await rule.finish(unit)
+            unit.faults.raise_any()
         await write_audit(unit)
         await write_changes(unit)
+
+    def _telling_all(self) -> AbstractContextManager[None]:
+        return self._unit.faults.telling_all(in_turn=self._unit.importing)
 
     async def _held_many(self, shape: Shape, ids: Collection[str]) -> list[dict[str, Any]]:
         held = await hold_upwards(self._unit, {shape.set_name: set(ids)}) if ids else {}

@@ -1,4 +1,4 @@
-"""What every row must obey by its declaration: required, ranges, codes, windows, references, unique keys."""
+"""What every row must obey by its declaration: required, ranges, codes, windows, references."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from promenade.errors import Conflict, Detail
+from promenade.errors import Detail
 from promenade.model.declare import Field, Kind
-from promenade.store.authored import find_keys, read_ids
+from promenade.store.authored import read_ids
 from promenade.workflows.authoring.owners import Owners
-from promenade.workflows.authoring.shapes import MANAGED, Shape, codes, shape_of
+from promenade.workflows.authoring.shapes import MANAGED, Shape, codes
 from promenade.workflows.authoring.unit import Act, Unit, Write
 
-__all__ = ["already_exists", "check_keys", "check_references", "check_values", "unknown_reference"]
+__all__ = ["check_references", "check_values", "is_plain", "references", "unknown_reference"]
 
 
 _INTEGER_MIN, _INTEGER_MAX = Decimal(-(2**31)), Decimal(2**31 - 1)
@@ -55,7 +55,7 @@ def _value_fault(field: Field, value: Any, target: str) -> Detail | None:
     if field.kind is Kind.TEXTS:
         if field.required and not value:
             return _required(target)
-        if not all(_is_plain(one) for one in value):
+        if not all(is_plain(one) for one in value):
             return _bad_character(target)
     elif field.kind is Kind.TIMESTAMP and value in _ENDS_OF_TIME:
         message = f"{target} is the first or the last moment that can be written; without a bound it is null."
@@ -68,7 +68,7 @@ def _value_fault(field: Field, value: Any, target: str) -> Detail | None:
 def _text_fault(field: Field, value: str, target: str) -> Detail | None:
     if field.required and not value.strip():
         return _required(target)
-    if not _is_plain(value):
+    if not is_plain(value):
         return _bad_character(target)
     if field.length is not None and len(value) > field.length:
         return Detail("TOO_LONG", f"{target} must have at most {field.length} characters.", target)
@@ -83,7 +83,7 @@ def _bad_character(target: str) -> Detail:
     return Detail("INVALID_CHARACTER", f"{target} holds a character that cannot be stored.", target)
 
 
-def _is_plain(value: str) -> bool:
+def is_plain(value: str) -> bool:
     """Whether both databases can store the text: no NUL, no half of a character."""
     return "\0" not in value and not any("\ud800" <= character <= "\udfff" for character in value)
 
@@ -106,7 +106,7 @@ async def check_references(unit: Unit, writes: Sequence[Write], owners: Owners) 
     named: dict[str, dict[str, list[str]]] = {}
     made = {(write.set_name, write.id) for write in writes if write.act is Act.CREATE}
     for write in writes:
-        for set_name, column in _references(write.shape):
+        for set_name, column in references(write.shape):
             value = write.after.get(column) if column in write.given else None
             if value and (set_name, value) not in made and not owners.knows(set_name, value):
                 named.setdefault(set_name, {}).setdefault(value, []).append(write.target(column))
@@ -117,7 +117,8 @@ async def check_references(unit: Unit, writes: Sequence[Write], owners: Owners) 
             unit.faults.add(unknown_reference(target))
 
 
-def _references(shape: Shape) -> Iterable[tuple[str, str]]:
+def references(shape: Shape) -> Iterable[tuple[str, str]]:
+    """Entity set and column of everything that a row refers to, its owner apart."""
     owner = shape.owner
     for link in shape.entity.links:
         if link is not owner:
@@ -130,55 +131,3 @@ def _references(shape: Shape) -> Iterable[tuple[str, str]]:
 def unknown_reference(target: str) -> Detail:
     """The fault of an ID that names nothing here; another tenant's is not told apart."""
     return Detail("UNKNOWN_REFERENCE", f"{target} names a row that does not exist.", target)
-
-
-async def check_keys(unit: Unit, writes: Sequence[Write]) -> None:
-    """No other row may hold a unique key, nor an ID that a client chose; one statement per key."""
-    by_set: dict[str, list[Write]] = {}
-    for write in writes:
-        by_set.setdefault(write.set_name, []).append(write)
-    for set_name, each in by_set.items():
-        shape = shape_of(set_name)
-        await _check_ids(unit, set_name, [write for write in each if write.has_own_id])
-        for columns in shape.keys:
-            await _check_key(unit, set_name, columns, each)
-
-
-async def _check_ids(unit: Unit, set_name: str, created: Sequence[Write]) -> None:
-    taken = await read_ids(unit.session, set_name, {write.id for write in created}) if created else set()
-    seen: set[str] = set()
-    for write in created:
-        if write.id in taken or write.id in seen:
-            unit.faults.add(already_exists(write, ("id",)))
-        seen.add(write.id)
-
-
-async def _check_key(unit: Unit, set_name: str, columns: tuple[str, ...], writes: Sequence[Write]) -> None:
-    wanted: list[tuple[tuple[Any, ...], Write]] = []
-    for write in writes:
-        if write.act is Act.DELETE or not write.differs(*columns):
-            continue
-        key = tuple([write.after[column] for column in columns])
-        if None not in key:
-            wanted.append((key, write))
-    if not wanted:
-        return
-    # What this call deletes or changes gives its old key free.
-    moved = {write.id for write in writes if write.before is not None and write.differs(*columns)}
-    found = await find_keys(unit.session, set_name, columns, {key for key, _ in wanted})
-    holders = {key: row_id for row_id, key in found if row_id not in moved}
-    for key, write in wanted:
-        if holders.setdefault(key, write.id) != write.id:
-            unit.faults.add(already_exists(write, columns))
-
-
-def already_exists(write: Write, columns: Sequence[str]) -> Conflict:
-    """The fault of a key that another row holds; it never repeats the key, which may be a secret."""
-    target = write.target(_naming(columns, write))
-    names = " and ".join(write.shape.wires[column] for column in columns)
-    return Conflict("ALREADY_EXISTS", f"Another row of {write.set_name} has this {names}.", target)
-
-
-def _naming(columns: Sequence[str], write: Write) -> str:
-    """The property to name: one that the request gives."""
-    return next((column for column in reversed(columns) if column in write.given), columns[-1])

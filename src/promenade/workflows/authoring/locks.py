@@ -34,10 +34,11 @@ async def check_locks(unit: Unit, writes: Sequence[Write], owners: Owners) -> No
         return
     for campaign in await read_rows(unit.session, "Campaigns", "id", named, lock="share"):
         if campaign["locked"]:
-            for write in named[campaign["id"]]:
-                target = write.target("campaign_id") if "campaign_id" in write.given else None
-                unit.faults.add(locked(campaign, target))
-                break  # one lock is one fault, however many rows it keeps from being changed
+            # One lock is one fault, however many rows it keeps from being changed; of an import, one for each row.
+            rows = {write.place: write for write in reversed(named[campaign["id"]]) if write.place}
+            for write in rows.values() if unit.faults.in_turn else named[campaign["id"]][:1]:
+                own = f"{write.place}/" if unit.faults.in_turn else None
+                unit.faults.add(locked(campaign, write.target("campaign_id") if "campaign_id" in write.given else own))
 
 
 def locked(campaign: Columns, target: str | None = None) -> Conflict:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from zoneinfo import available_timezones
 
@@ -18,28 +18,44 @@ _LEVELS_MAX = 100
 
 
 async def _check_tree(unit: Unit, writes: Sequence[Write]) -> None:
-    """Add CYCLE where following ``parent`` from a row would come back to it, all writes of the call considered."""
-    moved = [one for one in writes if one.act is not Act.DELETE and one.after["parent_id"] and one.differs("parent_id")]
-    if not moved:
+    """Add CYCLE where following ``parent`` from a row would come back to it.
+
+    All writes of the call are considered; in turn, those before it.
+    """
+    moved = [one for one in writes if one.act is not Act.DELETE and one.differs("parent_id")]
+    parents = {one.after["parent_id"] for one in moved if one.after["parent_id"]}
+    if not parents:
         return
     if any(write.act is Act.UPDATE for write in moved):
         # Two units that each see half of a circle must not both pass.
         await hold(unit.session, f"tree of {moved[0].set_name}")
-    above = await read_ancestors(unit.session, moved[0].set_name, {write.after["parent_id"] for write in moved})
-    above |= {write.id: write.after["parent_id"] for write in writes if write.act is not Act.DELETE}
+    above = await read_ancestors(unit.session, moved[0].set_name, parents)
+    if unit.faults.in_turn:
+        faulty = unit.faults.faulty  # what is not stored moves nothing
+        moved = [write for write in moved if write.place not in faulty]
+    else:
+        above |= {write.id: write.after["parent_id"] for write in writes if write.act is not Act.DELETE}
     for write in moved:
-        seen: set[str] = set()
-        one: str | None = write.after["parent_id"]
-        while one is not None and one != write.id and one not in seen:
-            seen.add(one)
-            one = above.get(one)
-            if len(seen) > _LEVELS_MAX:
-                message = f"{write.target('parent_id')} would put the group more than {_LEVELS_MAX} levels deep."
-                unit.faults.add(Detail("TOO_DEEP", message, write.target("parent_id")))
-                break
-        if one == write.id:
-            message = f"{write.target('parent_id')} would put the group below itself."
-            unit.faults.add(Detail("CYCLE", message, write.target("parent_id")))
+        fault = _tree_fault(write, above)
+        if fault is None:
+            above[write.id] = write.after["parent_id"]
+        else:
+            unit.faults.add(fault)
+
+
+def _tree_fault(write: Write, above: Mapping[str, str | None]) -> Detail | None:
+    target = write.target("parent_id")
+    seen: set[str] = set()
+    one: str | None = write.after["parent_id"]
+    while one is not None and one != write.id and one not in seen:
+        seen.add(one)
+        one = above.get(one)
+        if len(seen) > _LEVELS_MAX:
+            message = f"{target} would put the group more than {_LEVELS_MAX} levels deep."
+            return Detail("TOO_DEEP", message, target)
+    if one is not None and one == write.id:
+        return Detail("CYCLE", f"{target} would put the group below itself.", target)
+    return None
 
 
 def _check_source(unit: Unit, write: Write) -> None:
@@ -65,8 +81,18 @@ class _PosGroups(Rules):
         return []
 
 
+def _imported(unit: Unit, writes: Sequence[Write]) -> None:
+    """What an import makes says where it came from, unless its row does."""
+    for write in writes if unit.importing else ():
+        if write.act is Act.CREATE and "source" not in write.given:
+            write.after["source"] = "IMPORTED"
+
+
 @rules("ArticleGroups")
 class _ArticleGroups(Rules):
+    async def complete(self, unit: Unit, writes: Sequence[Write]) -> None:
+        _imported(unit, writes)
+
     async def check(self, unit: Unit, writes: Sequence[Write]) -> list[Write]:
         for write in writes:
             _check_source(unit, write)
@@ -76,6 +102,9 @@ class _ArticleGroups(Rules):
 
 @rules("Articles")
 class _Articles(Rules):
+    async def complete(self, unit: Unit, writes: Sequence[Write]) -> None:
+        _imported(unit, writes)
+
     async def check(self, unit: Unit, writes: Sequence[Write]) -> list[Write]:
         for write in writes:
             _check_source(unit, write)

@@ -22,7 +22,7 @@ from promenade.store.authored import Columns, has_pilot_config_anywhere, read_id
 from promenade.store.definitions import read_promotions
 from promenade.store.outbox import emit_all
 from promenade.store.surroundings import load_places
-from promenade.workflows.authoring.checks import already_exists
+from promenade.workflows.authoring.keys import already_exists
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.runnable import broken_parts, missing
 from promenade.workflows.authoring.unit import Act, Unit, Write

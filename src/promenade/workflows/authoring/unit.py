@@ -54,6 +54,11 @@ class Write:
     def set_name(self) -> str:
         return self.shape.set_name
 
+    @property
+    def place(self) -> str:
+        """Of many rows, which one this write is for: the first part of its path; empty: of none."""
+        return self.path.partition("/")[0]
+
     def target(self, column: str) -> str:
         """The path to a property in the request."""
         return f"{self.path}{self.shape.wires.get(column, column)}"
@@ -92,6 +97,7 @@ class Faults:
 
     def __init__(self) -> None:
         self.told_max = 50  # details of one error; of many rows every one is told
+        self.in_turn = False  # rows are judged as if they came one after the other
         self._invalid: list[Detail] = []
         self._conflicts: list[Conflict] = []
 
@@ -103,13 +109,27 @@ class Faults:
             self._conflicts.append(fault)
 
     @contextmanager
-    def telling_all(self) -> Iterator[None]:
-        """Leave no fault untold, however many there are: for many rows at once."""
-        before, self.told_max = self.told_max, sys.maxsize
+    def telling_all(self, *, in_turn: bool = False) -> Iterator[None]:
+        """Leave no fault untold, however many there are: for many rows at once.
+
+        ``in_turn``: each row is told what it would be told if it came alone, after the good ones before it.
+        """
+        before = self.told_max, self.in_turn
+        self.told_max, self.in_turn = sys.maxsize, in_turn
         try:
             yield
         finally:
-            self.told_max = before
+            self.told_max, self.in_turn = before
+
+    @property
+    def faulty(self) -> set[str]:
+        """The places (`Write.place`) of the rows that something is wrong with."""
+        return self.invalid | {_place(one.target) for one in self._conflicts}
+
+    @property
+    def invalid(self) -> set[str]:
+        """The places of the rows that are invalid in themselves."""
+        return {_place(one.target) for one in self._invalid}
 
     def forget(self) -> None:
         """Start anew."""
@@ -126,14 +146,25 @@ class Faults:
     def raise_any(self) -> None:
         """Raises Invalid or Conflict when something was added, and starts anew."""
         invalid, conflicts = self._invalid, self._conflicts
+        if invalid and self.in_turn:
+            others = self.invalid
+            invalid += [_detail(one) for one in conflicts if _place(one.target) not in others]
         self._invalid, self._conflicts = [], []
         if invalid:
             first = invalid[0]
             raise Invalid(first.code, first.message, first.target, invalid[: self.told_max] if len(invalid) > 1 else ())
         if conflicts:
             one = conflicts[0]
-            details = [Detail(each.code, each.message, each.target) for each in conflicts[: self.told_max]]
+            details = [_detail(each) for each in conflicts[: self.told_max]]
             raise Conflict(one.code, one.message, one.target, details if len(details) > 1 else ())
+
+
+def _detail(fault: Conflict) -> Detail:
+    return Detail(fault.code, fault.message, fault.target)
+
+
+def _place(target: str | None) -> str:
+    return (target or "").partition("/")[0]
 
 
 @dataclass(slots=True)

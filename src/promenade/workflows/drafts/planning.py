@@ -17,7 +17,8 @@ from promenade.store.authored import Columns
 from promenade.store.authored import read_ids as read_active_ids
 from promenade.store.draft_rows import read_below, read_ids
 from promenade.store.drafts import Draft
-from promenade.workflows.authoring.checks import already_exists, check_values
+from promenade.workflows.authoring.checks import check_values
+from promenade.workflows.authoring.keys import already_exists
 from promenade.workflows.authoring.planning import Plan
 from promenade.workflows.authoring.shapes import Shape
 from promenade.workflows.authoring.unit import Act, Delta, Faults, Row, Unit, Write
