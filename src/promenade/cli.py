@@ -36,6 +36,7 @@ from promenade.console import (
 from promenade.errors import PromenadeError, Unavailable
 from promenade.operating import operator_commands
 from promenade.settings import Settings, SettingsError
+from promenade.trust_commands import trust
 
 if TYPE_CHECKING:
     from promenade.store.unit import Database
@@ -52,7 +53,7 @@ def cli() -> None:
     """Promotion and coupon engine for retail."""
 
 
-for _command in operator_commands:
+for _command in (*operator_commands, trust):
     cli.add_command(_command)
 
 
