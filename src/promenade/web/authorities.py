@@ -54,9 +54,10 @@ class Verified:
 
 @dataclass(frozen=True, slots=True)
 class RevocationList:
-    """The serial numbers that an authority has revoked, good until ``until``."""
+    """The serial numbers that an authority has revoked, good from ``since`` until ``until``."""
 
     revoked: frozenset[int]
+    since: datetime
     until: datetime
 
 
@@ -129,7 +130,8 @@ class Authorities:
             if newest is None or until is None:
                 self._of_issuer[issuer] = None
             else:
-                self._of_issuer[issuer] = RevocationList(frozenset(entry.serial_number for entry in newest), until)
+                revoked = frozenset(entry.serial_number for entry in newest)
+                self._of_issuer[issuer] = RevocationList(revoked, newest.last_update_utc, until)
         return self._of_issuer[issuer]
 
     def verify(self, der: bytes, sent_along: Sequence[bytes], at: datetime) -> Verified:

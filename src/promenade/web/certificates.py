@@ -6,9 +6,8 @@ See "Master-data ingest" under Authentication in the specification, and reliabil
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 
-import structlog
 from starlette.types import Scope
 
 from promenade import metrics
@@ -16,15 +15,11 @@ from promenade.errors import Forbidden, Unauthorized
 from promenade.store.trust import find_trusting_tenant
 from promenade.store.unit import Database, Session
 from promenade.web.auth import Caller
-from promenade.web.authorities import Authorities, Refused, Verified
+from promenade.web.authorities import Authorities, Refused
+from promenade.web.expiry import ExpiryNotice
 from promenade.web.peer import PEER, PEER_ISSUERS
 
-__all__ = ["EXPIRY_NOTICE", "Certificates"]
-
-EXPIRY_NOTICE = timedelta(days=30)
-_DAY = timedelta(days=1)
-_WARNED_KEPT_MAX = 1_000
-_log = structlog.get_logger("promenade.web")
+__all__ = ["Certificates"]
 
 
 def _none() -> None:
@@ -43,7 +38,7 @@ class Certificates:
         self._database = database
         self._clock = clock
         self._authorities = authorities
-        self._warned: dict[str, datetime] = {}
+        self._expiry = ExpiryNotice()
 
     async def caller(self, scope: Scope) -> Caller:
         """The caller of a request: its tenant, and as user and client the common name.
@@ -66,8 +61,9 @@ class Certificates:
         if tenant_id is None:
             metrics.drfout_certificate_refused.labels("unmapped").inc()
             raise Forbidden("NOT_TRUSTED", "The certificate's name is not trusted here.")
-        self._note_expiry(verified, tenant_id, at)
         name = verified.common_name
+        self._expiry.show("client", name, verified.until)
+        self._expiry.tell("client", name, verified.until, at)
         return Caller(tenant_id, name, name, frozenset(), verified.until.timestamp())
 
     async def _tenant_of(self, common_name: str, at: datetime) -> str | None:
@@ -75,17 +71,3 @@ class Certificates:
             return await find_trusting_tenant(session, common_name, at)
 
         return await self._database.read(work, system=True)
-
-    def _note_expiry(self, verified: Verified, tenant_id: str, at: datetime) -> None:
-        """Show when the certificate runs out, and within 30 days of it say so once a day."""
-        name = verified.common_name
-        metrics.drfout_certificate_expiry.labels("client", name).set(verified.until.timestamp())
-        if verified.until - at > EXPIRY_NOTICE:
-            return
-        warned = self._warned.get(name)
-        if warned is not None and abs(at - warned) < _DAY:  # a clock may have been set back
-            return
-        if len(self._warned) >= _WARNED_KEPT_MAX:
-            self._warned.clear()
-        self._warned[name] = at
-        _log.warning("client certificate expires soon", name=name, tenant=tenant_id, until=verified.until.isoformat())
