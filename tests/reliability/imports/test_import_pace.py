@@ -7,44 +7,49 @@ import asyncio
 from promenade.worker.import_pace import ImportPace
 from promenade.workflows.tills import Tills
 
-SLICE = 0.01  # seconds that a slice may take beside tills
-A_ROW = 0.002
+SLICE_SECONDS = 0.1
+CONSTANT_SECONDS = 0.02  # that a slice takes whatever its rows
 
 
-def paced(tills: Tills, slices: int) -> list[int]:
-    """The rows of each slice, of a job whose rows take two thousandths of a second each."""
-    pace, sizes = ImportPace(tills), []
-    for _ in range(slices):
-        sizes.append(pace.rows)
-        pace.worked(sizes[-1], sizes[-1] * A_ROW)
-    return sizes
+def settled(seconds_a_row: float) -> int:
+    """The rows of a slice after a while, of a job whose rows take so long each."""
+    pace = ImportPace(Tills())
+    for _ in range(30):
+        pace.worked(pace.rows, CONSTANT_SECONDS + pace.rows * seconds_a_row)
+    return pace.rows
 
 
-def test_slices_are_short_beside_tills_and_long_without() -> None:
-    now = [100.0]
-    tills = Tills(lambda: now[0])
-    assert paced(tills, 8)[-1] == 0.1 / A_ROW
-    tills.seen()
-    assert paced(tills, 8)[-1] == SLICE / A_ROW
-    now[0] += 1.5  # the shop has closed
-    assert paced(tills, 8)[-1] == 0.1 / A_ROW
+def test_a_slice_takes_a_tenth_of_a_second_whatever_a_row_takes() -> None:
+    for seconds_a_row in (0.0005, 0.001, 0.002):
+        taken = CONSTANT_SECONDS + settled(seconds_a_row) * seconds_a_row
+        assert 0.9 * SLICE_SECONDS < taken < 1.1 * SLICE_SECONDS
+
+
+def test_a_slice_is_neither_larger_than_a_part_nor_a_handful_of_rows() -> None:
+    assert (settled(0.00001), settled(0.5)) == (250, 16)
 
 
 def test_the_first_slice_is_small_whatever_a_row_turns_out_to_take() -> None:
-    assert ImportPace(Tills()).rows == 8
+    assert ImportPace(Tills()).rows == 16
 
 
-async def test_it_rests_longer_than_it_worked_while_tills_are_there() -> None:
-    tills, loop = Tills(), asyncio.get_running_loop()
+async def test_it_rests_for_much_longer_than_it_worked_while_tills_are_there() -> None:
+    now = [100.0]
+    tills, loop = Tills(lambda: now[0]), asyncio.get_running_loop()
     tills.seen()
     pace = ImportPace(tills)
-    pace.worked(10, 0.02)
+    pace.worked(100, 0.08)
     began = loop.time()
     await pace.rest()
-    assert loop.time() - began >= 0.02
+    assert loop.time() - began > 0.4
     began = loop.time()
     await pace.rest()  # it has worked no more
-    assert loop.time() - began < 0.02
+    assert loop.time() - began < 0.2
+    pace.worked(100, 0.08)
+    now[0] += 1.5  # the shop has closed
+    began = loop.time()
+    await pace.rest()
+    assert loop.time() - began < 0.2
 
 
 async def test_it_never_rests_without_tills() -> None:
