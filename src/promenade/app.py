@@ -9,6 +9,7 @@ import gc
 import os
 import shutil
 import signal
+import socket
 import tempfile
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -28,11 +29,14 @@ from promenade.store.unit import Database
 from promenade.web.admin import ROOT as ADMIN_ROOT
 from promenade.web.admin import AdminApi
 from promenade.web.auth import Authenticator, KeySource
+from promenade.web.certificates import Certificates
 from promenade.web.connection import Connection
 from promenade.web.endpoint import Edge, Endpoint, not_found
 from promenade.web.issuer import TOKEN_SECONDS, Issuer, generate_signing_key
 from promenade.web.keys import CachedKeys, fetch_jwks
+from promenade.web.master_data import MasterData
 from promenade.web.monitoring import Monitoring
+from promenade.web.mtls import bind, listening
 from promenade.web.pos import Pos
 from promenade.web.pos_coupons import PosCoupons
 from promenade.web.pos_metadata import PosMetadata
@@ -40,6 +44,7 @@ from promenade.web.public import ROOT as PUBLIC_ROOT
 from promenade.web.public import PublicApi
 from promenade.web.public_openapi import render_public_openapi
 from promenade.web.reader_pages import document_endpoint, reader_endpoints
+from promenade.web.tls_files import TlsFiles, TlsMaterial
 from promenade.worker import run_worker
 from promenade.workflows.clients import (
     Client,
@@ -144,8 +149,12 @@ async def opened_context(settings: Settings) -> AsyncIterator[Context]:
 class Cloud:
     """The cloud edition as an ASGI application; everything is opened by its lifespan, nothing before."""
 
-    def __init__(self, settings: Settings, *, run_worker: bool | None = None) -> None:
+    def __init__(
+        self, settings: Settings, *, certified: socket.socket | None = None, run_worker: bool | None = None
+    ) -> None:
         self._settings = settings
+        self._certified = certified
+        self._health: list[Endpoint] = []
         self._run_worker = settings.workers == 1 if run_worker is None else run_worker
         self._app: ASGIApp = Router(lifespan=self._lifespan, default=not_found)  # replaced once things are open
 
@@ -157,7 +166,8 @@ class Cloud:
         gc.set_threshold(*_GARBAGE_THRESHOLDS)
         async with opened_context(self._settings) as context, self._worker(context):
             self._app = Edge(await self._served(context), new_id)
-            yield
+            async with self._served_to_certificates(context):
+                yield
 
     async def _served(self, context: Context) -> ASGIApp:
         settings = self._settings
@@ -186,6 +196,7 @@ class Cloud:
         )
         pos = Pos(context, authenticator)
         monitoring = Monitoring(context, authenticator, settings.metrics_token)
+        self._health = [one for one in monitoring.endpoints() if one.route == "/health"]
         documents = [
             *PosMetadata(authenticator).endpoints(),
             *reader_endpoints("/pos", "POS service"),
@@ -196,12 +207,31 @@ class Cloud:
         endpoints = [
             *pos.endpoints(),
             *coupons.endpoints(),
+            *MasterData(context, Certificates(context.database, clock), base_url=settings.mtls_url).endpoints(),
             *monitoring.endpoints(),
             *documents,
             *(issuer.endpoints() if issuer else ()),
         ]
         services = {PUBLIC_ROOT: PublicApi(context, authenticator), ADMIN_ROOT: AdminApi(context, authenticator)}
         return _routed(endpoints, services)
+
+    @contextlib.asynccontextmanager
+    async def _served_to_certificates(self, context: Context) -> AsyncIterator[None]:
+        """The listener for clients with certificates, where there is one: master data, its jobs, health."""
+        settings = self._settings
+        files = TlsFiles.of(settings)
+        if files is None or settings.mtls_port is None:
+            yield
+            return
+        material = TlsMaterial(files, clock)
+        certificates = Certificates(context.database, clock, lambda: material.authorities)
+        endpoints = [
+            *MasterData(context, certificates, base_url=settings.mtls_url).endpoints(),
+            *self._health,
+        ]
+        listener = self._certified or bind(settings.mtls_host or settings.host, settings.mtls_port)
+        async with listening(Edge(_routed(endpoints, {}), new_id), listener, material):
+            yield
 
     @contextlib.asynccontextmanager
     async def _worker(self, context: Context) -> AsyncIterator[None]:
@@ -243,38 +273,51 @@ def _routed(endpoints: Sequence[Endpoint], services: Mapping[str, ASGIApp]) -> A
     return route
 
 
-def cloud(settings: Settings) -> ASGIApp:
+def cloud(settings: Settings, certified: socket.socket | None = None) -> ASGIApp:
     """The cloud edition: `/pos`, `/api/v1` and `/admin` for bearer tokens, the built-in issuer unless a JWKS address
-    is set, monitoring."""
-    return Cloud(settings)
+    is set, monitoring; master data for certificates on the socket ``certified``, else on one of its own."""
+    return Cloud(settings, certified=certified)
 
 
 # ---- serving ------------------------------------------------------------------------------------------------------
 
 
 def serve(settings: Settings) -> bool:
-    """Serve until a signal ends it; whether it came to serve at all. In-flight requests are finished first."""
-    if settings.workers == 1:
-        server = uvicorn.Server(_config(settings, cloud(settings), factory=False))
-        # uvicorn raises the signal that stopped it once more when it has ended; being told to end is no failure.
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: None)
-        server.run()
-        return server.started
-    return _serve_processes(settings)
+    """Serve until a signal ends it; whether it came to serve at all. In-flight requests are finished first.
+
+    Raises SettingsError for certificates of no use, and Unavailable when the address for them cannot be had.
+    """
+    certified = _certified_socket(settings)
+    if settings.workers > 1:
+        return _serve_processes(settings, certified)
+    server = uvicorn.Server(_config(settings, cloud(settings, certified), factory=False))
+    # uvicorn raises the signal that stopped it once more when it has ended; being told to end is no failure.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
+    server.run()
+    return server.started
 
 
-def _serve_processes(settings: Settings) -> bool:
+def _certified_socket(settings: Settings) -> socket.socket | None:
+    """Where clients with certificates come to, one socket for all processes; None: nowhere."""
+    files = TlsFiles.of(settings)
+    if files is None or settings.mtls_port is None:
+        return None
+    TlsMaterial(files, clock).load()
+    return bind(settings.mtls_host or settings.host, settings.mtls_port)
+
+
+def _serve_processes(settings: Settings, certified: socket.socket | None) -> bool:
     # Set before prometheus_client is imported in a child, which decides then whether metrics are shared.
     directory = tempfile.mkdtemp(prefix="promenade-metrics-")
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = directory
     try:
-        config = _config(settings, functools.partial(cloud, settings), factory=True)
-        socket = config.bind_socket()
+        config = _config(settings, functools.partial(cloud, settings, certified), factory=True)
+        listener = config.bind_socket()
         try:
-            Multiprocess(config, sockets=[socket]).run()
+            Multiprocess(config, sockets=[listener]).run()
         finally:
-            socket.close()
+            listener.close()
     finally:
         shutil.rmtree(directory, ignore_errors=True)
     return True

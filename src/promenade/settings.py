@@ -21,6 +21,7 @@ WEBHOOK_RETRY_SCHEDULE = (
 _RETRIES_MAX = 50
 _WAIT_SECONDS_MAX = 30 * 24 * _HOUR  # what waits longer outlives the event, and dates have an end
 KEEP_DAYS_MAX = 36_500
+_ANY_HOST = frozenset({"0.0.0.0", "::"})  # noqa: S104 -- compared, not bound
 _NO_HOST = frozenset("@*?, \t\r\n")  # patterns and lists are not understood, so they are not taken either
 
 
@@ -130,8 +131,18 @@ class Settings:
         """The address clients use, without a slash at the end."""
         if self.public_url is not None:
             return self.public_url.rstrip("/")
-        host = "127.0.0.1" if self.host in {"0.0.0.0", "::"} else self.host  # noqa: S104 -- compared, not bound
+        host = "127.0.0.1" if self.host in _ANY_HOST else self.host
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+
+    @property
+    def mtls_url(self) -> str:
+        """The address that clients with certificates use: at the host of `base_url`, as no edge stands before it."""
+        if self.mtls_port is None:
+            return self.base_url
+        host = self.mtls_host or urlsplit(self.base_url).hostname or self.host
+        if host in _ANY_HOST:
+            host = urlsplit(self.base_url).hostname or host
+        return f"https://[{host}]:{self.mtls_port}" if ":" in host else f"https://{host}:{self.mtls_port}"
 
     @property
     def issuer_url(self) -> str:
