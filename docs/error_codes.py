@@ -36,7 +36,6 @@ POS = (
     "promenade/web/",
     "!promenade/web/admin",
     "!promenade/web/certificates",
-    "!promenade/web/claims",
     "!promenade/web/draft_faults",
     "!promenade/web/master_data",
     "!promenade/web/odata",
@@ -73,6 +72,8 @@ PUBLIC = (
     "!promenade/web/validation",
     "promenade/workflows/authoring/",
     "promenade/workflows/campaigns",
+    "promenade/workflows/claims",
+    "promenade/workflows/imports/",
     "promenade/workflows/master_data",
     "promenade/workflows/templates",
 )

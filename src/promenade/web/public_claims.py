@@ -13,7 +13,7 @@ from odata_server.hooks import Access
 from odata_server.http import Request
 from promenade.errors import Detail, Invalid, NotAllowed
 from promenade.model.declare import RW_RESTRICTED, EntityType, declared
-from promenade.web.claims import check_tenant, decoded
+from promenade.workflows.claims import check_tenant, decoded
 
 __all__ = ["check_claims"]
 

@@ -217,14 +217,18 @@ class Authoring:
         """The version of a row, which stays as it is until the unit ends: for If-Match. Raises NotFound."""
         return int((await self._held(shape_of(set_name), entity_id))["version"])
 
-    async def finish(self) -> None:
-        """Check what only the whole unit can tell, then write audit rows, events and word of what changed."""
+    async def finish(self, *, audited: bool = True) -> None:
+        """Check what only the whole unit can tell, then write audit rows, events and word of what changed.
+
+        Without ``audited`` the audit trail is somebody else's to write.
+        """
         unit = self._unit
         with self._telling_all() if unit.importing else nullcontext():
             for rule in _distinct(registered().values()):
                 await rule.finish(unit)
             unit.faults.raise_any()
-        await write_audit(unit)
+        if audited:
+            await write_audit(unit)
         await write_changes(unit)
 
     def _telling_all(self) -> AbstractContextManager[None]:

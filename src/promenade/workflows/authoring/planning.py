@@ -103,10 +103,7 @@ class Plan:
         if field.name == "tenant_id":
             if value is not None and value != self._unit.tenant:
                 message = "tenantId is taken from the token; a row of another tenant cannot be written."
-                target = f"{write.path}tenantId"
-                if not self._unit.importing:
-                    raise Forbidden("FOREIGN_TENANT", message, target)
-                self._unit.faults.add(Detail("FOREIGN_TENANT", message, target))  # the other rows may be good
+                raise Forbidden("FOREIGN_TENANT", message, f"{write.path}tenantId")
         elif _is_writable(field) and field.name != "id":
             if field.refers_to is not None and isinstance(value, str):
                 value = value.lower()  # IDs are stored in lower case

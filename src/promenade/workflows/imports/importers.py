@@ -5,6 +5,7 @@ from __future__ import annotations
 from promenade import model
 from promenade.errors import Invalid
 from promenade.workflows.context import Context
+from promenade.workflows.imports.articles import ArticleImporter
 from promenade.workflows.imports.importing import RowImporter
 from promenade.workflows.imports.rows import EntityImporter
 
@@ -23,4 +24,13 @@ def importer_for(entity: str, context: Context, *, tenant_id: str, user: str, so
     """
     if not model.entity(entity).importable:
         raise Invalid("NOT_IMPORTABLE", f"Rows of {entity} cannot be imported.")
-    return EntityImporter(entity, user=user, new_id=context.new_id, http_hosts=context.webhook_allow)
+    is_fast = entity == "Articles"
+    rows = EntityImporter(
+        entity,
+        tenant_id=tenant_id,
+        user=user,
+        new_id=context.new_id,
+        http_hosts=context.webhook_allow,
+        audited=not is_fast,  # of articles the job as a whole is in the audit trail
+    )
+    return ArticleImporter(context.new_id, user=user, others=rows) if is_fast else rows

@@ -18,7 +18,8 @@ from promenade.store.odata_payloads import RowDecoder
 from promenade.store.unit import Session
 from promenade.workflows.authoring import Authoring, Upserted
 from promenade.workflows.authoring.planning import ROWS_MAX
-from promenade.workflows.imports.importing import NumberedRow, Portion, RowFault, Stored
+from promenade.workflows.claims import check_tenant
+from promenade.workflows.imports.importing import NumberedRow, Portion, RowFault, RowImporter, Stored
 from promenade.workflows.imports.payloads import Telling
 
 __all__ = ["EntityImporter"]
@@ -57,22 +58,39 @@ class _Outcome:
     faults: dict[int, Faults] = field(default_factory=dict)
 
 
-class EntityImporter:
-    """Imports rows of one entity set, for one tenant's user."""
+class EntityImporter(RowImporter):
+    """Imports rows of one entity set for one tenant's user; ``audited``: each has a row in the audit trail."""
 
     def __init__(
-        self, entity: str, *, user: str, new_id: Callable[[], str], http_hosts: frozenset[str] = frozenset()
+        self,
+        entity: str,
+        *,
+        tenant_id: str,
+        user: str,
+        new_id: Callable[[], str],
+        http_hosts: frozenset[str] = frozenset(),
+        audited: bool = True,
     ) -> None:
         self._entity = model.entity(entity)
         self._decoder = RowDecoder(entity, _ROOT)
         self._telling = Telling(self._entity)
+        self._tenant_id = tenant_id
         self._user = user
         self._new_id = new_id
         self._http_hosts = http_hosts
+        self._audited = audited
+        self._ready: dict[NumberedRow, _Given] = {}
+
+    def prepare(self, rows: Iterable[NumberedRow]) -> None:
+        """Read rows before a unit of work begins that is to `store` them, so that it does not take the longer for it.
+
+        What is not stored next is forgotten.
+        """
+        self._ready = {row: self._decoded(row) for row in rows}
 
     async def store(self, session: Session, rows: Sequence[NumberedRow], *, at: datetime, keep_good: bool) -> Portion:
         """See `RowImporter`. Raises Unavailable, and what the database raises."""
-        given = [self._decoded(row) for row in rows]
+        given = [self._ready.get(row) or self._decoded(row) for row in rows]
         if not keep_good:  # what comes after the first faulty row does not matter
             end = next((place for place, one in enumerate(given, 1) if one.faults), len(given))
             given = given[:end]
@@ -86,6 +104,7 @@ class EntityImporter:
 
     def _decoded(self, row: NumberedRow) -> _Given:
         try:
+            check_tenant(self._tenant_id, row.text)
             return _Given(row.number, row.text, self._decoder.decode(row.text))
         except PromenadeError as error:
             return _Given(row.number, row.text, {}, _details(error))
@@ -140,7 +159,7 @@ class EntityImporter:
             async with session.savepoint():
                 made = await self._written(authoring, [one.row for one in rows])
                 at_the_end = True
-                await authoring.finish()
+                await authoring.finish(audited=self._audited)
         except Unavailable:
             raise
         except PromenadeError as error:
@@ -173,20 +192,13 @@ def _lasting(faults: Mapping[int, Faults]) -> dict[int, Faults]:
 def _by_row(rows: Sequence[_Given], error: PromenadeError) -> dict[int, Faults]:
     """The faults of each row; none when no fault says of which row it is, and there are several."""
     if len(rows) == 1:
-        return {rows[0].number: _one_row(_without_place(one) for one in _details(error))}
+        return {rows[0].number: tuple([_without_place(one) for one in _details(error)])[:_FAULTS_MAX]}
     found: dict[int, list[Detail]] = {}
     for one in _details(error):
         place, slash, _ = (one.target or "").partition("/")
         if slash and place.isascii() and place.isdigit() and int(place) < len(rows):
             found.setdefault(rows[int(place)].number, []).append(_without_place(one))
-    return {number: _one_row(each) for number, each in found.items()}
-
-
-def _one_row(faults: Iterable[Detail]) -> Faults:
-    """What a create would answer: that a row is of another tenant before all else."""
-    told = list(faults)
-    foreign = [one for one in told if one.code == "FOREIGN_TENANT"]
-    return tuple((foreign[:1] or told)[:_FAULTS_MAX])
+    return {number: tuple(each[:_FAULTS_MAX]) for number, each in found.items()}
 
 
 def _without_place(fault: Detail) -> Detail:
