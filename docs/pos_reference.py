@@ -19,6 +19,8 @@ from promenade.web.issuer import Issuer, OAuthError, TokenResponse
 from promenade.web.monitoring import Health, Heartbeat, Monitoring
 from promenade.web.numbers import amount_thousandths, price_hundredths, quantity_thousandths
 from promenade.web.pos import Pos
+from promenade.web.pos_article_messages import ARTICLE_OPERATIONS
+from promenade.web.pos_articles import PosArticles
 from promenade.web.pos_coupon_messages import OPERATIONS
 from promenade.web.pos_coupons import PosCoupons
 from promenade.web.pos_messages import ConfirmRequest, EvaluateRequest, Message
@@ -44,6 +46,7 @@ _CONTRACTS: dict[str, tuple[str, type[Struct] | None, type[Struct] | str | None]
     "_side_effects": (_POS, None, SideEffectsResult),
     "_requeue": (f"`{pos.ADMINISTRATOR}`", None, SideEffectsResult),
     **{f"_{name}": (_POS, one.request, one.response) for name, one in OPERATIONS.items()},
+    **{f"_{name.replace('-', '_')}": (_POS, one.request, one.response) for name, one in ARTICLE_OPERATIONS.items()},
     "_heartbeat": (_POS, None, Heartbeat),
     "_health": (_OPEN, None, Health),
     "_metrics": ("none from loopback, else the metrics token", None, "text"),
@@ -68,6 +71,7 @@ def services() -> str:
     endpoints = [
         *Pos(none, none).endpoints(),
         *PosCoupons(none, none).endpoints(),
+        *PosArticles(none, none).endpoints(),
         *Monitoring(none, none, None).endpoints(),
         *issuer.endpoints(),
         *PosMetadata(none).endpoints(),
@@ -114,6 +118,7 @@ def shapes() -> str:
         ("Confirm: the request", (ConfirmRequest,)),
         ("Side effects: the answer", (SideEffectsResult,)),
         *[(f"Coupons: {name}", (operation.request, operation.response)) for name, operation in OPERATIONS.items()],
+        *[(f"Articles: {name}", (one.request, one.response)) for name, one in ARTICLE_OPERATIONS.items()],
         ("Health and heartbeat", (Health, Heartbeat)),
         ("Tokens", (TokenResponse, OAuthError)),
     ]
@@ -217,14 +222,19 @@ INTRO = inspect.cleandoc(
     """
     What a till sends and gets. Every address under `/pos` takes a bearer token of one of the scopes named, in
     `Authorization: Bearer ...`; the token names the tenant. Bodies are JSON in UTF-8, at most 10 MiB, wrapped in one
-    object: `{"request": ...}`; those about coupons are not wrapped, and at most 64 KiB, of `issue` 4 MiB. Unknown
-    fields are ignored. `/pos/v2/x`, `/pos/x` and `/pos/PosService.x` are the same.
+    object: `{"request": ...}`; those about coupons are not wrapped, and at most 64 KiB, of `issue` 4 MiB; those about
+    articles neither, and at most 10 MiB, of `import-batch` 24 MiB. Unknown fields are ignored. `/pos/v2/x`, `/pos/x`
+    and `/pos/PosService.x` are the same.
 
     Decimal inputs may be JSON numbers or numeric strings; they are read exactly, and too many decimals are refused.
-    `null` counts as left out, except for `enabled`. `Money` is `{"value": 12.50, "currency": "EUR"}`; numbers are
-    written with all decimals of the currency, and as strings for clients that send
-    `Accept: application/json;IEEE754Compatible=true`. A field marked *may be missing* is left out when there is nothing
-    to say. Times are ISO-8601 in UTC. How the price comes about: [How a basket becomes a price](../pricing.md).
+    `null` counts as left out, except for `enabled`, and in an article, where it empties the field. `Money` is
+    `{"value": 12.50, "currency": "EUR"}`; numbers are written with all decimals of the currency, and as strings for
+    clients that send `Accept: application/json;IEEE754Compatible=true`. A field marked *may be missing* is left out
+    when there is nothing to say. Times are ISO-8601 in UTC. How the price comes about:
+    [How a basket becomes a price](../pricing.md).
+
+    What is wrong with an article is told of it alone, in `errors` of the answer or in `ArticleImportJobItems` and
+    `ImportJobErrors` of its batch; the codes are those of creating one by the [public API](error-codes.md#public-api).
 
     Answers carry `X-Correlation-Id`, the caller's own if it sent one; a 500 quotes it.
     """

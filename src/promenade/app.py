@@ -38,6 +38,7 @@ from promenade.web.master_data import MasterData
 from promenade.web.monitoring import Monitoring
 from promenade.web.mtls import bind, listening
 from promenade.web.pos import Pos
+from promenade.web.pos_articles import PosArticles
 from promenade.web.pos_coupons import PosCoupons
 from promenade.web.pos_metadata import PosMetadata
 from promenade.web.public import ROOT as PUBLIC_ROOT
@@ -207,6 +208,7 @@ class Cloud:
         endpoints = [
             *pos.endpoints(),
             *coupons.endpoints(),
+            *PosArticles(context, authenticator).endpoints(),
             *MasterData(context, Certificates(context.database, clock), base_url=settings.mtls_url).endpoints(),
             *monitoring.endpoints(),
             *documents,

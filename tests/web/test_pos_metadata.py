@@ -35,6 +35,11 @@ COUPON_ACTIONS: dict[str, Members] = {
     },
 }
 
+ARTICLE_ACTIONS: dict[str, Members] = {
+    "importArticles": {"articles": ("Collection(PosService.Article)", None)},
+    "importArticlesBatch": {"articles": ("Collection(PosService.Article)", None), "name": (_TEXT, "255")},
+}
+
 
 @pytest.fixture(scope="module")
 def openapi(shop: Shop) -> dict[str, Any]:
@@ -80,7 +85,7 @@ def test_the_actions_can_be_called_at_the_root(shop: Shop) -> None:
     assert schema.attrib["Namespace"] == "PosService"
     priced_and_sold = ("evaluate", "simulate", "confirm")
     imports = {one.get("Name"): one.get("Action") for one in schema.iter(f"{EDM}ActionImport")}
-    assert imports == {name: f"PosService.{name}" for name in (*priced_and_sold, *COUPON_ACTIONS)}
+    assert imports == {name: f"PosService.{name}" for name in (*priced_and_sold, *COUPON_ACTIONS, *ARTICLE_ACTIONS)}
     messages = {
         action.get("Name"): (
             [(one.get("Name"), one.get("Type")) for one in action.findall(f"{EDM}Parameter")],
@@ -97,8 +102,8 @@ def test_the_actions_can_be_called_at_the_root(shop: Shop) -> None:
     }
 
 
-@pytest.mark.parametrize(("name", "members"), COUPON_ACTIONS.items())
-def test_the_actions_of_coupons_take_their_members_as_parameters(shop: Shop, name: str, members: Members) -> None:
+@pytest.mark.parametrize(("name", "members"), (COUPON_ACTIONS | ARTICLE_ACTIONS).items())
+def test_the_actions_in_no_envelope_take_their_members_as_parameters(shop: Shop, name: str, members: Members) -> None:
     schema = ET.fromstring(shop.call("/pos/$metadata").content).find(f"{EDMX}DataServices/{EDM}Schema")
     assert schema is not None
     action = next(one for one in schema.findall(f"{EDM}Action") if one.get("Name") == name)

@@ -41,6 +41,7 @@ from promenade.web.body import header
 from promenade.web.endpoint import Answer, Endpoint, Handler
 from promenade.web.numbers import amount_thousandths, price_hundredths, quantity_thousandths
 from promenade.web.pos import SCOPES
+from promenade.web.pos_article_messages import ARTICLE_OPERATIONS
 from promenade.web.pos_coupon_messages import OPERATIONS
 from promenade.web.pos_messages import ConfirmRequest, EvaluateRequest
 from promenade.web.pos_openapi import render_pos_openapi
@@ -98,7 +99,7 @@ def pos_edm() -> Edm:
                 returns=ReturnType(type=types.of(one.response), nullable=False),
                 annotations=_described(one.text),
             )
-            for one in OPERATIONS.values()
+            for one in (*OPERATIONS.values(), *ARTICLE_OPERATIONS.values())
         ],
     )
     return Edm(
@@ -112,7 +113,7 @@ def pos_edm() -> Edm:
                 annotations=(
                     Annotation(
                         "Core.Description",
-                        "Prices baskets, confirms sales, and takes coupons from issue to redemption.",
+                        "Prices baskets, confirms sales, takes coupons from issue to redemption, and imports articles.",
                     ),
                     Annotation(
                         "Capabilities.ConformanceLevel", EnumMemberValue(("Capabilities.ConformanceLevelType/Minimal",))

@@ -15,7 +15,8 @@ from odata_server.openapi.parts import ERROR_BODY
 from promenade.web.monitoring import Heartbeat
 from promenade.web.numbers import amount_thousandths, price_hundredths, quantity_thousandths
 from promenade.web.pos import ADMINISTRATOR, SCOPES
-from promenade.web.pos_coupon_messages import OPERATIONS, IssueCouponsRequest, coupon_addresses
+from promenade.web.pos_article_messages import ARTICLE_OPERATIONS, article_addresses
+from promenade.web.pos_coupon_messages import OPERATIONS, IssueCouponsRequest, Operation, coupon_addresses
 from promenade.web.pos_messages import ConfirmRequest, EvaluateRequest
 from promenade.web.pos_remarks import remark_of
 from promenade.web.pos_responses import EvaluateResponseV2, SideEffectsResult, is_moment
@@ -65,6 +66,7 @@ _ERRORS = {
     503: "The service cannot answer now; try again.",
 }
 _COUPON_ERRORS = (400, 401, 403, 405, 413, 415, 429, 503)
+_ACCEPTED = ("import-batch",)  # what is done later
 _ACTIONS: Mapping[str, tuple[str, type[Struct], str]] = {
     "evaluate": ("Prices a basket and keeps the result as the next iteration.", EvaluateRequest, "EvaluateResponseV2"),
     "simulate": ("Prices a basket and keeps nothing.", EvaluateRequest, "EvaluateResponseV2"),
@@ -92,8 +94,9 @@ _TOGETHER: Mapping[type[Struct], JsonSchema] = {
 
 def render_pos_openapi() -> bytes:
     """The document, UTF-8; the same bytes every time."""
-    coupons = [struct for one in OPERATIONS.values() for struct in (one.request, one.response)]
-    structs = (EvaluateRequest, ConfirmRequest, EvaluateResponseV2, SideEffectsResult, Heartbeat, *coupons)
+    operations = (*OPERATIONS.values(), *ARTICLE_OPERATIONS.values())
+    actions = [struct for one in operations for struct in (one.request, one.response)]
+    structs = (EvaluateRequest, ConfirmRequest, EvaluateResponseV2, SideEffectsResult, Heartbeat, *actions)
     _, made = msgspec.json.schema_components(structs, ref_template=_REF, schema_hook=_hook)
     schemas: dict[str, Any] = {"Money": _MONEY, "ConfirmResponse": _CONFIRMED, "Error": ERROR_BODY}
     for struct in _reachable(structs):
@@ -141,7 +144,11 @@ def _paths() -> dict[str, Any]:
                     "responses": _answers({"$ref": _REF.format(name=response)}, *errors),
                 }
             }
-    paths |= _coupon_paths()
+    for name, operation in OPERATIONS.items():
+        paths |= _operation_paths(operation, coupon_addresses(name), _COUPON_ERRORS)
+    for name, operation in ARTICLE_OPERATIONS.items():
+        status = 202 if name in _ACCEPTED else 200
+        paths |= _operation_paths(operation, article_addresses(name), _COUPON_ERRORS, status)
     transaction = {"name": "transactionId", "in": "path", "required": True, "schema": {"type": "string"}}
     counter = {
         "name": "transactionCounter",
@@ -178,20 +185,22 @@ def _paths() -> dict[str, Any]:
     return paths
 
 
-def _coupon_paths() -> dict[str, Any]:
-    paths: dict[str, Any] = {}
-    for name, operation in OPERATIONS.items():
-        request, response = _REF.format(name=operation.request.__name__), operation.response.__name__
-        for address, suffix in zip(coupon_addresses(name), ("", ".v2", ".action", ".qualified"), strict=True):
-            paths[f"/{address}"] = {
-                "post": {
-                    "operationId": f"{operation.action}{suffix}",
-                    "summary": operation.text,
-                    "requestBody": {"required": True, "content": _json({"$ref": request})},
-                    "responses": _answers({"$ref": _REF.format(name=response)}, *_COUPON_ERRORS),
-                }
+def _operation_paths(
+    operation: Operation, addresses: tuple[str, ...], errors: tuple[int, ...], status: int = 200
+) -> dict[str, Any]:
+    """The four addresses of an operation whose body stands in no envelope."""
+    request, response = _REF.format(name=operation.request.__name__), operation.response.__name__
+    return {
+        f"/{address}": {
+            "post": {
+                "operationId": f"{operation.action}{suffix}",
+                "summary": operation.text,
+                "requestBody": {"required": True, "content": _json({"$ref": request})},
+                "responses": _answers({"$ref": _REF.format(name=response)}, *errors, status=status),
             }
-    return paths
+        }
+        for address, suffix in zip(addresses, ("", ".v2", ".action", ".qualified"), strict=True)
+    }
 
 
 def _envelope(request: type[Struct]) -> JsonSchema:
@@ -199,10 +208,11 @@ def _envelope(request: type[Struct]) -> JsonSchema:
     return {"type": "object", "properties": {"request": inside}, "required": ["request"]}
 
 
-def _answers(schema: JsonSchema, *errors: int) -> dict[str, Any]:
+def _answers(schema: JsonSchema, *errors: int, status: int = 200) -> dict[str, Any]:
     version = {"description": "4.0, or 4.01 for who asks for it.", "schema": {"enum": ["4.0", "4.01"]}}
-    success = {"description": "Done.", "headers": {"OData-Version": version}, "content": _json(schema)}
-    return {"200": success, **{str(one): {"$ref": f"#/components/responses/{one}"} for one in errors}}
+    words = "Done." if status == 200 else "Accepted: it will be done."
+    success = {"description": words, "headers": {"OData-Version": version}, "content": _json(schema)}
+    return {str(status): success, **{str(one): {"$ref": f"#/components/responses/{one}"} for one in errors}}
 
 
 def _error(text: str) -> dict[str, Any]:

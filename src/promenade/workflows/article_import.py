@@ -1,0 +1,123 @@
+"""Articles that a till sends: stored while it waits, or accepted as a batch that a job stores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+
+from promenade.store.authored import insert_rows
+from promenade.store.import_parts import NumberedRow, pack
+from promenade.store.unit import Session
+from promenade.workflows.context import Context
+from promenade.workflows.imports.accepting import Accepted, ImportOrder, accept_import, check_room
+from promenade.workflows.imports.importers import importer_for
+from promenade.workflows.imports.importing import Portion, RowFault, RowImporter, Stored
+
+__all__ = ["UNFINISHED_BATCHES_MAX", "ImportedArticles", "accept_article_batch", "import_articles", "require_room"]
+
+PORTION_ROWS = 50  # a unit of so many holds no till up for longer than a basket takes
+UNFINISHED_BATCHES_MAX = 16
+_ENTITY = "Articles"
+_CALL, _BATCH = "POS", "POS_BATCH"
+_NAME_MAX = 255
+
+
+@dataclass(slots=True)
+class ImportedArticles:
+    """What became of the articles of a call, each list in the order of their numbers; one may have several faults."""
+
+    stored: list[Stored] = field(default_factory=list)
+    faults: list[RowFault] = field(default_factory=list)
+
+
+async def import_articles(context: Context, tenant_id: str, user: str, articles: Iterable[bytes]) -> ImportedArticles:
+    """Store articles, each a JSON text and each on its own, a portion to a unit of work.
+
+    When this raises Unavailable, portions before may be stored; to send all again is harmless.
+    """
+    importer = importer_for(_ENTITY, context, tenant_id=tenant_id, user=user, source=_CALL)
+    call = _Call(context, tenant_id, user, importer, context.new_id())
+    done = ImportedArticles()
+    for rows in _portions(articles):
+        portion = await call.store(rows)
+        done.stored += portion.stored
+        done.faults += portion.faults
+    return done
+
+
+def _portions(articles: Iterable[bytes]) -> Iterator[Sequence[NumberedRow]]:
+    rows = (NumberedRow(number, text) for number, text in enumerate(articles, start=1))
+    while portion := list(islice(rows, PORTION_ROWS)):
+        yield portion
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One call of a till; ``id`` names it in the audit trail."""
+
+    context: Context
+    tenant_id: str
+    user: str
+    importer: RowImporter
+    id: str
+
+    async def store(self, rows: Sequence[NumberedRow]) -> Portion:
+        """Store a portion in a unit of its own, with a line of the audit trail."""
+        at = self.context.clock()
+
+        async def work(session: Session) -> Portion:
+            portion = await self.importer.store(session, rows, at=at, keep_good=True)
+            if portion.stored:
+                await self._record(session, portion, at)
+            return portion
+
+        return await self.context.database.write(work, tenant=self.tenant_id)
+
+    async def _record(self, session: Session, portion: Portion, at: datetime) -> None:
+        created = sum(one.is_new for one in portion.stored)
+        entry = {
+            "id": self.context.new_id(),
+            "timestamp": at,
+            "actor": self.user[:_NAME_MAX],
+            "action": "IMPORT",
+            "entity_type": _ENTITY,
+            "entity_id": self.id,
+            "entity_name": _CALL,
+            "note": f"{created} created, {len(portion.stored) - created} updated.",
+        }
+        await insert_rows(session, "AuditLogs", [entry])
+
+
+async def require_room(context: Context, tenant_id: str) -> None:
+    """A quick look whether another batch may come. Raises TooMany (TOO_MANY_JOBS)."""
+    await check_room(context, tenant_id, _BATCH, UNFINISHED_BATCHES_MAX)
+
+
+async def accept_article_batch(
+    context: Context, tenant_id: str, user: str, name: str | None, articles: Iterable[bytes], *, count: int
+) -> Accepted:
+    """Make a job of articles, each a JSON text; there are ``count``. It is durable when this returns.
+
+    The job has one ID in ImportJobs and in ArticleImportJobs. Raises TooMany (TOO_MANY_JOBS).
+    """
+    at = context.clock()
+
+    async def also(session: Session, job_id: str) -> None:
+        job = {
+            "id": job_id,
+            "name": name,
+            "status": "QUEUED",
+            "total_articles": count,
+            "processed_articles": 0,
+            "failed_articles": 0,
+            "created_at": at,
+            "created_by": user[:_NAME_MAX],
+            "modified_at": at,
+            "modified_by": user[:_NAME_MAX],
+        }
+        await insert_rows(session, "ArticleImportJobs", [job])
+
+    order = ImportOrder(_ENTITY, _BATCH, user, continue_on_error=True, unfinished_max=UNFINISHED_BATCHES_MAX)
+    return await accept_import(context, tenant_id, order, pack(articles), also)

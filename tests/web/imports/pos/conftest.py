@@ -1,0 +1,116 @@
+"""A served shop whose tills import articles, on SQLite and on PostgreSQL, and a neighbour of the same service."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.kit.databases import DIALECTS, Databases
+from tests.kit.service import Service, promenade
+from tests.web.conftest import SHOP_ID, TENANT, Shop, furnish, make_client, run
+
+OTHER = "other"
+ENDED = ("SUCCEEDED", "FAILED")
+SECONDS_MAX = 60.0
+
+
+@dataclass
+class Till:
+    """A till's calls to the article endpoints of the served shop, and a look at what came of them."""
+
+    shop: Shop
+    _numbers: Iterator[int] = field(default_factory=itertools.count)
+
+    def number(self) -> str:
+        """An article number that no test has used."""
+        return f"N-{next(self._numbers)}"
+
+    def store(self, *articles: Any, client: str = "till") -> dict[str, Any]:
+        """The answer of an import that must be one."""
+        answer = self.shop.call("/pos/articles/import", {"articles": articles}, client=client)
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def hand_in(self, articles: Sequence[Any], *, client: str = "till", **more: Any) -> str:
+        """The job of a batch."""
+        answer = self.shop.call("/pos/articles/import-batch", {"articles": articles, **more}, client=client)
+        assert answer.status_code == 202, answer.text
+        found = answer.json()
+        assert found["status"] == "QUEUED"
+        assert found["jobId"] in found["message"]
+        return str(found["jobId"])
+
+    def read(self, path: str, *, client: str = "planner") -> Any:
+        """The body of a GET."""
+        answer = self.shop.call(path, client=client)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def article(self, number: str, *, client: str = "planner") -> dict[str, Any] | None:
+        """An article by its number, as the public API shows it."""
+        found = self.read(f"/api/v1/Articles?$filter=articleNumber eq '{number}'", client=client)["value"]
+        assert len(found) <= 1, found
+        return found[0] if found else None
+
+    def ended(self, job_id: str, *, client: str = "planner") -> dict[str, Any]:
+        """The ArticleImportJob, once it has ended."""
+        deadline = time.monotonic() + SECONDS_MAX
+        while time.monotonic() < deadline:
+            job: dict[str, Any] = self.read(f"/api/v1/ArticleImportJobs({job_id})", client=client)
+            if job["status"] in ENDED:
+                return job
+        raise AssertionError(f"the job has not ended: {job}")
+
+    def items(self, job_id: str) -> list[dict[str, Any]]:
+        """What became of each article of a batch, by article number."""
+        path = f"/api/v1/ArticleImportJobs({job_id})/items?$orderby=articleNumber"
+        found = self.read(path)
+        items: list[dict[str, Any]] = found["value"]
+        while "@nextLink" in found:
+            found = self.read(found["@nextLink"])
+            items += found["value"]
+        return items
+
+
+@pytest.fixture(scope="package", params=DIALECTS)
+def shop(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> Iterator[Shop]:
+    """The shop, and its neighbour, who has a POS group of the same code."""
+    database_url = databases.create(request.param)
+    for tenant in (TENANT, OTHER):
+        promenade("tenant", "create", tenant, "--database-url", database_url)
+    run(furnish(database_url))
+    clients = {
+        "till": make_client(database_url, TENANT, "svc.POSReader"),
+        "administrator": make_client(database_url, TENANT, "svc.Admin"),
+        "planner": make_client(database_url, TENANT, "svc.PromotionManager", "PublicApi.Read", "PublicApi.Write"),
+        "neighbour": make_client(database_url, OTHER, "svc.POSReader", "svc.Admin", "PublicApi.Read"),
+    }
+    options = ("--database-url", database_url, "--webhook-allow", "127.0.0.1")
+    service = Service(logs / f"articles-{request.param}.log", *options).start()
+    with httpx2.Client(base_url=service.url, timeout=60) as http:
+        yield Shop(service, database_url, clients, http)
+    service.kill()
+    databases.drop(database_url)
+
+
+@pytest.fixture(scope="package")
+def till(shop: Shop) -> Till:
+    return Till(shop)
+
+
+def line_of(answer: httpx2.Response) -> dict[str, Any]:
+    """The first line of a priced basket."""
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()["lineItems"][0]
+    return found
+
+
+__all__ = ["OTHER", "SHOP_ID", "Till", "line_of"]
