@@ -169,7 +169,7 @@ async def keep(session: Session, held: ImportClaim, *, at: datetime, lease_secon
 async def advance(session: Session, held: ImportClaim, *, next_part: int, at: datetime, lease_seconds: int) -> None:
     """Note in the unit that stores rows which part is next, and that the job has come on; raises LeaseLost."""
     until = at + timedelta(seconds=lease_seconds)
-    await _written(session, held, next_part=next_part, attempts=0, lease_until=until)
+    await _written(session, held, next_part=next_part, attempts=1, lease_until=until)  # this one has more to do
 
 
 async def give_back(session: Session, held: ImportClaim, *, due_at: datetime, attempts: int | None = None) -> bool:

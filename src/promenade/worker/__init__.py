@@ -1,4 +1,4 @@
-"""Background work: what is done after a sale, in portions, by the clock, and for subscribers.
+"""Background work: what is done after a sale, in portions, of what was imported, by the clock, and for subscribers.
 
 In a process of its own (`promenade worker`) or inside `promenade serve`. Any number of workers may run on one
 PostgreSQL database. A worker that dies leaves jobs whose lease runs out; another takes them up.
@@ -15,10 +15,11 @@ from promenade.errors import Unavailable
 from promenade.store.leases import end_all
 from promenade.worker.clockwork import Clockwork
 from promenade.worker.delivery import Delivery
+from promenade.worker.imports import Imports
 from promenade.worker.rounds import Worker
 from promenade.workflows.context import Context
 
-__all__ = ["Clockwork", "Delivery", "Worker", "run_worker"]
+__all__ = ["Clockwork", "Delivery", "Imports", "Worker", "run_worker"]
 
 PAUSE_SECONDS = 10.0  # before deliveries are begun anew
 
@@ -31,7 +32,9 @@ async def run_worker(context: Context, stop: asyncio.Event) -> None:
     One worker at a time for a SQLite database: what one before it held is taken up at once.
     """
     await _take_over(context)
-    await asyncio.gather(Worker(context).run(stop), Clockwork(context).run(stop), _deliver(context, stop))
+    await asyncio.gather(
+        Worker(context).run(stop), Clockwork(context).run(stop), Imports(context).run(stop), _deliver(context, stop)
+    )
 
 
 async def _take_over(context: Context) -> None:

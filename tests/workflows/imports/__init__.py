@@ -1,0 +1,1 @@
+"""Imports of rows: accepted, carried out, stored."""

@@ -1,0 +1,1 @@
+"""Import jobs as a worker carries them out: what they come to, in what portions, and in whose turn."""

@@ -1,0 +1,140 @@
+"""What a job comes to, and who is told (specification, Bulk import request; interface decisions, Import)."""
+
+from __future__ import annotations
+
+import json
+
+from tests.workflows.imports.running.yard import Yard, good
+
+CALLBACK = "https://example.com/told"
+
+
+async def test_rows_are_stored_and_what_is_wrong_with_others_is_told(yard: Yard) -> None:
+    rows = [good(number, bad=["name", "unit"] if number in (3, 17) else []) for number in range(25)]
+    job_id = await yard.accept(rows, callback_url=CALLBACK)
+    assert (await yard.job(job_id)).status == "QUEUED"
+    yard.shop.later(minutes=1)
+    await yard.work()
+    job = await yard.job(job_id)
+    assert (job.status, job.total_rows, job.rows_succeeded, job.rows_failed) == ("SUCCEEDED", 25, 23, 2)
+    assert job.message == "23 of 25 rows were imported, 2 failed."
+    assert job.started_at == job.completed_at == yard.shop.now[0]
+    assert await yard.numbers() == sorted(f"A{number}" for number in range(25) if number not in (3, 17))
+    errors = await yard.every("ImportJobErrors", job_id=job_id)
+    told = sorted((row.row_number, row.property, row.code, row.message) for row in errors)
+    assert told == [
+        (4, "name", "WRONG", "A3 is wrong."),
+        (4, "unit", "WRONG", "A3 is wrong."),
+        (18, "name", "WRONG", "A17 is wrong."),
+        (18, "unit", "WRONG", "A17 is wrong."),
+    ]
+    assert {json.loads(row.payload)["articleNumber"] for row in errors} == {"A3", "A17"}
+    assert await yard.events() == [
+        {
+            "kind": "ImportJobs.Completed",
+            "callback_url": CALLBACK,
+            "jobId": job_id,
+            "entity": "Articles",
+            "source": "BULK_IMPORT",
+            "totalRows": 25,
+            "rowsSucceeded": 23,
+            "rowsFailed": 2,
+            "rowsSkipped": 0,
+        }
+    ]
+    assert not await yard.every("import_work")
+    assert not await yard.every("import_parts")
+
+
+async def test_all_rows_of_a_job_count_at_once(yard: Yard) -> None:
+    job_id = await yard.accept((good(number) for number in range(25)), continue_on_error=False)
+    await yard.work()
+    job = await yard.job(job_id)
+    assert (job.status, job.rows_succeeded, job.rows_failed) == ("SUCCEEDED", 25, 0)
+    assert job.message == "25 of 25 rows were imported."
+    assert len(await yard.numbers()) == 25
+    assert [event["kind"] for event in await yard.events()] == ["ImportJobs.Completed"]
+    assert not await yard.every("import_work")
+    assert not await yard.every("import_parts")
+
+
+async def test_one_faulty_row_keeps_all_from_being_stored(yard: Yard) -> None:
+    rows = [good(number, bad=["name", "unit"] if number in (17, 19) else []) for number in range(25)]
+    job_id = await yard.accept(rows, continue_on_error=False)
+    await yard.work()
+    job = await yard.job(job_id)
+    assert (job.status, job.rows_succeeded, job.rows_failed) == ("FAILED", 0, 1)
+    assert job.message == "Nothing was imported, because of row 18: A17 is wrong."
+    assert job.completed_at is not None
+    assert await yard.numbers() == []
+    errors = await yard.every("ImportJobErrors")
+    assert sorted((row.row_number, row.property) for row in errors) == [(18, "name"), (18, "unit")]
+    (event,) = await yard.events()
+    assert (event["kind"], event["message"], event["rowsFailed"]) == ("ImportJobs.Failed", job.message, 1)
+    assert not await yard.every("import_work")
+    assert not await yard.every("import_parts")
+
+
+async def test_a_batch_of_articles_tells_of_each_one(yard: Yard) -> None:
+    await yard.accept([good(1)])
+    await yard.work()
+    rows = [good(1), good(2), good(3, bad=["name"])]
+    job_id = await yard.accept(rows, source="POS_BATCH", part_rows=2, callback_url=CALLBACK)
+    await yard.work()
+    (job,) = await yard.every("ArticleImportJobs", id=job_id)
+    assert (job.status, job.processed_articles, job.failed_articles) == ("SUCCEEDED", 3, 1)
+    assert job.started_at is not None
+    assert job.completed_at is not None
+    items = await yard.every("ArticleImportJobItems", job_id=job_id)
+    assert sorted((item.article_number, item.status, item.error) for item in items) == [
+        ("A1", "updated", None),
+        ("A2", "created", None),
+        ("A3", "failed", "A3 is wrong."),
+    ]
+    events = [event for event in await yard.events() if event["jobId"] == job_id]
+    assert [(event["kind"], event["callback_url"]) for event in events] == [
+        ("ArticleImportJobs.Completed", None),
+        ("ImportJobs.Completed", CALLBACK),
+    ]
+    assert (events[0]["totalArticles"], events[0]["processedArticles"], events[0]["failedArticles"]) == (3, 2, 1)
+
+
+async def test_master_data_calls_back_where_the_tenant_wants(yard: Yard) -> None:
+    await yard.shop.put("Tenants", tenant_id=yard.shop.tenant, name="Shop", master_data_callback_url=CALLBACK)
+    await yard.accept([good(1)], source="MASTER_DATA_SOAP", rows_skipped=2)
+    own = "https://example.com/own"
+    await yard.accept([good(2)], source="MASTER_DATA_REST", callback_url=own)
+    await yard.accept([good(3)])
+    await yard.work()
+    told = {event["source"]: event["callback_url"] for event in await yard.events()}
+    assert told == {"MASTER_DATA_SOAP": CALLBACK, "MASTER_DATA_REST": own, "BULK_IMPORT": None}
+    (soap,) = await yard.every("ImportJobs", source="MASTER_DATA_SOAP")
+    assert (soap.total_rows, soap.rows_succeeded, soap.rows_skipped) == (3, 1, 2)
+    assert soap.message == "1 of 1 rows were imported. 2 were skipped."
+
+
+async def test_a_job_without_rows_has_succeeded(yard: Yard) -> None:
+    for continue_on_error in (True, False):
+        job_id = await yard.accept([], continue_on_error=continue_on_error, rows_skipped=2)
+        await yard.work()
+        job = await yard.job(job_id)
+        assert (job.status, job.total_rows, job.rows_skipped) == ("SUCCEEDED", 2, 2)
+
+
+async def test_articles_are_in_the_audit_trail_once_a_job(yard: Yard) -> None:
+    job_id = await yard.accept(good(number) for number in range(25))
+    await yard.accept((good(number) for number in range(25)), entity="PosGroups")
+    await yard.work()
+    (entry,) = await yard.every("AuditLogs")
+    assert (entry.action, entry.entity_type, entry.entity_id, entry.actor) == ("IMPORT", "Articles", job_id, "buyer")
+    assert entry.note == "25 of 25 rows were imported."
+
+
+async def test_what_no_database_takes_is_told_nevertheless(yard: Yard) -> None:
+    row = good(1, bad=["na\u0000me"])
+    for continue_on_error in (True, False):
+        job_id = await yard.accept([row], continue_on_error=continue_on_error)
+        await yard.work()
+        assert (await yard.job(job_id)).rows_failed == 1
+        (error,) = await yard.every("ImportJobErrors", job_id=job_id)
+        assert error.property == "na\ufffdme"
