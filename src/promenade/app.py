@@ -29,9 +29,11 @@ from promenade.store.unit import Database
 from promenade.web.admin import ROOT as ADMIN_ROOT
 from promenade.web.admin import AdminApi
 from promenade.web.auth import Authenticator, KeySource
+from promenade.web.bulk_import import BulkImport
 from promenade.web.certificates import Certificates
 from promenade.web.connection import Connection
 from promenade.web.endpoint import Edge, Endpoint, not_found
+from promenade.web.import_status import ImportStatus, certificate_status_endpoint
 from promenade.web.issuer import TOKEN_SECONDS, Issuer, generate_signing_key
 from promenade.web.keys import CachedKeys, fetch_jwks
 from promenade.web.master_data import MasterData
@@ -209,6 +211,8 @@ class Cloud:
             *pos.endpoints(),
             *coupons.endpoints(),
             *PosArticles(context, authenticator).endpoints(),
+            *BulkImport(context, authenticator).endpoints(),
+            ImportStatus(context, authenticator).endpoint(),
             *MasterData(context, Certificates(context.database, clock), base_url=settings.mtls_url).endpoints(),
             *monitoring.endpoints(),
             *documents,
@@ -229,6 +233,7 @@ class Cloud:
         certificates = Certificates(context.database, clock, lambda: material.authorities)
         endpoints = [
             *MasterData(context, certificates, base_url=settings.mtls_url).endpoints(),
+            certificate_status_endpoint(context, certificates.caller),
             *self._health,
         ]
         listener = self._certified or bind(settings.mtls_host or settings.host, settings.mtls_port)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from odata_server.annotations import Annotation
-from odata_server.edm import Action, ComplexType, Function, Operation, Parameter, Primitive, ReturnType
+from odata_server.edm import Action, ComplexType, Function, Operation, Parameter, Primitive, Property, ReturnType
 from promenade.model.admin_operations import admin_complex_types, admin_operations
+from promenade.model.declare import declared
 from promenade.model.shape import ADMIN, PUBLIC, Service
 
-__all__ = ["complex_types_of", "operations_of"]
+__all__ = ["BULK_IMPORT", "IMPORT_ACCEPTED", "complex_types_of", "operations_of"]
+
+BULK_IMPORT = "bulkImport"
+IMPORT_ACCEPTED = "ImportAccepted"
 
 
 def operations_of(service: Service) -> tuple[Operation, ...]:
@@ -19,7 +23,9 @@ def operations_of(service: Service) -> tuple[Operation, ...]:
 
 def complex_types_of(service: Service) -> tuple[ComplexType, ...]:
     """The values that its operations return."""
-    return admin_complex_types() if service is ADMIN else ()
+    if service is ADMIN:
+        return admin_complex_types()
+    return (_BULK_HEADER, _IMPORT_ACCEPTED) if service is PUBLIC else ()
 
 
 def _of_public_api() -> tuple[Operation, ...]:
@@ -51,8 +57,68 @@ def _of_public_api() -> tuple[Operation, ...]:
             returns=ReturnType(type=Primitive.GUID, nullable=False),
             annotations=_described("Makes a promotion, in status DRAFT, from a template; a new one with every call."),
         ),
+        *(_bulk_import(entity.set_name) for entity in declared().values() if entity.importable),
     )
+
+
+def _bulk_import(set_name: str) -> Action:
+    return Action(
+        name=BULK_IMPORT,
+        binding=set_name,
+        binding_collection=True,
+        parameters=(
+            Parameter(name="header", type=_BULK_HEADER, annotations=_described("What holds for all rows.")),
+            Parameter(
+                name="rows",
+                entity_type=set_name,
+                collection=True,
+                nullable=False,
+                annotations=_described("At least one row and at most 10 000, each as a single create has it."),
+            ),
+        ),
+        returns=ReturnType(type=_IMPORT_ACCEPTED, nullable=False),
+        annotations=_described(
+            "Accepts many rows at once, which are stored in the background: 202, and 200 for a request that was"
+            " accepted before under the same Idempotency-Key. A request of its own, not a part of a $batch."
+        ),
+    )
+
+
+def _member(name: str, kind: Primitive, text: str, *, length: int | None = None, nullable: bool = True) -> Property:
+    return Property(name=name, type=kind, max_length=length, nullable=nullable, annotations=_described(text))
 
 
 def _described(text: str) -> tuple[Annotation, ...]:
     return (Annotation("Core.Description", text),)
+
+
+_BULK_HEADER = ComplexType(
+    name="BulkImportHeader",
+    properties=(
+        _member("tenantId", Primitive.STRING, "Another tenant; for administrators of an operator.", length=36),
+        _member("minorVersion", Primitive.INT32, "The minor version that the rows are written for."),
+        _member(
+            "continueOnError",
+            Primitive.BOOLEAN,
+            "Whether good rows are stored when others fail. If not, which is the default, the first faulty row undoes"
+            " all.",
+        ),
+        _member(
+            "idempotencyKey", Primitive.STRING, "In place of the header Idempotency-Key, for 24 hours.", length=255
+        ),
+    ),
+    annotations=_described("What a bulk import says of all its rows."),
+)
+_IMPORT_ACCEPTED = ComplexType(
+    name=IMPORT_ACCEPTED,
+    properties=(
+        _member("jobId", Primitive.GUID, "The row of ImportJobs.", nullable=False),
+        _member(
+            "statusUrl",
+            Primitive.STRING,
+            "Where to ask for the status until it is SUCCEEDED or FAILED.",
+            nullable=False,
+        ),
+    ),
+    annotations=_described("An import that was accepted."),
+)

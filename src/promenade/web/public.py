@@ -11,20 +11,20 @@ from odata_server.edm import Function
 from odata_server.errors import ODataError, not_found
 from odata_server.hooks import Access
 from odata_server.http import Request, Response
-from odata_server.responses import error_response
 from promenade.model.declare import Service
 from promenade.model.edm import MINOR_VERSION, edm_for
+from promenade.model.operations import BULK_IMPORT
 from promenade.web.auth import Authenticator, Caller
 from promenade.web.odata import AuthoredSource
-from promenade.web.odata_api import ApiHooks, ODataApi, is_odata_client, refuse_what_is_not_written
-from promenade.web.problems import problem_details
+from promenade.web.odata_api import ApiHooks, ODataApi, refuse_what_is_not_written
 from promenade.web.public_claims import check_claims
+from promenade.web.public_endpoint import PUBLIC_ROOT as ROOT
+from promenade.web.public_endpoint import VERSION, public_error
 from promenade.web.public_operations import OPERATIONS
 from promenade.workflows.context import Context
 
 __all__ = ["ROOT", "PublicApi"]
 
-ROOT = "/api/v1"
 READ = "PublicApi.Read"
 WRITE = "PublicApi.Write"
 # Addresses below the root that are no resources of OData; those that are served have endpoints of their own.
@@ -46,7 +46,7 @@ class PublicApi(ODataApi):
 class _PublicHooks(ApiHooks):
     """Who may do what on the public API, and how its errors look."""
 
-    default_version = "4.01"
+    default_version = VERSION
     patch_returns = "minimal"
 
     def permit(self, caller: Caller, access: Access, request: Request) -> None:
@@ -54,17 +54,16 @@ class _PublicHooks(ApiHooks):
         caller.require_scope(*_scopes_for(access, request))
         if access.kind == "update" and _REPRESENTATION.search(request.headers.get("prefer", "")):
             caller.require_scope(READ)
+        if access.operation is not None and access.operation.name == BULK_IMPORT:
+            # Alone, and at one of its addresses, it has an endpoint of its own.
+            raise ODataError(501, "NOT_IMPLEMENTED", "A bulk import is a request of its own, not a part of a $batch.")
         if access.entity_set is not None:
             refuse_what_is_not_written(access.entity_set, access.kind, request)
         if access.kind in {"create", "update", "invoke"}:
             check_claims(caller.tenant_id, access, request)
 
     def render_error(self, request: Request, error: ODataError, version: str) -> Response:
-        if is_odata_client(request):
-            return error_response(error, version)
-        body = problem_details(error, f"{ROOT}/{request.path}")
-        headers = {"Content-Type": "application/problem+json", "OData-Version": version, **error.headers}
-        return Response(error.status, headers, body)
+        return public_error(request, error, version)
 
     def extras(self, caller: Caller) -> Mapping[str, Any]:
         return _EXTRAS

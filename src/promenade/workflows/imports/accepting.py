@@ -101,13 +101,16 @@ async def find_accepted(
     return await context.database.read(work, tenant=tenant_id)
 
 
-async def check_room(context: Context, tenant_id: str, source: str, unfinished_max: int) -> None:
-    """A quick look whether the tenant may have another job of this source. Raises TooMany (TOO_MANY_JOBS)."""
+async def check_room(context: Context, tenant_id: str, source: str, unfinished_max: int, *, under_way: int = 0) -> None:
+    """A quick look whether the tenant may have another job of this source; ``under_way`` others are being received.
+
+    Raises TooMany (TOO_MANY_JOBS).
+    """
 
     async def work(session: Session) -> int:
         return await unfinished(session, source)
 
-    _check_number(await context.database.read(work, tenant=tenant_id), unfinished_max)
+    _check_number(under_way + await context.database.read(work, tenant=tenant_id), unfinished_max)
 
 
 async def _accept(

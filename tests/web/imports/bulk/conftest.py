@@ -1,0 +1,161 @@
+"""The public API served without a worker, so that jobs stay as they are accepted; each test has a tenant."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import json
+import sqlite3
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import httpx2
+import pytest
+from sqlalchemy.engine import make_url
+
+from promenade.store.session import open_database
+from promenade.workflows.clients import create_client
+from promenade.workflows.tenants import create_tenant
+from tests.kit.api_client import SECRET, ApiClient
+from tests.kit.databases import DIALECTS, Databases
+from tests.kit.service import Service
+from tests.web.conftest import run
+
+MADE = datetime(2026, 1, 1, tzinfo=UTC)
+TENANTS = 150
+OPERATOR = "operator"
+WITHOUT_WORKER = (sys.executable, "-m", "tests.kit.without_worker")
+ROLES = {
+    "erp": ("PublicApi.Read", "PublicApi.Write"),
+    "writer": ("PublicApi.Write",),
+    "reader": ("PublicApi.Read",),
+    "chief": ("PublicApi.Read", "PublicApi.Write", "svc.Admin"),
+}
+ODATA = {"OData-Version": "4.01"}
+FORMS = ("{}:bulk-import", "{}%3Abulk-import", "{}/PublicAPI.bulkImport", "{}/bulkImport")
+TABLES = ("import_jobs", "import_work", "import_parts", "import_keys")
+NOTHING = dict.fromkeys(TABLES, 0)
+
+
+async def furnish(database_url: str, tenants: int = TENANTS) -> None:
+    """Tenants, the operator's among them, each with a client for every role: `erp@t1`."""
+    database = await open_database(database_url)
+    try:
+        for tenant in (OPERATOR, *(f"t{number}" for number in range(tenants))):
+            settings = {"isOperator": "true"} if tenant == OPERATOR else {}
+            await create_tenant(database, tenant, settings=settings, at=MADE, user="tests")
+            for role, scopes in ROLES.items():
+                name = f"{role}@{tenant}"
+                await create_client(database, client_id=name, secret=SECRET, tenant_id=tenant, scopes=scopes, at=MADE)
+    finally:
+        await database.close()
+
+
+def ask(database_url: str, statement: str) -> list[tuple[Any, ...]]:
+    """Look into the database of a running service, past it."""
+    if not database_url.startswith("sqlite"):
+
+        async def fetched() -> list[tuple[Any, ...]]:
+            connection = await asyncpg.connect(database_url)
+            try:
+                return [tuple(row) for row in await connection.fetch(statement)]
+            finally:
+                await connection.close()
+
+        return run(fetched())  # type: ignore[no-any-return]
+    path = make_url(database_url).database
+    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)) as connection:
+        return connection.execute(statement).fetchall()
+
+
+@dataclass(kw_only=True)
+class Bulk(ApiClient):
+    """The public API, as the clients of one tenant see it."""
+
+    root = "/api/v1"
+    service: Service
+    database_url: str
+    tenant: str = ""
+    numbers: Iterator[int] = field(default_factory=itertools.count)
+
+    @property
+    def usual(self) -> str:  # type: ignore[override]
+        return f"erp@{self.tenant}"
+
+    def of(self, tenant: str) -> Bulk:
+        return Bulk(http=self.http, tokens=self.tokens, service=self.service, database_url=self.database_url,
+                    tenant=tenant, numbers=self.numbers)  # fmt: skip
+
+    def send(self, rows: Any = None, *, entity: str = "Articles", form: str = FORMS[0], role: str = "erp",
+             header: Any = None, **headers: str) -> httpx2.Response:  # fmt: skip
+        """Import rows; ``headers`` with underscores for dashes."""
+        body = {"rows": articles(1) if rows is None else rows} | ({} if header is None else {"header": header})
+        return self.raw(json.dumps(body).encode(), entity=entity, form=form, role=role, **headers)
+
+    def raw(self, body: bytes, *, entity: str = "Articles", form: str = FORMS[0], role: str = "erp",
+            **headers: str) -> httpx2.Response:  # fmt: skip
+        return self.call("POST", form.format(entity), body, client=f"{role}@{self.tenant}", **headers)
+
+    def stored(self) -> dict[str, int]:
+        """How many rows of imports the tenant has, by table."""
+        counts = ", ".join(f"(SELECT count(*) FROM {name} WHERE tenant_id = '{self.tenant}')" for name in TABLES)
+        return dict(zip(TABLES, ask(self.database_url, f"SELECT {counts}")[0], strict=True))
+
+
+def articles(count: int, name: str = "Milk") -> list[dict[str, Any]]:
+    return [{"articleNumber": f"A-{number}", "name": name} for number in range(count)]
+
+
+def accepted(answer: httpx2.Response, status: int = 202) -> str:
+    """The ID of the job that an answer tells of, in the form that is specified."""
+    assert answer.status_code == status, answer.text
+    body = answer.json()
+    assert set(body) - {"@context"} == {"jobId", "statusUrl", "minorVersion"}
+    assert body["statusUrl"] == f"/api/v1/jobs/{body['jobId']}"
+    assert body["minorVersion"] == 13
+    return str(body["jobId"])
+
+
+def problem(answer: httpx2.Response) -> tuple[int, str, str | None]:
+    """Status, code and target of a refusal to a client of plain REST."""
+    assert answer.headers["content-type"] == "application/problem+json", answer.text
+    body = answer.json()
+    assert body["status"] == answer.status_code
+    assert body["detail"]
+    return answer.status_code, body["code"], body.get("target")
+
+
+@pytest.fixture(scope="package", params=DIALECTS)
+def served(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> Iterator[Bulk]:
+    """The service, once per database for all tests of this package."""
+    database_url = databases.create(request.param)
+    run(furnish(database_url))
+    service = Service(logs / f"bulk-{request.param}.log", "--database-url", database_url, command=WITHOUT_WORKER)
+    service.start()
+    with httpx2.Client(base_url=service.url, timeout=60) as http:
+        yield Bulk(http=http, service=service, database_url=database_url)
+    service.kill()
+    databases.drop(database_url)
+
+
+@pytest.fixture
+def api(served: Bulk) -> Bulk:
+    """The API for a tenant that has imported nothing yet."""
+    return served.of(f"t{next(served.numbers)}")
+
+
+async def at_once(count: int, url: str, call: Any) -> list[httpx2.Response]:
+    """Answers to ``count`` requests sent at the same time, each over a connection of its own: ``call(client, n)``."""
+    async with contextlib.AsyncExitStack() as stack:
+        limits = httpx2.Limits(max_connections=1)
+        clients = [
+            await stack.enter_async_context(httpx2.AsyncClient(base_url=url, timeout=60, limits=limits))
+            for _ in range(count)
+        ]
+        return list(await asyncio.gather(*(call(client, number) for number, client in enumerate(clients))))
