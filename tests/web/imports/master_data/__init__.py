@@ -1,0 +1,1 @@
+"""Master data by SOAP 1.1 and REST."""
