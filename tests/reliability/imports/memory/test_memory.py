@@ -1,0 +1,81 @@
+"""An import of any size takes little memory: what is received waits on disk and is stored in parts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import StartService
+from tests.reliability.imports.serving import Tenant, peak_growth, prepare, until_ended
+
+ROWS = 10_000
+BYTES = 64 * 2**20 - 2**10
+GROWTH_MAX = 300 * 10**6
+FOUR_GROWTH_MAX = 300 * 10**6
+SOAK = (pytest.mark.soak, pytest.mark.timeout(1_800))
+JAR = "\U0001f36f"  # four bytes of UTF-8
+
+
+def an_article(number: int) -> dict[str, Any]:
+    """About 6.7 KB of text, in every column that takes some."""
+    return {
+        "articleNumber": f"A{number}",
+        "name": JAR * 250,
+        "description": JAR * 990,
+        "manufacturer": JAR * 250,
+        "manufacturerId": "m" * 250,
+        "category": JAR * 80,
+    }
+
+
+def a_promotion(number: int) -> dict[str, Any]:
+    return {
+        "code": f"P{number}",
+        "name": JAR * 250,
+        "description": JAR * 990,
+        "externalReference": JAR * 90,
+        "calculationConfig": {"mode": "ADDITIVE", "precision": 2},
+    }
+
+
+def a_condition(number: int) -> dict[str, Any]:
+    """A condition with as many articles as make up its share of the body."""
+    items = [{"articleNumber": f"{number:05}-{item:03}".ljust(40, "x"), "ean": "4006381333931"} for item in range(70)]
+    return {"conditionType": "ARTICLE", "minQuantity": 1, "articleListItems": items}
+
+
+def write_body(file: Path, rows: list[dict[str, Any]], *, keep_good: bool) -> None:
+    """A request of nearly 64 MiB: what its rows leave is filled up with blanks between them."""
+    texts = [json.dumps(row, ensure_ascii=False).encode() for row in rows]
+    share = BYTES // len(rows) - 1
+    assert sum(map(len, texts)) > BYTES / 2
+    head = f'{{"header":{{"continueOnError":{json.dumps(keep_good)}}},"rows":['.encode()
+    file.write_bytes(head + b",".join(text.ljust(share) for text in texts) + b"]}")
+
+
+def imported(service: Any, tenant: Tenant, entity: str, file: Path) -> None:
+    with tenant.asking(service) as http:
+        answer = http.post(f"/api/v1/{entity}:bulk-import", content=file.read_bytes())
+        assert answer.status_code == 202, answer.text
+        job = until_ended(http, answer.json()["statusUrl"], 1_000)
+    assert (job["status"], job["rowsSucceeded"], job["rowsFailed"]) == ("SUCCEEDED", job["totalRows"], 0), job
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("keep_good", [True, False], ids=["each-for-itself", "all-or-nothing"])
+async def test_ten_thousand_long_articles(
+    database_url: str, server: StartService, tmp_path: Path, keep_good: bool
+) -> None:
+    (tenant,) = await prepare(database_url, "long")
+    service = server("--database-url", database_url, "--data-dir", str(tmp_path))
+    small, large = tmp_path / "small", tmp_path / "large"
+    write_body(large, [an_article(number) for number in range(ROWS)], keep_good=keep_good)
+    small.write_text('{"rows": [{"articleNumber": "first"}]}')
+    imported(service, tenant, "Articles", small)  # everything that is loaded at first need has been
+    assert large.stat().st_size > 66_000_000
+    growth = peak_growth(service.pid, lambda: imported(service, tenant, "Articles", large))
+    print(f"grew by {growth / 1e6:.0f} MB")
+    assert growth < GROWTH_MAX
