@@ -1,0 +1,210 @@
+"""Articles by the hundred, set-wise and past the compiler: what an import needs to find, to add and to change them.
+
+Values of an article come and go as a tuple in the order of `COLUMNS`; exact numbers are whole numbers of their last
+decimal (hundredths of a price), on both databases.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from itertools import compress
+from operator import ne
+from typing import Any
+
+import msgspec
+
+from promenade import model
+from promenade.model.declare import Field, Kind
+from promenade.store.hot import hot_statement
+from promenade.store.types import to_microseconds
+from promenade.store.unit import Session
+
+__all__ = [
+    "COLUMNS",
+    "ChangedArticle",
+    "HeldArticle",
+    "NewArticle",
+    "find_articles",
+    "insert_articles",
+    "update_articles",
+]
+
+Values = tuple[Any, ...]
+
+_KINDS = {Kind.TEXT: "varchar", Kind.BOOLEAN: "boolean", Kind.DECIMAL: "bigint"}
+
+COLUMNS: tuple[Field, ...] = tuple(
+    field
+    for field in model.entity("Articles").fields
+    if field.kind in _KINDS and not (field.read_only or field.virtual or field.name == "id")
+)
+"""What an import writes of an article, its number first."""
+
+_NAMES = tuple(field.name for field in COLUMNS)
+_LISTED = ", ".join(_NAMES)
+_KEYS = ("id", "version", *_NAMES)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldArticle:
+    """An article that is there; nobody else changes it until the unit ends."""
+
+    id: str
+    values: Values
+
+
+@dataclass(frozen=True, slots=True)
+class NewArticle:
+    """An article to add; ``version`` is above 1 where the import that makes it has changed it since."""
+
+    id: str
+    values: Values
+    version: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedArticle:
+    """An article as it was and as it is to be; ``changes`` is how often it was changed on the way."""
+
+    id: str
+    before: Values
+    after: Values
+    changes: int = 1
+
+
+async def find_articles(session: Session, numbers: Collection[str]) -> dict[str, HeldArticle]:
+    """The tenant's articles that have one of these numbers, by it, held until the unit ends."""
+    # In one order whoever writes, so that no two wait for each other.
+    rows = await session.hot("find articles", (session.tenant, sorted(numbers)))
+    return {row[1]: HeldArticle(row[0], tuple(row[1:])) for row in rows}
+
+
+async def insert_articles(session: Session, articles: Sequence[NewArticle], *, at: datetime, by: str) -> int:
+    """Add articles, made ``at`` some time ``by`` some user; the answer is how many.
+
+    One whose number somebody else has taken since it was looked for is left out.
+    """
+    rows = [(one.id, one.version, *one.values) for one in articles]
+    ((count,),) = await session.hot("insert articles", _params(session, rows, at, by))
+    return int(count)
+
+
+async def update_articles(session: Session, articles: Sequence[ChangedArticle], *, at: datetime, by: str) -> None:
+    """Change articles that are held, ``at`` some time ``by`` some user; every change counts in the version."""
+    if session.dialect == "sqlite":
+        await session.hot("update articles", (session.tenant, to_microseconds(at), by, articles))
+    else:
+        rows = [(one.id, one.changes, *one.after) for one in articles]
+        await session.hot("update articles", _params(session, rows, at, by))
+
+
+def _params(session: Session, rows: list[Values], at: datetime, by: str) -> tuple[Any, ...]:
+    """Rows of ID, version and `COLUMNS` as the database takes them."""
+    if session.dialect == "sqlite":
+        return session.tenant, to_microseconds(at), by, rows
+    rows.sort(key=_number)
+    return session.tenant, at, by, msgspec.json.encode([dict(zip(_KEYS, row, strict=True)) for row in rows]).decode()
+
+
+def _number(row: Values) -> str:
+    number: str = row[2]
+    return number
+
+
+# ---- statements ---------------------------------------------------------------------------------------------------
+#
+# PostgreSQL gets all rows as one text of JSON, which takes the driver and the server less time than arrays or a row at
+# a time. It is to go to articles by the index of their numbers. To its planner a table that it knows nothing of looks as
+# if each index that begins with the tenant were as good, and it keeps to that for minutes: through all articles of the
+# tenant for each one that is looked for. Said often enough, a tenant looks as common as it is.
+
+_TENANT = ", ".join(["$1::varchar"] * 40)
+
+
+def _read(field: Field) -> str:
+    """A column as PostgreSQL reads it here."""
+    return f"(a.{field.name} * {10**field.scale})::bigint" if field.scale else f"a.{field.name}"
+
+
+def _written(field: Field) -> str:
+    """A column of ``given`` as PostgreSQL writes it."""
+    return f"given.{field.name} * {10**-field.scale:.{field.scale}f}" if field.scale else f"given.{field.name}"
+
+
+_INTO = f"tenant_id, id, version, {_LISTED}, created_at, created_by, modified_at, modified_by"
+_INSERT = f"""
+    INSERT INTO articles AS a ({_INTO})
+    SELECT $1::varchar, given.id, given.version, {", ".join(map(_written, COLUMNS))},
+        $2::timestamptz, $3::varchar, $2::timestamptz, $3::varchar
+    FROM json_to_recordset($4::json) AS given
+        (id varchar, version integer, {", ".join(f"{field.name} {_KINDS[field.kind]}" for field in COLUMNS)})
+    ON CONFLICT (tenant_id, article_number)
+"""  # noqa: S608 - names of columns
+
+
+@hot_statement(
+    "find articles",
+    postgresql=f"""
+        SELECT found.* FROM unnest($2::varchar[]) AS wanted (number) CROSS JOIN LATERAL (
+            SELECT a.id, {", ".join(map(_read, COLUMNS))} FROM articles AS a
+            WHERE a.tenant_id = ANY(ARRAY[{_TENANT}]) AND a.article_number = wanted.number LIMIT 1 FOR UPDATE
+        ) AS found
+    """,  # noqa: S608 - names of columns
+)
+def _find(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+    tenant, numbers = params
+    return connection.execute(
+        f"SELECT id, {_LISTED} FROM articles"  # noqa: S608 - names of columns
+        " WHERE tenant_id = ? AND article_number IN (SELECT value FROM json_each(?))",
+        (tenant, msgspec.json.encode(numbers).decode()),
+    ).fetchall()
+
+
+@hot_statement(
+    "insert articles",
+    postgresql=f"WITH stored AS ({_INSERT} DO NOTHING RETURNING 1) SELECT count(*) FROM stored",  # noqa: S608
+)
+def _insert(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+    tenant, at, by, rows = params
+    marks = ", ".join("?" * (len(_KEYS) + 5))
+    # Nobody else writes meanwhile: what was looked for and not found is not there.
+    connection.executemany(
+        f"INSERT INTO articles ({_INTO}) VALUES ({marks})",  # noqa: S608 - names of columns
+        [(tenant, *row, at, by, at, by) for row in rows],
+    )
+    return [(len(rows),)]
+
+
+@hot_statement(
+    "update articles",
+    postgresql=f"""
+        {_INSERT} DO UPDATE SET
+            {", ".join(f"{name} = excluded.{name}" for name in _NAMES[1:])},
+            modified_at = excluded.modified_at, modified_by = excluded.modified_by,
+            version = a.version + excluded.version
+    """,
+)
+def _update(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+    """By the columns that change: SQLite writes every index of a column that is named, changed or not."""
+    tenant, at, by, articles = params
+    shapes: dict[tuple[bool, ...], list[Values]] = {}
+    for one in articles:
+        shape = tuple(map(ne, one.before, one.after))
+        values = (*compress(one.after, shape), at, by, one.changes, tenant, one.id)
+        shapes.setdefault(shape, []).append(values)
+    for shape, rows in shapes.items():
+        connection.executemany(_updating(shape), rows)
+    return ()
+
+
+@lru_cache(500)
+def _updating(shape: tuple[bool, ...]) -> str:
+    columns = "".join(f"{name} = ?, " for name in compress(_NAMES, shape))
+    return (
+        f"UPDATE articles SET {columns}modified_at = ?, modified_by = ?, version = version + ?"  # noqa: S608
+        " WHERE tenant_id = ? AND id = ?"
+    )

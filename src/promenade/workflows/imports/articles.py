@@ -1,0 +1,276 @@
+"""Articles, fast: what a row of an import must be is compiled from the declaration, and a portion is written set-wise.
+
+The fast way takes the rows that surely are good and whose outcome is plain: known texts, codes, prices and switches.
+Whatever is otherwise, wrong or merely unusual (an ID, a link, an annotation, a price with an exponent), is left to
+``others``, the importer that judges rows by the rules of authoring, so that its outcome is what those say. A test
+holds that both ways come to the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache, lru_cache
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from promenade import model
+from promenade.model.declare import Field, Kind
+from promenade.store.article_imports import (
+    COLUMNS,
+    ChangedArticle,
+    HeldArticle,
+    NewArticle,
+    find_articles,
+    insert_articles,
+    update_articles,
+)
+from promenade.store.changes import record_change
+from promenade.store.unit import Session
+from promenade.workflows.imports.importing import NumberedRow, Portion, RowFault, RowImporter, Stored
+
+__all__ = ["ArticleImporter"]
+
+_SOURCE = "IMPORTED"
+_SOURCES = ("MANUAL", "IMPORTED")  # EXTERNAL is of coupon codes
+_AUTHOR_MAX = 255
+_NUL = b"\\u0000"  # JSON has no other way to say it
+_AMOUNTS_MAX = 10_000
+
+Values = tuple[Any, ...]
+
+
+class ArticleImporter(RowImporter):
+    """Stores articles for ``user``; ``others`` stores the rows that are not plain, one portion after the other."""
+
+    def __init__(self, new_id: Callable[[], str], *, user: str, others: RowImporter) -> None:
+        self._new_id = new_id
+        self._user = user[:_AUTHOR_MAX]
+        self._others = others
+
+    async def store(self, session: Session, rows: Sequence[NumberedRow], *, at: datetime, keep_good: bool) -> Portion:
+        """See `RowImporter.store`. Of plain rows nothing goes into the audit trail: that is for the whole job."""
+        stored: list[Stored] = []
+        faults: list[RowFault] = []
+        for stage in _stages(rows):
+            if stage.plain:
+                stored += await self._upsert(session, stage.plain, at)
+            if stage.others:
+                portion = await self._others.store(session, stage.others, at=at, keep_good=keep_good)
+                stored += portion.stored
+                faults += portion.faults
+                if faults and not keep_good:
+                    return Portion(faults=tuple(faults))
+        stored.sort(key=_number)
+        return Portion(tuple(stored), tuple(faults))
+
+    async def _upsert(self, session: Session, plain: Sequence[_Plain], at: datetime) -> list[Stored]:
+        """Carry out plain rows as if one came after the other."""
+        done: list[Stored] = []
+        while plain:
+            held = await find_articles(session, {row.values[0] for row in plain})
+            articles = self._planned(plain, held)
+            new = [NewArticle(one.id, one.after, 1 + one.changes) for one in articles.values() if one.before is None]
+            count = await insert_articles(session, new, at=at, by=self._user) if new else 0
+            changed = [
+                ChangedArticle(one.id, one.before, one.after, one.changes)
+                for one in articles.values()
+                if one.before is not None and one.changes
+            ]
+            if changed:
+                await update_articles(session, changed, at=at, by=self._user)
+            missed = await _missed(session, new) if count < len(new) else frozenset()
+            for number, one in articles.items():
+                if number not in missed:
+                    done += one.stored
+            if count or changed:
+                # Promotions keep no more of an article than its number, which stays; the memory of articles goes
+                # whatever the ID. So one ID tells every process all that it needs.
+                await record_change(session, "Articles", (new or changed)[0].id, at=at)
+            plain = [row for row in plain if row.values[0] in missed]
+        return done
+
+    def _planned(self, plain: Sequence[_Plain], held: Mapping[str, HeldArticle]) -> dict[str, _Article]:
+        """What becomes of each article, by its number."""
+        fresh = _reading().fresh
+        articles: dict[str, _Article] = {}
+        for row in plain:
+            values = row.values
+            key: str = values[0]
+            article = articles.get(key)
+            if article is None:
+                there = held.get(key)
+                if there is None:
+                    article = articles[key] = _Article(self._new_id(), None, _merged(fresh, values))
+                    article.stored.append(Stored(row.number, article.id, True, key))
+                    continue
+                article = articles[key] = _Article(there.id, there.values, there.values)
+            after = _merged(article.after, values)
+            if after != article.after:
+                article.after = after
+                article.changes += 1
+            article.stored.append(Stored(row.number, article.id, False, key))
+        return articles
+
+
+@dataclass(slots=True)
+class _Article:
+    """An article on its way: as it was (None: it is new), as it is to be, and what is told of its rows."""
+
+    id: str
+    before: Values | None
+    after: Values
+    changes: int = 0
+    stored: list[Stored] = field(default_factory=list)
+
+
+def _merged(before: Values, given: Values) -> Values:
+    return tuple([old if new is UNSET else new for old, new in zip(before, given, strict=True)])
+
+
+async def _missed(session: Session, new: Sequence[NewArticle]) -> frozenset[str]:
+    """The numbers among ``new`` that somebody else has given to an article of his own a moment before."""
+    there = await find_articles(session, [one.values[0] for one in new])
+    ours = {one.id for one in there.values()}
+    return frozenset([one.values[0] for one in new if one.id not in ours])
+
+
+def _number(row: Stored) -> int:
+    return row.number
+
+
+# ---- stages -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Plain:
+    """A row that is surely good: its values by `COLUMNS`, UNSET where it says nothing."""
+
+    number: int
+    values: Values
+
+
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    """Rows that may be stored in any order, as far as plain ones and others are concerned."""
+
+    plain: list[_Plain] = field(default_factory=list)
+    others: list[NumberedRow] = field(default_factory=list)
+
+
+def _stages(rows: Sequence[NumberedRow]) -> Iterator[_Stage]:
+    """Rows in stages: one ends where a plain row and another speak of one article, so that the earlier comes first."""
+    stage = _Stage()
+    plain: set[str] = set()
+    others: set[str] = set()
+    for row in rows:
+        values = _values(row.text)
+        number = _number_in(row.text) if values is None else values[0]
+        if number in (plain if values is None else others):
+            yield stage
+            stage, plain, others = _Stage(), set(), set()
+        if values is not None:
+            stage.plain.append(_Plain(row.number, values))
+            plain.add(values[0])
+        else:
+            stage.others.append(row)
+            if number is not None:
+                others.add(number)
+    yield stage
+
+
+_ANYTHING = msgspec.json.Decoder(float_hook=str)
+
+
+def _number_in(text: bytes) -> str | None:
+    """The article number in a row, however wrong the rest is; None: there is none, and the row will not be stored."""
+    try:
+        row = _ANYTHING.decode(text)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+    number = row.get(COLUMNS[0].wire) if isinstance(row, dict) else None
+    return number if isinstance(number, str) else None
+
+
+# ---- reading ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """How rows are read: ``decode`` makes a struct in the order of `COLUMNS` of a JSON text, or raises.
+
+    ``fresh`` are the values of a new article that says nothing but its number; ``amounts`` the places of exact
+    numbers, and how each is read.
+    """
+
+    decode: Callable[[bytes], Any]
+    fresh: Values
+    amounts: tuple[tuple[int, Callable[[bytes], int | None]], ...]
+
+
+@cache
+def _reading() -> _Reading:
+    """Made from the declaration once, when the first row comes."""
+    first, *rest = COLUMNS
+    members = [(first.name, _type_of(first), msgspec.field(name=first.wire))]
+    members += [(one.name, _type_of(one) | UnsetType, msgspec.field(name=one.wire, default=UNSET)) for one in rest]
+    row = msgspec.defstruct("ArticleRow", members, forbid_unknown_fields=True, gc=False)
+    fresh = tuple([_SOURCE if one.name == "source" else one.default for one in COLUMNS])
+    amounts = tuple([(place, _amount(one)) for place, one in enumerate(COLUMNS) if one.kind is Kind.DECIMAL])
+    return _Reading(msgspec.json.Decoder(row).decode, fresh, amounts)
+
+
+def _type_of(declared: Field) -> Any:
+    """What a value may be; narrower than the declaration is no harm, others judge what does not fit."""
+    found: Any
+    if declared.kind is Kind.DECIMAL:
+        return Raw
+    if declared.kind is Kind.BOOLEAN:
+        found = bool
+    elif declared.code_list:
+        found = Literal[_SOURCES if declared.name == "source" else model.code_list(declared.code_list).codes]
+    elif declared.choices:
+        found = Literal[declared.choices]
+    else:
+        found = str if declared.length is None else Annotated[str, msgspec.Meta(max_length=declared.length)]
+    return found | None if declared.nullable else found
+
+
+def _amount(declared: Field) -> Callable[[bytes], int | None]:
+    """Reads amounts as programs write them, as a whole number of the last decimal; None is left to others."""
+    scale, whole = declared.scale or 0, (declared.precision or 0) - (declared.scale or 0)
+    form = re.compile(rb'("?)([0-9]{1,%d})(?:\.([0-9]{1,%d}))?\1' % (whole, scale))
+
+    @lru_cache(_AMOUNTS_MAX)
+    def read(text: bytes) -> int | None:
+        match = form.fullmatch(text)
+        return None if match is None else int(match[2] + (match[3] or b"").ljust(scale, b"0"))
+
+    return read
+
+
+def _values(text: bytes) -> Values | None:
+    """The values of a row that is plain; None: it is not."""
+    if _NUL in text:
+        return None
+    reading = _reading()
+    try:
+        values: Values = msgspec.structs.astuple(reading.decode(text))
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+    number = values[0]
+    if not number or number.isspace():
+        return None
+    for place, read in reading.amounts:
+        given = values[place]
+        if given is not UNSET:
+            text = bytes(given)
+            amount = None if text == b"null" else read(text)
+            if amount is None and text != b"null":
+                return None
+            values = (*values[:place], amount, *values[place + 1 :])
+    return values
