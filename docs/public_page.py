@@ -13,9 +13,13 @@ from odata_server.sql import functions
 from odata_server.sql import limits as sql
 from promenade import model
 from promenade.model.edm import MINOR_VERSION
+from promenade.web.bulk_import import JOBS_MAX
+from promenade.web.bulk_import import ROWS_MAX as IMPORT_ROWS_MAX
 from promenade.web.connection import HEAD_BYTES_MAX
 from promenade.web.endpoint import URL_BYTES_MAX
 from promenade.web.odata import ENTITIES_MAX, QUERY_SECONDS
+from promenade.web.row_cutter import ROW_BYTES_MAX
+from promenade.web.spool import SPOOLED_BYTES_MAX
 from promenade.workflows.authoring.planning import ROWS_MAX, UNIT_ROWS_MAX
 from promenade.workflows.campaigns import PROMOTIONS_MAX
 from promenade.workflows.templates import ROWS_MAX as TEMPLATE_ROWS_MAX
@@ -77,6 +81,8 @@ _ADDRESSES = (
     ("`GET ... /<navigation>/$ref`", "Addresses alone. PUT and DELETE set and clear a link to one.", "200, 204"),
     ("`POST /api/v1/<Collection>/$query`", "A list; the options are the body, as `text/plain`.", "200"),
     ("`POST /api/v1/$batch`", "Many requests in one: [Batches](#batches).", "200"),
+    ("`POST /api/v1/<Collection>:bulk-import`", "Many rows, in the background: [bulkImport](#bulkimport).", "202, 200"),
+    ("`GET /api/v1/jobs/<jobId>`", "Where an import stands.", "200"),
 )
 _ADDRESS_NOTE = "A slash at the end does not matter; HEAD is GET without its body. A key is `(<ID>)` or `(ID=<ID>)`."
 _OPTIONS = (
@@ -132,6 +138,7 @@ _RESPONSE_HEADERS = (
 )
 _STATUSES = (
     ("200, 201, 204", "Done: with an answer, created, without an answer."),
+    ("202", "Accepted: a job of its own does it."),
     ("304", "As it was: `If-None-Match` knew it."),
     ("400", "The request is malformed or breaks a rule; it fails again as it is."),
     ("401", "No token, or one that does not hold."),
@@ -143,6 +150,7 @@ _STATUSES = (
     ("412", "`If-Match` was not met."),
     ("413", "Too large."),
     ("424", "In a batch: another request failed that this one depends on."),
+    ("429", "Too many at once: again after `Retry-After` seconds."),
     ("500", "Our fault; the message quotes a correlation id and nothing else."),
     ("501", "Part of OData that is not offered."),
     ("503", "Not now: send it again, with growing waits."),
@@ -277,6 +285,10 @@ def _limits() -> list[tuple[str, str, str]]:
         ("Values of `in (...)`", str(sql.LIST_MAX), "400 `EXPRESSION_TOO_LARGE`"),
         ("Items of `$orderby`, of `$compute`", f"{sql.ORDER_MAX}, {sql.COMPUTE_MAX}", "400 `EXPRESSION_TOO_LARGE`"),
         ("Terms of `$search`", str(sql.SEARCH_TERMS_MAX), "400 `EXPRESSION_TOO_LARGE`"),
+        ("Rows of a bulk import", str(IMPORT_ROWS_MAX), "413 `TOO_MANY_ROWS`"),
+        ("Body of a bulk import", f"{SPOOLED_BYTES_MAX // mebibyte} MiB", "413 `BODY_TOO_LARGE`"),
+        ("A row of a bulk import", f"{ROW_BYTES_MAX // mebibyte} MiB", "413 `ROW_TOO_LARGE`"),
+        ("Bulk imports of a tenant that have not ended", str(JOBS_MAX), "429 `TOO_MANY_JOBS`"),
         ("Promotions of one `addPromotions`", str(PROMOTIONS_MAX), "400 `TOO_MANY_IDS`"),
         ("Parts of a template that is used", str(TEMPLATE_ROWS_MAX), "400 `TEMPLATE_TOO_LARGE`"),
     ]

@@ -8,12 +8,13 @@ from decimal import Decimal
 from types import MappingProxyType
 
 from docs.markdown import table
+from odata_server.edm import ComplexType, Function, NavigationProperty, Operation, Parameter, Primitive, Property
 from odata_server.edm import EntityType as OdataType
-from odata_server.edm import Function, NavigationProperty, Operation, Parameter, Primitive, Property
 from promenade import model
 from promenade.model import EntityType
 from promenade.model.declare import NONE, RO, RW, RW_RESTRICTED, Field, Kind, Link, Service
 from promenade.model.edm import edm_for
+from promenade.web.bulk_import import ALIAS
 from promenade.workflows.authoring.machines import MACHINES, Move
 
 __all__ = [
@@ -55,9 +56,24 @@ FAULTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "404 `NOT_FOUND`: no such template, or another tenant's",
             "400 `TEMPLATE_TOO_LARGE`: more than 10 000 parts",
         ),
+        "bulkImport": (
+            "400 `REQUIRED`, `NOT_NULLABLE`, `TYPE_MISMATCH`, `EMPTY`: no rows; `MALFORMED_BODY`: no JSON",
+            "400 `UNKNOWN_PROPERTY`, `TYPE_MISMATCH`, `UNSUPPORTED_MINOR_VERSION`: what the header says",
+            "400 `INVALID_KEY`, `KEYS_DIFFER`: the key is none, or not the same in both places",
+            "400 `NOT_IMPORTABLE`: another collection; what belongs to a row is imported inside of it",
+            "403 `FOREIGN_TENANT`, 404 `TENANT_NOT_FOUND`: a tenant that the caller may not name, or that is not there",
+            "413 `TOO_MANY_ROWS`, `ROW_TOO_LARGE`, `BODY_TOO_LARGE`: see the limits",
+            "429 `TOO_MANY_JOBS`, with `Retry-After`: four imports of the tenant have not ended",
+            "501 `NOT_IMPLEMENTED`: as a part of a batch",
+        ),
     }
 )
 """What each operation may refuse, beside what every request may meet."""
+_JOB_STATUS = (
+    f'`GET {_ROOT}/jobs/<jobId>`: `{{"jobId", "entity", "status", "totalRows", "rowsSucceeded", "rowsFailed", '
+    '"rowsSkipped", "createdAt", "startedAt", "completedAt", "message", "minorVersion"}`, until it is `SUCCEEDED` or '
+    "`FAILED`; then [ImportJobErrors](#importjoberrors) tells of the rows that failed"
+)
 
 
 # ---- types --------------------------------------------------------------------------------------------------------
@@ -270,11 +286,13 @@ def _move_row(move: Move) -> tuple[str, str, str]:
 
 def operations() -> str:
     """Every action and function."""
-    found = [one for several in EDM.operations.values() for one in several]
-    return "\n\n".join(_operation(one) for one in found)
+    return "\n\n".join(_operation(several) for several in EDM.operations.values())
 
 
-def _operation(one: Operation) -> str:
+def _operation(several: Sequence[Operation]) -> str:
+    one = several[0]
+    if one.binding_collection:
+        return _collection_operation(several)
     is_function = isinstance(one, Function)
     method, scope = ("GET", "PublicApi.Read") if is_function else ("POST", "PublicApi.Write")
     below = f"{_ROOT}/{one.binding}(<ID>)/" if one.binding else f"{_ROOT}/"
@@ -293,6 +311,34 @@ def _operation(one: Operation) -> str:
         ("Errors", "<br>".join(FAULTS[one.name])),
     ]
     return f"### {one.name}\n\n{kind}. {description_of(one)}\n\n{table(('', ''), rows)}"
+
+
+def _collection_operation(several: Sequence[Operation]) -> str:
+    """An action that some collections have."""
+    one = several[0]
+    bound = sorted(each.binding or "" for each in several)
+    forms = (f":{ALIAS}", f"/{EDM.namespace}.{one.name}", f"/{one.name}")
+    rows = [
+        ("Addresses", "<br>".join(f"`POST {_ROOT}/<Collection>{form}`" for form in forms)),
+        ("Collections", ", ".join(f"[{name}](#{name.lower()})" for name in bound)),
+        ("Scope", "`PublicApi.Write`"),
+        ("Header", "`Idempotency-Key`: repeats within 24 hours are answered with the job that is there, 200"),
+        ("Parameters", "<br>".join(_parameter_words(parameter) for parameter in one.parameters)),
+        ("Answer", '202 with `{"jobId", "statusUrl", "minorVersion"}`; 200 with the same for a repeat'),
+        ("Status", _JOB_STATUS),
+        ("Errors", "<br>".join(FAULTS[one.name])),
+    ]
+    return f"### {one.name}\n\nAction. {description_of(one)}\n\n{table(('', ''), rows)}"
+
+
+def _parameter_words(parameter: Parameter) -> str:
+    note = next((str(one.value) for one in parameter.annotations if one.term == "Core.Description"), "")
+    if not isinstance(parameter.type, ComplexType):
+        return f"`{parameter.name}`, required, in the body: {note}"
+    members = "; ".join(
+        f"`{one.name}`, {type_of(one)}: {description_of(one)}".rstrip(".") for one in parameter.type.properties
+    )
+    return f"`{parameter.name}`, in the body: {note} {members}."
 
 
 def _answer(one: Operation) -> str:

@@ -38,8 +38,9 @@ from promenade.workflows.imports.accepting import (
 )
 from promenade.workflows.imports.ownership import tenant_of_import
 
-__all__ = ["JOBS_MAX", "ROWS_MAX", "BulkImport", "status_url"]
+__all__ = ["ALIAS", "JOBS_MAX", "ROWS_MAX", "BulkImport", "status_url"]
 
+ALIAS = "bulk-import"
 ROWS_MAX = 10_000  # of one request (specification, Limits)
 JOBS_MAX = 4  # of one tenant that have not ended, with those that are being received
 LARGE_BODIES_MAX = 16  # being received by this process, of all tenants: each may take 64 MiB of disk
@@ -60,7 +61,7 @@ class BulkImport:
 
     def endpoints(self) -> list[PublicEndpoint]:
         """Each form of the address."""
-        routes = (f"{{entity}}:{_ALIAS}", f"{{entity}}/PublicAPI.{BULK_IMPORT}", f"{{entity}}/{BULK_IMPORT}")
+        routes = (f"{{entity}}:{ALIAS}", f"{{entity}}/PublicAPI.{BULK_IMPORT}", f"{{entity}}/{BULK_IMPORT}")
         handlers = {"POST": self._import}
         return [
             PublicEndpoint(f"{PUBLIC_ROOT}/{route}", handlers, self._authenticator.authenticate) for route in routes
@@ -114,9 +115,6 @@ class BulkImport:
             unfinished_max=JOBS_MAX,
         )
         return await accept_import(self._context, tenant_id, order, pack(rows))
-
-
-_ALIAS = "bulk-import"
 
 
 def _importable(name: str) -> str:

@@ -14,6 +14,7 @@ from odata_server.openapi.parts import Security
 from promenade import model
 from promenade.model.declare import NONE, RW_RESTRICTED, Service
 from promenade.model.edm import MINOR_VERSION, edm_for
+from promenade.web.import_openapi import with_imports
 
 __all__ = ["VERSION", "render_public_openapi"]
 
@@ -87,7 +88,7 @@ def render_public_openapi(*, whole: bool = False) -> bytes:
         whole=whole,
         own_schemas={"Problem": _PROBLEM},
     )
-    return msgspec.json.encode(document)
+    return msgspec.json.encode(with_imports(document))
 
 
 def _scopes(access: Access) -> Sequence[str]:
