@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from promenade.workflows.clockwork import purges
+from promenade.workflows.clockwork import paced, purges
 from promenade.workflows.context import Retention
 from tests.workflows.purging.attic import Attic
 from tests.workflows.shop import NOON, open_shop
@@ -55,7 +55,7 @@ async def test_each_tenant_has_its_turn(attic: Attic, monkeypatch: pytest.Monkey
             await shop.put(
                 "outbox_events", id=str(uuid.uuid4()), kind="X", payload=b"{}", created_at=OLD, dispatched_at=OLD
             )
-    monkeypatch.setattr(purges, "RUN_SECONDS", 0.02)
+    monkeypatch.setattr(paced, "RUN_SECONDS", 0.02)
     assert await attic.purge("events") == 6
     assert await attic.ids("outbox_events") == set()
 

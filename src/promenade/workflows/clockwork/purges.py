@@ -6,7 +6,6 @@ is. A run stops after about a second and is due again at once while there is mor
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from functools import partial
@@ -23,9 +22,9 @@ from promenade.store.purging import (
     purge_sold_iterations,
     remove_condemned,
 )
-from promenade.store.tenants import read_tenants
 from promenade.store.unit import Session
 from promenade.workflows.clockwork.jobs import Ran, clock_job
+from promenade.workflows.clockwork.paced import Pace, tenant_by_tenant
 from promenade.workflows.context import Context
 
 __all__ = [
@@ -42,40 +41,9 @@ __all__ = [
 T = TypeVar("T")
 
 EVERY = timedelta(hours=1)
-RUN_SECONDS = 1.0
-REST_SECONDS_MAX = 0.2
-REST = 2  # times as long as a unit took: tills have the rest
 UNIT_ROWS = 40  # looked at, and perhaps deleted, in one unit of work: 2 to 5 ms of processor time on SQLite
 CONDEMNED_FOR = timedelta(minutes=5)  # longer than a confirm that has found its iteration can take
 NOTIFICATIONS_DAYS = 90  # finished deliveries, or for as long as their events
-
-
-class _Pace:
-    """Units one after another, each followed by a rest, until a run has taken long enough."""
-
-    def __init__(self) -> None:
-        self._now = asyncio.get_running_loop().time
-        self._ends = self._now() + RUN_SECONDS
-        self.done = 0
-
-    @property
-    def is_over(self) -> bool:
-        return self._now() >= self._ends
-
-    async def rest_after(self, began: float) -> None:
-        await asyncio.sleep(min(REST * (self._now() - began), REST_SECONDS_MAX))
-
-    async def while_more(self, unit: Callable[[], Awaitable[tuple[int, bool]]]) -> bool:
-        """Repeat ``unit``, which tells how much it did and whether there is more; False: the time is over."""
-        while not self.is_over:
-            began = self._now()
-            done, more = await unit()
-            self.done += done
-            if done or more:
-                await self.rest_after(began)
-            if not more:
-                return True
-        return False
 
 
 @clock_job("purge.iterations", every=EVERY)
@@ -109,7 +77,7 @@ async def iterations(context: Context, cursor: str | None) -> Ran:
         )
         return stretch.gone, not stretch.ended
 
-    pace = _Pace()
+    pace = Pace()
     finished = [await pace.while_more(part) for part in (condemned, sales, walk)]
     return Ran(pace.done, more=not all(finished), cursor=place.encode())
 
@@ -119,7 +87,7 @@ async def old_events(context: Context, cursor: str | None) -> Ran:
     """Delete events after `Retention.events` days that were dispatched and that no delivery waits for."""
     before = context.clock() - timedelta(days=context.retention.events)
 
-    async def of_tenant(tenant_id: str, pace: _Pace) -> bool:
+    async def of_tenant(tenant_id: str, pace: Pace) -> bool:
         since: datetime | None = START.at
 
         async def unit() -> tuple[int, bool]:
@@ -134,7 +102,7 @@ async def old_events(context: Context, cursor: str | None) -> Ran:
 
         return await pace.while_more(unit)
 
-    return await _tenant_by_tenant(context, cursor, of_tenant)
+    return await tenant_by_tenant(context, cursor, of_tenant)
 
 
 @clock_job("purge.notifications", every=EVERY)
@@ -142,7 +110,7 @@ async def notifications(context: Context, cursor: str | None) -> Ran:
     """Delete what finished deliveries came to, after `NOTIFICATIONS_DAYS`, or `Retention.events` if longer."""
     before = context.clock() - timedelta(days=max(NOTIFICATIONS_DAYS, context.retention.events))
 
-    async def of_tenant(tenant_id: str, pace: _Pace) -> bool:
+    async def of_tenant(tenant_id: str, pace: Pace) -> bool:
         after: str | None = ""
 
         async def unit() -> tuple[int, bool]:
@@ -159,7 +127,7 @@ async def notifications(context: Context, cursor: str | None) -> Ran:
 
         return await pace.while_more(unit)
 
-    return await _tenant_by_tenant(context, cursor, of_tenant)
+    return await tenant_by_tenant(context, cursor, of_tenant)
 
 
 @clock_job("purge.jobs", every=EVERY)
@@ -173,7 +141,7 @@ async def jobs(context: Context, cursor: str | None) -> Ran:
         )
         return gone, gone == UNIT_ROWS
 
-    pace = _Pace()
+    pace = Pace()
     finished = [await pace.while_more(partial(ended, status)) for status in ("COMPLETED", "FAILED")]
     return Ran(pace.done, more=not all(finished))
 
@@ -183,21 +151,6 @@ async def secrets(context: Context, cursor: str | None) -> Ran:
     """Forget secrets of webhooks that were replaced and sign no more."""
     at = context.clock()
     return Ran(await _written(context, lambda session: purge_secrets(session, at=at)))
-
-
-async def _tenant_by_tenant(
-    context: Context, cursor: str | None, of_tenant: Callable[[str, _Pace], Awaitable[bool]]
-) -> Ran:
-    """Do each tenant after the one that ``cursor`` names, until the time is over."""
-    tenants = [row.tenant_id for row in await context.database.read(read_tenants, system=True)]
-    pace = _Pace()
-    done_until = cursor
-    for tenant_id in tenants:
-        if cursor is None or tenant_id > cursor:
-            if not await of_tenant(tenant_id, pace):
-                return Ran(pace.done, more=True, cursor=done_until)
-            done_until = tenant_id
-    return Ran(pace.done)
 
 
 async def _written(context: Context, work: Callable[[Session], Awaitable[T]]) -> T:
