@@ -49,6 +49,10 @@ class Portion:
 class RowImporter(Protocol):
     """Stores rows of one entity set, each validated exactly as a single create of it is."""
 
+    def prepare(self, rows: Sequence[NumberedRow]) -> None:
+        """Do what needs no database with rows that are to be stored next, before a unit of work begins for them."""
+        return
+
     async def store(self, session: Session, rows: Sequence[NumberedRow], *, at: datetime, keep_good: bool) -> Portion:
         """Store a portion of rows within the unit of work of ``session``; it may be repeated from the start.
 

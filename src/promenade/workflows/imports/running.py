@@ -41,7 +41,7 @@ _log = structlog.get_logger(__name__)
 
 
 class Importers(Protocol):
-    """Gives the importer of an entity set; a new one for each unit of work."""
+    """Gives an importer of an entity set, for one slice of rows or for all of a job."""
 
     def __call__(self, entity: str, context: Context, *, tenant_id: str, user: str, source: str) -> RowImporter: ...
 
@@ -180,11 +180,13 @@ class ImportRun:
         held = self.held
         offset = held.offset + len(few)
         next_part, offset = (held.next_part, offset) if offset < of else (held.next_part + 1, 0)
+        importer = self._importer()
+        await asyncio.to_thread(importer.prepare, few)
 
         async def work(session: Session) -> tuple[Counts, Ended | None]:
             at = self._context.clock()
             await import_work.advance(session, held, next_part=next_part, at=at, lease_seconds=self._lease_seconds)
-            portion = await self._importer().store(session, few, at=at, keep_good=True)
+            portion = await importer.store(session, few, at=at, keep_good=True)
             _check(portion, few)
             counts = counted(held, portion)
             await note_portion(session, held, portion, counts, at=at, new_id=self._context.new_id)
@@ -242,7 +244,8 @@ class ImportRun:
                     raise _Stopped
                 if told.is_lost:
                     raise LeaseLost
-                few = rows[done:][: self._pace.rows]
+                # On SQLite the writer is held until all are stored, and small slices only make that longer.
+                few = rows if session.dialect == "sqlite" else rows[done:][: self._pace.rows]
                 await self._store_few(session, importer, few, at)
                 done += len(few)
                 told.rows += len(few)
@@ -255,12 +258,14 @@ class ImportRun:
     ) -> None:
         session.renew()
         began = time.monotonic()
+        if session.dialect == "postgresql":
+            await asyncio.to_thread(importer.prepare, few)
         portion = await importer.store(session, few, at=at, keep_good=False)
         if portion.faults:
             raise _Faulty(portion.faults)
         _check(portion, few)
-        self._pace.worked(len(few), time.monotonic() - began)
-        if session.dialect == "postgresql":  # on SQLite the writer would be held meanwhile
+        if session.dialect == "postgresql":  # on SQLite the writer would be held while it rests
+            self._pace.worked(len(few), time.monotonic() - began)
             await self._pace.rest()
 
     async def _fail(self, faults: Sequence[RowFault]) -> None:

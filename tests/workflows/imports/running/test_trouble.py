@@ -56,7 +56,7 @@ class Failing(Database):
 
 
 @dataclass
-class Patient:
+class Patient(RowImporter):
     """An importer that waits for something with each slice; for PostgreSQL, where a unit may."""
 
     goods: Goods
@@ -243,7 +243,7 @@ async def test_rows_that_count_at_once_are_told_of_meanwhile_and_keep_the_lease(
         yard.shop.later(seconds=1)
         while True:
             (work,), job = await yard.every("import_work"), await yard.job(job_id)
-            if work.lease_until > before.lease_until and job.message.startswith("8 of 30"):
+            if work.lease_until > before.lease_until and job.message.startswith("10 of 30"):
                 break
         told.append(job.message)
         assert await yard.numbers() == [], "something can be seen before all is stored"
@@ -254,7 +254,7 @@ async def test_rows_that_count_at_once_are_told_of_meanwhile_and_keep_the_lease(
     yard.importers = importers  # type: ignore[method-assign]
     async with asyncio.timeout(30):
         await yard.worker(lease_seconds=1).run_once()
-    assert told[1] == "8 of 30 rows have been checked; none counts until all have."
+    assert told[1] == "10 of 30 rows have been checked; none counts until all have."
     assert (await yard.job(job_id)).rows_succeeded == 30
 
 

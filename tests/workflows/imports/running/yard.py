@@ -43,7 +43,7 @@ def parts_of(rows: Iterable[dict[str, Any]], size: int) -> list[Part]:
 
 
 @dataclass
-class Goods:
+class Goods(RowImporter):
     """Stores rows as articles, by two statements a slice; ``before`` is called with each slice that comes."""
 
     user: str
