@@ -38,7 +38,6 @@ _GRACE_SECONDS = 8.0
 _IDLE_SECONDS_MAX = 60
 _WATCH_SECONDS = 1.0
 _TOLD_SECONDS = 60.0
-_HELD_BYTES_MAX = 1024 * 1024
 _BACKLOG = 256
 _log = structlog.get_logger("promenade.web")
 
@@ -69,47 +68,6 @@ async def listening(app: ASGIApp, listener: socket.socket, material: TlsMaterial
         yield
     finally:
         await served.close()
-
-
-class _Gate(asyncio.Protocol):
-    """A connection until its handshake is done; holds what comes right behind that until requests can be read."""
-
-    def __init__(self, listener: _Listener) -> None:
-        self._listener = listener
-        self._held: list[bytes] = []
-        self._held_bytes = 0
-        self._connection: PeerConnection | None = None
-        self.is_lost = False
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        # The listener's sockets make no other transports.
-        self._listener.greet(transport, self)  # type: ignore[arg-type]
-
-    def data_received(self, data: bytes) -> None:
-        self._held_bytes += len(data)
-        if self._connection is not None:
-            self._connection.data_received(data)
-        elif self._held_bytes <= _HELD_BYTES_MAX:
-            self._held.append(data)
-        else:
-            self.is_lost = True
-
-    def eof_received(self) -> None:
-        self.is_lost = True
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self.is_lost = True
-        if self._connection is not None:  # this was on its way when the connection was handed over
-            self._connection.connection_lost(exc)
-
-    def hand_over(self, transport: asyncio.Transport, connection: PeerConnection) -> None:
-        """Let requests be read, those that are here already first."""
-        self._connection = connection
-        transport.set_protocol(connection)
-        connection.connection_made(transport)
-        for data in self._held:
-            connection.data_received(data)
-        self._held.clear()
 
 
 class _Pace:
@@ -166,29 +124,27 @@ class _Listener:
         self._state = ServerState()
         self._pace = _Pace()
         self._failures = _Failures()
-        self._greeted: dict[asyncio.Transport, tuple[str, asyncio.Task[None]]] = {}
-        self._server: asyncio.Server | None = None
-        self._watch: asyncio.Task[None] | None = None
+        self._greeted: dict[asyncio.Task[None], str] = {}
+        self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
         self._config.load()
         self._date()
         await asyncio.to_thread(self._material.refresh)
-        await self._serve()
-        self._watch = asyncio.create_task(self._watching(), name="files of TLS")
+        self._socket.setblocking(False)
+        self._socket.listen(_BACKLOG)
+        self._tasks = [
+            asyncio.create_task(self._watching(), name="files of TLS"),
+            asyncio.create_task(self._accepting(), name="clients with certificates"),
+        ]
 
     async def close(self) -> None:
         loop = asyncio.get_running_loop()
-        if self._server is not None:
-            self._server.close()
-        else:
-            self._socket.close()
-        if self._watch is not None:
-            self._watch.cancel()
-        tasks = [task for _, task in self._greeted.values()]
-        for task in tasks:
+        ending = [*self._tasks, *self._greeted]
+        for task in ending:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*ending, return_exceptions=True)
+        self._socket.close()
         for connection in self._connections():
             connection.shutdown()
         latest = loop.time() + _GRACE_SECONDS
@@ -200,59 +156,56 @@ class _Listener:
         for connection in self._connections():
             connection.transport.abort()
 
-    def greet(self, transport: asyncio.Transport, gate: _Gate) -> None:
+    async def _accepting(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                client, address = await loop.sock_accept(self._socket)
+            except OSError as error:  # such as too many files being open, which others may close
+                _log.error("clients with certificates cannot be accepted", error=str(error))
+                await asyncio.sleep(_WATCH_SECONDS)
+                continue
+            self._greet(client, str(address[0]))
+
+    def _greet(self, client: socket.socket, address: str) -> None:
         """Begin the handshake of a connection, unless there are too many."""
-        address = _address(transport)
-        from_there = sum(one == address for one, _ in self._greeted.values())
+        from_there = sum(one == address for one in self._greeted.values())
         from_there += sum((one.client or ("",))[0] == address for one in self._connections())
         total = len(self._greeted) + len(self._state.connections)
         if total >= CONNECTIONS_MAX or from_there >= CONNECTIONS_PER_ADDRESS_MAX:
             self._failures.note(address, ConnectionRefusedError())
-            transport.abort()
+            client.close()
             return
-        transport.pause_reading()  # or what the client says first would be lost before it can be read
-        task = asyncio.create_task(self._shake_hands(transport, gate, address), name="TLS handshake")
-        self._greeted[transport] = (address, task)
-        task.add_done_callback(lambda _: self._greeted.pop(transport, None))
+        task = asyncio.create_task(self._shake_hands(client, address), name="TLS handshake")
+        self._greeted[task] = address
+        task.add_done_callback(lambda done: self._greeted.pop(done, None))
 
-    async def _shake_hands(self, transport: asyncio.Transport, gate: _Gate, address: str) -> None:
+    async def _shake_hands(self, client: socket.socket, address: str) -> None:
         loop = asyncio.get_running_loop()
-        tls: asyncio.Transport | None = None
-        error: Exception | None = None
+        taken = False
         try:
             async with asyncio.timeout(HANDSHAKE_SECONDS_MAX):
                 await self._pace.turn()
                 context = self._material.context
-                if context is None or transport.is_closing():
+                if context is None:  # none of the files could be read yet
                     raise ConnectionAbortedError
-                tls = await loop.start_tls(
-                    transport,
-                    gate,
-                    context,
-                    server_side=True,
+                client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                taken = True  # from here on the loop closes it
+                await loop.connect_accepted_socket(
+                    lambda: PeerConnection(config=self._config, server_state=self._state, app_state={}, _loop=loop),
+                    client,
+                    ssl=context,
                     ssl_handshake_timeout=HANDSHAKE_SECONDS_MAX,
                     ssl_shutdown_timeout=_SHUTDOWN_SECONDS_MAX,
                 )
         except Exception as failed:  # whatever a stranger makes of a handshake, it has failed, and that is all
-            error = failed
-        # A connection that ends in the middle of its handshake may come out as if it had succeeded.
-        if tls is None or tls.is_closing() or tls.get_extra_info("ssl_object") is None or gate.is_lost:
-            self._failures.note(address, error or ConnectionResetError())
-            transport.abort()
-            return
-        gate.hand_over(tls, self._connection(loop))
-
-    def _connection(self, loop: asyncio.AbstractEventLoop) -> PeerConnection:
-        return PeerConnection(config=self._config, server_state=self._state, app_state={}, _loop=loop)
+            self._failures.note(address, failed)
+        finally:
+            if not taken:
+                client.close()
 
     def _connections(self) -> list[Any]:
         return list(self._state.connections)
-
-    async def _serve(self) -> None:
-        """Listen, as soon as there is something to shake hands with."""
-        if self._server is None and self._material.context is not None:
-            loop = asyncio.get_running_loop()
-            self._server = await loop.create_server(lambda: _Gate(self), sock=self._socket, backlog=_BACKLOG)
 
     async def _watching(self) -> None:
         loop = asyncio.get_running_loop()
@@ -262,14 +215,8 @@ class _Listener:
             self._failures.tell(loop.time())
             try:
                 await asyncio.to_thread(self._material.refresh)
-                await self._serve()
             except Exception:  # the next second may be better, and connections are served by what there was
                 _log.exception("the files of TLS could not be looked at")
 
     def _date(self) -> None:
         self._state.default_headers = [(b"date", formatdate(usegmt=True).encode("ascii"))]
-
-
-def _address(transport: asyncio.Transport) -> str:
-    peer = transport.get_extra_info("peername")
-    return str(peer[0]) if isinstance(peer, tuple | list) and peer else ""
