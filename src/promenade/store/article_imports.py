@@ -118,9 +118,9 @@ def _number(row: Values) -> str:
 # ---- statements ---------------------------------------------------------------------------------------------------
 #
 # PostgreSQL gets all rows as one text of JSON, which takes the driver and the server less time than arrays or a row at
-# a time. It is to go to articles by the index of their numbers. To its planner a table that it knows nothing of looks as
-# if each index that begins with the tenant were as good, and it keeps to that for minutes: through all articles of the
-# tenant for each one that is looked for. Said often enough, a tenant looks as common as it is.
+# a time. It is to go to articles by the index of their numbers. But to its planner a table that it knows nothing of
+# looks as if each index that begins with the tenant were as good, and it keeps to one for minutes: through all articles
+# of the tenant for each one that is looked for. A tenant that is said often enough looks as common as it is.
 
 _TENANT = ", ".join(["$1::varchar"] * 40)
 

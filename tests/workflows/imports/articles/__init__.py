@@ -1,0 +1,1 @@
+"""Articles by the fast way."""
