@@ -6,6 +6,7 @@ whatever process, one makes a job and the others find it (reliability I1).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -161,8 +162,11 @@ async def read_job(session: Session, job_id: str) -> JobStatus | None:
     return JobStatus(*tuple(rows[0])) if rows else None
 
 
-async def remove_remains(session: Session, job_ids: list[str]) -> None:
-    """Delete what is kept for jobs that are deleted. Their keys stay: a repeat of the request is no new job."""
+async def remove_remains(session: Session, job_ids: Sequence[str]) -> None:
+    """Delete what is kept for jobs that are deleted: rows that were received, work, the twin in ArticleImportJobs.
+
+    Their keys stay for their 24 hours, for a repeat of the request is no new job; and so do messages of master data.
+    """
     twins = table("ArticleImportJobs")
     for rows in (table("import_parts"), _WORK):
         await session.rowcount(delete(rows).where(rows.c.job_id.in_(job_ids)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from promenade.errors import Conflict
+from promenade.store.import_jobs import remove_remains
 from promenade.workflows.authoring.callbacks import check_callback
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.unit import Act, Unit, Write
@@ -24,3 +25,9 @@ class _ImportJobs(Rules):
             elif write.act is Act.UPDATE:
                 check_callback(unit, write, "callback_url")
         return []
+
+    async def store(self, unit: Unit, writes: Sequence[Write]) -> None:
+        """What else is kept for a job goes with it; the job itself is held, so that no worker has it."""
+        deleted = [write.id for write in writes if write.act is Act.DELETE]
+        if deleted:
+            await remove_remains(unit.session, deleted)
