@@ -1,0 +1,72 @@
+"""Workers that die before a chosen statement: `python -m tests.reliability.imports.kills.dying VERB URL`.
+
+For step 1, 2, 3 ... a tenant of its own, t001, t002, t003 ..., sends a job, and a forked process that works on it exits
+before its n-th statement. The last one finds no n-th statement and ends well. Prints how many processes died. VERB says
+what kind of job: see `JOBS`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+from promenade.store.session import open_database
+from promenade.worker.import_pace import ImportPace
+from promenade.workflows.imports.importers import importer_for
+from promenade.workflows.imports.running import ImportRun, claim_import
+from tests.reliability.crashing import DyingDatabase, die_before_each_statement
+from tests.workflows.imports.running.yard import Yard, open_yard
+
+__all__ = ["JOBS", "ROWS", "WRONG", "opened_yard", "sent", "tenant"]
+
+ROWS = 25
+WRONG = 14  # the row that cannot be stored, where there is one
+
+JOBS: dict[str, dict[str, Any]] = {
+    "batch": {"source": "POS_BATCH", "continue_on_error": True},
+    "whole": {"continue_on_error": False},
+    "faulty": {"continue_on_error": False},
+}
+"""How each kind of job is sent: rows that count one by one, all at once, and all at once with one that is wrong."""
+
+
+def tenant(step: int) -> str:
+    return f"t{step:03}"
+
+
+def sent(verb: str) -> list[dict[str, Any]]:
+    """The rows of a job: of those of a batch and of a faulty job one is wrong, and one of a batch is there twice."""
+    rows = [{"articleNumber": f"A{number}", "name": f"Article {number}"} for number in range(1, ROWS + 1)]
+    if verb != "whole":
+        rows[WRONG - 1]["status"] = "SOUR"
+    if verb == "batch":
+        rows[ROWS - 1]["articleNumber"] = "A1"
+    return rows
+
+
+@asynccontextmanager
+async def opened_yard(url: str, *, is_new: bool = False) -> AsyncIterator[Yard]:
+    """The yard at ``url``, with the importers of the service."""
+    database = await open_database(url)
+    try:
+        yield await open_yard(database, is_new=is_new)
+    finally:
+        await database.close()
+
+
+async def import_and_die(verb: str, url: str, step: int) -> None:
+    async with opened_yard(url) as yard:
+        await yard.accept(sent(verb), tenant=tenant(step), **JOBS[verb])
+        context = replace(yard.context, database=DyingDatabase(yard.context.database, step))
+        held = await claim_import(context, after=tenant(step - 1))
+        assert held is not None
+        assert held.tenant_id == tenant(step)
+        await ImportRun(context, held, importer_for, ImportPace(context.tills), lambda: False).carry_out()
+
+
+if __name__ == "__main__":
+    of, at = sys.argv[1:]
+    die_before_each_statement(lambda step: import_and_die(of, at, step))
