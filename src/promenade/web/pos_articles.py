@@ -27,7 +27,13 @@ from promenade.web.pos_article_messages import (
     ImportArticlesResponse,
     article_addresses,
 )
-from promenade.workflows.article_import import ImportedArticles, accept_article_batch, import_articles, require_room
+from promenade.workflows.article_import import (
+    ImportedArticles,
+    ImportTurns,
+    accept_article_batch,
+    import_articles,
+    require_room,
+)
 from promenade.workflows.context import Context
 
 __all__ = ["PosArticles"]
@@ -43,6 +49,7 @@ class PosArticles:
     def __init__(self, context: Context, authenticator: Authenticator) -> None:
         self._context = context
         self._authenticator = authenticator
+        self._turns = ImportTurns()
 
     def endpoints(self) -> list[Endpoint]:
         """The routes."""
@@ -63,7 +70,8 @@ class PosArticles:
         """Add and change articles, each on its own, and tell what became of each. Sent again, it changes nothing."""
         caller = await self._caller(scope)
         received = await _cut(await read_body(scope, receive, BODY_BYTES_MAX), ARTICLES_MAX)
-        done = await import_articles(self._context, caller.tenant_id, caller.user, article_texts(received.articles))
+        texts = article_texts(received.articles)
+        done = await import_articles(self._context, caller.tenant_id, caller.user, texts, self._turns)
         return _answer(scope, _told(done))
 
     async def _import_batch(self, scope: Scope, receive: Receive) -> Answer:

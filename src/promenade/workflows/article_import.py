@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
+from types import TracebackType
 
 from promenade.store.authored import insert_rows
 from promenade.store.import_parts import NumberedRow, pack
@@ -15,9 +18,20 @@ from promenade.workflows.imports.accepting import Accepted, ImportOrder, accept_
 from promenade.workflows.imports.importers import importer_for
 from promenade.workflows.imports.importing import Portion, RowFault, RowImporter, Stored
 
-__all__ = ["UNFINISHED_BATCHES_MAX", "ImportedArticles", "accept_article_batch", "import_articles", "require_room"]
+__all__ = [
+    "UNFINISHED_BATCHES_MAX",
+    "ImportTurns",
+    "ImportedArticles",
+    "accept_article_batch",
+    "import_articles",
+    "require_room",
+]
 
-PORTION_ROWS = 50  # a unit of so many holds no till up for longer than a basket takes
+# What a portion changes makes every till of the tenant read its catalogue again: so there are few portions rather than
+# small ones, and time for tills to price after each.
+PORTION_ROWS = 250
+REST = 3.0  # times as long as the portion before took, beside tills
+REST_SECONDS_MIN, REST_SECONDS_MAX = 0.1, 1.0
 UNFINISHED_BATCHES_MAX = 16
 _ENTITY = "Articles"
 _CALL, _BATCH = "POS", "POS_BATCH"
@@ -32,7 +46,55 @@ class ImportedArticles:
     faults: list[RowFault] = field(default_factory=list)
 
 
-async def import_articles(context: Context, tenant_id: str, user: str, articles: Iterable[bytes]) -> ImportedArticles:
+class ImportTurns:
+    """Whose turn it is to store a portion: calls of one tenant in this process store one after the other.
+
+    Without turns the rests of many calls would be filled by each other's portions, and tills would never come to price.
+    """
+
+    __slots__ = ("_turns",)
+
+    def __init__(self) -> None:
+        self._turns: dict[str, _Turn] = {}
+
+    def of(self, tenant_id: str) -> _Turn:
+        """The turns of a tenant that exists."""
+        return self._turns.setdefault(tenant_id, _Turn())
+
+
+class _Turn:
+    """Held while a portion is stored; whoever waits first gets it first, once tills have had their time."""
+
+    __slots__ = ("_began", "_lock", "_rested_at")
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+        self._began = self._rested_at = float("-inf")
+
+    async def __aenter__(self) -> None:
+        await self._lock.acquire()
+        try:
+            # A rest comes before the next portion, not after the last: nobody waits for one that nothing follows.
+            await asyncio.sleep(max(0.0, self._rested_at - time.monotonic()))
+        except BaseException:
+            self._lock.release()
+            raise
+        self._began = time.monotonic()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._lock.release()
+
+    def rest(self) -> None:
+        """Let tills have their time after this portion."""
+        now = time.monotonic()
+        self._rested_at = now + min(max(REST_SECONDS_MIN, REST * (now - self._began)), REST_SECONDS_MAX)
+
+
+async def import_articles(
+    context: Context, tenant_id: str, user: str, articles: Iterable[bytes], turns: ImportTurns
+) -> ImportedArticles:
     """Store articles, each a JSON text and each on its own, a portion to a unit of work.
 
     When this raises Unavailable, portions before may be stored; to send all again is harmless.
@@ -40,8 +102,12 @@ async def import_articles(context: Context, tenant_id: str, user: str, articles:
     importer = importer_for(_ENTITY, context, tenant_id=tenant_id, user=user, source=_CALL)
     call = _Call(context, tenant_id, user, importer, context.new_id())
     done = ImportedArticles()
+    turn = turns.of(tenant_id)
     for rows in _portions(articles):
-        portion = await call.store(rows)
+        async with turn:
+            portion = await call.store(rows)
+            if portion.stored and context.tills.are_there():
+                turn.rest()
         done.stored += portion.stored
         done.faults += portion.faults
     return done

@@ -1,0 +1,1 @@
+"""Articles that tills import, over real HTTP, on SQLite and PostgreSQL."""

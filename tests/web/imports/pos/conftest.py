@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,13 +13,38 @@ from typing import Any
 import httpx2
 import pytest
 
+from promenade.store.catalogue import record_change
+from promenade.store.rows import insert_rows
+from promenade.store.session import open_database
+from promenade.store.unit import Session
 from tests.kit.databases import DIALECTS, Databases
 from tests.kit.service import Service, promenade
-from tests.web.conftest import SHOP_ID, TENANT, Shop, furnish, make_client, run
+from tests.web.conftest import OPENED, TENANT, Shop, furnish, make_client, run
 
 OTHER = "other"
 ENDED = ("SUCCEEDED", "FAILED")
 SECONDS_MAX = 60.0
+STATUSES = ("QUEUED", "RUNNING", "SUCCEEDED", "FAILED")
+_GROUP_OFFER, _GIFT_OFFER = str(uuid.UUID(int=0xB1)), str(uuid.UUID(int=0xB2))
+_OFFERS: dict[str, list[dict[str, Any]]] = {
+    "ArticleGroups": [{"ID": str(uuid.UUID(int=0xA1)), "groupId": "SALE", "name": "On sale"}],
+    "Promotions": [
+        {"ID": _GROUP_OFFER, "name": "A half off SALE", "status": "ACTIVE", "type": "ARTICLE"},
+        {"ID": _GIFT_OFFER, "name": "A gift with TRIGGER", "status": "ACTIVE", "type": "ARTICLE"},
+    ],
+    "Conditions": [
+        {"ID": str(uuid.UUID(int=0xC1)), "promotion_ID": _GROUP_OFFER, "sequence": 1}
+        | {"conditionType": "ARTICLE_GROUP", "articleGroupId": "SALE"},
+        {"ID": str(uuid.UUID(int=0xC2)), "promotion_ID": _GIFT_OFFER, "sequence": 1}
+        | {"conditionType": "ARTICLE", "articleNumber": "TRIGGER"},
+    ],
+    "DiscountActions": [
+        {"ID": str(uuid.UUID(int=0xD1)), "promotion_ID": _GROUP_OFFER, "actionType": "ARTICLE_GROUP"}
+        | {"targetArticleGroupId": "SALE", "discountType": "PERCENTAGE", "discountValue": 50},
+        {"ID": str(uuid.UUID(int=0xD2)), "promotion_ID": _GIFT_OFFER, "actionType": "FREE_ITEM"}
+        | {"freeItemArticleNumber": "GIFT", "freeItemQuantity": 1},
+    ],
+}
 
 
 @dataclass
@@ -80,6 +106,26 @@ class Till:
         return items
 
 
+async def _furnish_offers(database_url: str) -> None:
+    """Promotions that depend on master data, and a job of each status."""
+    database = await open_database(database_url)
+    jobs = [
+        {"ID": str(uuid.UUID(int=0xE0 + place)), "name": "made by a test", "status": status, "totalArticles": 3}
+        | {"processedArticles": place, "failedArticles": place // 2}
+        for place, status in enumerate(STATUSES)
+    ]
+
+    async def work(session: Session) -> None:
+        for set_name, rows in (*_OFFERS.items(), ("ArticleImportJobs", jobs)):
+            await insert_rows(session, set_name, rows, at=OPENED, by="tests")
+        await record_change(session, "Promotions", at=OPENED)
+
+    try:
+        await database.write(work, tenant=TENANT)
+    finally:
+        await database.close()
+
+
 @pytest.fixture(scope="package", params=DIALECTS)
 def shop(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> Iterator[Shop]:
     """The shop, and its neighbour, who has a POS group of the same code."""
@@ -87,6 +133,7 @@ def shop(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> It
     for tenant in (TENANT, OTHER):
         promenade("tenant", "create", tenant, "--database-url", database_url)
     run(furnish(database_url))
+    run(_furnish_offers(database_url))
     clients = {
         "till": make_client(database_url, TENANT, "svc.POSReader"),
         "administrator": make_client(database_url, TENANT, "svc.Admin"),
@@ -111,6 +158,3 @@ def line_of(answer: httpx2.Response) -> dict[str, Any]:
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()["lineItems"][0]
     return found
-
-
-__all__ = ["OTHER", "SHOP_ID", "Till", "line_of"]
