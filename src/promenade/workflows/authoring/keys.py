@@ -110,8 +110,9 @@ def _judge_in_turn(unit: Unit, writes: Sequence[Write], claims: Sequence[_Claim]
     turns = _Turns(writes, {claim.name for claim in claims if claim.holder is not None})
     invalid, faulty = unit.faults.invalid, unit.faults.faulty
     for place, each in rows.items():
-        if place and place not in invalid:
-            for fault in turns.judge(each, claimed.get(place, ()), keeps=place not in faulty):
+        if place:
+            wanted = () if place in invalid else claimed.get(place, ())
+            for fault in turns.judge(each, wanted, keeps=place not in faulty):
                 unit.faults.add(fault)
 
 

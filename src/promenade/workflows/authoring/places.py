@@ -30,17 +30,17 @@ async def _check_tree(unit: Unit, writes: Sequence[Write]) -> None:
         # Two units that each see half of a circle must not both pass.
         await hold(unit.session, f"tree of {moved[0].set_name}")
     above = await read_ancestors(unit.session, moved[0].set_name, parents)
+    stays: set[str] = set()  # what is not stored moves nothing
     if unit.faults.in_turn:
-        faulty = unit.faults.faulty  # what is not stored moves nothing
-        moved = [write for write in moved if write.place not in faulty]
+        stays = unit.faults.faulty
     else:
         above |= {write.id: write.after["parent_id"] for write in writes if write.act is not Act.DELETE}
     for write in moved:
         fault = _tree_fault(write, above)
-        if fault is None:
-            above[write.id] = write.after["parent_id"]
-        else:
+        if fault is not None:
             unit.faults.add(fault)
+        elif write.place not in stays:
+            above[write.id] = write.after["parent_id"]
 
 
 def _tree_fault(write: Write, above: Mapping[str, str | None]) -> Detail | None:

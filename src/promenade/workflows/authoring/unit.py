@@ -137,7 +137,11 @@ class Faults:
 
     def raise_unsafe(self) -> None:
         """Raise at once when a value was found that the database must not even be asked about."""
-        if any(one.code in ("INVALID_CHARACTER", "TOO_LONG") for one in self._invalid):
+        unsafe = [one for one in self._invalid if one.code in ("INVALID_CHARACTER", "TOO_LONG")]
+        if unsafe and self.in_turn:  # the other rows are told all that is wrong with them when these are gone
+            places = {_place(one.target) for one in unsafe}
+            self._invalid = [one for one in self._invalid if _place(one.target) in places]
+        if unsafe:
             self.raise_any()
 
     def __bool__(self) -> bool:

@@ -110,19 +110,22 @@ class EntityImporter(RowImporter):
             return _Given(row.number, row.text, {}, _details(error))
 
     def _chunks(self, rows: Sequence[_Given]) -> Iterator[list[_Given]]:
-        """Rows that one call of `Authoring` takes: not too many with all their parts, no key to be upserted twice."""
+        """Rows that one call of `Authoring` takes: not too many with all their parts, and each named but once."""
         key = self._telling.key if self._entity.import_upserts else None
         chunk: list[_Given] = []
-        keys: set[Any] = set()
+        names: set[Any] = set()
         weight = 0
         for one in rows:
-            own, name = _weight(one.row), one.row.get(key) if key else None
-            if chunk and (weight + own > ROWS_MAX or (name is not None and name in keys)):
+            own: set[Any] = set()
+            more = _measured(one.row, own)
+            if key and one.row.get(key):
+                own.add((one.row[key],))
+            if chunk and (weight + more > ROWS_MAX or not own.isdisjoint(names)):
                 yield chunk
-                chunk, keys, weight = [], set(), 0
+                chunk, names, weight = [], set(), 0
             chunk.append(one)
-            keys.add(name)
-            weight += own
+            names |= own
+            weight += more
         if chunk:
             yield chunk
 
@@ -215,12 +218,14 @@ def _details(error: PromenadeError) -> Faults:
     return error.details or (Detail(error.code, error.message, error.target),)
 
 
-def _weight(row: Mapping[str, Any]) -> int:
-    """How many rows are written for one, as far as it says."""
+def _measured(row: Mapping[str, Any], ids: set[Any]) -> int:
+    """How many rows are written for one, as far as it says; the IDs that it chooses go into ``ids``."""
     total = 1
+    if row.get("ID"):
+        ids.add(row["ID"])
     for value in row.values():
         if isinstance(value, list):
-            total += sum(_weight(one) for one in value if isinstance(one, dict))
+            total += sum([_measured(one, ids) for one in value if isinstance(one, dict)])
         elif isinstance(value, dict):
-            total += _weight(value)
+            total += _measured(value, ids)
     return total

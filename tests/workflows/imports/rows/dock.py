@@ -1,0 +1,111 @@
+"""A dock where rows arrive: the same row by an import and by a request of its own, over a real database."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from promenade.store.cache import LocalCache
+from promenade.store.catalogue import Catalogues
+from promenade.store.unit import Database, Session
+from promenade.web.auth import Caller
+from promenade.web.public import PublicApi
+from promenade.workflows.context import Context
+from promenade.workflows.imports.importers import importer_for
+from promenade.workflows.imports.importing import NumberedRow, Portion
+from tests.workflows.authoring.desk import TENANT, Desk
+
+__all__ = ["Dock", "Fault", "faults_of", "text_of"]
+
+Fault = tuple[str, str, str | None]
+"""Code, message, target."""
+
+
+def text_of(row: Any) -> bytes:
+    """A row as JSON: decimals are exact numbers."""
+    return row if isinstance(row, bytes) else msgspec.json.Encoder(decimal_format="number").encode(row)
+
+
+class _Doorman:
+    """Lets everybody in as the user of one tenant."""
+
+    def __init__(self, tenant: str) -> None:
+        self._tenant = tenant
+
+    async def authenticate(self, _scope: Any) -> Caller:
+        return Caller(self._tenant, "ann", "ann", frozenset({"PublicApi.Read", "PublicApi.Write"}), float("inf"))
+
+
+class Dock:
+    """One tenant's; `desk` authors beside it."""
+
+    def __init__(self, database: Database, tenant: str = TENANT) -> None:
+        self.desk = Desk(database, tenant)
+        self.tenant = tenant
+        self.context = Context(
+            database=database,
+            catalogues=Catalogues(database),
+            cache=LocalCache(monotonic=lambda: 0.0),
+            clock=lambda: self.desk.now,
+            new_id=lambda: str(uuid.uuid4()),
+            source="btp",
+            instance_id="test",
+        )
+        self._api = PublicApi(self.context, _Doorman(tenant))  # type: ignore[arg-type]  # nobody is turned away
+
+    async def bring(self, set_name: str, rows: Sequence[Any], *, keep_good: bool = True) -> Portion:
+        """Import rows, numbered from 1, in one portion; without ``keep_good`` a fault rolls everything back."""
+        importer = importer_for(set_name, self.context, tenant_id=self.tenant, user="ann", source="BULK_IMPORT")
+        numbered = [NumberedRow(number, text_of(row)) for number, row in enumerate(rows, 1)]
+
+        class RolledBack(Exception):
+            pass
+
+        found: list[Portion] = []
+
+        async def work(session: Session) -> None:
+            found[:] = [await importer.store(session, numbered, at=self.desk.now, keep_good=keep_good)]
+            if found[0].faults and not keep_good:
+                raise RolledBack
+
+        with suppress(RolledBack):
+            await self.context.database.write(work, tenant=self.tenant)
+        return found[0]
+
+    async def send(self, method: str, path: str, row: Any) -> tuple[str | None, list[Fault]]:
+        """A request of its own; the answer is the ID of what was made, or what is wrong with it."""
+        body = text_of(row)
+        sent: list[Mapping[str, Any]] = []
+
+        async def receive() -> dict[str, Any]:
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def send(message: Mapping[str, Any]) -> None:
+            sent.append(message)
+
+        scope = {
+            "type": "http", "method": method, "path": f"/api/v1/{path}", "raw_path": f"/api/v1/{path}".encode(),
+            "query_string": b"", "root_path": "", "headers": [(b"content-type", b"application/json")],
+            "promenade.correlation_id": b"test",
+        }  # fmt: skip
+        await self._api(scope, receive, send)
+        content = b"".join(one.get("body", b"") for one in sent)
+        if sent[0]["status"] < 300:
+            return (msgspec.json.decode(content)["ID"] if content else None), []
+        told = msgspec.json.decode(content)
+        assert 400 <= told["status"] < 500, told
+        whole = {"code": told["code"], "message": told["detail"], "target": told.get("target")}
+        return None, [(one["code"], one["message"], one.get("target")) for one in told.get("details") or [whole]]
+
+    async def post(self, set_name: str, row: Any) -> tuple[str | None, list[Fault]]:
+        """A create of its own."""
+        return await self.send("POST", set_name, row)
+
+
+def faults_of(portion: Portion, number: int) -> list[Fault]:
+    """The faults of one row, as a request of its own would tell them."""
+    return [(one.code, one.message, one.property) for one in portion.faults if one.number == number]
