@@ -16,9 +16,10 @@ __all__ = ["ImportPace"]
 
 ROWS_MAX = 250  # of a slice; a part has no more
 ROWS_MIN = 16  # each slice has costs of its own, for the database and for tills
-SLICE_SECONDS = 0.1  # the most that a basket should wait
+SLICE_SECONDS = 0.06  # of processor time: what a basket may have to wait for
 REST = 6.0  # times as long as it worked, beside tills
-REST_SECONDS_MIN, REST_SECONDS_MAX = 0.3, 2.0
+REST_SECONDS_MIN, REST_SECONDS_MAX = 0.5, 2.0
+REST_WITHIN_SECONDS_MAX = 0.1
 
 
 class ImportPace:
@@ -37,15 +38,20 @@ class ImportPace:
         return max(ROWS_MIN, min(ROWS_MAX, int(SLICE_SECONDS / self._seconds_a_row)))
 
     def worked(self, rows: int, seconds: float) -> None:
-        """A slice of so many rows was stored and took so long."""
+        """A slice of so many rows was stored and took so much processor time."""
         latest = max(seconds, 1e-6) / max(1, rows)
         self._seconds_a_row = (self._seconds_a_row + latest) / 2
         self._unrested += seconds
 
     async def rest(self) -> None:
         """Let tills have their turn, if any are there. Never while something is held that they need."""
+        await self._rest(REST, REST_SECONDS_MIN, REST_SECONDS_MAX)
+
+    async def rest_within(self) -> None:
+        """Rest for as long as it worked: within a transaction, whose rows and locks others wait for."""
+        await self._rest(1.0, 0.0, REST_WITHIN_SECONDS_MAX)
+
+    async def _rest(self, times: float, seconds_min: float, seconds_max: float) -> None:
         unrested, self._unrested = self._unrested, 0.0
-        resting = 0.0
-        if unrested and self._tills.are_there():
-            resting = max(REST_SECONDS_MIN, min(REST * unrested, REST_SECONDS_MAX))
+        resting = max(seconds_min, min(times * unrested, seconds_max)) if unrested and self._tills.are_there() else 0.0
         await asyncio.sleep(resting)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
+from contextlib import suppress
 
 from promenade.worker.import_pace import ImportPace
+from promenade.workflows.imports.busy import Busy
 from promenade.workflows.tills import Tills
 
-SLICE_SECONDS = 0.1
-CONSTANT_SECONDS = 0.02  # that a slice takes whatever its rows
+SLICE_SECONDS = 0.06
+CONSTANT_SECONDS = 0.01  # that a slice takes whatever its rows
 
 
 def settled(seconds_a_row: float) -> int:
@@ -19,7 +23,7 @@ def settled(seconds_a_row: float) -> int:
     return pace.rows
 
 
-def test_a_slice_takes_a_tenth_of_a_second_whatever_a_row_takes() -> None:
+def test_a_slice_takes_as_long_as_a_basket_may_wait_whatever_a_row_takes() -> None:
     for seconds_a_row in (0.0005, 0.001, 0.002):
         taken = CONSTANT_SECONDS + settled(seconds_a_row) * seconds_a_row
         assert 0.9 * SLICE_SECONDS < taken < 1.1 * SLICE_SECONDS
@@ -50,6 +54,56 @@ async def test_it_rests_for_much_longer_than_it_worked_while_tills_are_there() -
     began = loop.time()
     await pace.rest()
     assert loop.time() - began < 0.2
+
+
+async def test_within_a_transaction_it_rests_for_as_long_as_it_worked() -> None:
+    tills, loop = Tills(), asyncio.get_running_loop()
+    tills.seen()
+    pace = ImportPace(tills)
+    pace.worked(100, 0.05)
+    began = loop.time()
+    await pace.rest_within()
+    assert 0.05 <= loop.time() - began < 0.3
+
+
+async def test_only_the_work_itself_counts_and_not_what_it_waits_for() -> None:
+    async def work() -> str:
+        began = time.thread_time()
+        while time.thread_time() < began + 0.02:
+            pass
+        await asyncio.to_thread(threading.Event().wait, 0.2)
+        with suppress(KeyError):
+            await failing()
+        return "done"
+
+    async def failing() -> None:
+        await asyncio.sleep(0)
+        raise KeyError
+
+    busy = Busy(work())
+    assert await busy == "done"
+    assert 0.02 <= busy.seconds < 0.1
+
+
+async def test_work_that_is_called_off_may_tidy_up() -> None:
+    tidied = asyncio.Event()
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            tidied.set()
+
+    async def measured() -> None:
+        await Busy(work())
+
+    task = asyncio.create_task(measured())
+    await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait([task])
+    assert tidied.is_set()
+    assert task.cancelled()
 
 
 async def test_it_never_rests_without_tills() -> None:

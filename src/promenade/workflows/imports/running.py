@@ -9,7 +9,6 @@ FAILED.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
@@ -25,6 +24,7 @@ from promenade.store.import_parts import NumberedRow, read_part, unpack
 from promenade.store.import_work import RETRY_SECONDS_MAX, ImportClaim, LeaseLost
 from promenade.store.unit import Session
 from promenade.workflows.context import Context
+from promenade.workflows.imports.busy import Busy
 from promenade.workflows.imports.ending import Ended, end, record_metrics, succeeded
 from promenade.workflows.imports.importing import Portion, RowFault, RowImporter
 from promenade.workflows.imports.progress import counted, failed_rows, note_portion
@@ -47,7 +47,7 @@ class Importers(Protocol):
 
 
 class Pace(Protocol):
-    """How many rows a slice has, and how long the worker rests between two."""
+    """How many rows a slice has, and how long the worker rests between two; times are of the processor."""
 
     @property
     def rows(self) -> int: ...
@@ -55,6 +55,8 @@ class Pace(Protocol):
     def worked(self, rows: int, seconds: float) -> None: ...
 
     async def rest(self) -> None: ...
+
+    async def rest_within(self) -> None: ...
 
 
 class _Faulty(Exception):
@@ -158,10 +160,8 @@ class ImportRun:
                 if self._stopping() or self._now() >= over:
                     await return_claim(self._context, self.held, attempts=0)
                     return
-                began = self._now()
                 few = rows[self.held.offset :][: self._pace.rows]
                 ended = await self._store_slice(few, len(rows))
-                self._pace.worked(len(few), self._now() - began)
                 if ended is not None:
                     record_metrics(self.held, ended, self._context.clock())
                     return
@@ -186,7 +186,9 @@ class ImportRun:
         async def work(session: Session) -> tuple[Counts, Ended | None]:
             at = self._context.clock()
             await import_work.advance(session, held, next_part=next_part, at=at, lease_seconds=self._lease_seconds)
-            portion = await importer.store(session, few, at=at, keep_good=True)
+            busy = Busy(importer.store(session, few, at=at, keep_good=True))
+            portion = await busy
+            self._pace.worked(len(few), busy.seconds)
             _check(portion, few)
             counts = counted(held, portion)
             await note_portion(session, held, portion, counts, at=at, new_id=self._context.new_id)
@@ -257,16 +259,16 @@ class ImportRun:
         self, session: Session, importer: RowImporter, few: Sequence[NumberedRow], at: datetime
     ) -> None:
         session.renew()
-        began = time.monotonic()
         if session.dialect == "postgresql":
             await asyncio.to_thread(importer.prepare, few)
-        portion = await importer.store(session, few, at=at, keep_good=False)
+        busy = Busy(importer.store(session, few, at=at, keep_good=False))
+        portion = await busy
         if portion.faults:
             raise _Faulty(portion.faults)
         _check(portion, few)
         if session.dialect == "postgresql":  # on SQLite the writer would be held while it rests
-            self._pace.worked(len(few), time.monotonic() - began)
-            await self._pace.rest()
+            self._pace.worked(len(few), busy.seconds)
+            await self._pace.rest_within()
 
     async def _fail(self, faults: Sequence[RowFault]) -> None:
         """End a job of whose rows none was stored, with what is wrong with the first that is faulty."""

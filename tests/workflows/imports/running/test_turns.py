@@ -31,6 +31,9 @@ class Hurried:
     async def rest(self) -> None:
         pass
 
+    async def rest_within(self) -> None:
+        pass
+
 
 async def claimed(yard: Yard, after: str = "") -> ImportClaim:
     held = await claim_import(yard.context, after)
