@@ -89,8 +89,7 @@ def _measure(database: str, beside: Beside, rows: int, lines: tuple[int, ...]) -
                     kind.name,
                     line_count,
                     f"{rows / seconds:,.0f}",
-                    f"{rate(before):,.0f}",
-                    f"{rate(during):,.0f}",
+                    f"{rate(before):,.0f} > {rate(during):,.0f}",
                     f"{rate(before) / rate(during):.2f}",
                     *_compared(before["p50"], during["p50"]),
                     *_compared(before["p99"], during["p99"]),
@@ -99,15 +98,15 @@ def _measure(database: str, beside: Beside, rows: int, lines: tuple[int, ...]) -
             )
     show(
         f"Evaluate beside imports of {rows:,} rows on {database}: one process, {TILLS} clients",
-        ("import", "lines", "rows/s", "req/s", "during", "x", "p50", "during", "x", "p99", "during", "x", "worst"),
+        ("import", "lines", "rows/s", "baskets/s", "x", "p50", "x", "p99", "x", "worst"),
         measured,
-        f"Latencies in ms. x: how much slower, promised to be at most {BOUND:g}. Worst: the longest that one basket "
+        f"Before > during, latencies in ms. x: how much slower, promised to be at most {BOUND:g}. Worst: the longest that one basket "
         "waited. rows/s: from the request to the end of the job (of an upload: to its answer).",
     )
 
 
-def _compared(before: int, during: int) -> tuple[str, str, str]:
-    return milliseconds(before), milliseconds(during), f"{during / before:.2f}"
+def _compared(before: int, during: int) -> tuple[str, str]:
+    return f"{milliseconds(before)} > {milliseconds(during)}", f"{during / before:.2f}"
 
 
 def _kinds(places: tuple[str, ...]) -> Iterator[Kind]:
@@ -123,7 +122,7 @@ def _kinds(places: tuple[str, ...]) -> Iterator[Kind]:
         }
 
     for keep_good in (True, False):
-        mode = "each for itself" if keep_good else "all or nothing"
+        mode = "each" if keep_good else "all or none"
         yield Kind(f"articles, {mode}", "Articles", _article, keep_good)
         yield Kind(f"promotions, {mode}", "Promotions", promotion, keep_good)
     yield Kind("upload of 64 MiB", "Articles", _long_article, keep_good=True, upload_only=True)
@@ -149,7 +148,7 @@ def _long_article(run: str, number: int) -> dict[str, Any]:
 def _body(kind: Kind, run: str, rows: int) -> bytes:
     texts = [json.dumps(kind.row(run, number)) for number in range(rows)]
     if kind.upload_only:
-        texts = [text.ljust(UPLOAD_BYTES // ROWS) for text in texts]
+        texts = [text.ljust(UPLOAD_BYTES // rows) for text in texts]
     return f'{{"header":{{"continueOnError":{json.dumps(kind.keep_good)}}},"rows":[{",".join(texts)}]}}'.encode()
 
 
