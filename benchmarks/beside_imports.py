@@ -100,8 +100,8 @@ def _measure(database: str, beside: Beside, rows: int, lines: tuple[int, ...]) -
         f"Evaluate beside imports of {rows:,} rows on {database}: one process, {TILLS} clients",
         ("import", "lines", "rows/s", "baskets/s", "x", "p50", "x", "p99", "x", "worst"),
         measured,
-        f"Before > during, latencies in ms. x: how much slower, promised to be at most {BOUND:g}. Worst: the longest that "
-        "one basket waited. rows/s: from the request to the end of the job (of an upload: to its answer).",
+        f"Before > during, latencies in ms. x: how much slower, promised to be at most {BOUND:g}. Worst: the longest "
+        "that one basket waited. rows/s: from the request to the end of the job (of an upload: to its answer).",
     )
 
 
