@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import itertools
 import json
 import sqlite3
@@ -19,8 +20,11 @@ import httpx2
 import pytest
 from sqlalchemy.engine import make_url
 
+from promenade.store.access import insert_client
+from promenade.store.import_parts import Part, unpack
 from promenade.store.session import open_database
-from promenade.workflows.clients import create_client
+from promenade.store.tenants import insert_tenant
+from promenade.store.unit import Session
 from promenade.workflows.tenants import create_tenant
 from tests.kit.api_client import SECRET, ApiClient
 from tests.kit.databases import DIALECTS, Databases
@@ -28,7 +32,7 @@ from tests.kit.service import Service
 from tests.web.conftest import run
 
 MADE = datetime(2026, 1, 1, tzinfo=UTC)
-TENANTS = 150
+TENANTS = 300
 OPERATOR = "operator"
 WITHOUT_WORKER = (sys.executable, "-m", "tests.kit.without_worker")
 ROLES = {
@@ -46,13 +50,21 @@ NOTHING = dict.fromkeys(TABLES, 0)
 async def furnish(database_url: str, tenants: int = TENANTS) -> None:
     """Tenants, the operator's among them, each with a client for every role: `erp@t1`."""
     database = await open_database(database_url)
-    try:
-        for tenant in (OPERATOR, *(f"t{number}" for number in range(tenants))):
-            settings = {"isOperator": "true"} if tenant == OPERATOR else {}
-            await create_tenant(database, tenant, settings=settings, at=MADE, user="tests")
+    await create_tenant(database, OPERATOR, settings={"isOperator": "true"}, at=MADE, user="tests")
+    names = [f"t{number}" for number in range(tenants)]
+    digest = hashlib.sha256(SECRET.encode()).hexdigest()
+
+    async def work(session: Session) -> None:  # all in one unit: each would wait for the disk
+        for tenant in names:
+            stamps = {"created_at": MADE, "created_by": "tests", "modified_at": MADE, "modified_by": "tests"}
+            await insert_tenant(session, {"tenant_id": tenant, "name": tenant, **stamps})
+        for tenant in (OPERATOR, *names):
             for role, scopes in ROLES.items():
-                name = f"{role}@{tenant}"
-                await create_client(database, client_id=name, secret=SECRET, tenant_id=tenant, scopes=scopes, at=MADE)
+                row = {"client_id": f"{role}@{tenant}", "tenant_id": tenant, "name": None, "secret_hash": digest}
+                await insert_client(session, row | {"scopes": list(scopes), "created_at": MADE})
+
+    try:
+        await database.write(work, system=True)
     finally:
         await database.close()
 
@@ -101,6 +113,12 @@ class Bulk(ApiClient):
     def raw(self, body: bytes, *, entity: str = "Articles", form: str = FORMS[0], role: str = "erp",
             **headers: str) -> httpx2.Response:  # fmt: skip
         return self.call("POST", form.format(entity), body, client=f"{role}@{self.tenant}", **headers)
+
+    def received(self, job_id: str) -> list[bytes]:
+        """The rows of a job as the worker will read them."""
+        columns = "part, first_row, row_count, row_numbers, rows"
+        parts = ask(self.database_url, f"SELECT {columns} FROM import_parts WHERE job_id = '{job_id}' ORDER BY part")
+        return [row.text for part in parts for row in unpack(Part(*part))]
 
     def stored(self) -> dict[str, int]:
         """How many rows of imports the tenant has, by table."""
