@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from promenade.store.session import open_database
+from promenade.workflows.certificate_authority import CertificateAuthority
+from promenade.workflows.tenants import create_tenant
+from promenade.workflows.trust import trust
 from tests.kit.databases import Databases
-from tests.kit.service import COMMAND, Service, promenade
+from tests.kit.service import COMMAND, Service
+from tests.web.conftest import run
 from tests.web.imports.mtls.openssl import Identity
 from tests.web.imports.mtls.peers import Door
 
@@ -20,31 +25,49 @@ OpenDoor = Callable[..., str]
 
 
 class Issuer:
-    """The authority of `promenade trust issue` in a directory."""
+    """The authority of `promenade trust issue` in a directory, without the command around it."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
 
     def door(self) -> Door:
         """The files that a service is given: copies, as an operator would install them."""
-        made = json.loads(promenade("trust", "issue", "--dir", str(self.directory), "--ca-only", "--json"))
+        made = self._authority().open(())
         installed = self.directory / "installed"
         installed.mkdir()
-        files = {name.removeprefix("mtls-"): Path(shutil.copy(path, installed)) for name, path in made.items()}
-        return Door(files["cert"], files["key"], files["ca"], files["crl"], authority=self.directory / "ca.pem")
-
-    def issue(self, common_name: str, *options: str) -> Identity:
-        made = json.loads(
-            promenade("trust", "issue", "--dir", str(self.directory), "--cn", common_name, "--json", *options)
+        cert, key, ca, crl = (
+            Path(shutil.copy(made[f"mtls-{name}"], installed)) for name in ("cert", "key", "ca", "crl")
         )
-        return Identity(Path(made["cert"]), Path(made["key"]))
+        return Door(cert, key, ca, crl, authority=self.directory / "ca.pem")
+
+    def issue(self, common_name: str, days: int = 365) -> Identity:
+        """A certificate of that name, and a fresh list."""
+        authority = self._authority(days)
+        authority.open(())
+        return Identity(*authority.issue(common_name))
 
     def revoke(self, common_name: str) -> None:
-        promenade("trust", "issue", "--dir", str(self.directory), "--revoke", common_name)
+        """Put what that name has on the list."""
+        self._authority().revoke(common_name)
 
     def install_list(self, door: Door) -> None:
         """Give the service the list as it is now."""
         shutil.copy(self.directory / "ca.crl", door.crl)
+
+    def _authority(self, days: int = 365) -> CertificateAuthority:
+        return CertificateAuthority(self.directory, days=days, at=datetime.now(UTC))
+
+
+async def make_trusting_tenant(url: str, names: Sequence[str]) -> None:
+    """A tenant that certificates of these names speak for."""
+    database = await open_database(url)
+    at = datetime.now(UTC)
+    try:
+        await create_tenant(database, TENANT, settings={}, at=at, user="tests")
+        for name in names:
+            await trust(database, name, TENANT, overlap_days=7, at=at, user="tests")
+    finally:
+        await database.close()
 
 
 @pytest.fixture
@@ -64,9 +87,7 @@ def open_door(databases: Databases, logs: Path, request: pytest.FixtureRequest) 
     ) -> str:
         url = databases.create("postgresql" if dialect == "postgresql" else "sqlite")
         urls.append(url)
-        promenade("tenant", "create", TENANT, "--database-url", url)
-        for name in trusted:
-            promenade("trust", "add", name, TENANT, "--database-url", url)
+        run(make_trusting_tenant(url, trusted))
         name = "".join(letter if letter.isalnum() else "-" for letter in request.node.name)[:60]
         by_clock = (sys.executable, "-m", "tests.kit.moved_clock")
         service = Service(

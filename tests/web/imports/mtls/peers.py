@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import ssl
 import time
 from collections.abc import Callable, Mapping
@@ -43,15 +44,32 @@ def until(holds: Callable[[], bool]) -> None:
 class Kept:
     """A connection that is kept open; each `post` is one more request on it."""
 
-    def __init__(self, door: Door, identity: Identity | None, context: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self,
+        door: Door,
+        identity: Identity | None,
+        context: ssl.SSLContext | None = None,
+        session: ssl.SSLSession | None = None,
+    ) -> None:
         context = context or door.context(identity)
         self._connection = http.client.HTTPSConnection("127.0.0.1", door.port, timeout=SECONDS_MAX, context=context)
+        line = socket.create_connection(("127.0.0.1", door.port), timeout=SECONDS_MAX)
         try:
-            self._connection.connect()
-        except OSError:
-            self._connection.close()
+            self._socket = context.wrap_socket(line, server_hostname="127.0.0.1", session=session)
+        except BaseException:
+            line.close()
             raise
-        self._socket = self._connection.sock
+        self._connection.sock = self._socket
+
+    @property
+    def line(self) -> ssl.SSLSocket:
+        """What is below."""
+        return self._socket
+
+    @property
+    def session(self) -> ssl.SSLSession | None:
+        """What another connection may try to take up again."""
+        return self._socket.session
 
     def __enter__(self) -> Kept:
         return self

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.kit.databases import Databases
-from tests.kit.service import Service, promenade
-from tests.web.imports.mtls.conftest import TENANT
+from tests.kit.service import Service
+from tests.web.conftest import run
+from tests.web.imports.mtls.conftest import make_trusting_tenant
 from tests.web.imports.mtls.openssl import Identity, OpensslAuthority, openssl
 from tests.web.imports.mtls.peers import INGEST, SOAP, Door, message
 
@@ -75,8 +76,7 @@ class Scene:
 def scene(databases: Databases, logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     made = Scene(tmp_path_factory.mktemp("certificates"))
     url = databases.create("sqlite")
-    promenade("tenant", "create", TENANT, "--database-url", url)
-    promenade("trust", "add", "erp", TENANT, "--database-url", url)
+    run(make_trusting_tenant(url, ["erp"]))
     made.door.service = Service(logs / "handshakes.log", "--database-url", url, *made.door.options).start()
     yield made
     made.door.service.kill()
