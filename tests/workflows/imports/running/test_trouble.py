@@ -70,7 +70,7 @@ class Patient(RowImporter):
 async def until_ended(yard: Yard, job_id: str) -> None:
     """Look again and again, as its sender does."""
     while (await yard.job(job_id)).status in ("QUEUED", "RUNNING"):  # noqa: ASYNC110 - nothing else tells of it
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0)
 
 
 def raising(error: Exception) -> Any:
