@@ -9,160 +9,140 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Raw, UnsetType
 
-from promenade.errors import Detail, Invalid, TooLarge
+from promenade.errors import Detail, Invalid
 from promenade.web.pos_article_messages import Article
+from promenade.web.row_cutter import RowCutter
 
-__all__ = ["ReceivedArticles", "article_texts", "cut_articles"]
+__all__ = ["ArticleBody"]
 
-VALUES_MAX = 300_000  # 10 000 articles have 150 000
-NAME_MAX = 255
+_ARTICLES, _NAME = "articles", "name"
+_NAME_MAX = 255
 _NESTED_MAX = 1_000  # bytes of a list or an object where neither belongs: enough to show what was meant
-_CHUNK = 2**16
-_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+_CHUNK = 2**18
+_STRING = msgspec.json.Decoder(str)
 _NUMBER = re.compile(rb'\s*"(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)"\s*')
 _UNPRINTABLE = re.compile("[\\x00-\\x1F\\x7F-\\x9F\\u2028\\u2029]")
-_TOO_DEEP = "The body is nested too deep."
+# How a till is told what the cutter says of its rows.
+_LIST_FAULTS = {
+    "REQUIRED": ("REQUIRED", "is required"),
+    "NOT_NULLABLE": ("REQUIRED", "is required"),
+    "TYPE_MISMATCH": ("WRONG_TYPE", "must be an array"),
+    "EMPTY": ("EMPTY", "must not be empty"),
+}
+_BODY_FAULTS = (("must be a JSON object", "VALIDATION_FAILED"), ("nests too deep", "TOO_DEEP"))
 
 
-@dataclass(frozen=True, slots=True)
-class ReceivedArticles:
-    """The articles of a body as they were written, and what the batch is called."""
+class _Anything(Collection[str]):
+    """Unknown members are no fault of a till."""
 
-    articles: Sequence[Raw]
-    name: str | None
+    def __contains__(self, name: object) -> bool:
+        return True
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
 
-class _Body(Struct):
-    articles: Raw | UnsetType = UNSET
-    name: Raw | UnsetType = UNSET
-
-
-_BODY = msgspec.json.Decoder(_Body)
-_LIST = msgspec.json.Decoder(list[Raw])
-_NAME = msgspec.json.Decoder(str)
+    def __len__(self) -> int:
+        return 0
 
 
-def cut_articles(body: bytes, articles_max: int, *, has_name: bool = False) -> ReceivedArticles:
-    """The articles of a body, at least one; ``has_name``: the body may have a `name`.
+class ArticleBody:
+    """The articles of a body, at most ``articles_max``; with ``has_name`` the body may have a `name`.
 
-    Raises Invalid (VALIDATION_FAILED and details, or a code about the JSON) and TooLarge (TOO_MANY_ROWS).
+    After `cut` there are ``name`` and `texts`. ``forget`` is told up to where the text is not needed soon.
     """
-    _require_text(body)
-    _require_bounded(body)
-    received = _decoded(body)
-    articles = _list_of(received.articles)
-    faults = list(_articles_faults(received.articles, articles))
-    name: str | None = None
-    if has_name:
-        name, fault = _name_of(received.name)
-        faults += [fault] if fault is not None else []
-    if faults or articles is None:
-        raise Invalid("VALIDATION_FAILED", faults[0].message, faults[0].target, faults)
-    if len(articles) > articles_max:
-        text = f"At most {articles_max} articles are taken at a time; these are {len(articles)}."
-        raise TooLarge("TOO_MANY_ROWS", text, "articles")
-    return ReceivedArticles(articles, name)
+
+    def __init__(
+        self,
+        text: memoryview,
+        articles_max: int,
+        *,
+        has_name: bool = False,
+        forget: Callable[[int], None] = lambda until: None,
+    ) -> None:
+        self.name: str | None = None
+        self._text = text
+        self._has_name = has_name
+        self._rows = RowCutter(text, _ARTICLES, _Anything(), rows_max=articles_max, forget=forget)
+
+    def __len__(self) -> int:
+        """How many articles there are."""
+        return len(self._rows)
+
+    def cut(self) -> Iterator[None]:
+        """Cut in steps of a millisecond or so, each when it is asked for.
+
+        Raises Invalid (VALIDATION_FAILED and details, or a code about the JSON) and TooLarge (TOO_MANY_ROWS).
+        """
+        yield from _checked(self._text)
+        try:
+            yield from self._rows.cut()
+        except Invalid as error:
+            raise self._refusal(error) from None
+        self.name, fault = self._name()
+        if fault is not None:
+            raise Invalid("VALIDATION_FAILED", fault.message, fault.target, [fault])
+
+    def texts(self) -> Iterator[bytes]:
+        """Each article as the JSON text of a row of Articles, one after the other."""
+        decoder, names = _kept()
+        encode = msgspec.json.Encoder().encode
+        for article in self._rows:
+            try:
+                kept = decoder.decode(article)
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+                yield _shortened(article)  # no object: whoever stores it says so
+                continue
+            for name in names:
+                value = getattr(kept, name)
+                if value is not UNSET:
+                    _mend(kept, name, bytes(value))
+            yield encode(kept)
+
+    def _refusal(self, error: Invalid) -> Invalid:
+        if error.target != _ARTICLES or error.code not in _LIST_FAULTS:
+            code = next((code for words, code in _BODY_FAULTS if words in error.message), "MALFORMED_JSON")
+            return Invalid(code, error.message, error.target)
+        code, words = _LIST_FAULTS[error.code]
+        faults = [Detail(code, f"`{_ARTICLES}` {words}.", _ARTICLES)]
+        _, fault = self._name()
+        if fault is not None:
+            faults.append(fault)
+        return Invalid("VALIDATION_FAILED", faults[0].message, _ARTICLES, faults)
+
+    def _name(self) -> tuple[str | None, Detail | None]:
+        written = self._rows.members.get(_NAME, b"null").strip()
+        if not self._has_name or written == b"null":
+            return None, None
+        try:
+            name = _STRING.decode(written)
+        except msgspec.MsgspecError:
+            return None, Detail("WRONG_TYPE", "`name` must be a string.", _NAME)
+        if len(name) > _NAME_MAX:
+            return None, Detail("TOO_LONG", f"`name` may have at most {_NAME_MAX} characters.", _NAME)
+        if _UNPRINTABLE.search(name):
+            return None, Detail("WRONG_FORM", "`name` must not hold line ends or control characters.", _NAME)
+        return name or None, None
 
 
-def _require_text(body: bytes) -> None:
+def _checked(text: memoryview) -> Iterator[None]:
     """By pieces: the whole body as text would be several times as large."""
-    if body.startswith(codecs.BOM_UTF8):
+    if bytes(text[:3]) == codecs.BOM_UTF8:
         raise Invalid("MALFORMED_JSON", "The body starts with a byte order mark, which JSON must not have.")
-    if body.isascii():
-        return
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        for start in range(0, len(body), _CHUNK):
-            decoder.decode(body[start : start + _CHUNK])
+        for start in range(0, len(text), _CHUNK):
+            decoder.decode(text[start : start + _CHUNK])
+            yield
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         raise Invalid("NOT_UTF8", "The body is not UTF-8.") from None
-
-
-def _require_bounded(body: bytes) -> None:
-    """Refuse very many values before anything is made of them. Marks within texts count only where that decides."""
-    if len(body) > VALUES_MAX and _marks(body) > VALUES_MAX and _marks(_TEXT.sub(b"", body)) > VALUES_MAX:
-        raise Invalid("TOO_MANY_VALUES", f"The body holds more than {VALUES_MAX} values.")
-
-
-def _marks(text: bytes) -> int:
-    return text.count(b",") + text.count(b"{") + text.count(b"[")
-
-
-def _decoded(body: bytes) -> _Body:
-    try:
-        return _BODY.decode(body)
-    except RecursionError:
-        raise Invalid("TOO_DEEP", _TOO_DEEP) from None
-    except msgspec.ValidationError:
-        raise Invalid("VALIDATION_FAILED", "The body must be a JSON object.") from None
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise Invalid("MALFORMED_JSON", f"The body is not JSON: {error}.") from None
-
-
-def _list_of(articles: Raw | UnsetType) -> Sequence[Raw] | None:
-    """The entries of the list, if it is one."""
-    if articles is UNSET:
-        return None
-    try:
-        return _LIST.decode(articles)
-    except msgspec.ValidationError:
-        return None
-
-
-def _articles_faults(written: Raw | UnsetType, articles: Sequence[Raw] | None) -> Iterator[Detail]:
-    if written is UNSET or _is_null(written):
-        yield Detail("REQUIRED", "`articles` is required.", "articles")
-    elif articles is None:
-        yield Detail("WRONG_TYPE", "`articles` must be an array.", "articles")
-    elif not articles:
-        yield Detail("EMPTY", "`articles` must not be empty.", "articles")
-
-
-def _name_of(written: Raw | UnsetType) -> tuple[str | None, Detail | None]:
-    if written is UNSET or _is_null(written):
-        return None, None
-    try:
-        name = _NAME.decode(written)
-    except msgspec.MsgspecError:
-        return None, Detail("WRONG_TYPE", "`name` must be a string.", "name")
-    if len(name) > NAME_MAX:
-        return None, Detail("TOO_LONG", f"`name` may have at most {NAME_MAX} characters.", "name")
-    if _UNPRINTABLE.search(name):
-        return None, Detail("WRONG_FORM", "`name` must not hold line ends or control characters.", "name")
-    return name or None, None
-
-
-def _is_null(written: Raw) -> bool:
-    return bytes(written).strip() == b"null" if len(bytes(written)) < _NESTED_MAX else False
-
-
-# ---- one article --------------------------------------------------------------------------------------------------
-
-
-def article_texts(articles: Sequence[Raw]) -> Iterator[bytes]:
-    """Each article as the JSON text of a row of Articles, one after the other."""
-    decoder, names = _kept()
-    encode = msgspec.json.Encoder().encode
-    for article in articles:
-        try:
-            kept = decoder.decode(article)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            yield _shortened(bytes(article))  # no object: whoever stores it says so
-            continue
-        for name in names:
-            value = getattr(kept, name)
-            if value is not UNSET:
-                _mend(kept, name, bytes(value))
-        yield encode(kept)
 
 
 def _mend(kept: Any, name: str, value: bytes) -> None:

@@ -7,17 +7,19 @@ What is wrong with one article is told of it in the answer; only a request that 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, nullcontext
 
 import msgspec
 from msgspec import Struct
 from starlette.types import Receive, Scope
 
+from promenade.errors import TooMany
 from promenade.web.auth import Authenticator, Caller
 from promenade.web.body import header, read_body, require_json
 from promenade.web.endpoint import Answer, Endpoint, Handler
 from promenade.web.pos import SCOPES
-from promenade.web.pos_article_bodies import ReceivedArticles, article_texts, cut_articles
+from promenade.web.pos_article_bodies import ArticleBody
 from promenade.web.pos_article_messages import (
     ARTICLES_MAX,
     BATCH_ARTICLES_MAX,
@@ -27,6 +29,7 @@ from promenade.web.pos_article_messages import (
     ImportArticlesResponse,
     article_addresses,
 )
+from promenade.web.spool import MEMORY_BYTES_MAX, SpooledBody
 from promenade.workflows.article_import import (
     ImportedArticles,
     ImportTurns,
@@ -35,12 +38,11 @@ from promenade.workflows.article_import import (
     require_room,
 )
 from promenade.workflows.context import Context
+from promenade.workflows.imports.accepting import RETRY_AFTER_SECONDS
 
 __all__ = ["PosArticles"]
 
-BODY_BYTES_MAX = 10 * 1024 * 1024
-BATCH_BYTES_MAX = 24 * 1024 * 1024
-_QUICK_BYTES = 64 * 1024  # what is cut sooner than a thread begins to
+LARGE_BODIES_MAX = 16  # being received by this process, of all tenants: each may take 64 MiB of disk
 
 
 class PosArticles:
@@ -50,6 +52,9 @@ class PosArticles:
         self._context = context
         self._authenticator = authenticator
         self._turns = ImportTurns()
+        self._large_bodies = 0
+        # Cutting and packing keep a processor busy: one large body at a time, the others wait in their files.
+        self._working = asyncio.Semaphore(1)
 
     def endpoints(self) -> list[Endpoint]:
         """The routes."""
@@ -69,31 +74,51 @@ class PosArticles:
     async def _import(self, scope: Scope, receive: Receive) -> Answer:
         """Add and change articles, each on its own, and tell what became of each. Sent again, it changes nothing."""
         caller = await self._caller(scope)
-        received = await _cut(await read_body(scope, receive, BODY_BYTES_MAX), ARTICLES_MAX)
-        texts = article_texts(received.articles)
+        articles = ArticleBody(memoryview(await read_body(scope, receive)), ARTICLES_MAX)
+        for _ in articles.cut():
+            await asyncio.sleep(0)
+        texts = articles.texts()
         done = await import_articles(self._context, caller.tenant_id, caller.user, texts, self._turns)
         return _answer(scope, _told(done))
 
     async def _import_batch(self, scope: Scope, receive: Receive) -> Answer:
         """Accept articles for a job that stores them, each on its own. Progress is in `ArticleImportJobs`."""
         caller = await self._caller(scope)
-        await require_room(self._context, caller.tenant_id)
-        body = await read_body(scope, receive, BATCH_BYTES_MAX)
-        received = await _cut(body, BATCH_ARTICLES_MAX, has_name=True)
-        count = len(received.articles)
-        texts = article_texts(received.articles)
+        with ExitStack() as given_back:
+
+            async def make_room() -> None:
+                given_back.enter_context(self._large_body())
+                await require_room(self._context, caller.tenant_id)
+
+            async with SpooledBody() as body:
+                await body.read(scope, receive, make_room)
+                is_large = len(body.text) > MEMORY_BYTES_MAX
+                async with self._working if is_large else nullcontext():
+                    return _answer(scope, await self._accepted(caller, body), 202)
+
+    async def _accepted(self, caller: Caller, body: SpooledBody) -> ImportArticlesBatchResponse:
+        articles = ArticleBody(body.text, BATCH_ARTICLES_MAX, has_name=True, forget=body.forget)
+        for _ in articles.cut():
+            await asyncio.sleep(0)
+        count, texts = len(articles), articles.texts()
         accepted = await accept_article_batch(
-            self._context, caller.tenant_id, caller.user, received.name, texts, count=count
+            self._context, caller.tenant_id, caller.user, articles.name, texts, count=count
         )
         are = "1 article was" if count == 1 else f"{count} articles were"
         message = f"{are} accepted. ArticleImportJobs({accepted.job_id}) tells what becomes of them."
-        return _answer(scope, ImportArticlesBatchResponse(accepted.job_id, "QUEUED", message), 202)
+        return ImportArticlesBatchResponse(accepted.job_id, "QUEUED", message)
 
-
-async def _cut(body: bytes, articles_max: int, *, has_name: bool = False) -> ReceivedArticles:
-    if len(body) <= _QUICK_BYTES:
-        return cut_articles(body, articles_max, has_name=has_name)
-    return await asyncio.to_thread(cut_articles, body, articles_max, has_name=has_name)
+    @contextmanager
+    def _large_body(self) -> Iterator[None]:
+        """A place for a body that goes through a file. Raises TooMany (TOO_MANY_JOBS)."""
+        if self._large_bodies >= LARGE_BODIES_MAX:
+            message = "Too many large batches are being received at the moment; try again."
+            raise TooMany("TOO_MANY_JOBS", message, RETRY_AFTER_SECONDS)
+        self._large_bodies += 1
+        try:
+            yield
+        finally:
+            self._large_bodies -= 1
 
 
 def _answer(scope: Scope, message: Struct, status: int = 200) -> Answer:

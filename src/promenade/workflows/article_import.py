@@ -29,9 +29,9 @@ __all__ = [
 
 # What a portion changes makes every till of the tenant read its catalogue again: so there are few portions rather than
 # small ones, and time for tills to price after each.
-PORTION_ROWS = 250
+PORTION_ROWS = 100
 REST = 3.0  # times as long as the portion before took, beside tills
-REST_SECONDS_MIN, REST_SECONDS_MAX = 0.1, 1.0
+REST_SECONDS_MIN, REST_SECONDS_MAX = 0.06, 1.0
 UNFINISHED_BATCHES_MAX = 16
 _ENTITY = "Articles"
 _CALL, _BATCH = "POS", "POS_BATCH"

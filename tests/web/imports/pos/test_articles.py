@@ -228,7 +228,7 @@ def test_numbers_differ_by_every_character(till: Till) -> None:
         (b'{"articles": [{"articleNumber": "LOST-1", "name": "\xff"}]}', "NOT_UTF8"),
         (b'\xef\xbb\xbf{"articles": [{"articleNumber": "LOST-1"}]}', "MALFORMED_JSON"),
         (b'{"articles": [{"articleNumber": "LOST-1"}, ' + b"[" * 100_000 + b"]" * 100_000 + b"]}", "TOO_DEEP"),
-        (b'{"articles": [{"articleNumber": "LOST-1"}' + b",0" * 400_000 + b"]}", "TOO_MANY_VALUES"),
+        (b'{"articles": [{"articleNumber": "LOST-1"}], "articles": []}', "MALFORMED_JSON"),
     ],
 )
 def test_a_body_without_articles_is_refused_and_nothing_happens(
@@ -261,12 +261,27 @@ def test_too_many_articles_are_refused(till: Till) -> None:
     for address, most in (("/pos/articles/import", 1_000), ("/pos/articles/import-batch", 10_000)):
         articles = [{"articleNumber": f"LOST-{number}"} for number in range(most + 1)]
         assert fault(till.shop.call(address, {"articles": articles})) == (413, "TOO_MANY_ROWS", "articles")
+        flood = b'{"articles": [{"articleNumber": "LOST-0"}' + b",0" * 400_000 + b"]}"
+        assert fault(till.shop.call(address, flood)) == (413, "TOO_MANY_ROWS", "articles")
     assert till.article("LOST-0") is None
 
 
+def test_members_of_others_are_passed_over_however_many(till: Till) -> None:
+    """Nothing is made of what is not read, or of what cannot be what it should be."""
+    number, flood = till.number(), [[1, 2]] * 300_000
+    told = till.store(
+        {"articleNumber": number, "others": flood}, {"articleNumber": till.number(), "ean": flood}, flood[:1000]
+    )
+    assert [one["status"] for one in told["results"]] == ["created", "failed", "failed"]
+    assert [one["property"] for one in told["errors"]] == ["ean", None]
+    answer = till.shop.call("/pos/articles/import", {"articles": [{"articleNumber": number}], "others": [1, {"a": 2}]})
+    assert answer.json()["updated"] == 1
+
+
 def test_a_body_that_is_too_large_is_refused(till: Till) -> None:
-    for address, most in (("/pos/articles/import", 10), ("/pos/articles/import-batch", 24)):
-        body = b'{"articles": [{"articleNumber": "LOST-3", "other": "%s"}]}' % (b"x" * (most * 2**20))
+    for address, most in (("/pos/articles/import", 10), ("/pos/articles/import-batch", 64)):
+        filler = b',{"other": "%s"}' % (b"x" * 2**20)
+        body = b'{"articles": [{"articleNumber": "LOST-3"}%s]}' % (filler * most)
         assert fault(till.shop.call(address, body))[:2] == (413, "BODY_TOO_LARGE")
 
 

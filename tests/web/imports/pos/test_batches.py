@@ -119,8 +119,8 @@ def test_every_address_accepts(till: Till, address: str) -> None:
 def test_ten_thousand_articles_are_a_batch(till: Till) -> None:
     prefix = till.number()
     articles: list[Any] = [
-        {"articleNumber": f"{prefix}-{place}", "name": f"Article {place}, " + "ä" * 100, "description": "x" * 700}
-        | {"manufacturer": "y" * 200, "category": "z" * 100, "unknown": {"deep": [1, 2, 3]}}
+        {"articleNumber": f"{prefix}-{place}", "name": f"Article {place}, " + "ä" * 200, "description": "x" * 1000}
+        | {"manufacturer": "y" * 200, "category": "z" * 100, "unknown": ["u" * 3000]}
         for place in range(10_000)
     ]
     articles[4_999] = {"articleNumber": f"{prefix}-4999", "isActive": "no"}
@@ -134,7 +134,7 @@ def test_ten_thousand_articles_are_a_batch(till: Till) -> None:
     assert created["@count"] == 9_999
     last = till.article(f"{prefix}-9999")
     assert last is not None
-    assert last["description"] == "x" * 700
+    assert last["description"] == "x" * 1000
 
 
 def test_a_tenant_may_have_sixteen_batches_that_have_not_ended(shop: Shop) -> None:
