@@ -6,7 +6,7 @@ import argparse
 import os
 import platform
 
-from benchmarks import admin_drafts, beside_imports, coupons, deliveries, in_process, over_http, public_api
+from benchmarks import admin_drafts, beside_imports, coupons, deliveries, imports, in_process, over_http, public_api
 from benchmarks.measure import CONSOLE
 
 PARTS = {
@@ -16,6 +16,7 @@ PARTS = {
     "drafts": admin_drafts.run,
     "coupons": coupons.run,
     "deliveries": deliveries.run,
+    "imports": imports.run,
     "beside-imports": beside_imports.run,
 }
 
