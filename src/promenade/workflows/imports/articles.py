@@ -51,12 +51,23 @@ class ArticleImporter(RowImporter):
         self._new_id = new_id
         self._user = user[:_AUTHOR_MAX]
         self._others = others
+        self._ready: dict[int, tuple[bytes, Values | None]] = {}
+
+    def prepare(self, rows: Sequence[NumberedRow]) -> None:
+        """See `RowImporter.prepare`."""
+        self._ready = {row.number: (row.text, _values(row.text)) for row in rows}
+        self._others.prepare([row for row in rows if self._ready[row.number][1] is None])
+
+    def _read(self, row: NumberedRow) -> Values | None:
+        """The values of a row that is plain, as they were prepared if they were."""
+        ready = self._ready.get(row.number)
+        return _values(row.text) if ready is None or ready[0] is not row.text else ready[1]
 
     async def store(self, session: Session, rows: Sequence[NumberedRow], *, at: datetime, keep_good: bool) -> Portion:
         """See `RowImporter.store`. Of plain rows nothing goes into the audit trail: that is for the whole job."""
         stored: list[Stored] = []
         faults: list[RowFault] = []
-        for stage in _stages(rows):
+        for stage in _stages([(row, self._read(row)) for row in rows]):
             if stage.plain:
                 stored += await self._upsert(session, stage.plain, at)
             if stage.others:
@@ -162,13 +173,12 @@ class _Stage:
     others: list[NumberedRow] = field(default_factory=list)
 
 
-def _stages(rows: Sequence[NumberedRow]) -> Iterator[_Stage]:
+def _stages(rows: Sequence[tuple[NumberedRow, Values | None]]) -> Iterator[_Stage]:
     """Rows in stages: one ends where a plain row and another speak of one article, so that the earlier comes first."""
     stage = _Stage()
     plain: set[str] = set()
     others: set[str] = set()
-    for row in rows:
-        values = _values(row.text)
+    for row, values in rows:
         number = _number_in(row.text) if values is None else values[0]
         if number in (plain if values is None else others):
             yield stage

@@ -77,8 +77,8 @@ def _row(draw: st.DrawFn, *, odd: bool) -> bytes:
     if not odd or draw(st.integers(0, 9)):
         numbers = _ODD_NUMBERS if odd and draw(st.booleans()) else _NUMBERS
         members.append(("articleNumber", json.dumps(draw(st.sampled_from(numbers)))))
-    for values in (_PLAIN, _ODD) if odd else (_PLAIN,):
-        names = draw(st.lists(st.sampled_from(sorted(values)), max_size=3))  # one may come twice
+    for values, most in ((_PLAIN, 3), (_ODD, 1)) if odd else ((_PLAIN, 3),):
+        names = draw(st.lists(st.sampled_from(sorted(values)), max_size=most))  # one may come twice
         members += [(name, draw(values[name])) for name in names]
     members = draw(st.permutations(members))
     return ("{" + ", ".join(f"{json.dumps(name)}: {value}" for name, value in members) + "}").encode()

@@ -95,6 +95,9 @@ async def _outcome(
 @pytest.mark.parametrize("keep_good", [True, False])
 @settings(max_examples=30, suppress_health_check=list(HealthCheck))
 @given(first=portions, second=portions)
+@example(
+    first=[b'{"articleNumber": "A1", "name": "a\\u0000"}'], second=[b'{"articleNumber": "A1", "source": "EXTERNAL"}']
+)
 @example(first=[b'{"articleNumber": "A1"}'], second=[b'{"articleNumber": "A1", "basePrice": 1.5}'] * 2)
 def test_it_comes_to_what_creates_and_changes_one_by_one_come_to(
     database_url: str, keep_good: bool, first: list[bytes], second: list[bytes]
