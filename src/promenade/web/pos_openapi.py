@@ -65,7 +65,7 @@ _ERRORS = {
     429: "Too many; `Retry-After` says when to try again.",
     503: "The service cannot answer now; try again.",
 }
-_COUPON_ERRORS = (400, 401, 403, 405, 413, 415, 429, 503)
+_PLAIN_ERRORS = (400, 401, 403, 405, 413, 415, 429, 503)
 _ACCEPTED = ("import-batch",)  # what is done later
 _ACTIONS: Mapping[str, tuple[str, type[Struct], str]] = {
     "evaluate": ("Prices a basket and keeps the result as the next iteration.", EvaluateRequest, "EvaluateResponseV2"),
@@ -144,11 +144,7 @@ def _paths() -> dict[str, Any]:
                     "responses": _answers({"$ref": _REF.format(name=response)}, *errors),
                 }
             }
-    for name, operation in OPERATIONS.items():
-        paths |= _operation_paths(operation, coupon_addresses(name), _COUPON_ERRORS)
-    for name, operation in ARTICLE_OPERATIONS.items():
-        status = 202 if name in _ACCEPTED else 200
-        paths |= _operation_paths(operation, article_addresses(name), _COUPON_ERRORS, status)
+    paths |= _plain_paths()
     transaction = {"name": "transactionId", "in": "path", "required": True, "schema": {"type": "string"}}
     counter = {
         "name": "transactionCounter",
@@ -185,9 +181,17 @@ def _paths() -> dict[str, Any]:
     return paths
 
 
-def _operation_paths(
-    operation: Operation, addresses: tuple[str, ...], errors: tuple[int, ...], status: int = 200
-) -> dict[str, Any]:
+def _plain_paths() -> dict[str, Any]:
+    """What takes a body in no envelope: coupons and articles."""
+    paths: dict[str, Any] = {}
+    for name, operation in OPERATIONS.items():
+        paths |= _operation_paths(operation, coupon_addresses(name))
+    for name, operation in ARTICLE_OPERATIONS.items():
+        paths |= _operation_paths(operation, article_addresses(name), 202 if name in _ACCEPTED else 200)
+    return paths
+
+
+def _operation_paths(operation: Operation, addresses: tuple[str, ...], status: int = 200) -> dict[str, Any]:
     """The four addresses of an operation whose body stands in no envelope."""
     request, response = _REF.format(name=operation.request.__name__), operation.response.__name__
     return {
@@ -196,7 +200,7 @@ def _operation_paths(
                 "operationId": f"{operation.action}{suffix}",
                 "summary": operation.text,
                 "requestBody": {"required": True, "content": _json({"$ref": request})},
-                "responses": _answers({"$ref": _REF.format(name=response)}, *errors, status=status),
+                "responses": _answers({"$ref": _REF.format(name=response)}, *_PLAIN_ERRORS, status=status),
             }
         }
         for address, suffix in zip(addresses, ("", ".v2", ".action", ".qualified"), strict=True)
