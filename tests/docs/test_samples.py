@@ -30,6 +30,7 @@ TOURS = (
     ROOT / "docs/how-to/public-api.md",
     ROOT / "docs/how-to/odata-clients.md",
     ROOT / "docs/how-to/coupons.md",
+    ROOT / "docs/how-to/imports.md",
     ROOT / "docs/how-to/back-office.md",
     ROOT / "docs/how-to/check-a-promotion.md",
     ROOT / "docs/how-to/forecast-a-promotion.md",
@@ -118,7 +119,7 @@ def test_the_javascript_does_what_the_page_says(demo: Service, tmp_path: Path) -
     assert output == printed.partition("```")[0]
 
 
-def paste(scripts: list[str], url: str, directory: Path) -> list[str]:
+def paste(scripts: list[str], url: str, directory: Path, seconds: float = 60) -> list[str]:
     """Run scripts in one shell and return what each printed; one that fails fails the test."""
     mark = "--- next ---"
     whole = f"\necho '{mark}'\n".join(script.replace(ADDRESS, url) for script in scripts)
@@ -133,7 +134,7 @@ def paste(scripts: list[str], url: str, directory: Path) -> list[str]:
         check=False,
         cwd=directory,
         env={"PATH": f"{shims}:/usr/local/bin:/usr/bin:/bin", "HOME": str(directory)},
-        timeout=60,
+        timeout=seconds,
     )
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     return done.stdout.split(f"{mark}\n")

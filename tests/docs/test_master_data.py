@@ -1,0 +1,47 @@
+"""The page about master data: its tour is pasted against a service of its own, with certificates of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs.test_samples import ROOT, assert_shows, paste, samples
+from tests.kit.processes import free_port
+
+PAGE = ROOT / "docs/how-to/master-data.md"
+PORTS = ("8443", "8080")  # on the page
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.skipif(shutil.which("curl") is None and "CI" not in os.environ, reason="the samples use curl")
+def test_the_tour_does_what_the_page_says(tmp_path: Path) -> None:
+    text = PAGE.read_text()
+    for port in PORTS:
+        assert f":{port}" in text
+        text = text.replace(port, str(free_port()))
+    steps = samples(text)
+    # In place of an installed command: that of the tests' own environment.
+    command = f"PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH"
+    try:
+        scripts = [command, *(step.script for step in steps)]
+        # Eight commands of its own, each a start of Python.
+        outputs = paste(scripts, "http://127.0.0.1:8080", tmp_path, seconds=200)[1:]
+        for step, output in zip(steps, outputs, strict=True):
+            if step.answer is not None:
+                assert_shows(step.answer, json.loads(output), step.script)
+        assert outputs[-1].split()[-1] == "401", "revoked"
+    finally:
+        # Whatever becomes of the tour, its service ends.
+        subprocess.run(["pkill", f"-{signal.SIGKILL}", "-f", f"mtls-port {_port(text)}"], check=False)
+
+
+def _port(text: str) -> str:
+    return text.partition("--mtls-port ")[2].partition(" ")[0]
