@@ -104,6 +104,7 @@ async def import_articles(
     done = ImportedArticles()
     turn = turns.of(tenant_id)
     for rows in _portions(articles):
+        await asyncio.to_thread(importer.prepare, rows)
         async with turn:
             portion = await call.store(rows)
             if portion.stored and context.tills.are_there():
