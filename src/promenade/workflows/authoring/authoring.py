@@ -10,10 +10,11 @@ from typing import Any
 
 from promenade.errors import Conflict, Invalid, NotFound
 from promenade.model.declare import Service
-from promenade.store.authored import delete_rows, find_keys, hold, insert_rows, update_rows
+from promenade.store.authored import find_keys, hold
 from promenade.store.authored_faults import BrokenConstraint, Constraint, guarded
 from promenade.store.unit import Session
 from promenade.workflows.authoring.checks import check_references, check_values, is_plain
+from promenade.workflows.authoring.flushing import flush
 from promenade.workflows.authoring.keys import already_exists, check_keys
 from promenade.workflows.authoring.locks import check_locks
 from promenade.workflows.authoring.machines import MACHINES, invalid_initial, invalid_transition
@@ -297,7 +298,7 @@ class Authoring:
         unit = self._unit
         try:
             async with guarded(unit.session):
-                await _flush(unit, writes)
+                await flush(unit, writes)
                 for rule, each in _by_rule(writes):
                     await rule.store(unit, each)
         except BrokenConstraint as broken:
@@ -352,54 +353,10 @@ def _by_rule(writes: Sequence[Write]) -> list[tuple[Rules, list[Write]]]:
     """The writes of each entity set that has rules of its own."""
     found: dict[str, list[Write]] = {}
     for write in writes:
-        if write.set_name in registered():
-            found.setdefault(write.set_name, []).append(write)
-    return [(registered()[set_name], each) for set_name, each in found.items()]
+        found.setdefault(write.set_name, []).append(write)
+    known = registered()
+    return [(known[set_name], each) for set_name, each in found.items() if set_name in known]
 
 
 def _distinct(rules: Collection[Rules]) -> list[Rules]:
     return list(dict.fromkeys(rules))
-
-
-async def _flush(unit: Unit, writes: Sequence[Write]) -> None:
-    """What goes first, so that its keys are free; owners before what they own."""
-    sets = dict.fromkeys(write.set_name for write in writes)
-    emptied: dict[tuple[str, str], list[str]] = {}
-    for write in writes:
-        for part in write.emptied:
-            emptied.setdefault(part, []).append(write.id)
-    for (set_name, column), owners in emptied.items():
-        await delete_rows(unit.session, set_name, owners, column=column)
-    for set_name in reversed(sets):
-        gone = [write.id for write in writes if write.set_name == set_name and write.act is Act.DELETE]
-        if gone:
-            await delete_rows(unit.session, set_name, gone)
-    for set_name in sets:
-        changed = [write for write in writes if write.set_name == set_name and write.act is Act.UPDATE]
-        if changed:
-            await update_rows(unit.session, set_name, [(write.id, _new_values(unit, write)) for write in changed])
-    for set_name in sets:
-        new = [write for write in writes if write.set_name == set_name and write.act is Act.CREATE]
-        if new:
-            await insert_rows(unit.session, set_name, [write.after for write in _referred_first(new)])
-
-
-def _new_values(unit: Unit, write: Write) -> dict[str, Any]:
-    return {name: write.after[name] for name in write.changed} | unit.stamps(write.shape)
-
-
-def _referred_first(writes: Sequence[Write]) -> list[Write]:
-    """New rows of one set, each after those of them that it refers to: a group after the group above it."""
-    columns = [one.column for one in writes[0].shape.entity.links if one.target == writes[0].set_name]
-    if not columns:
-        return list(writes)
-    rest = {write.id: write for write in writes}
-    ordered: list[Write] = []
-    for write in writes:
-        chain: list[Write] = []
-        one: Write | None = write
-        while one is not None and rest.pop(one.id, None) is not None:
-            chain.append(one)
-            one = next((rest[key] for key in (one.after[column] for column in columns) if key in rest), None)
-        ordered += reversed(chain)
-    return ordered

@@ -11,10 +11,10 @@ from promenade.errors import Detail
 from promenade.model.declare import Field, Kind
 from promenade.store.authored import read_ids
 from promenade.workflows.authoring.owners import Owners
-from promenade.workflows.authoring.shapes import MANAGED, Shape, codes
+from promenade.workflows.authoring.shapes import codes
 from promenade.workflows.authoring.unit import Act, Unit, Write
 
-__all__ = ["check_references", "check_values", "is_plain", "references", "unknown_reference"]
+__all__ = ["check_references", "check_values", "is_plain", "unknown_reference"]
 
 
 _INTEGER_MIN, _INTEGER_MAX = Decimal(-(2**31)), Decimal(2**31 - 1)
@@ -24,14 +24,20 @@ _ENDS_OF_TIME = (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=U
 
 def check_values(unit: Unit, write: Write) -> None:
     """What can be said of a row by looking at it alone."""
-    for field in write.shape.fields.values():
-        if field.name not in MANAGED and field.name != "id" and _is_open(write, field.name, field.read_only):
-            fault = _value_fault(field, write.after[field.name], write.target(field.name))
+    after, given, is_new = write.after, write.given, write.act is Act.CREATE
+    for field in write.shape.checked:
+        name = field.name
+        if name in given or (is_new and not field.read_only):
+            value = after[name]
+            if value is None and field.nullable:
+                continue
+            fault = _value_fault(field, value, write, name)
             if fault is not None:
                 unit.faults.add(fault)
-    for link in write.shape.entity.links:
-        if link.required and write.after[link.column] is None and _is_open(write, link.column, link.read_only):
-            unit.faults.add(_required(write.target(link.column)))
+    for link in write.shape.required_links:
+        column = link.column
+        if after[column] is None and (column in given or (is_new and not link.read_only)):
+            unit.faults.add(_required(write.target(column)))
     for start, end in write.shape.entity.windows:
         first, last = write.after[start], write.after[end]
         if first is not None and last is not None and first >= last and write.differs(start, end):
@@ -39,19 +45,19 @@ def check_values(unit: Unit, write: Write) -> None:
             unit.faults.add(Detail("WINDOW_EMPTY", message, write.target(end)))
 
 
-def _is_open(write: Write, column: str, read_only: bool) -> bool:
-    return column in write.given or (write.act is Act.CREATE and not read_only)
-
-
 def _required(target: str) -> Detail:
     return Detail("REQUIRED", f"{target} is required.", target)
 
 
-def _value_fault(field: Field, value: Any, target: str) -> Detail | None:
-    if value is None:
-        return None if field.nullable else _required(target)
+def _value_fault(field: Field, value: Any, write: Write, column: str) -> Detail | None:
+    """What is wrong with a value; its place in the request is put into words only then."""
+    if isinstance(value, bool):
+        return None
     if isinstance(value, str):
-        return _text_fault(field, value, target)
+        return None if _fits(field, value) else _text_fault(field, value, write.target(column))
+    target = write.target(column)
+    if value is None:
+        return _required(target)
     if field.kind is Kind.TEXTS:
         if field.required and not value:
             return _required(target)
@@ -60,9 +66,17 @@ def _value_fault(field: Field, value: Any, target: str) -> Detail | None:
     elif field.kind is Kind.TIMESTAMP and value in _ENDS_OF_TIME:
         message = f"{target} is the first or the last moment that can be written; without a bound it is null."
         return Detail("OUT_OF_RANGE", message, target)
-    elif isinstance(value, int | Decimal) and not isinstance(value, bool):
+    elif isinstance(value, int | Decimal):
         return _range_fault(field, value, target)
     return None
+
+
+def _fits(field: Field, value: str) -> bool:
+    """Whether a text is surely right: `_text_fault` says of any other what is wrong with it, if anything is."""
+    if field.code_list:
+        return value in codes(field.code_list)
+    is_short = field.length is None or len(value) <= field.length
+    return is_short and is_plain(value) and not field.choices and not (field.required and not value.strip())
 
 
 def _text_fault(field: Field, value: str, target: str) -> Detail | None:
@@ -85,7 +99,9 @@ def _bad_character(target: str) -> Detail:
 
 def is_plain(value: str) -> bool:
     """Whether both databases can store the text: no NUL, no half of a character."""
-    return "\0" not in value and not any("\ud800" <= character <= "\udfff" for character in value)
+    if "\0" in value:
+        return False
+    return value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 def _range_fault(field: Field, value: int | Decimal, target: str) -> Detail | None:
@@ -106,7 +122,7 @@ async def check_references(unit: Unit, writes: Sequence[Write], owners: Owners) 
     named: dict[str, dict[str, list[str]]] = {}
     made = {(write.set_name, write.id) for write in writes if write.act is Act.CREATE}
     for write in writes:
-        for set_name, column in references(write.shape):
+        for set_name, column in write.shape.references:
             value = write.after.get(column) if column in write.given else None
             if value and (set_name, value) not in made and not owners.knows(set_name, value):
                 named.setdefault(set_name, {}).setdefault(value, []).append(write.target(column))
@@ -115,17 +131,6 @@ async def check_references(unit: Unit, writes: Sequence[Write], owners: Owners) 
         # An owner that does not exist was found out on the way up, and told there.
         for target in sorted({target for key in unknown for target in targets[key]}):
             unit.faults.add(unknown_reference(target))
-
-
-def references(shape: Shape) -> Iterable[tuple[str, str]]:
-    """Entity set and column of everything that a row refers to, its owner apart."""
-    owner = shape.owner
-    for link in shape.entity.links:
-        if link is not owner:
-            yield link.target, link.column
-    for field in shape.fields.values():
-        if field.refers_to is not None:
-            yield field.refers_to, field.name
 
 
 def unknown_reference(target: str) -> Detail:

@@ -7,12 +7,13 @@ judged in turn, as if each came by itself: it may count on what good rows before
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
 from promenade.errors import Conflict, Detail
 from promenade.store.authored import find_keys, read_ids
-from promenade.workflows.authoring.checks import references, unknown_reference
+from promenade.workflows.authoring.checks import unknown_reference
 from promenade.workflows.authoring.shapes import shape_of
 from promenade.workflows.authoring.unit import Act, Unit, Write
 
@@ -49,10 +50,11 @@ async def check_keys(unit: Unit, writes: Sequence[Write]) -> None:
     for write in writes:
         by_set.setdefault(write.set_name, []).append(write)
     claims: list[_Claim] = []
+    new = {write.id for write in writes if write.act is Act.CREATE}
     for set_name, each in by_set.items():
         claims += await _claimed_ids(unit, set_name, [write for write in each if write.has_own_id])
         for columns in shape_of(set_name).keys:
-            claims += await _claimed_keys(unit, set_name, columns, each)
+            claims += await _claimed_keys(unit, set_name, columns, each, new)
     if unit.faults.in_turn:
         _judge_in_turn(unit, writes, claims)
         return
@@ -67,7 +69,10 @@ async def _claimed_ids(unit: Unit, set_name: str, created: Sequence[Write]) -> l
     return [_Claim(write, _ID, (write.id,), write.id if write.id in taken else None) for write in created]
 
 
-async def _claimed_keys(unit: Unit, set_name: str, columns: tuple[str, ...], writes: Sequence[Write]) -> list[_Claim]:
+async def _claimed_keys(
+    unit: Unit, set_name: str, columns: tuple[str, ...], writes: Sequence[Write], new: AbstractSet[str]
+) -> list[_Claim]:
+    """What ``writes`` claim of one key; nobody else can hold one that belongs to a ``new`` row."""
     wanted: list[tuple[tuple[Any, ...], Write]] = []
     for write in writes:
         if write.act is Act.DELETE or not write.differs(*columns):
@@ -79,7 +84,10 @@ async def _claimed_keys(unit: Unit, set_name: str, columns: tuple[str, ...], wri
         return []
     # What this call deletes or changes gives its old key free.
     moved = {write.id for write in writes if write.before is not None and write.differs(*columns)}
-    found = await find_keys(unit.session, set_name, columns, {key for key, _ in wanted})
+    owner = shape_of(set_name).owner_column
+    at = columns.index(owner) if owner in columns else None
+    sought = {key for key, _ in wanted if at is None or key[at] not in new}
+    found = await find_keys(unit.session, set_name, columns, sought) if sought else []
     holders = {key: row_id for row_id, key in found if row_id not in moved}
     return [_Claim(write, columns, key, holders.get(key)) for key, write in wanted]
 
@@ -121,6 +129,7 @@ class _Turns:
 
     def __init__(self, writes: Sequence[Write], stored: set[tuple[Any, ...]]) -> None:
         self._new = {(write.set_name, write.id) for write in writes if write.act is Act.CREATE}
+        self._sets = {set_name for set_name, _ in self._new}
         self._stored = stored
         self._made: set[tuple[str, str]] = set()
         self._held: dict[tuple[Any, ...], Write] = {}
@@ -142,8 +151,10 @@ class _Turns:
         """References to rows that are not there yet, or never will be."""
         own = {(write.set_name, write.id) for write in writes}
         for write in writes:
-            for set_name, column in references(write.shape):
-                named = (set_name, write.after.get(column) if column in write.given else None)
+            for set_name, column in write.shape.references:
+                if set_name not in self._sets or column not in write.given:
+                    continue
+                named = (set_name, write.after[column])
                 is_stored = named in self._made or named in own or (set_name, _ID, (named[1],)) in self._stored
                 if named in self._new and not is_stored:
                     yield unknown_reference(write.target(column))

@@ -76,10 +76,10 @@ class Owners:
         return wanted
 
     def _owner_keys(self, write: Write) -> list[tuple[str, str]]:
-        owner = write.shape.owner
-        if owner is None:
+        owner, column = write.shape.owner, write.shape.owner_column
+        if owner is None or column is None:
             return []
-        keys = [row[owner.column] for row in (write.before, write.after) if row and row[owner.column]]
+        keys = [row[column] for row in (write.before, write.after) if row and row[column]]
         return [(owner.target, key) for key in dict.fromkeys(keys)]
 
     def _touch(self, writes: Iterable[Write], touched: list[Write]) -> list[Write]:
@@ -117,14 +117,16 @@ class Owners:
     def subjects(self, write: Write) -> list[Subject]:
         """What a write changes, as it was and as it will be."""
         rows = [row for row in (write.before, write.after) if row]
-        owner = write.shape.owner
-        if owner is not None and len({row[owner.column] for row in rows}) == 1:
+        if len(rows) == 1:
+            return self._subjects_of(write.shape, rows[0])
+        column = write.shape.owner_column
+        if column is not None and len({row[column] for row in rows}) == 1:
             return self._subjects_of(write.shape, rows[0])  # it stays where it is
         return list(dict.fromkeys(subject for row in rows for subject in self._subjects_of(write.shape, row)))
 
     def _subjects_of(self, shape: Shape, row: Columns) -> list[Subject]:
-        while shape.owner is not None:
-            key = (shape.owner.target, row[shape.owner.column] or "")
+        while shape.owner is not None and shape.owner_column is not None:
+            key = (shape.owner.target, row[shape.owner_column] or "")
             above = self._by_key.get(key)
             found = self._read.get(key) if above is None else above.after or above.before
             if not found:

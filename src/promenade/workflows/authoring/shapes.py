@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
+from typing import Any
 
 from promenade import model
 from promenade.model.declare import Collection, EntityType, Field, Link
@@ -26,12 +28,12 @@ class Shape:
     wires: Mapping[str, str]  # column -> wire name
     set_name: str
     owner: Link | None
-
-    @property
-    def keys(self) -> tuple[tuple[str, ...], ...]:
-        """Columns of the natural key, then of every other unique key."""
-        natural = (self.entity.natural_key,) if self.entity.natural_key else ()
-        return (*natural, *self.entity.unique)
+    owner_column: str | None
+    checked: tuple[Field, ...]  # what a row is looked at for: neither its ID nor its stamps
+    required_links: tuple[Link, ...]
+    references: tuple[tuple[str, str], ...]  # entity set and column of everything that a row refers to, its owner apart
+    defaults: Mapping[str, Any]  # of a new row, by column
+    keys: tuple[tuple[str, ...], ...]  # columns of the natural key, then of every other unique key
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ def shape_of(set_name: str) -> Shape:
     """The shape of an entity set. Raises KeyError."""
     entity = model.entity(set_name)
     stored = [field for field in entity.fields if not field.virtual]
+    links = [(link.target, link.column) for link in entity.links if link is not entity.owner]
+    fresh = {field.name: field.default for field in stored if field.name not in MANAGED}
     return Shape(
         entity=entity,
         fields={field.wire: field for field in stored},
@@ -56,6 +60,12 @@ def shape_of(set_name: str) -> Shape:
         wires={field.name: field.wire for field in stored} | {link.column: link.property_wire for link in entity.links},
         set_name=entity.set_name,
         owner=entity.owner,
+        owner_column=entity.owner.column if entity.owner else None,
+        checked=tuple([field for field in stored if field.name not in MANAGED and field.name != "id"]),
+        required_links=tuple([link for link in entity.links if link.required]),
+        references=(*links, *[(field.refers_to, field.name) for field in stored if field.refers_to is not None]),
+        defaults=MappingProxyType(fresh | {link.column: None for link in entity.links}),
+        keys=(*((entity.natural_key,) if entity.natural_key else ()), *entity.unique),
     )
 
 

@@ -205,9 +205,7 @@ class Unit:
 
     def row_of(self, shape: Shape, row_id: str) -> Columns:
         """An empty new row: its defaults and its stamps."""
-        row: Columns = {one.name: one.default for one in shape.fields.values() if one.name not in MANAGED}
-        row |= {link.column: None for link in shape.entity.links}
-        row["id"] = row_id
+        row: Columns = {**shape.defaults, "id": row_id}
         if shape.entity.managed:
             row |= {"created_at": self.at, "created_by": self.user, "modified_at": self.at, "modified_by": self.user}
         return row

@@ -11,7 +11,10 @@ from promenade.errors import Detail
 from promenade.model.declare import PUBLIC, EntityType
 from promenade.workflows.imports.importing import RowFault
 
-__all__ = ["PAYLOAD_BYTES_MAX", "Telling"]
+__all__ = ["FAULTS_MAX", "PAYLOAD_BYTES_MAX", "Telling"]
+
+FAULTS_MAX = 50
+"""Of one row so many faults are told, as of one request."""
 
 PAYLOAD_BYTES_MAX = 10 * 1024
 """Of a row so much is kept with its fault."""
@@ -45,18 +48,22 @@ class Telling:
             return ""
 
     def faults(self, number: int, text: bytes, details: Sequence[Detail]) -> list[RowFault]:
-        """The faults of one row, each with the row."""
+        """The faults of one row, at most `FAULTS_MAX`.
+
+        Each has the row with it, as long as all copies of it fit into `PAYLOAD_BYTES_MAX`; the first has it always.
+        """
         payload, name = self.payload(text), self.name(text)
+        copies = max(1, PAYLOAD_BYTES_MAX // max(1, len((payload or "").encode())))
         return [
             RowFault(
                 number,
                 None if one.target is None else one.target[:_PROPERTY_MAX],
                 one.code,
                 self._message(one)[:_MESSAGE_MAX],
-                payload,
+                payload if place < copies else None,
                 name,
             )
-            for one in details
+            for place, one in enumerate(details[:FAULTS_MAX])
         ]
 
     def _message(self, fault: Detail) -> str:

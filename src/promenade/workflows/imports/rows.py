@@ -25,7 +25,6 @@ from promenade.workflows.imports.payloads import Telling
 __all__ = ["EntityImporter"]
 
 _ROOT = "/api/v1"
-_FAULTS_MAX = 50  # of one row, as of one request
 # What a row is told because of another row of its portion; it is to be judged again when that one turns out bad.
 _RELATIVE = frozenset({"ALREADY_EXISTS", "UNKNOWN_REFERENCE", "CYCLE", "TOO_DEEP"})
 
@@ -195,13 +194,13 @@ def _lasting(faults: Mapping[int, Faults]) -> dict[int, Faults]:
 def _by_row(rows: Sequence[_Given], error: PromenadeError) -> dict[int, Faults]:
     """The faults of each row; none when no fault says of which row it is, and there are several."""
     if len(rows) == 1:
-        return {rows[0].number: tuple([_without_place(one) for one in _details(error)])[:_FAULTS_MAX]}
+        return {rows[0].number: tuple([_without_place(one) for one in _details(error)])}
     found: dict[int, list[Detail]] = {}
     for one in _details(error):
         place, slash, _ = (one.target or "").partition("/")
         if slash and place.isascii() and place.isdigit() and int(place) < len(rows):
             found.setdefault(rows[int(place)].number, []).append(_without_place(one))
-    return {number: tuple(each[:_FAULTS_MAX]) for number, each in found.items()}
+    return {number: tuple(each) for number, each in found.items()}
 
 
 def _without_place(fault: Detail) -> Detail:

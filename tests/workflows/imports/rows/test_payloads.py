@@ -74,3 +74,11 @@ def test_a_fault_fits_its_table() -> None:
     assert [len(one.message) for one in faults] == [2000, 1]
     assert [one.property and len(one.property) for one in faults] == [255, None]
     assert {len(one.name) for one in faults} == {255}
+    assert [one.payload is None for one in faults] == [False, False]
+
+
+def test_many_faults_of_a_long_row_do_not_multiply_it() -> None:
+    row = b'{"code": "' + b"c" * 3000 + b'"}'
+    faults = Telling(model.entity("Budgets")).faults(7, row, [Detail("CODE", "m")] * 500)
+    assert len(faults) == 50
+    assert [one.payload is not None for one in faults] == [True] * 3 + [False] * 47
