@@ -58,14 +58,14 @@ class Issuer:
         return CertificateAuthority(self.directory, days=days, at=datetime.now(UTC))
 
 
-async def make_trusting_tenant(url: str, names: Sequence[str]) -> None:
+async def make_trusting_tenant(url: str, names: Sequence[str], tenant: str = TENANT) -> None:
     """A tenant that certificates of these names speak for."""
     database = await open_database(url)
     at = datetime.now(UTC)
     try:
-        await create_tenant(database, TENANT, settings={}, at=at, user="tests")
+        await create_tenant(database, tenant, settings={}, at=at, user="tests")
         for name in names:
-            await trust(database, name, TENANT, overlap_days=7, at=at, user="tests")
+            await trust(database, name, tenant, overlap_days=7, at=at, user="tests")
     finally:
         await database.close()
 
