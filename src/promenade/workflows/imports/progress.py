@@ -51,12 +51,16 @@ def _error(fault: RowFault) -> Columns:
 
 
 def _items(portion: Portion) -> list[Columns]:
-    """One for each article, in the order of the rows; of one with several faults the first is told."""
+    """One for each article, in the order of the rows; of one with several faults the first is told.
+
+    Items know no row number: what has no article number is told by the number of its row.
+    """
     told: dict[int, Columns] = {}
     for one in portion.stored:
         told[one.number] = _item(one.name, "created" if one.is_new else "updated", None)
     for fault in portion.faults:
-        told.setdefault(fault.number, _item(fault.name, "failed", storable(fault.message, _MESSAGE_MAX)))
+        message = fault.message if fault.name else f"Row {fault.number}: {fault.message}"
+        told.setdefault(fault.number, _item(fault.name, "failed", storable(message, _MESSAGE_MAX)))
     return [told[number] for number in sorted(told)]
 
 

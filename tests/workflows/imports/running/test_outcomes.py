@@ -78,15 +78,16 @@ async def test_one_faulty_row_keeps_all_from_being_stored(yard: Yard) -> None:
 async def test_a_batch_of_articles_tells_of_each_one(yard: Yard) -> None:
     await yard.accept([good(1)])
     await yard.work()
-    rows = [good(1), good(2), good(3, bad=["name"])]
+    rows = [good(1), good(2), good(3, bad=["name"]), {"articleNumber": "", "bad": ["articleNumber"]}]
     job_id = await yard.accept(rows, source="POS_BATCH", part_rows=2, callback_url=CALLBACK)
     await yard.work()
     (job,) = await yard.every("ArticleImportJobs", id=job_id)
-    assert (job.status, job.processed_articles, job.failed_articles) == ("SUCCEEDED", 3, 1)
+    assert (job.status, job.processed_articles, job.failed_articles) == ("SUCCEEDED", 4, 2)
     assert job.started_at is not None
     assert job.completed_at is not None
     items = await yard.every("ArticleImportJobItems", job_id=job_id)
-    assert sorted((item.article_number, item.status, item.error) for item in items) == [
+    assert sorted((item.article_number or "", item.status, item.error) for item in items) == [
+        ("", "failed", "Row 4:  is wrong."),
         ("A1", "updated", None),
         ("A2", "created", None),
         ("A3", "failed", "A3 is wrong."),
@@ -96,7 +97,7 @@ async def test_a_batch_of_articles_tells_of_each_one(yard: Yard) -> None:
         ("ArticleImportJobs.Completed", None),
         ("ImportJobs.Completed", CALLBACK),
     ]
-    assert (events[0]["totalArticles"], events[0]["processedArticles"], events[0]["failedArticles"]) == (3, 2, 1)
+    assert (events[0]["totalArticles"], events[0]["processedArticles"], events[0]["failedArticles"]) == (4, 2, 2)
 
 
 async def test_master_data_calls_back_where_the_tenant_wants(yard: Yard) -> None:
