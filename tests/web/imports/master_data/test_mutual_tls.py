@@ -158,6 +158,18 @@ def described_at(url: str, mutual: Mutual, name: str | None) -> Callable[..., An
     return client_of(url, mutual.session(name))
 
 
+def test_what_no_article_may_hold_is_a_row_that_failed(mutual: Mutual) -> None:
+    items = [product("B-1", Name="a\0b"), product("x" * 51), product("B-2", GTIN="4" * 2000), product("B-3")]
+    sent = mutual.session("erp").post(f"{mutual.url}{REST}", data=message(items, "wrong"))
+    job = mutual.status(sent.json()["jobId"])
+    assert (job["status"], job["rowsSucceeded"], job["rowsFailed"]) == ("SUCCEEDED", 1, 3)
+    found = ask(
+        mutual.database_url,
+        f"SELECT row_number, property FROM import_job_errors WHERE job_id = '{job['jobId']}' ORDER BY row_number",
+    )
+    assert found == [(1, "name"), (2, "articleNumber"), (3, "ean")]
+
+
 def test_each_certificate_writes_for_its_own_tenant(mutual: Mutual) -> None:
     for name, tenant in NAMES.items():
         operation = described_at(mutual.url, mutual, name)
