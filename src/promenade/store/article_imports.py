@@ -27,7 +27,6 @@ __all__ = [
     "COLUMNS",
     "ChangedArticle",
     "HeldArticle",
-    "NewArticle",
     "find_articles",
     "insert_articles",
     "update_articles",
@@ -58,15 +57,6 @@ class HeldArticle:
 
 
 @dataclass(frozen=True, slots=True)
-class NewArticle:
-    """An article to add; ``version`` is above 1 where the import that makes it has changed it since."""
-
-    id: str
-    values: Values
-    version: int = 1
-
-
-@dataclass(frozen=True, slots=True)
 class ChangedArticle:
     """An article as it was and as it is to be; ``changes`` is how often it was changed on the way."""
 
@@ -83,13 +73,13 @@ async def find_articles(session: Session, numbers: Collection[str]) -> dict[str,
     return {row[1]: HeldArticle(row[0], tuple(row[1:])) for row in rows}
 
 
-async def insert_articles(session: Session, articles: Sequence[NewArticle], *, at: datetime, by: str) -> int:
+async def insert_articles(session: Session, articles: Sequence[Values], *, at: datetime, by: str) -> int:
     """Add articles, made ``at`` some time ``by`` some user; the answer is how many.
 
-    One whose number somebody else has taken since it was looked for is left out.
+    Each is its ID, its version and its values. One whose number somebody else has taken since it was looked for is
+    left out.
     """
-    rows = [(one.id, one.version, *one.values) for one in articles]
-    ((count,),) = await session.hot("insert articles", _params(session, rows, at, by))
+    ((count,),) = await session.hot("insert articles", _params(session, articles, at, by))
     return int(count)
 
 
@@ -102,12 +92,12 @@ async def update_articles(session: Session, articles: Sequence[ChangedArticle], 
         await session.hot("update articles", _params(session, rows, at, by))
 
 
-def _params(session: Session, rows: list[Values], at: datetime, by: str) -> tuple[Any, ...]:
+def _params(session: Session, rows: Sequence[Values], at: datetime, by: str) -> tuple[Any, ...]:
     """Rows of ID, version and `COLUMNS` as the database takes them."""
     if session.dialect == "sqlite":
         return session.tenant, to_microseconds(at), by, rows
-    rows.sort(key=_number)
-    return session.tenant, at, by, msgspec.json.encode([dict(zip(_KEYS, row, strict=True)) for row in rows]).decode()
+    members = [dict(zip(_KEYS, row, strict=True)) for row in sorted(rows, key=_number)]
+    return session.tenant, at, by, msgspec.json.encode(members).decode()
 
 
 def _number(row: Values) -> str:

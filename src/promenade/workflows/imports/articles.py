@@ -24,7 +24,6 @@ from promenade.store.article_imports import (
     COLUMNS,
     ChangedArticle,
     HeldArticle,
-    NewArticle,
     find_articles,
     insert_articles,
     update_articles,
@@ -42,6 +41,9 @@ _NUL = b"\\u0000"  # JSON has no other way to say it
 _AMOUNTS_MAX = 10_000
 
 Values = tuple[Any, ...]
+
+_Plain = tuple[int, Values]
+"""The number of a row that is surely good, and its values by `COLUMNS`: UNSET where it says nothing."""
 
 
 class ArticleImporter(RowImporter):
@@ -83,9 +85,9 @@ class ArticleImporter(RowImporter):
         """Carry out plain rows as if one came after the other."""
         done: list[Stored] = []
         while plain:
-            held = await find_articles(session, {row.values[0] for row in plain})
+            held = await find_articles(session, {values[0] for _, values in plain})
             articles = self._planned(plain, held)
-            new = [NewArticle(one.id, one.after, 1 + one.changes) for one in articles.values() if one.before is None]
+            new = [(one.id, 1 + one.changes, *one.after) for one in articles.values() if one.before is None]
             count = await insert_articles(session, new, at=at, by=self._user) if new else 0
             changed = [
                 ChangedArticle(one.id, one.before, one.after, one.changes)
@@ -101,30 +103,29 @@ class ArticleImporter(RowImporter):
             if count or changed:
                 # Promotions keep no more of an article than its number, which stays; the memory of articles goes
                 # whatever the ID. So one ID tells every process all that it needs.
-                await record_change(session, "Articles", (new or changed)[0].id, at=at)
-            plain = [row for row in plain if row.values[0] in missed]
+                await record_change(session, "Articles", next(iter(articles.values())).id, at=at)
+            plain = [row for row in plain if row[1][0] in missed]
         return done
 
     def _planned(self, plain: Sequence[_Plain], held: Mapping[str, HeldArticle]) -> dict[str, _Article]:
         """What becomes of each article, by its number."""
         fresh = _reading().fresh
         articles: dict[str, _Article] = {}
-        for row in plain:
-            values = row.values
+        for number, values in plain:
             key: str = values[0]
             article = articles.get(key)
             if article is None:
                 there = held.get(key)
                 if there is None:
                     article = articles[key] = _Article(self._new_id(), None, _merged(fresh, values))
-                    article.stored.append(Stored(row.number, article.id, True, key))
+                    article.stored.append(Stored(number, article.id, True, key))
                     continue
                 article = articles[key] = _Article(there.id, there.values, there.values)
             after = _merged(article.after, values)
             if after != article.after:
                 article.after = after
                 article.changes += 1
-            article.stored.append(Stored(row.number, article.id, False, key))
+            article.stored.append(Stored(number, article.id, False, key))
         return articles
 
 
@@ -143,11 +144,11 @@ def _merged(before: Values, given: Values) -> Values:
     return tuple([old if new is UNSET else new for old, new in zip(before, given, strict=True)])
 
 
-async def _missed(session: Session, new: Sequence[NewArticle]) -> frozenset[str]:
+async def _missed(session: Session, new: Sequence[Values]) -> frozenset[str]:
     """The numbers among ``new`` that somebody else has given to an article of his own a moment before."""
-    there = await find_articles(session, [one.values[0] for one in new])
-    ours = {one.id for one in there.values()}
-    return frozenset([one.values[0] for one in new if one.id not in ours])
+    number_of = {row_id: number for row_id, _, number, *_ in new}
+    there = await find_articles(session, number_of.values())
+    return frozenset(number_of.values()) - {number for number, one in there.items() if one.id in number_of}
 
 
 def _number(row: Stored) -> int:
@@ -155,14 +156,6 @@ def _number(row: Stored) -> int:
 
 
 # ---- stages -------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Plain:
-    """A row that is surely good: its values by `COLUMNS`, UNSET where it says nothing."""
-
-    number: int
-    values: Values
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +177,7 @@ def _stages(rows: Sequence[tuple[NumberedRow, Values | None]]) -> Iterator[_Stag
             yield stage
             stage, plain, others = _Stage(), set(), set()
         if values is not None:
-            stage.plain.append(_Plain(row.number, values))
+            stage.plain.append((row.number, values))
             plain.add(values[0])
         else:
             stage.others.append(row)
