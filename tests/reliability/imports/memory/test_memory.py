@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -31,20 +32,11 @@ def an_article(number: int) -> dict[str, Any]:
     }
 
 
-def a_promotion(number: int) -> dict[str, Any]:
-    return {
-        "code": f"P{number}",
-        "name": JAR * 250,
-        "description": JAR * 990,
-        "externalReference": JAR * 90,
-        "calculationConfig": {"mode": "ADDITIVE", "precision": 2},
-    }
-
-
-def a_condition(number: int) -> dict[str, Any]:
-    """A condition with as many articles as make up its share of the body."""
-    items = [{"articleNumber": f"{number:05}-{item:03}".ljust(40, "x"), "ean": "4006381333931"} for item in range(70)]
-    return {"conditionType": "ARTICLE", "minQuantity": 1, "articleListItems": items}
+def a_condition(number: int, promotions: list[str]) -> dict[str, Any]:
+    """A condition with as many articles as make up most of its share of the body; its promotion has a hundred."""
+    items = [{"articleNumber": f"{number:05}-{item:03}".ljust(40, "x"), "ean": "4006381333931"} for item in range(65)]
+    promotion = promotions[number % len(promotions)]
+    return {"promotion_ID": promotion, "conditionType": "ARTICLE", "minQuantity": 1, "articleListItems": items}
 
 
 def write_body(file: Path, rows: list[dict[str, Any]], *, keep_good: bool) -> None:
@@ -77,5 +69,41 @@ async def test_ten_thousand_long_articles(
     imported(service, tenant, "Articles", small)  # everything that is loaded at first need has been
     assert large.stat().st_size > 66_000_000
     growth = peak_growth(service.pid, lambda: imported(service, tenant, "Articles", large))
+    print(f"grew by {growth / 1e6:.0f} MB")
+    assert growth < GROWTH_MAX
+
+
+@pytest.mark.timeout(600)
+async def test_four_uploads_at_once(database_url: str, server: StartService, tmp_path: Path) -> None:
+    """No more of a tenant's are taken at once; each waits in a file until those before it are cut into parts."""
+    (tenant,) = await prepare(database_url, "long")
+    service = server("--database-url", database_url, "--data-dir", str(tmp_path))
+    large = tmp_path / "large"
+    with tenant.asking(service) as http:
+        assert http.get("/api/v1/Articles").status_code == 200  # and has its token
+    write_body(large, [an_article(number) for number in range(ROWS)], keep_good=True)
+
+    def all_at_once() -> None:
+        with ThreadPoolExecutor(4) as threads:
+            for one in [threads.submit(imported, service, tenant, "Articles", large) for _ in range(4)]:
+                one.result()
+
+    growth = peak_growth(service.pid, all_at_once)
+    print(f"grew by {growth / 1e6:.0f} MB")
+    assert growth < FOUR_GROWTH_MAX
+
+
+@pytest.mark.parametrize("keep_good", [True, False], ids=["each-for-itself", "all-or-nothing"])
+@pytest.mark.parametrize("rows", [pytest.param(ROWS, marks=SOAK)])
+async def test_ten_thousand_deep_conditions(
+    database_url: str, server: StartService, tmp_path: Path, keep_good: bool, rows: int
+) -> None:
+    (tenant,) = await prepare(database_url, "deep")
+    service = server("--database-url", database_url, "--data-dir", str(tmp_path))
+    with tenant.asking(service) as http:
+        made = [http.post("/api/v1/Promotions", json={"name": f"P{number}"}).json()["ID"] for number in range(100)]
+    large = tmp_path / "large"
+    write_body(large, [a_condition(number, made) for number in range(rows)], keep_good=keep_good)
+    growth = peak_growth(service.pid, lambda: imported(service, tenant, "Conditions", large))
     print(f"grew by {growth / 1e6:.0f} MB")
     assert growth < GROWTH_MAX
