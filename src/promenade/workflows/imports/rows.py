@@ -15,6 +15,7 @@ from typing import Any
 from promenade import model
 from promenade.errors import Detail, PromenadeError, Unavailable
 from promenade.store.odata_payloads import RowDecoder
+from promenade.store.statistics import learn_growth
 from promenade.store.unit import Session
 from promenade.workflows.authoring import Authoring, Upserted
 from promenade.workflows.authoring.planning import ROWS_MAX
@@ -27,6 +28,8 @@ __all__ = ["EntityImporter"]
 _ROOT = "/api/v1"
 # What a row is told because of another row of its portion; it is to be judged again when that one turns out bad.
 _RELATIVE = frozenset({"ALREADY_EXISTS", "UNKNOWN_REFERENCE", "CYCLE", "TOO_DEEP"})
+
+_COUNTED_AFTER = 200  # rows
 
 Row = dict[str, Any]
 Faults = tuple[Detail, ...]
@@ -79,6 +82,10 @@ class EntityImporter(RowImporter):
         self._http_hosts = http_hosts
         self._audited = audited
         self._ready: dict[NumberedRow, _Given] = {}
+        self._stored = 0
+        self._counted_at = _COUNTED_AFTER
+        parts = [one.target for one in self._entity.collections if one.composition]
+        self._sets = (self._entity.set_name, *parts)
 
     def prepare(self, rows: Iterable[NumberedRow]) -> None:
         """Read rows before a unit of work begins that is to `store` them, so that it does not take the longer for it.
@@ -96,10 +103,18 @@ class EntityImporter(RowImporter):
         outcome = _Outcome({}, {one.number: one.faults for one in given if one.faults})
         for chunk in self._chunks([one for one in given if not one.faults]):
             await self._store(session, chunk, at, outcome)
+        await self._learn(session, len(outcome.made))
         if outcome.faults and not keep_good:
             first = min(outcome.faults)
             outcome = _Outcome({}, {first: outcome.faults[first]})
         return self._told(given, outcome)
+
+    async def _learn(self, session: Session, more: int) -> None:
+        """Have the database know how tables grow, a few times however many rows there are."""
+        self._stored += more
+        if self._stored >= self._counted_at:
+            await learn_growth(session, self._sets, self._stored)
+            self._counted_at = 4 * self._stored
 
     def _decoded(self, row: NumberedRow) -> _Given:
         try:

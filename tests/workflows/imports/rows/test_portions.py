@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from promenade.store.statistics import planned_rows
 from promenade.store.unit import Session
 from tests.workflows.imports.rows.dock import Dock, text_of
 
@@ -246,6 +247,19 @@ async def test_bad_rows_cost_no_statements_of_their_own(dock: Dock, bad: str, mo
     portion = await dock.bring("PriorityGroups", [row(number) for number in range(200)])
     assert len(portion.stored) == {"none": 200, "every other": 100, "all": 0}[bad]
     assert count[0] <= 30
+
+
+async def test_the_planner_learns_how_a_table_grows(dock: Dock) -> None:
+    """Or it goes through all promotions of the tenant for each of their parts, within one transaction."""
+    place = await dock.desk.given("PosGroups")
+    rows = [{"name": "p", "posGroups": [{"posGroup_ID": place}]} for _ in range(250)]
+    assert len((await dock.bring("Promotions", rows, keep_good=False)).stored) == 250
+
+    async def planned(session: Session) -> list[int | None]:
+        return [await planned_rows(session, name) for name in ("Promotions", "PromotionPosGroups")]
+
+    known = await dock.context.database.read(planned, tenant=dock.tenant)
+    assert known == ([None, None] if dock.context.database.dialect == "sqlite" else [250, 250])
 
 
 async def test_nothing_of_a_bad_row_is_left_behind(dock: Dock) -> None:
