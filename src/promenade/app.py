@@ -64,7 +64,7 @@ __all__ = ["Cloud", "clock", "cloud", "new_id", "opened_context", "serve"]
 # How long requests in flight may take to end after SIGTERM before they are cut.
 _GRACE_SECONDS = 20
 # A server process that has not answered for so long is replaced; on a busy machine starting alone takes a while.
-_STARTED_SECONDS_MAX = 60
+_STARTED_SECONDS_MAX = 30
 _BACKLOG = 2048
 # Pricing makes thousands of short-lived objects and no cycles: at the interpreter's default of 700 every basket is
 # searched for garbage several times over. A loaded catalogue, millions of objects that stay, is set aside
