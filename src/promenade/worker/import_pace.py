@@ -9,6 +9,7 @@ article. Where no till asks, as in a worker's own process, there are no rests. T
 from __future__ import annotations
 
 import asyncio
+import time
 
 from promenade.workflows.tills import Tills
 
@@ -17,7 +18,8 @@ __all__ = ["ImportPace"]
 ROWS_MAX = 250  # of a slice; a part has no more
 ROWS_MIN = 16  # each slice has costs of its own, for the database and for tills
 SLICE_SECONDS = 0.06  # of processor time: what a basket may have to wait for
-REST = 6.0  # times as long as it worked, beside tills
+REST = 6.0  # times as long as it kept a processor busy, beside tills
+REST_BY_CLOCK = 2.0  # times as long as the slice took by the clock: on a busy machine tills wait for that
 REST_SECONDS_MIN, REST_SECONDS_MAX = 0.5, 2.0
 REST_WITHIN_SECONDS_MAX = 0.1
 
@@ -25,12 +27,13 @@ REST_WITHIN_SECONDS_MAX = 0.1
 class ImportPace:
     """The pace of one job, whose rows are much alike."""
 
-    __slots__ = ("_seconds_a_row", "_tills", "_unrested")
+    __slots__ = ("_rested_at", "_seconds_a_row", "_tills", "_unrested")
 
     def __init__(self, tills: Tills) -> None:
         self._tills = tills
         self._seconds_a_row = SLICE_SECONDS / ROWS_MIN
         self._unrested = 0.0
+        self._rested_at = time.monotonic()
 
     @property
     def rows(self) -> int:
@@ -45,13 +48,14 @@ class ImportPace:
 
     async def rest(self) -> None:
         """Let tills have their turn, if any are there. Never while something is held that they need."""
-        await self._rest(REST, REST_SECONDS_MIN, REST_SECONDS_MAX)
+        by_clock = REST_BY_CLOCK * (time.monotonic() - self._rested_at)
+        await self._rest(max(REST_SECONDS_MIN, by_clock, REST * self._unrested), REST_SECONDS_MAX)
 
     async def rest_within(self) -> None:
         """Rest for as long as it worked: within a transaction, whose rows and locks others wait for."""
-        await self._rest(1.0, 0.0, REST_WITHIN_SECONDS_MAX)
+        await self._rest(self._unrested, REST_WITHIN_SECONDS_MAX)
 
-    async def _rest(self, times: float, seconds_min: float, seconds_max: float) -> None:
+    async def _rest(self, seconds: float, seconds_max: float) -> None:
         unrested, self._unrested = self._unrested, 0.0
-        resting = max(seconds_min, min(times * unrested, seconds_max)) if unrested and self._tills.are_there() else 0.0
-        await asyncio.sleep(resting)
+        await asyncio.sleep(min(seconds, seconds_max) if unrested and self._tills.are_there() else 0)
+        self._rested_at = time.monotonic()
