@@ -34,9 +34,9 @@ def message() -> bytes:
     return json.dumps(body).encode()
 
 
-def until(holds: Callable[[], bool]) -> None:
+def until(holds: Callable[[], bool], seconds: float = SECONDS_MAX) -> None:
     """Ask again and again until it holds; the service has seconds to take a file up."""
-    latest = time.monotonic() + SECONDS_MAX
+    latest = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < latest, "it never came to hold"
 
