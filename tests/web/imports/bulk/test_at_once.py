@@ -6,7 +6,6 @@ import contextlib
 import json
 import random
 import threading
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -148,7 +147,7 @@ def test_a_kill_at_any_moment_leaves_a_whole_job_or_none(mortal: Bulk, seed: int
 
         sender = threading.Thread(target=send)
         sender.start()
-        time.sleep(chance.uniform(0.0, 0.6))
+        sender.join(chance.uniform(0.0, 0.6))  # or however long it takes
         mortal.service.kill()
         sender.join()
         mortal.service.restart()
