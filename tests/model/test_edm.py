@@ -142,9 +142,15 @@ def test_deprecated_sets_say_so() -> None:
 
 def test_operations_are_those_of_the_specification() -> None:
     edm = edm_for(PUBLIC)
-    assert set(edm.operations) == {"addPromotions", "removePromotion", "exportICS", "createPromotionFromTemplate"}
+    named = {"addPromotions", "removePromotion", "exportICS", "createPromotionFromTemplate", "bulkImport"}
+    assert set(edm.operations) == named
     assert set(edm.action_imports) == {"createPromotionFromTemplate"}
     assert edm.bound_operation("addPromotions", "Campaigns", collection=False)
+    assert {one.binding for one in edm.operations["bulkImport"]} == {
+        "Articles", "Promotions", "Budgets", "Stakeholders", "CouponTypes", "CouponCodeConfigurations", "CouponCodes",
+        "Conditions", "ArticleGroups", "PosGroups", "PriorityGroups", "MutualExclusionGroups",
+    }  # fmt: skip
+    assert all(one.binding_collection for one in edm.operations["bulkImport"])
 
 
 @pytest.mark.parametrize("service", list(Service))
