@@ -91,6 +91,7 @@ async def store_iteration(
     tenant_id: str,
     origin: str,
     version: Version,
+    must_be_current: bool = True,
     input_: Input,
     outcome: Outcome,
     receipt_id: str | None,
@@ -99,7 +100,8 @@ async def store_iteration(
 ) -> int | None:
     """Store the next iteration of the basket's transaction and return its counter, counted from 1 without gaps.
 
-    None, and nothing stored: the tenant's catalogue is no longer at ``version``. One statement, one round trip.
+    None, and nothing stored: it ``must_be_current`` and the tenant's catalogue is no longer at ``version``. One
+    statement, one round trip.
     """
     basket, settings = input_[0], input_[1]
     record = _ENCODER.encode((*input_, outcome))
@@ -111,8 +113,8 @@ async def store_iteration(
             tenant_id,
             origin,
             basket.transaction_id,
-            version.promotions,
-            version.articles,
+            version.promotions if must_be_current else None,  # no version differs from NULL
+            version.articles if must_be_current else None,
             basket.pos_group.id,
             receipt_id,
             header_reference,

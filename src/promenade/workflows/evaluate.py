@@ -2,7 +2,8 @@
 
 A typical evaluate reads nothing and writes once: it prices against the catalogue in memory, and its one statement
 stores the iteration only if the catalogue in the database is still at that version; else it catches up and prices
-again. simulate reads the version first and writes nothing.
+again. Where changes come faster than that, a price of a catalogue that was read after the request had come is as good:
+it is what another till, a moment quicker, would have got. simulate reads the version first and writes nothing.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from promenade.workflows.coupons.failed_look_ups import FailedLookUps
 __all__ = ["PricedIteration", "PricingRequest", "evaluate", "simulate"]
 
 ATTEMPTS_MAX = 8  # pricings of one request while authors keep changing the catalogue under it
+# The first refresh that a request waits for may have begun before the request came. The one after it has not.
+ATTEMPTS_BEHIND = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,9 +79,10 @@ async def evaluate(context: Context, tenant_id: str, request: PricingRequest) ->
     """
     pricing = _Pricing(context, tenant_id, request, include_inactive=False)
     known = await context.catalogues.get(tenant_id)
-    for _ in range(ATTEMPTS_MAX):
+    for attempt in range(ATTEMPTS_MAX):
         version = known.version
         outcome = await pricing.price(known)
+        is_fresh = attempt >= ATTEMPTS_BEHIND and known.is_still(version)
         counter = None
         if await pricing.keep_definitions(known, outcome):
             counter = await store_iteration(
@@ -86,6 +90,7 @@ async def evaluate(context: Context, tenant_id: str, request: PricingRequest) ->
                 tenant_id=tenant_id,
                 origin=context.origin,
                 version=version,
+                must_be_current=not is_fresh,
                 input_=(pricing.basket, pricing.settings, pricing.facts, known.tree_hash),
                 outcome=outcome,
                 receipt_id=request.receipt_id,
