@@ -16,8 +16,8 @@ from promenade.web.admin_roles import ROLES, scopes_for
 from promenade.web.admin_unit import AdminSource
 from promenade.web.auth import CSRF_HEADER, CSRF_TOKEN_REQUIRED, Authenticator, Caller
 from promenade.web.body import header
-from promenade.workflows.claims import check_tenant
 from promenade.web.odata_api import ADDED_HEADERS, ApiHooks, ODataApi, refuse_what_is_not_written
+from promenade.workflows.claims import check_tenant
 from promenade.workflows.context import Context
 
 __all__ = ["ROOT", "AdminApi"]
