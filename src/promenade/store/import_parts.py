@@ -1,4 +1,4 @@
-"""Rows of imports as they were received: JSON texts, a few hundred to a part, compressed.
+"""Rows of imports as they were received: JSON texts, a thousand or two to a part, compressed.
 
 Nothing here makes objects of the rows: they are cut out of the text and put together again as text.
 """
@@ -29,7 +29,7 @@ __all__ = [
     "unpack",
 ]
 
-PART_ROWS = 250
+PART_ROWS = 2_000  # few, as each part costs a unit of work or two, whatever it holds
 PART_BYTES = 2**20  # of JSON; a part holds at least one row, however long
 
 _PARTS = table("import_parts")

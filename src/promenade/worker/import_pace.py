@@ -15,7 +15,7 @@ from promenade.workflows.tills import Tills
 
 __all__ = ["ImportPace"]
 
-ROWS_MAX = 250  # of a slice; a part has no more
+ROWS_MAX = 2_000  # of a slice; a part has no more
 ROWS_MIN = 16  # each slice has costs of its own, for the database and for tills
 SLICE_SECONDS = 0.06  # of processor time: what a basket may have to wait for
 REST = 6.0  # times as long as it kept a processor busy, beside tills
@@ -37,7 +37,7 @@ class ImportPace:
 
     @property
     def rows(self) -> int:
-        """How many rows the next slice should have, 16 to 250."""
+        """How many rows the next slice should have, 16 to 2 000."""
         return max(ROWS_MIN, min(ROWS_MAX, int(SLICE_SECONDS / self._seconds_a_row)))
 
     def worked(self, rows: int, seconds: float) -> None:

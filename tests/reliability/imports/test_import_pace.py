@@ -30,7 +30,7 @@ def test_a_slice_takes_as_long_as_a_basket_may_wait_whatever_a_row_takes() -> No
 
 
 def test_a_slice_is_neither_larger_than_a_part_nor_a_handful_of_rows() -> None:
-    assert (settled(0.00001), settled(0.5)) == (250, 16)
+    assert (settled(0.000001), settled(0.5)) == (2_000, 16)
 
 
 def test_the_first_slice_is_small_whatever_a_row_turns_out_to_take() -> None:

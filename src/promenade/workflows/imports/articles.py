@@ -49,6 +49,8 @@ _Plain = tuple[int, Values]
 class ArticleImporter(RowImporter):
     """Stores articles for ``user``; ``others`` stores the rows that are not plain, one portion after the other."""
 
+    rows_max = 2_000
+
     def __init__(self, new_id: Callable[[], str], *, user: str, others: RowImporter) -> None:
         self._new_id = new_id
         self._user = user[:_AUTHOR_MAX]
@@ -72,8 +74,9 @@ class ArticleImporter(RowImporter):
         for stage in _stages([(row, self._read(row)) for row in rows]):
             if stage.plain:
                 stored += await self._upsert(session, stage.plain, at)
-            if stage.others:
-                portion = await self._others.store(session, stage.others, at=at, keep_good=keep_good)
+            for first in range(0, len(stage.others), self._others.rows_max):
+                few = stage.others[first : first + self._others.rows_max]
+                portion = await self._others.store(session, few, at=at, keep_good=keep_good)
                 stored += portion.stored
                 faults += portion.faults
                 if faults and not keep_good:

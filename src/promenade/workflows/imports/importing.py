@@ -47,7 +47,12 @@ class Portion:
 
 
 class RowImporter(Protocol):
-    """Stores rows of one entity set, each validated exactly as a single create of it is."""
+    """Stores rows of one entity set, each validated exactly as a single create of it is.
+
+    ``rows_max``: so many rows it should be given at a time, at most.
+    """
+
+    rows_max: int = 250
 
     def prepare(self, rows: Sequence[NumberedRow]) -> None:
         """Do what needs no database with rows that are to be stored next, before a unit of work begins for them."""

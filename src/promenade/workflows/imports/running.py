@@ -160,8 +160,9 @@ class ImportRun:
                 if self._stopping() or self._now() >= over:
                     await return_claim(self._context, self.held, attempts=0)
                     return
-                few = rows[self.held.offset :][: self._pace.rows]
-                ended = await self._store_slice(few, len(rows))
+                importer = self._importer()
+                few = rows[self.held.offset :][: min(self._pace.rows, importer.rows_max)]
+                ended = await self._store_slice(importer, few, len(rows))
                 if ended is not None:
                     record_metrics(self.held, ended, self._context.clock())
                     return
@@ -175,12 +176,11 @@ class ImportRun:
             raise LeaseLost  # the job has ended meanwhile
         return await asyncio.to_thread(unpack, part)
 
-    async def _store_slice(self, few: Sequence[NumberedRow], of: int) -> Ended | None:
+    async def _store_slice(self, importer: RowImporter, few: Sequence[NumberedRow], of: int) -> Ended | None:
         """Store some rows of a part of ``of`` rows; what the job came to, if they were the last."""
         held = self.held
         offset = held.offset + len(few)
         next_part, offset = (held.next_part, offset) if offset < of else (held.next_part + 1, 0)
-        importer = self._importer()
         await asyncio.to_thread(importer.prepare, few)
 
         async def work(session: Session) -> tuple[Counts, Ended | None]:
@@ -247,7 +247,8 @@ class ImportRun:
                 if told.is_lost:
                     raise LeaseLost
                 # On SQLite the writer is held until all are stored, and small slices only make that longer.
-                few = rows if session.dialect == "sqlite" else rows[done:][: self._pace.rows]
+                rows_max = importer.rows_max if session.dialect == "sqlite" else min(self._pace.rows, importer.rows_max)
+                few = rows[done : done + rows_max]
                 await self._store_few(session, importer, few, at)
                 done += len(few)
                 told.rows += len(few)
