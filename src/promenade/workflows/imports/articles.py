@@ -251,12 +251,15 @@ def _amount(declared: Field) -> Callable[[bytes], int | None]:
     scale, whole = declared.scale or 0, (declared.precision or 0) - (declared.scale or 0)
     form = re.compile(rb'("?)([0-9]{1,%d})(?:\.([0-9]{1,%d}))?\1' % (whole, scale))
 
+    longest = whole + scale + len('"."')
+
     @lru_cache(_AMOUNTS_MAX)
-    def read(text: bytes) -> int | None:
+    def known(text: bytes) -> int | None:
         match = form.fullmatch(text)
         return None if match is None else int(match[2] + (match[3] or b"").ljust(scale, b"0"))
 
-    return read
+    # What is longer is no amount, and must not be kept: there is no bound on what stands where a price should.
+    return lambda text: known(text) if len(text) <= longest else None
 
 
 def _values(text: bytes) -> Values | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import tracemalloc
 import uuid
 from collections.abc import Sequence
 from dataclasses import replace
@@ -117,3 +118,18 @@ def test_it_comes_to_what_creates_and_changes_one_by_one_come_to(
 
     fast, one_by_one = asyncio.run(compare())
     assert fast == one_by_one
+
+
+def test_nothing_is_kept_of_what_is_no_price() -> None:
+    rows = [NumberedRow(number, b'{"articleNumber":"A1","basePrice":"%d%s"}' % (number, b"x" * 1_000_000))
+            for number in range(1, 31)]  # fmt: skip
+    importer = _fast("t")
+    tracemalloc.start()
+    try:
+        for row in rows:
+            importer.prepare([row])
+        importer.prepare([])
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 10_000_000
