@@ -100,8 +100,8 @@ async def store_iteration(
 ) -> int | None:
     """Store the next iteration of the basket's transaction and return its counter, counted from 1 without gaps.
 
-    None, and nothing stored: it ``must_be_current`` and the tenant's catalogue is no longer at ``version``. One
-    statement, one round trip.
+    None, and nothing stored: the tenant's articles are no longer at ``version``, or it ``must_be_current`` and the
+    promotions are not. One statement, one round trip.
     """
     basket, settings = input_[0], input_[1]
     record = _ENCODER.encode((*input_, outcome))
@@ -114,7 +114,7 @@ async def store_iteration(
             origin,
             basket.transaction_id,
             version.promotions if must_be_current else None,  # no version differs from NULL
-            version.articles if must_be_current else None,
+            version.articles,  # facts of articles are read after the catalogue, and must be those of its time
             basket.pos_group.id,
             receipt_id,
             header_reference,

@@ -3,7 +3,9 @@
 A typical evaluate reads nothing and writes once: it prices against the catalogue in memory, and its one statement
 stores the iteration only if the catalogue in the database is still at that version; else it catches up and prices
 again. Where changes come faster than that, a price of a catalogue that was read after the request had come is as good:
-it is what another till, a moment quicker, would have got. simulate reads the version first and writes nothing.
+it is what another till, a moment quicker, would have got. Its articles must still be those of the database, for they
+are read later than the promotions, and a price of promotions and articles of two times is one that never was. simulate
+reads the version first and writes nothing.
 """
 
 from __future__ import annotations
