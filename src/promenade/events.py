@@ -266,7 +266,7 @@ class CouponBatchFailed(_BatchEvent, frozen=True):
 class _ArticleJobEvent(Event, frozen=True):
     job_id: JobId
     total_articles: Annotated[int, Meta(description="Articles received.")]
-    processed_articles: Annotated[int, Meta(description="Articles stored.")]
+    processed_articles: Annotated[int, Meta(description="Articles dealt with: stored or refused.")]
     failed_articles: Annotated[int, Meta(description="Articles refused.")]
 
 

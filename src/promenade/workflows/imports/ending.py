@@ -74,7 +74,8 @@ def _event(held: ImportClaim, ended: Ended) -> Event:
 
 
 def _article_event(held: ImportClaim, ended: Ended) -> Event:
-    numbers = (held.total_rows, ended.counts.succeeded, ended.counts.failed)
+    counts = ended.counts
+    numbers = (held.total_rows, counts.succeeded + counts.failed, counts.failed)  # As the job's row has them.
     if ended.status == "SUCCEEDED":
         return ArticleImportJobCompleted(held.job_id, *numbers)
     return ArticleImportJobFailed(held.job_id, *numbers, ended.message)
