@@ -38,9 +38,14 @@ class RowDecoder:
             payload = decode_entity(self._edm, self._type, text, for_create=True, resolve_reference=self._resolve)
             return row_of(self._edm, self._type, payload)
         except ODataError as error:
-            details = [Detail(fault.code, fault.message, fault.target) for fault in error.details]
+            details = [Detail(fault.code, _of_a_row(fault.message), fault.target) for fault in error.details]
             kind = TooLarge if error.status == 413 else Invalid
-            raise kind(error.code, error.message, error.target, details) from None
+            raise kind(error.code, _of_a_row(error.message), error.target, details) from None
+
+
+def _of_a_row(message: str) -> str:
+    """What is said of a body, said of a row: the body of the request holds many, and is not at fault."""
+    return f"The row{message.removeprefix('The body')}" if message.startswith("The body ") else message
 
 
 def row_of(edm: Edm, entity_type: EntityType, payload: Payload) -> dict[str, Any]:

@@ -126,6 +126,7 @@ async def test_one_faulty_row_is_enough_where_all_or_none_count(dock: Dock) -> N
         portion = await dock.bring("PriorityGroups", rows[start:], keep_good=False)
         assert portion.stored == ()
         assert told(portion) == expected
+    assert [fault.message for fault in portion.faults] == ["The row must be a JSON object."], "not the whole request"
     rows = [priority("C", name=" ", description="x" * 2000), priority("D", name="")]
     portion = await dock.bring("PriorityGroups", rows, keep_good=False)
     assert told(portion) == [(1, "TOO_LONG", "description")]  # as a create: whether it fits is looked at first
