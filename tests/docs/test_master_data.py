@@ -9,9 +9,11 @@ import shutil
 import signal
 import subprocess
 import sys
+from ipaddress import IPv4Address
 from pathlib import Path
 
 import pytest
+from cryptography import x509
 
 from tests.docs.test_samples import ROOT, assert_shows, paste, samples
 from tests.kit.processes import free_port
@@ -38,6 +40,11 @@ def test_the_tour_does_what_the_page_says(tmp_path: Path) -> None:
             if step.answer is not None:
                 assert_shows(step.answer, json.loads(output), step.script)
         assert outputs[-1].split()[-1] == "401", "revoked"
+        names = x509.load_pem_x509_certificate((tmp_path / "certificates/server.pem").read_bytes())
+        hosts = names.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        assert IPv4Address("127.0.0.1") in hosts.get_values_for_type(x509.IPAddress), (
+            "the WSDL's address, for SOAP tools"
+        )
     finally:
         # Whatever becomes of the tour, its service ends.
         subprocess.run(["pkill", f"-{signal.SIGKILL}", "-f", f"mtls-port {_port(text)}"], check=False)
