@@ -284,7 +284,8 @@ class _Envelope:
                 self._products += 1
                 if self._products > 1:
                     raise Invalid("VALIDATION_FAILED", f"A {ITEM} holds one Product.", ITEM)
-                self._codes.update(attributes[code].strip() for code in _ACTION_CODES if code in attributes)
+                written = (name for name in attributes if name.rpartition("}")[2] in _ACTION_CODES)
+                self._codes.update(attributes[name].strip() for name in written)
             elif self._path[1] == "MessageHeader" and name in _IDENTIFIERS:
                 self._collect(name)
         elif depth == 6 and name in MEMBERS and self._path[1:] == [ITEM, "Product"]:
