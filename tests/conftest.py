@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 import hypothesis
 import pytest
+import structlog
 
 from tests.kit.databases import DIALECTS, Databases, Dialect
 from tests.kit.migrate import migrate
@@ -38,6 +39,16 @@ SERVERS = pytest.StashKey["Servers"]()
 hypothesis.settings.register_profile("default", deadline=None, print_blob=True)
 hypothesis.settings.register_profile("thorough", deadline=None, print_blob=True, max_examples=2_000)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+# In plain lines, as the service logs: with the values of all frames a traceback takes seconds to write.
+structlog.configure(
+    processors=[
+        structlog.processors.add_log_level,
+        structlog.processors.format_exc_info,
+        structlog.processors.LogfmtRenderer(key_order=["level", "event"]),
+    ]
+)
 
 
 class Servers:

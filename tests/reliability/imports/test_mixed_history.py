@@ -18,6 +18,7 @@ import pytest
 from promenade.store.session import open_database
 from promenade.store.unit import Database
 from tests.conftest import StartService
+from tests.kit.moved_clock import MovedClock
 from tests.kit.service import Service
 from tests.reliability.imports.history import KINDS, Import, Shopkeeper
 from tests.reliability.imports.serving import ENDED, prepare, rows_of
@@ -27,7 +28,9 @@ SOAK = (pytest.mark.soak, pytest.mark.timeout(1_800))
 END_SECONDS_MAX = 150.0
 
 
-def live_through(keepers: list[Shopkeeper], service: Service, rounds: int, kills: int, rng: random.Random) -> None:
+def live_through(
+    keepers: list[Shopkeeper], service: Service, clock: MovedClock, rounds: int, kills: int, rng: random.Random
+) -> None:
     """Let all import, write and sell at once, and kill the service meanwhile."""
 
     def importing(keeper: Shopkeeper) -> None:
@@ -42,6 +45,7 @@ def live_through(keepers: list[Shopkeeper], service: Service, rounds: int, kills
         for _ in range(kills):
             pause.wait(rng.uniform(0.5, 2.0))
             service.kill()
+            clock.move(seconds=61)  # what it held is nobody's now
             service.restart()
         try:
             for one in imports:
@@ -70,9 +74,18 @@ async def test_a_mixed_history_leaves_nothing_half_done(
 ) -> None:
     rng, stop = random.Random(seed), threading.Event()
     tenants = await prepare(database_url, "north", "south", "west")
-    service = server("--database-url", database_url, "--data-dir", str(tmp_path), command=COMMAND)
+    clock_file = tmp_path / "clock"
+    clock = MovedClock(clock_file)
+    service = server(
+        "--database-url",
+        database_url,
+        "--data-dir",
+        str(tmp_path),
+        command=COMMAND,
+        env={"CLOCK_FILE": str(clock_file)},
+    )
     keepers = [Shopkeeper(tenant, service, random.Random(f"{seed} {tenant.name}"), stop) for tenant in tenants]
-    await asyncio.to_thread(live_through, keepers, service, rounds, kills, rng)
+    await asyncio.to_thread(live_through, keepers, service, clock, rounds, kills, rng)
     database = await open_database(database_url)
     await until_all_have_ended(database, [tenant.name for tenant in tenants])
     service.stop()
