@@ -11,7 +11,10 @@ from promenade.store.import_work import ImportClaim
 from promenade.store.unit import Session
 from promenade.workflows.imports.importing import Portion, RowFault
 
-__all__ = ["counted", "failed_rows", "note_portion", "storable"]
+__all__ = ["TOLD_IN_FULL", "counted", "failed_rows", "note_portion", "storable"]
+
+TOLD_IN_FULL = 100
+"""Rows of a job of which all faults are kept; of those that fail after them each one's first."""
 
 _PROPERTY_MAX, _CODE_MAX, _MESSAGE_MAX, _NUMBER_MAX = 255, 50, 2000, 50
 
@@ -33,11 +36,22 @@ async def note_portion(
     """Write, in the unit that stored a portion, what became of each of its rows and how far the job is."""
     signed = {"job_id": held.job_id, "created_at": at, "created_by": held.user, "modified_at": at,
               "modified_by": held.user}  # fmt: skip
-    errors = [{"id": new_id(), **_error(fault), **signed} for fault in portion.faults]
+    errors = [{"id": new_id(), **_error(fault), **signed} for fault in _told(portion.faults, held.rows_failed)]
     items: list[Columns] = []
     if held.source == "POS_BATCH":
         items = [{"id": new_id(), **item, **signed} for item in _items(portion)]
     await note_counts(session, held.job_id, counts, at, errors=errors, items=items)
+
+
+def _told(faults: Sequence[RowFault], failed_before: int) -> list[RowFault]:
+    """What is kept of the faults of a portion: a request of a few megabytes is not to fill gigabytes with them."""
+    rows: dict[int, int] = {}
+    told: list[RowFault] = []
+    for fault in faults:
+        is_first = fault.number not in rows
+        if rows.setdefault(fault.number, failed_before + len(rows)) < TOLD_IN_FULL or is_first:
+            told.append(fault)
+    return told
 
 
 def _error(fault: RowFault) -> Columns:

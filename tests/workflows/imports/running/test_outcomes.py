@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from promenade.workflows.imports.progress import TOLD_IN_FULL
 from tests.workflows.imports.running.yard import Yard, good
 
 CALLBACK = "https://example.com/told"
@@ -58,6 +59,17 @@ async def test_all_rows_of_a_job_count_at_once(yard: Yard) -> None:
     assert not await yard.every("import_parts")
 
 
+async def test_of_many_rows_that_fail_only_the_first_ones_are_told_of_in_full(yard: Yard) -> None:
+    more = 25
+    job_id = await yard.accept(good(number, bad=["name", "unit"]) for number in range(TOLD_IN_FULL + more))
+    await yard.work()
+    assert (await yard.job(job_id)).rows_failed == TOLD_IN_FULL + more
+    errors = await yard.every("ImportJobErrors", job_id=job_id)
+    told = sorted((row.row_number, row.property) for row in errors)
+    assert told[: 2 * TOLD_IN_FULL] == [(row, one) for row in range(1, TOLD_IN_FULL + 1) for one in ("name", "unit")]
+    assert told[2 * TOLD_IN_FULL :] == [(row, "name") for row in range(TOLD_IN_FULL + 1, TOLD_IN_FULL + more + 1)]
+
+
 async def test_one_faulty_row_keeps_all_from_being_stored(yard: Yard) -> None:
     rows = [good(number, bad=["name", "unit"] if number in (17, 19) else []) for number in range(25)]
     job_id = await yard.accept(rows, continue_on_error=False)
@@ -97,7 +109,7 @@ async def test_a_batch_of_articles_tells_of_each_one(yard: Yard) -> None:
         ("ArticleImportJobs.Completed", None),
         ("ImportJobs.Completed", CALLBACK),
     ]
-    assert (events[0]["totalArticles"], events[0]["processedArticles"], events[0]["failedArticles"]) == (4, 2, 2)
+    assert (events[0]["totalArticles"], events[0]["processedArticles"], events[0]["failedArticles"]) == (4, 4, 2)
 
 
 async def test_master_data_calls_back_where_the_tenant_wants(yard: Yard) -> None:
