@@ -34,6 +34,7 @@ _RENEWAL = timedelta(days=30)
 _SKEW = timedelta(minutes=5)  # clocks of clients may be behind
 _SUBJECT_LENGTH_MAX = 64  # of a common name (RFC 5280, A.1)
 _DEFAULT_HOSTS = ("localhost", "127.0.0.1", "::1")
+_ANY_HOST = frozenset({"0.0.0.0", "::"})  # noqa: S104 -- where `serve --host` listens, but nobody calls
 
 
 class CertificateAuthority:
@@ -110,6 +111,7 @@ class CertificateAuthority:
 
     def _serve(self, hosts: Sequence[str]) -> None:
         path = self.directory / "server.pem"
+        hosts = [host for host in hosts if host not in _ANY_HOST]
         wanted = _alternatives(hosts or _DEFAULT_HOSTS)
         if path.exists() and (self.directory / "server.key").exists():
             present = _read(path)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import stat
 from collections.abc import Callable
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography import x509
 
 from promenade.cli import main
 from tests.kit.databases import Databases
@@ -105,6 +107,18 @@ def test_commands_say_what_is_wrong(command: Command, tmp_path: Path) -> None:
     assert not (tmp_path / "ca").exists()
     (row,) = json.loads(command("list", "--json")[1])
     assert (row["commonName"], row["tenantId"], row["until"]) == ("erp", "acme", None)
+
+
+def test_where_a_service_listens_is_not_where_it_is_called(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PROMENADE_HOST is the option of `serve`, too, and often every address of a machine."""
+    monkeypatch.setenv("PROMENADE_HOST", "0.0.0.0")
+    assert command("issue", "--dir", str(tmp_path / "ca"), "--ca-only")[0] == 0
+    server = x509.load_pem_x509_certificate((tmp_path / "ca/server.pem").read_bytes())
+    names = server.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert names.get_values_for_type(x509.DNSName) == ["localhost"]
+    assert IPv4Address("127.0.0.1") in names.get_values_for_type(x509.IPAddress)
 
 
 def test_an_authority_of_ones_own_issues_and_revokes(
