@@ -13,7 +13,7 @@ from odata_server.edm import EntityType as OdataType
 from promenade import model
 from promenade.model import EntityType
 from promenade.model.declare import NONE, RO, RW, RW_RESTRICTED, Field, Kind, Link, Service
-from promenade.model.edm import edm_for
+from promenade.model.edm import edm_for, import_type
 from promenade.web.bulk_import import ALIAS
 from promenade.workflows.authoring.machines import MACHINES, Move
 
@@ -134,6 +134,8 @@ def _facts(entity: EntityType, type_: OdataType) -> Iterator[str]:
         yield _restricted(entity)
     else:
         yield "Read only." if entity.public is RO else "Create, read, update, delete."
+    if entity.importable:
+        yield _imported(entity)
     names = _wire_names(entity)
     for key in filter(None, (entity.natural_key, *entity.unique)):
         if all(one in names for one in key):
@@ -155,6 +157,22 @@ def _restricted(entity: EntityType) -> str:
     changed = _listed(f"`{entity.field(name).wire}`" for name in entity.patchable)
     deleted = "a row that is not at its end cannot be deleted (409)" if entity.deletable else "no delete (405)"
     return f"Read, and change {changed} alone; no create (405); {deleted}."
+
+
+def _imported(entity: EntityType) -> str:
+    """What rows of a bulk import do, and what they hold where no create says it."""
+    told = "Rows come by [bulk import](#bulkimport)"
+    if entity.import_upserts:
+        key = _listed(f"`{entity.field(name).wire}`" for name in entity.natural_key)
+        return f"{told}, too, and change what is there with their {key}."
+    if entity.public is not RW_RESTRICTED:
+        return f"{told}, too."
+    taken = [one for one in import_type(entity.set_name).properties if not one.computed]
+    required = _listed(
+        f"`{one.name}`" for one in taken if not one.nullable and one.default is None and one.name != "ID"
+    )
+    other = _listed(f"`{one.name}`" for one in taken if one.nullable or one.default is not None or one.name == "ID")
+    return f"{told}, with {required}, and with {other} if they like."
 
 
 def _wire_names(entity: EntityType) -> dict[str, str]:

@@ -109,7 +109,17 @@ def test_every_code_list_is_named() -> None:
 def test_what_is_kept_back_is_not_there() -> None:
     assert "`genericCode`" in SECTIONS["CouponTypes"]  # accepted, and said to be write-only
     assert "write-only" in SECTIONS["CouponTypes"]
-    assert "`code`" not in SECTIONS["CouponCodes"].partition("\n\n## ")[0]
+    codes = SECTIONS["CouponCodes"].partition("\n\n## ")[0]
+    assert "| `code` |" not in codes
+    assert codes.count("`code`") == 1  # what a row of an import needs, which no create says
+    assert "Rows come by [bulk import](#bulkimport), with `code` and `couponType_ID`" in codes
+
+
+def test_which_rows_of_an_import_change_what_is_there() -> None:
+    said = {name: re.search(r"change what is there with their `(\w+)`", section) for name, section in SECTIONS.items()}
+    upserted = {"ArticleGroups": "groupId", "Articles": "articleNumber", "PosGroups": "code"}
+    assert {name: key.group(1) for name, key in said.items() if key} == upserted
+    assert sum("by [bulk import]" in section for section in SECTIONS.values()) == 12
 
 
 def test_every_limit_names_a_code_that_is_listed() -> None:
