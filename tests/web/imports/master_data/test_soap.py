@@ -131,7 +131,8 @@ ALL = {
         ),
         (_product("<Name>No number</Name>", ' ActionCode="04"'), {"name": "No number"}),
     ],
-    ids=["elements", "other-names", "first-wins", "any-namespace", "attribute-in-a-namespace", "comments-and-cdata", "languages", "no-number"],
+    ids=["elements", "other-names", "first-wins", "any-namespace", "any-attribute", "comments-and-cdata", "languages",
+         "no-number"],
 )  # fmt: skip
 def test_what_is_said_of_a_product_becomes_a_row(ingest: Ingest, written: str, row: dict[str, str]) -> None:
     accepted(ingest.send(written))
