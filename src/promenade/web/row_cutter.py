@@ -1,7 +1,8 @@
 """Cuts rows out of a JSON text such as ``{"header": {...}, "rows": [{...}, {...}]}`` without making objects of them.
 
 The decoder skips one value at a time and says where the next thing stands. So a text of 64 MiB costs a pass over its
-bytes and two numbers a row, and it can be cut a little at a time, beside everything else that a process does.
+bytes and two numbers a row, and it can be cut a little at a time, beside everything else that a process does. Rows of a
+short text, where all is as it should be, are cut at one go, which takes a millisecond for each MiB.
 """
 
 from __future__ import annotations
@@ -22,7 +23,11 @@ ROW_BYTES_MAX = 10 * 2**20
 _MEMBER_BYTES_MAX = 64 * 2**10  # of every other member
 _MEMBERS_MAX = 100
 _STEP_BYTES = 256 * 2**10  # between two pauses: about a millisecond
+_QUICK_BYTES_MAX = 4 * 2**20
+_QUICK_VALUES_MAX = 400_000  # of the text: what rows that are not counted yet may cost is 20 MiB
 _VALUE = msgspec.json.Decoder(msgspec.Raw)
+_VALUES = msgspec.json.Decoder(list[msgspec.Raw])
+_SPACES = b" \t\r\n"
 _NAME = msgspec.json.Decoder(str)
 _SPACE = re.compile(rb"[ \t\r\n]*")
 _SPACE_BYTES = 64 * 2**10  # at a time
@@ -53,16 +58,18 @@ class RowCutter:
         self._rows_max = rows_max
         self._forget = forget
         self._spans = array("Q")
+        self._values: list[msgspec.Raw] = []  # of rows that were cut at one go
         self._has_rows = False
         self._at = 0
         self._paused_at = 0
 
     def __len__(self) -> int:
         """How many rows there are."""
-        return len(self._spans) // 2
+        return len(self._values) or len(self._spans) // 2
 
     def __iter__(self) -> Iterator[bytes]:
         """The rows, each its JSON text, copied when it is asked for."""
+        yield from map(bytes, self._values)
         seen = 0
         for place in range(0, len(self._spans), 2):
             start, end = self._spans[place], self._spans[place + 1]
@@ -86,7 +93,7 @@ class RowCutter:
             raise self._malformed("nothing may follow the object", self._at)
         if not self._has_rows:
             raise Invalid("REQUIRED", f"{self._rows} is missing.", self._rows)
-        if not self._spans:
+        if not len(self):
             raise Invalid("EMPTY", f"{self._rows} must hold a row at least.", self._rows)
 
     def _cut_members(self) -> Iterator[None]:
@@ -124,6 +131,8 @@ class RowCutter:
         start = self._value_start()
         if self._text[start] != _BEGIN:
             self._refuse_rows(start)
+        if self._cut_at_one_go(start):
+            return
         self._at += 1
         if self._next() == _END:
             self._at += 1
@@ -142,6 +151,26 @@ class RowCutter:
             yield from self._pause()
             if self._after("]") == _END:
                 return
+
+    def _cut_at_one_go(self, start: int) -> bool:
+        """Cut the rows that begin at ``start`` if they are the last member of a short text and nothing is wrong.
+
+        INVARIANT: what is a whole list of values is so however it is cut, and whatever is not is left to the slow way.
+        """
+        if len(self._text) - start > _QUICK_BYTES_MAX:
+            return False
+        text = bytes(self._text[start:]).rstrip(_SPACES).removesuffix(b"}").rstrip(_SPACES)
+        if text.count(b",") >= _QUICK_VALUES_MAX:
+            return False
+        try:
+            values = _VALUES.decode(text)
+        except (msgspec.DecodeError, RecursionError):
+            return False
+        if not 0 < len(values) <= self._rows_max:
+            return False
+        self._values = values
+        self._at = start + len(text)
+        return True
 
     def _refuse_rows(self, start: int) -> None:
         if bytes(self._text[start : start + 4]) == b"null":

@@ -53,10 +53,11 @@ async def tables(shop: Shop) -> dict[str, int]:
     return {name: await shop.count(name) for name in names}
 
 
+SOME, MORE = PART_ROWS + 50, 2 * PART_ROWS + 100  # rows: two parts, and three
 NOTHING = {"ImportJobs": 0, "import_work": 0, "import_parts": 0, "import_keys": 0}
 
 
-@pytest.mark.parametrize("count", [1, PART_ROWS, PART_ROWS + 1, 1000])
+@pytest.mark.parametrize("count", [1, PART_ROWS, PART_ROWS + 1, 5000])
 def test_rows_come_out_of_their_parts_as_they_went_in(count: int) -> None:
     parts = list(pack(rows(count)))
     assert [row.text for part in parts for row in unpack(part)] == rows(count)
@@ -74,7 +75,7 @@ def test_a_part_is_bounded_in_bytes_and_a_long_row_has_one_of_its_own() -> None:
 
 
 def test_rows_that_were_left_out_leave_their_numbers_behind() -> None:
-    numbers = list(range(3, 3 * 300, 3))
+    numbers = list(range(3, 3 * (PART_ROWS + 50), 3))
     parts = list(pack(rows(len(numbers)), numbers))
     assert [row.number for part in parts for row in unpack(part)] == numbers
     assert parts[1].first_row == numbers[PART_ROWS]
@@ -82,17 +83,17 @@ def test_rows_that_were_left_out_leave_their_numbers_behind() -> None:
 
 async def test_a_job_and_its_rows_are_there_when_it_is_accepted(shop: Shop) -> None:
     order = replace(KEYED, continue_on_error=True, rows_skipped=2, callback_url="https://erp.example/done")
-    accepted = await accept(shop, order, 600)
+    accepted = await accept(shop, order, MORE)
     assert not accepted.is_replay
     (job,) = await shop.rows("ImportJobs")
     assert (job.id, job.entity, job.source, job.status) == (accepted.job_id, "Articles", "BULK_IMPORT", "QUEUED")
-    assert (job.total_rows, job.rows_skipped, job.rows_succeeded, job.rows_failed) == (602, 2, 0, 0)
+    assert (job.total_rows, job.rows_skipped, job.rows_succeeded, job.rows_failed) == (MORE + 2, 2, 0, 0)
     assert (job.continue_on_error, job.idempotency_key, job.callback_url) == (True, "k-1", "https://erp.example/done")
     assert (job.created_by, job.created_at) == ("erp", shop.now[0])
     (work,) = await shop.rows("import_work")
     assert (work.job_id, work.source, work.user_name) == (accepted.job_id, "BULK_IMPORT", "erp")
     assert (work.next_part, work.attempts, work.due_at) == (0, 0, shop.now[0])
-    assert await received(shop, accepted.job_id) == list(enumerate(rows(600), start=1))
+    assert await received(shop, accepted.job_id) == list(enumerate(rows(MORE), start=1))
     assert shop.context.imports_ready.is_set()
 
 
@@ -137,7 +138,7 @@ async def test_a_digest_tells_a_repeat_from_another_request(shop: Shop) -> None:
     assert (await accept(shop, order)).job_id == first.job_id
     there = await tables(shop)
     with pytest.raises(Conflict) as refused:
-        await accept(shop, replace(order, digest=b"2" * 32), 600)
+        await accept(shop, replace(order, digest=b"2" * 32), MORE)
     assert refused.value.code == "KEY_REUSED"
     with pytest.raises(Conflict):
         await find_accepted(shop.context, shop.tenant, "BULK_IMPORT", "k-1", b"2" * 32)
@@ -151,7 +152,7 @@ async def test_a_tenant_has_no_more_jobs_at_once_than_it_may(shop: Shop) -> None
         await accept(shop, order)
     there = await tables(shop)
     with pytest.raises(TooMany) as refused:
-        await accept(shop, order, 600)
+        await accept(shop, order, MORE)
     assert (refused.value.code, refused.value.retry_after_seconds) == ("TOO_MANY_JOBS", 5)
     with pytest.raises(TooMany):
         await check_room(shop.context, shop.tenant, "BULK_IMPORT", 2)
@@ -167,7 +168,7 @@ async def test_a_repeat_is_answered_however_many_jobs_there_are(shop: Shop) -> N
 
 
 async def test_of_32_at_once_with_one_key_one_makes_the_job(shop: Shop) -> None:
-    answers = await asyncio.gather(*(accept(shop, replace(KEYED, unfinished_max=4), 300) for _ in range(32)))
+    answers = await asyncio.gather(*(accept(shop, replace(KEYED, unfinished_max=4), SOME) for _ in range(32)))
     assert len({answer.job_id for answer in answers}) == 1
     assert sum(not answer.is_replay for answer in answers) == 1
     assert await tables(shop) == {"ImportJobs": 1, "import_work": 1, "import_parts": 2, "import_keys": 1}
@@ -175,7 +176,7 @@ async def test_of_32_at_once_with_one_key_one_makes_the_job(shop: Shop) -> None:
 
 async def test_of_many_at_once_no_more_are_accepted_than_there_may_be(shop: Shop) -> None:
     order = replace(ORDER, unfinished_max=4)
-    answers = await asyncio.gather(*(accept(shop, order, 300) for _ in range(24)), return_exceptions=True)
+    answers = await asyncio.gather(*(accept(shop, order, SOME) for _ in range(24)), return_exceptions=True)
     assert sum(isinstance(answer, TooMany) for answer in answers) == 20
     assert await tables(shop) == {"ImportJobs": 4, "import_work": 4, "import_parts": 8, "import_keys": 0}
 
@@ -185,14 +186,14 @@ async def test_what_goes_along_is_written_with_the_job_or_not_at_all(shop: Shop)
         raise Invalid("NO", f"Not with {job_id}.")
 
     with pytest.raises(Invalid):
-        await accept(shop, KEYED, 600, also=also)
+        await accept(shop, KEYED, MORE, also=also)
     assert await tables(shop) == NOTHING
 
 
 @pytest.mark.parametrize("error", [Invalid("NO", "A row is wrong."), OSError("No space left on device")])
 async def test_rows_that_break_off_leave_nothing(shop: Shop, error: Exception) -> None:
     def breaking() -> Iterator[Part]:
-        yield from pack(rows(900))
+        yield from pack(rows(3 * PART_ROWS))
         raise error
 
     with pytest.raises(type(error)):
@@ -207,12 +208,12 @@ async def test_rows_stay_where_nobody_knows_whether_the_job_is_there(shop: Shop)
         raise Unavailable("DATABASE_UNAVAILABLE", "The connection broke.")
 
     with pytest.raises(PromenadeError):
-        await accept(shop, KEYED, 600, also=also)
+        await accept(shop, KEYED, MORE, also=also)
     assert await shop.count("import_parts") == 2  # for the purge
 
 
 async def test_parts_go_with_their_job_alone(shop: Shop) -> None:
-    one, other = await accept(shop, count=600), await accept(shop, count=300)
+    one, other = await accept(shop, count=MORE), await accept(shop, count=SOME)
     await shop.context.database.write(lambda session: drop_parts(session, one.job_id), tenant=shop.tenant)
     assert await received(shop, one.job_id) == []
-    assert len(await received(shop, other.job_id)) == 300
+    assert len(await received(shop, other.job_id)) == SOME

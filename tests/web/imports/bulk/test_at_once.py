@@ -12,12 +12,14 @@ from typing import Any
 import httpx2
 import pytest
 
+from promenade.store.import_parts import PART_ROWS
 from tests.conftest import StartService
 from tests.kit.databases import Databases
 from tests.web.conftest import run
 from tests.web.imports.bulk.conftest import WITHOUT_WORKER, Bulk, accepted, articles, at_once, furnish
 
 MANY = 32
+SOME, MORE = PART_ROWS + 50, 2 * PART_ROWS + 100  # rows: two parts, and three
 ADDRESS = "/api/v1/Articles:bulk-import"
 
 
@@ -30,7 +32,7 @@ def one_job(answers: list[httpx2.Response]) -> str:
 
 @pytest.mark.parametrize("where", ["header", "body", "both"])
 def test_32_posts_with_one_key_make_one_job(api: Bulk, where: str) -> None:
-    body: dict[str, Any] = {"rows": articles(600)}
+    body: dict[str, Any] = {"rows": articles(MORE)}
     headers = {"authorization": f"Bearer {api.token(api.usual)}"}
     if where != "body":
         headers["idempotency-key"] = "all of us"
@@ -43,12 +45,12 @@ def test_32_posts_with_one_key_make_one_job(api: Bulk, where: str) -> None:
 
     job_id = one_job(run(at_once(MANY, api.service.url, send)))
     assert api.stored() == {"import_jobs": 1, "import_work": 1, "import_parts": 3, "import_keys": 1}
-    assert len(api.received(job_id)) == 600
+    assert len(api.received(job_id)) == MORE
 
 
 def test_each_key_at_the_same_time_has_a_job_of_its_own(api: Bulk) -> None:
     headers = {"authorization": f"Bearer {api.token(api.usual)}"}
-    content = json.dumps({"rows": articles(300)}).encode()
+    content = json.dumps({"rows": articles(SOME)}).encode()
 
     async def send(client: httpx2.AsyncClient, number: int) -> httpx2.Response:
         return await client.post(ADDRESS, content=content, headers=headers | {"idempotency-key": f"k-{number % 4}"})
@@ -61,7 +63,7 @@ def test_each_key_at_the_same_time_has_a_job_of_its_own(api: Bulk) -> None:
 
 def test_of_many_at_the_same_time_four_are_accepted(api: Bulk) -> None:
     headers = {"authorization": f"Bearer {api.token(api.usual)}"}
-    content = json.dumps({"rows": articles(300)}).encode()
+    content = json.dumps({"rows": articles(SOME)}).encode()
 
     async def send(client: httpx2.AsyncClient, number: int) -> httpx2.Response:
         return await client.post(ADDRESS, content=content, headers=headers)
@@ -87,7 +89,7 @@ def several(databases: Databases, server: StartService) -> Iterator[tuple[Bulk, 
 
 def test_two_processes_make_one_job_of_one_key_and_four_of_many(several: tuple[Bulk, str]) -> None:
     here, elsewhere = several
-    content = json.dumps({"rows": articles(600)}).encode()
+    content = json.dumps({"rows": articles(MORE)}).encode()
 
     def sent(api: Bulk, **headers: str) -> list[httpx2.Response]:
         headers |= {"authorization": f"Bearer {api.token(api.usual)}"}
@@ -100,7 +102,7 @@ def test_two_processes_make_one_job_of_one_key_and_four_of_many(several: tuple[B
 
     job_id = one_job(sent(here, **{"idempotency-key": "k"}))
     assert here.stored() == {"import_jobs": 1, "import_work": 1, "import_parts": 3, "import_keys": 1}
-    assert len(here.received(job_id)) == 600
+    assert len(here.received(job_id)) == MORE
     other = here.of("t1")
     answers = sent(other)
     assert sorted(answer.status_code for answer in answers) == [202] * 4 + [429] * (MANY - 4)
@@ -121,7 +123,7 @@ def mortal(database_url: str, server: StartService) -> Iterator[Bulk]:
 
 
 def test_what_was_accepted_is_there_after_a_kill(mortal: Bulk) -> None:
-    for number, count in enumerate((1, 251, 3000)):
+    for number, count in enumerate((1, PART_ROWS + 1, 3 * PART_ROWS)):
         api = mortal.of(f"t{number}")
         answer = api.send(articles(count), idempotency_key="k")
         mortal.service.kill()

@@ -128,7 +128,7 @@ def test_a_row_is_no_longer_than_a_body_of_a_single_create(api: Bulk) -> None:
 
 
 HOSTILE = {
-    "rows without number": b'{"rows":[' + b"1," * (32 * MIB) + b"1]}",
+    "rows without number": b'{"rows":[' + b"1," * (31 * MIB) + b"1]}",
     "brackets": b'{"rows":[' + b"[" * (63 * MIB),
     "braces": b'{"rows":[' + b'{"a":' * (12 * MIB),
     "spaces": b" " * BODY_MAX,
