@@ -71,9 +71,9 @@ async def end_article_job(session: Session, job_id: str, *, status: str, counts:
     await _set(session, "ArticleImportJobs", job_id, at, _articles(counts) | {"status": status, "completed_at": at})
 
 
-async def read_master_data_callback(session: Session) -> str | None:
-    """Where the tenant wants to be told of imports of master data."""
-    rows = await session.execute(select(_TENANTS.c.master_data_callback_url))
+async def read_master_data_callback(session: Session, tenant_id: str) -> str | None:
+    """Where a tenant wants to be told of imports of master data. Tenants are no tenant's rows, so it is named here."""
+    rows = await session.execute(select(_TENANTS.c.master_data_callback_url).where(_TENANTS.c.tenant_id == tenant_id))
     return rows[0][0] if rows else None
 
 

@@ -56,7 +56,7 @@ async def end(context: Context, session: Session, held: ImportClaim, ended: Ende
     message = storable(ended.message, _MESSAGE_MAX)
     callback_url = await end_job(session, held.job_id, status=ended.status, counts=ended.counts, message=message, at=at)
     if callback_url is None and held.source in MASTER_DATA:
-        callback_url = await read_master_data_callback(session)
+        callback_url = await read_master_data_callback(session, held.tenant_id)
     await emit(session, _event(held, ended), event_id=context.new_id(), at=at, callback_url=callback_url)
     if held.source == "POS_BATCH":
         await end_article_job(session, held.job_id, status=ended.status, counts=ended.counts, at=at)

@@ -113,6 +113,8 @@ async def test_a_batch_of_articles_tells_of_each_one(yard: Yard) -> None:
 
 
 async def test_master_data_calls_back_where_the_tenant_wants(yard: Yard) -> None:
+    for other, url in (("another", "https://example.com/another"), ("silent", None)):  # Tenants belong to no tenant.
+        await yard.shop.put("Tenants", tenant_id=other, name=other, master_data_callback_url=url)
     await yard.shop.put("Tenants", tenant_id=yard.shop.tenant, name="Shop", master_data_callback_url=CALLBACK)
     await yard.accept([good(1)], source="MASTER_DATA_SOAP", rows_skipped=2)
     own = "https://example.com/own"
