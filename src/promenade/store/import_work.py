@@ -2,11 +2,15 @@
 
 A job is a row of ``import_work`` until it has ended. INVARIANT (I1): whatever a worker writes for a job, it writes in a
 unit that has found its token (``lease_owner``, new with every claim) in that row and holds the row until it ends; so of
-two that both believe to have a job, after a clock has jumped, one can do anything, and a portion counts once.
+two that both believe to have a job, after a clock has jumped, one can do anything, and a portion counts once. Where a
+database that lost its power has forgotten the latest portions, the worker that stored them finds the job less far than
+it believes, and lets go of it.
 """
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,6 +19,7 @@ import structlog
 from sqlalchemy import ColumnElement, and_, case, delete, func, or_, select, tuple_, update
 
 from promenade.store.authored import hold
+from promenade.store.hot import hot_statement
 from promenade.store.import_parts import drop_parts
 from promenade.store.schema import table
 from promenade.store.unit import Session
@@ -166,10 +171,31 @@ async def keep(session: Session, held: ImportClaim, *, at: datetime, lease_secon
     await _written(session, held, lease_until=at + timedelta(seconds=lease_seconds))
 
 
-async def advance(session: Session, held: ImportClaim, *, next_part: int, at: datetime, lease_seconds: int) -> None:
-    """Note in the unit that stores rows which part is next, and that the job has come on; raises LeaseLost."""
+async def advance(
+    session: Session, held: ImportClaim, *, next_part: int, at: datetime, lease_seconds: int, durable: bool
+) -> None:
+    """Note in the unit that stores rows which part is next, and that the job has come on; raises LeaseLost.
+
+    Without ``durable`` its commit may be lost with the database's power.
+    """
+    if not durable:
+        await session.hot("commit later", ())
     until = at + timedelta(seconds=lease_seconds)
-    await _written(session, held, next_part=next_part, attempts=1, lease_until=until)  # this one has more to do
+    as_far = select(_JOBS.c.id).where(
+        _JOBS.c.id == held.job_id,
+        _JOBS.c.rows_succeeded == held.rows_succeeded,
+        _JOBS.c.rows_failed == held.rows_failed,
+    )
+    written = update(_WORK).where(_held(held), _WORK.c.next_part == held.next_part, as_far.exists())
+    values = {"next_part": next_part, "attempts": 1, "lease_until": until}  # this one has more to do
+    if await session.rowcount(written.values(values)) != 1:
+        raise LeaseLost
+
+
+@hot_statement("commit later", postgresql="SELECT set_config('synchronous_commit', 'off', true)")
+def _commit_later(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+    """SQLite's writer is told when it is given the unit."""
+    return ()
 
 
 async def give_back(session: Session, held: ImportClaim, *, due_at: datetime, attempts: int | None = None) -> bool:

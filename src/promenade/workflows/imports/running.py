@@ -153,6 +153,7 @@ class ImportRun:
 
     async def _slice_by_slice(self) -> None:
         over = self._now() + self._stretch_seconds
+        importer = self._importer()
         while self.held.next_part < self.held.parts:
             number = self.held.next_part
             rows = await self._read(number)
@@ -160,7 +161,6 @@ class ImportRun:
                 if self._stopping() or self._now() >= over:
                     await return_claim(self._context, self.held, attempts=0)
                     return
-                importer = self._importer()
                 few = rows[self.held.offset :][: min(self._pace.rows, importer.rows_max)]
                 ended = await self._store_slice(importer, few, len(rows))
                 if ended is not None:
@@ -181,11 +181,15 @@ class ImportRun:
         held = self.held
         offset = held.offset + len(few)
         next_part, offset = (held.next_part, offset) if offset < of else (held.next_part + 1, 0)
+        # What the power takes along before the job has ended is done again, together with the note that it was done.
+        durable = next_part == held.parts
         await asyncio.to_thread(importer.prepare, few)
 
         async def work(session: Session) -> tuple[Counts, Ended | None]:
             at = self._context.clock()
-            await import_work.advance(session, held, next_part=next_part, at=at, lease_seconds=self._lease_seconds)
+            await import_work.advance(
+                session, held, next_part=next_part, at=at, lease_seconds=self._lease_seconds, durable=durable
+            )
             busy = Busy(importer.store(session, few, at=at, keep_good=True))
             portion = await busy
             self._pace.worked(len(few), busy.seconds)
@@ -198,8 +202,6 @@ class ImportRun:
             await end(self._context, session, held, ended, at)
             return counts, ended
 
-        # What the power takes along before the job has ended is done again, together with the note that it was done.
-        durable = next_part == held.parts
         counts, ended = await self._context.database.write(work, tenant=held.tenant_id, durable=durable)
         self.held = replace(
             held,
