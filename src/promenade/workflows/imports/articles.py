@@ -56,6 +56,7 @@ class ArticleImporter(RowImporter):
         self._user = user[:_AUTHOR_MAX]
         self._others = others
         self._ready: dict[int, tuple[bytes, Values | None]] = {}
+        self._is_all_new = True  # as far as was seen; a guess, which nothing but time depends on
 
     def prepare(self, rows: Sequence[NumberedRow]) -> None:
         """See `RowImporter.prepare`."""
@@ -88,7 +89,10 @@ class ArticleImporter(RowImporter):
         """Carry out plain rows as if one came after the other."""
         done: list[Stored] = []
         while plain:
-            held = await find_articles(session, {values[0] for _, values in plain})
+            held: Mapping[str, HeldArticle] = {}
+            # PostgreSQL tells which of them are there after all when they are added, SQLite would refuse them.
+            if not self._is_all_new or session.dialect == "sqlite":
+                held = await find_articles(session, {values[0] for _, values in plain})
             articles = self._planned(plain, held)
             new = [(one.id, 1 + one.changes, *one.after) for one in articles.values() if one.before is None]
             count = await insert_articles(session, new, at=at, by=self._user) if new else 0
@@ -100,6 +104,7 @@ class ArticleImporter(RowImporter):
             if changed:
                 await update_articles(session, changed, at=at, by=self._user)
             missed = await _missed(session, new) if count < len(new) else frozenset()
+            self._is_all_new = not missed and not held
             for number, one in articles.items():
                 if number not in missed:
                     done += one.stored
