@@ -17,6 +17,7 @@ __all__ = ["ImportPace"]
 
 ROWS_MAX = 2_000  # of a slice; a part has no more
 ROWS_MIN = 16  # each slice has costs of its own, for the database and for tills
+GROWTH_MAX = 8  # times as many as the slice before: that may have been an easy one
 SLICE_SECONDS = 0.06  # of processor time: what a basket may have to wait for
 REST = 6.0  # times as long as it kept a processor busy, beside tills
 REST_BY_CLOCK = 2.0  # times as long as the slice took by the clock: on a busy machine tills wait for that
@@ -43,7 +44,10 @@ class ImportPace:
     def worked(self, rows: int, seconds: float) -> None:
         """A slice of so many rows was stored and took so much processor time."""
         latest = max(seconds, 1e-6) / max(1, rows)
-        self._seconds_a_row = (self._seconds_a_row + latest) / 2
+        if latest < self._seconds_a_row:
+            self._seconds_a_row = max(latest, self._seconds_a_row / GROWTH_MAX)
+        else:
+            self._seconds_a_row = (self._seconds_a_row + latest) / 2
         self._unrested += seconds
 
     async def rest(self) -> None:
