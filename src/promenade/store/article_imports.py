@@ -80,8 +80,7 @@ async def find_articles(session: Session, numbers: Collection[str]) -> dict[str,
 async def insert_articles(session: Session, articles: Sequence[Values], *, at: datetime, by: str) -> int:
     """Add articles, made ``at`` some time ``by`` some user; the answer is how many.
 
-    Each is its ID, its version and its values. One whose number somebody else has taken since it was looked for is
-    left out.
+    Each is its ID, its version and its values. One whose number is taken is left out.
     """
     ((count,),) = await session.hot("insert articles", _params(session, articles, at, by))
     return int(count)
@@ -171,12 +170,9 @@ def _find(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[S
 def _insert(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
     tenant, at, by, rows = params
     marks = ", ".join("?" * (len(_KEYS) + 5))
-    # Nobody else writes meanwhile: what was looked for and not found is not there.
-    connection.executemany(
-        f"INSERT INTO articles ({_INTO}) VALUES ({marks})",  # noqa: S608 - names of columns
-        [(tenant, *row, at, by, at, by) for row in rows],
-    )
-    return [(len(rows),)]
+    into = f"INSERT INTO articles ({_INTO}) VALUES ({marks}) ON CONFLICT (tenant_id, article_number) DO NOTHING"  # noqa: S608
+    added = connection.executemany(into, [(tenant, *row, at, by, at, by) for row in rows])
+    return [(added.rowcount,)]
 
 
 @hot_statement(

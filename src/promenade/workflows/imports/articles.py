@@ -90,8 +90,7 @@ class ArticleImporter(RowImporter):
         done: list[Stored] = []
         while plain:
             held: Mapping[str, HeldArticle] = {}
-            # PostgreSQL tells which of them are there after all when they are added, SQLite would refuse them.
-            if not self._is_all_new or session.dialect == "sqlite":
+            if not self._is_all_new:  # otherwise those that are there after all are left out, and found out
                 held = await find_articles(session, {values[0] for _, values in plain})
             articles = self._planned(plain, held)
             new = [(one.id, 1 + one.changes, *one.after) for one in articles.values() if one.before is None]
