@@ -154,15 +154,18 @@ class ImportRun:
     async def _slice_by_slice(self) -> None:
         over = self._now() + self._stretch_seconds
         importer = self._importer()
+        has_got_on = False
         while self.held.next_part < self.held.parts:
             number = self.held.next_part
             rows = await self._read(number)
             while self.held.next_part == number:
-                if self._stopping() or self._now() >= over:
+                # At least one slice: where reading a part takes longer than a stretch, the job would never get on.
+                if self._stopping() or (has_got_on and self._now() >= over):
                     await return_claim(self._context, self.held, attempts=0)
                     return
                 few = rows[self.held.offset :][: min(self._pace.rows, importer.rows_max)]
                 ended = await self._store_slice(importer, few, len(rows))
+                has_got_on = True
                 if ended is not None:
                     record_metrics(self.held, ended, self._context.clock())
                     return
