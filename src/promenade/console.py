@@ -105,7 +105,7 @@ _mtls_options = _options(
 )  # fmt: skip
 serve_options = _options(
     option("--edition", type=click.Choice(EDITIONS), default=EDITIONS[0], show_default=True,
-           help="What the server is: the cloud, for many tenants and bearer tokens."),
+           help="What the server is: the cloud, for many tenants and bearer tokens, or one store that works offline."),
     listen_options,
     option("--workers", type=click.IntRange(1, 256), default=1, show_default=True,
             help="Server processes; above 1 needs PostgreSQL and `promenade worker` beside them."),
@@ -121,6 +121,13 @@ serve_options = _options(
     background_options,
     _mtls_options,
     option("--instance-id", help="meta.instanceId of responses; default: a new one with every start."),
+    option("--tenant", default="local", show_default=True, help="The one tenant of a store (local-store edition)."),
+    option("--reset-admin-password", is_flag=True,
+           help="Forget the password of a store's administrator: setup is open again."),
+    option("--rate-limit-tenant", type=click.IntRange(0), default=120_000, show_default=True,
+           help="Requests a minute to one server process that a tenant may make; 0: any number."),
+    option("--rate-limit-client", type=click.IntRange(0), default=60_000, show_default=True,
+           help="The same for one client of a tenant."),
 )  # fmt: skip
 
 

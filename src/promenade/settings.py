@@ -7,9 +7,19 @@ from ipaddress import ip_address, ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
 
-__all__ = ["EDITIONS", "KEEP_DAYS_MAX", "LOOPBACK_HOSTS", "WEBHOOK_RETRY_SCHEDULE", "Settings", "SettingsError"]
+__all__ = [
+    "CLOUD",
+    "EDITIONS",
+    "KEEP_DAYS_MAX",
+    "LOCAL_STORE",
+    "LOOPBACK_HOSTS",
+    "WEBHOOK_RETRY_SCHEDULE",
+    "Settings",
+    "SettingsError",
+]
 
-EDITIONS = ("cloud",)
+CLOUD, LOCAL_STORE = "cloud", "local-store"
+EDITIONS = (CLOUD, LOCAL_STORE)
 LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 
 _HOUR = 3600
@@ -58,7 +68,11 @@ class Settings:
     mtls_key: Path | None = None
     mtls_ca: Path | None = None  # whose client certificates are accepted
     mtls_crl: Path | None = None  # which of them are revoked
-    instance_id: str | None = None  # None: a stable one from host and port
+    instance_id: str | None = None  # None: a new one with every start; a store has one that stays
+    tenant: str = "local"  # of the local-store edition: the one tenant of its database
+    reset_admin_password: bool = False  # of the local-store edition: forget the password when started
+    rate_limit_tenant: int = 120_000  # requests a minute to one process that a tenant may make; 0: any number
+    rate_limit_client: int = 60_000  # and one client of it
 
     def __post_init__(self) -> None:
         if self.edition not in EDITIONS:
@@ -77,8 +91,21 @@ class Settings:
             self._check_external_issuer(self.jwks_url)
         if not self.tenant_claims or not all(self.tenant_claims):
             raise SettingsError("--tenant-claim must name at least one claim.")
+        if self.edition == LOCAL_STORE:
+            self._check_store()
+        for option in ("rate_limit_tenant", "rate_limit_client"):
+            if getattr(self, option) < 0:
+                raise SettingsError(f"--{option.replace('_', '-')} must be 0 or more, not {getattr(self, option)}.")
         self._check_background()
         self._check_mtls()
+
+    def _check_store(self) -> None:
+        if not self.is_sqlite:
+            raise SettingsError("--edition local-store keeps its data in SQLite: leave --database-url out.")
+        if self.jwks_url is not None:
+            raise SettingsError("--jwks-url is for the cloud: a store has an API key and a password.")
+        if self.mtls_port is not None:
+            raise SettingsError("--mtls-port is for the cloud: master data come to a store by its sync.")
 
     def _check_background(self) -> None:
         for target in self.webhook_allow:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from promenade.model.criticality import status_criticality
-from promenade.model.declare import RO, Entity, back, choice, integer, text, timestamp, to_one
+from promenade.model.declare import ADMIN, PUBLIC, REPORTING, RO, Entity, back, choice, integer, text, timestamp, to_one
 
 __all__ = ["LocalDeployments", "SyncHistory"]
+
+_EVERYWHERE = frozenset({ADMIN, PUBLIC, REPORTING})
 
 
 class LocalDeployments(Entity, public=RO, admin=RO, natural_key=("store_code",)):
@@ -21,6 +23,7 @@ class LocalDeployments(Entity, public=RO, admin=RO, natural_key=("store_code",))
     last_sync_at = timestamp("When it last took up changes.", read_only=True)
     pending_transactions = integer("Sales that it has not sent yet.", default=0, read_only=True)
     pos_group = to_one("PosGroups", "The POS group that it serves.", read_only=True)
+    instance_id = text(36, "What its answers say in meta.instanceId.", read_only=True, hidden_from=_EVERYWHERE)
     sync_history = back("SyncHistory", "Its exchanges with the cloud.", by="deployment")
 
 

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from promenade.store.after_sale_tables import after_sales
 from promenade.store.import_tables import import_definitions
+from promenade.store.sync_tables import sync_definitions
 from promenade.store.system_columns import Definition, content, count, identity, iteration, key, moment, text
 from promenade.store.types import Json, string
 
@@ -50,6 +51,7 @@ def _definitions() -> Iterator[Definition]:
     yield from _usage()
     yield from after_sales()
     yield from import_definitions()
+    yield from sync_definitions()
     yield from _access()
 
 

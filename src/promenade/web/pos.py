@@ -99,9 +99,9 @@ class Pos:
             raise
         answer = encode_evaluation(
             priced,
-            tenant_id=caller.tenant_id,
+            tenant_id=self._context.shown_tenant_id(caller.tenant_id),
             source=self._context.source,
-            instance_id=self._context.instance_id,
+            instance_id=self._context.shown_instance_id,
             include_missed=request.include_missed,
             quoted=_wants_quoted_numbers(scope),
         )

@@ -79,7 +79,7 @@ def _common(
         "evaluated_at": iteration.evaluated_at,
         "confirmed_at": sale.confirmed_at,
         "source": context.source,
-        "instance_id": context.instance_id,
+        "instance_id": context.shown_instance_id,
     }
 
 

@@ -101,7 +101,7 @@ async def evaluate(context: Context, tenant_id: str, request: PricingRequest) ->
             )
         if counter is not None:
             await pricing.count_failures()
-            return pricing.answer(outcome, counter, version.changed_at)
+            return pricing.answer(outcome, counter, context.data_age(version.changed_at))
         known = await context.catalogues.refresh(tenant_id, version)
     raise _changing()
 
@@ -115,7 +115,7 @@ async def simulate(context: Context, tenant_id: str, request: PricingRequest) ->
         outcome = await pricing.price(known)
         if known.is_still(version):
             await pricing.count_failures()
-            return pricing.answer(outcome, None, version.changed_at)
+            return pricing.answer(outcome, None, context.data_age(version.changed_at))
         known = await context.catalogues.refresh(tenant_id, version)
     raise _changing()
 

@@ -401,6 +401,17 @@ CREATE INDEX ix_iterations__condemned ON iterations (created_at) WHERE transacti
 
 CREATE INDEX ix_iterations__created_at ON iterations (created_at);
 
+CREATE TABLE local_store (
+	name VARCHAR(10) COLLATE "C" NOT NULL,
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	instance_id VARCHAR(36) COLLATE "C" NOT NULL,
+	api_key VARCHAR(64) COLLATE "C" NOT NULL,
+	password_hash VARCHAR(255) COLLATE "C",
+	password_changed_at TIMESTAMP WITH TIME ZONE,
+	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	CONSTRAINT pk_local_store__key PRIMARY KEY (name)
+);
+
 CREATE TABLE loyalty_balances (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	customer_id VARCHAR(50) COLLATE "C" NOT NULL,
@@ -690,6 +701,70 @@ CREATE TABLE stakeholders (
 	version INTEGER DEFAULT '1' NOT NULL,
 	CONSTRAINT pk_stakeholders__key PRIMARY KEY (tenant_id, id),
 	CONSTRAINT uq_stakeholders__code UNIQUE (tenant_id, code)
+);
+
+CREATE TABLE store_shares (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	deployment_id VARCHAR(36) COLLATE "C" NOT NULL,
+	kind VARCHAR(20) COLLATE "C" NOT NULL,
+	entity_id VARCHAR(36) COLLATE "C" NOT NULL,
+	outstanding NUMERIC(18, 3) NOT NULL,
+	currency VARCHAR(3) COLLATE "C",
+	reference VARCHAR(36) COLLATE "C",
+	expires_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	last_key VARCHAR(64) COLLATE "C",
+	last_answer BYTEA,
+	changed_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	CONSTRAINT pk_store_shares__key PRIMARY KEY (tenant_id, deployment_id, kind, entity_id),
+	CONSTRAINT ck_store_shares__outstanding CHECK (outstanding >= 0)
+);
+
+CREATE INDEX ix_store_shares__entity ON store_shares (tenant_id, kind, entity_id);
+
+CREATE INDEX ix_store_shares__expiry ON store_shares (expires_at);
+
+CREATE TABLE sync_link (
+	name VARCHAR(10) COLLATE "C" NOT NULL,
+	url VARCHAR(2000) COLLATE "C" NOT NULL,
+	auth_url VARCHAR(2000) COLLATE "C" NOT NULL,
+	client_id VARCHAR(255) COLLATE "C" NOT NULL,
+	client_secret VARCHAR(1000) COLLATE "C" NOT NULL,
+	store_code VARCHAR(50) COLLATE "C" NOT NULL,
+	store_name VARCHAR(255) COLLATE "C",
+	pos_group_code VARCHAR(20) COLLATE "C",
+	interval_seconds INTEGER NOT NULL,
+	changed_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	deployment_id VARCHAR(36) COLLATE "C",
+	instance_id VARCHAR(36) COLLATE "C",
+	cloud_tenant_id VARCHAR(36) COLLATE "C",
+	cursor VARCHAR(500) COLLATE "C",
+	last_sync_at TIMESTAMP WITH TIME ZONE,
+	last_attempt_at TIMESTAMP WITH TIME ZONE,
+	last_error VARCHAR(1000) COLLATE "C",
+	CONSTRAINT pk_sync_link__key PRIMARY KEY (name)
+);
+
+CREATE TABLE sync_pages (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	page INTEGER NOT NULL,
+	body BYTEA NOT NULL,
+	received_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	CONSTRAINT pk_sync_pages__key PRIMARY KEY (tenant_id, page)
+);
+
+CREATE TABLE sync_uploads (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	number BIGINT NOT NULL,
+	kind VARCHAR(10) COLLATE "C" NOT NULL,
+	subject_id VARCHAR(36) COLLATE "C" NOT NULL,
+	transaction_id VARCHAR(50) COLLATE "C",
+	transaction_counter INTEGER NOT NULL,
+	payload BYTEA,
+	happened_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	rejected_at TIMESTAMP WITH TIME ZONE,
+	reason VARCHAR(1000) COLLATE "C",
+	CONSTRAINT pk_sync_uploads__key PRIMARY KEY (tenant_id, number),
+	CONSTRAINT uq_sync_uploads__subject UNIQUE (tenant_id, kind, subject_id)
 );
 
 CREATE TABLE tenants (
@@ -1315,6 +1390,7 @@ CREATE TABLE local_deployments (
 	last_heartbeat_at TIMESTAMP WITH TIME ZONE,
 	last_sync_at TIMESTAMP WITH TIME ZONE,
 	pending_transactions INTEGER NOT NULL,
+	instance_id VARCHAR(36) COLLATE "C",
 	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	created_by VARCHAR(255) COLLATE "C",
 	modified_at TIMESTAMP WITH TIME ZONE NOT NULL,

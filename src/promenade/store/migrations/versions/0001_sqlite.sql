@@ -402,6 +402,17 @@ CREATE INDEX ix_iterations__condemned ON iterations (created_at) WHERE transacti
 
 CREATE INDEX ix_iterations__created_at ON iterations (created_at) WHERE 0;
 
+CREATE TABLE local_store (
+	name VARCHAR(10) NOT NULL,
+	tenant_id VARCHAR(36) NOT NULL,
+	instance_id VARCHAR(36) NOT NULL,
+	api_key VARCHAR(64) NOT NULL,
+	password_hash VARCHAR(255),
+	password_changed_at BIGINT,
+	created_at BIGINT NOT NULL,
+	CONSTRAINT pk_local_store__key PRIMARY KEY (name)
+);
+
 CREATE TABLE loyalty_balances (
 	tenant_id VARCHAR(36) NOT NULL,
 	customer_id VARCHAR(50) NOT NULL,
@@ -691,6 +702,70 @@ CREATE TABLE stakeholders (
 	version INTEGER DEFAULT '1' NOT NULL,
 	CONSTRAINT pk_stakeholders__key PRIMARY KEY (tenant_id, id),
 	CONSTRAINT uq_stakeholders__code UNIQUE (tenant_id, code)
+);
+
+CREATE TABLE store_shares (
+	tenant_id VARCHAR(36) NOT NULL,
+	deployment_id VARCHAR(36) NOT NULL,
+	kind VARCHAR(20) NOT NULL,
+	entity_id VARCHAR(36) NOT NULL,
+	outstanding BIGINT NOT NULL,
+	currency VARCHAR(3),
+	reference VARCHAR(36),
+	expires_at BIGINT NOT NULL,
+	last_key VARCHAR(64),
+	last_answer BLOB,
+	changed_at BIGINT NOT NULL,
+	CONSTRAINT pk_store_shares__key PRIMARY KEY (tenant_id, deployment_id, kind, entity_id),
+	CONSTRAINT ck_store_shares__outstanding CHECK (outstanding >= 0)
+);
+
+CREATE INDEX ix_store_shares__entity ON store_shares (tenant_id, kind, entity_id);
+
+CREATE INDEX ix_store_shares__expiry ON store_shares (expires_at);
+
+CREATE TABLE sync_link (
+	name VARCHAR(10) NOT NULL,
+	url VARCHAR(2000) NOT NULL,
+	auth_url VARCHAR(2000) NOT NULL,
+	client_id VARCHAR(255) NOT NULL,
+	client_secret VARCHAR(1000) NOT NULL,
+	store_code VARCHAR(50) NOT NULL,
+	store_name VARCHAR(255),
+	pos_group_code VARCHAR(20),
+	interval_seconds INTEGER NOT NULL,
+	changed_at BIGINT NOT NULL,
+	deployment_id VARCHAR(36),
+	instance_id VARCHAR(36),
+	cloud_tenant_id VARCHAR(36),
+	cursor VARCHAR(500),
+	last_sync_at BIGINT,
+	last_attempt_at BIGINT,
+	last_error VARCHAR(1000),
+	CONSTRAINT pk_sync_link__key PRIMARY KEY (name)
+);
+
+CREATE TABLE sync_pages (
+	tenant_id VARCHAR(36) NOT NULL,
+	page INTEGER NOT NULL,
+	body BLOB NOT NULL,
+	received_at BIGINT NOT NULL,
+	CONSTRAINT pk_sync_pages__key PRIMARY KEY (tenant_id, page)
+);
+
+CREATE TABLE sync_uploads (
+	tenant_id VARCHAR(36) NOT NULL,
+	number BIGINT NOT NULL,
+	kind VARCHAR(10) NOT NULL,
+	subject_id VARCHAR(36) NOT NULL,
+	transaction_id VARCHAR(50),
+	transaction_counter INTEGER NOT NULL,
+	payload BLOB,
+	happened_at BIGINT NOT NULL,
+	rejected_at BIGINT,
+	reason VARCHAR(1000),
+	CONSTRAINT pk_sync_uploads__key PRIMARY KEY (tenant_id, number),
+	CONSTRAINT uq_sync_uploads__subject UNIQUE (tenant_id, kind, subject_id)
 );
 
 CREATE TABLE tenants (
@@ -1316,6 +1391,7 @@ CREATE TABLE local_deployments (
 	last_heartbeat_at BIGINT,
 	last_sync_at BIGINT,
 	pending_transactions INTEGER NOT NULL,
+	instance_id VARCHAR(36),
 	created_at BIGINT NOT NULL,
 	created_by VARCHAR(255),
 	modified_at BIGINT NOT NULL,
