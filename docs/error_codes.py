@@ -85,6 +85,7 @@ ADMIN = (
     "promenade/web/admin",
     "promenade/web/auth",
     "promenade/web/draft_faults",
+    "promenade/web/rate_limits",
     "promenade/web/sessions",
     "promenade/workflows/check",
     "promenade/workflows/copying",

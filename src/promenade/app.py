@@ -45,6 +45,7 @@ from promenade.web.pos_metadata import PosMetadata
 from promenade.web.public import ROOT as PUBLIC_ROOT
 from promenade.web.public import PublicApi
 from promenade.web.public_openapi import render_public_openapi
+from promenade.web.rate_limits import RateLimits
 from promenade.web.reader_pages import document_endpoint, reader_endpoints
 from promenade.web.tls_files import TlsFiles, TlsMaterial
 from promenade.worker import run_worker
@@ -160,6 +161,7 @@ class Cloud:
     ) -> None:
         self._settings = settings
         self._certified = certified
+        self._limits = RateLimits(per_tenant=settings.rate_limit_tenant, per_client=settings.rate_limit_client)
         self._health: list[Endpoint] = []
         self._run_worker = settings.workers == 1 if run_worker is None else run_worker
         self._app: ASGIApp = Router(lifespan=self._lifespan, default=not_found)  # replaced once things are open
@@ -199,6 +201,7 @@ class Cloud:
             issuer=settings.issuer_url,
             audience=settings.audience,
             tenant_claims=settings.tenant_claims,
+            limits=self._limits,
         )
         pos = Pos(context, authenticator)
         monitoring = Monitoring(context, authenticator, settings.metrics_token)
@@ -233,7 +236,7 @@ class Cloud:
             yield
             return
         material = TlsMaterial(files, clock)
-        certificates = Certificates(context.database, clock, lambda: material.authorities)
+        certificates = Certificates(context.database, clock, lambda: material.authorities, self._limits)
         endpoints = [
             *MasterData(context, certificates, base_url=settings.mtls_url).endpoints(),
             certificate_status_endpoint(context, certificates.caller),

@@ -50,6 +50,12 @@ promotions_applied = _counter("promotions_applied_total", "Promotions applied to
 # The cache proper, verified tokens, and the articles of a basket (a miss when the database is asked for any of them).
 cache_hit = _counter("cache_hit_total", "Look-ups answered from a cache: of values, tokens, a basket's articles.")
 cache_miss = _counter("cache_miss_total", "Look-ups a cache could not answer: the source was asked instead.")
+rate_limited = _counter(
+    "svc_rate_limited_total",
+    "Requests refused for their number: beyond the limit of a client or tenant.",
+    "tenant",
+    "scope",
+)
 imports = _counter("svc_imports_total", "Import jobs finished.", "tenant", "type", "status")
 imports_duration = _histogram(
     "svc_imports_duration_seconds", "Time an import job ran.", "tenant", "type", buckets=_JOB_SECONDS

@@ -42,7 +42,8 @@ OF_CERTIFICATES = {
     "svc_drfout_certificate_refused_total": {"reason"},
     "svc_drfout_certificate_expiry_timestamp_seconds": {"use", "name"},
 }
-ALL_METRICS = METRICS | OF_CERTIFICATES
+OF_LIMITS = {"svc_rate_limited_total": {"tenant", "scope"}}
+ALL_METRICS = METRICS | OF_CERTIFICATES | OF_LIMITS
 
 
 def test_health_needs_no_token(shop: Shop) -> None:

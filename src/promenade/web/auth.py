@@ -23,6 +23,7 @@ from starlette.types import Scope
 from promenade import metrics
 from promenade.errors import Forbidden, Unauthorized
 from promenade.web.body import header
+from promenade.web.rate_limits import RateLimits
 from promenade.web.sessions import IDLE, Session, Sessions
 
 __all__ = [
@@ -108,6 +109,7 @@ class Authenticator:
         audience: str,
         tenant_claims: Sequence[str],
         sessions: Sessions | None = None,
+        limits: RateLimits | None = None,
     ) -> None:
         self._keys = keys
         self._tenant_exists = tenant_exists
@@ -116,13 +118,14 @@ class Authenticator:
         self._audience = audience
         self._tenant_claims = tuple(tenant_claims)
         self._sessions = sessions
+        self._limits = limits
         self._verified: OrderedDict[bytes, Caller] = OrderedDict()
 
     async def authenticate(self, scope: Scope) -> Caller:
         """The caller of a request.
 
         Raises Unauthorized (UNAUTHORIZED) without a token that holds, Forbidden (UNKNOWN_TENANT) for a tenant that
-        does not exist, and Unavailable when the keys cannot be had.
+        does not exist, TooMany (RATE_LIMITED), and Unavailable when the keys cannot be had.
         """
         given = header(scope, b"authorization")
         if given is None:
@@ -143,6 +146,8 @@ class Authenticator:
             raise Unauthorized("UNAUTHORIZED", "The token has expired.")
         if not await self._tenant_exists(caller.tenant_id):
             raise Forbidden("UNKNOWN_TENANT", "The token's tenant is not known here.")
+        if self._limits is not None:
+            self._limits.take(caller.tenant_id, caller.client_id)
         return caller
 
     async def authenticate_browser(self, scope: Scope) -> Caller:
@@ -162,6 +167,8 @@ class Authenticator:
                 raise Forbidden(CSRF_TOKEN_REQUIRED, "A write needs the X-CSRF-Token that a GET answers to `Fetch`.")
         if not await self._tenant_exists(session.tenant_id):
             raise Forbidden("UNKNOWN_TENANT", "The session's tenant is not known here.")
+        if self._limits is not None:
+            self._limits.take(session.tenant_id, session.user)
         expires_at = (self._clock() + IDLE).timestamp()
         scopes = frozenset({SESSION_SCOPE})
         return Caller(session.tenant_id, session.user, session.user, scopes, expires_at, session)

@@ -18,6 +18,7 @@ from promenade.web.auth import Caller
 from promenade.web.authorities import Authorities, Refused
 from promenade.web.expiry import ExpiryNotice
 from promenade.web.peer import PEER, PEER_ISSUERS
+from promenade.web.rate_limits import RateLimits
 
 __all__ = ["Certificates"]
 
@@ -34,17 +35,19 @@ class Certificates:
         database: Database,
         clock: Callable[[], datetime],
         authorities: Callable[[], Authorities | None] = _none,
+        limits: RateLimits | None = None,
     ) -> None:
         self._database = database
         self._clock = clock
         self._authorities = authorities
+        self._limits = limits
         self._expiry = ExpiryNotice()
 
     async def caller(self, scope: Scope) -> Caller:
         """The caller of a request: its tenant, and as user and client the common name.
 
         Raises Unauthorized (UNAUTHORIZED) without a certificate that holds at this moment, Forbidden (NOT_TRUSTED)
-        for a name that speaks for no tenant, and Unavailable when the database does not answer.
+        for a name that speaks for no tenant, TooMany (RATE_LIMITED), and Unavailable when the database does not answer.
         """
         shown = scope.get(PEER)
         authorities = self._authorities()
@@ -62,6 +65,8 @@ class Certificates:
             metrics.drfout_certificate_refused.labels("unmapped").inc()
             raise Forbidden("NOT_TRUSTED", "The certificate's name is not trusted here.")
         name = verified.common_name
+        if self._limits is not None:
+            self._limits.take(tenant_id, name)
         self._expiry.show("client", name, verified.until)
         self._expiry.tell("client", name, verified.until, at)
         return Caller(tenant_id, name, name, frozenset(), verified.until.timestamp())
