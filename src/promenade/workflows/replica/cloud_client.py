@@ -1,0 +1,303 @@
+"""Requests of a store to its cloud: bearer tokens by client credentials, no redirects, bounded in time and size.
+
+The specification, Authentication, Cloud instance, steps 1 to 4: a token is kept until shortly before it expires, and a
+401 is answered by one new token and one repeat.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import httpx2
+import msgspec
+
+from promenade import __version__
+from promenade.errors import Invalid
+from promenade.settings import LOOPBACK_HOSTS
+from promenade.workflows.uplink import CloudRefused, CloudUnreachable
+
+__all__ = ["ANSWER_BYTES_MAX", "CloudAccess", "HttpCloudClient", "require_address"]
+
+SECONDS_MAX = 60.0  # for an exchange, the token aside
+TOKEN_SECONDS_MAX = 15.0
+CONNECT_SECONDS = 10.0
+ANSWER_BYTES_MAX = 32 * 1024 * 1024  # after unpacking
+TOKEN_BYTES_MAX = 64 * 1024
+MESSAGE_LENGTH_MAX = 500
+RENEWED_BEFORE = 60.0  # seconds before it expires, of a token that is good for long
+RENEWED_PART = 10  # else this part of its life before
+TOKEN_PATH = "/oauth/token"  # noqa: S105 -- a path
+
+_COMES_AGAIN = frozenset({408, 425, 429})  # as 5xx: it may be another answer later
+_UNAUTHORIZED = 401
+_NOT_FOUND = 404
+_DECODER = msgspec.json.Decoder(float_hook=Decimal)
+
+
+@dataclass(frozen=True, slots=True)
+class CloudAccess:
+    """Where the cloud is and as whom to come: ``auth_url`` is the issuer's address, with or without /oauth/token."""
+
+    url: str
+    auth_url: str
+    client_id: str
+    client_secret: str = field(repr=False)
+
+    @property
+    def token_url(self) -> str:
+        """Where tokens are had."""
+        base = self.auth_url.rstrip("/")
+        return base if base.endswith(TOKEN_PATH) else base + TOKEN_PATH
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    status: int
+    body: bytes
+
+
+def require_address(address: str, name: str) -> str:
+    """``address`` without a slash at its end. Raises Invalid (BAD_ADDRESS) naming ``name`` for one that is not https,
+    or http to this machine itself, and for one with a user, a query or a fragment."""
+    try:
+        parts = urlsplit(address)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise Invalid("BAD_ADDRESS", f"{name} is no address: {address}.", name) from None
+    is_safe = parts.scheme == "https" or (parts.scheme == "http" and host in LOOPBACK_HOSTS)
+    if not host or not is_safe:
+        raise Invalid("BAD_ADDRESS", f"{name} must begin with https:// (http:// on this machine alone).", name)
+    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
+        raise Invalid("BAD_ADDRESS", f"{name} must be an address without user, query and fragment.", name)
+    return address.rstrip("/")
+
+
+class HttpCloudClient:
+    """See `promenade.workflows.uplink.CloudClient`. Belongs to one event loop; `close` it at the end."""
+
+    def __init__(self, access: CloudAccess, *, seconds_max: float = SECONDS_MAX) -> None:
+        self.access = access
+        self._url = require_address(access.url, "url")
+        self._token_url = require_address(access.token_url, "authUrl")
+        self._seconds_max = seconds_max
+        self._http: httpx2.AsyncClient | None = None
+        self._token: str | None = None
+        self._renewed_at = 0.0
+        self._asking = asyncio.Lock()
+
+    async def close(self) -> None:
+        """Close every connection that is kept."""
+        http, self._http = self._http, None
+        if http is not None:
+            await http.aclose()
+
+    async def get(self, path: str, query: Mapping[str, str]) -> dict[str, Any]:
+        """GET; see `CloudClient`."""
+        target = f"{self._url}{path}?{urlencode(query)}" if query else self._url + path
+        return await self._authorized("GET", target, {}, None, self._seconds_max)
+
+    async def post(
+        self, path: str, body: object, *, key: str | None = None, seconds: float | None = None
+    ) -> dict[str, Any]:
+        """POST; see `CloudClient`. ``seconds`` holds for the token and all repeats together."""
+        headers = {"content-type": "application/json"}
+        if key is not None:
+            headers["idempotency-key"] = key
+        content = msgspec.json.encode(body)
+        exchange = self._authorized("POST", self._url + path, headers, content, seconds or self._seconds_max)
+        if seconds is None:
+            return await exchange
+        try:
+            async with asyncio.timeout(seconds):
+                return await exchange
+        except TimeoutError:
+            raise _unreachable(f"it did not answer within {seconds:g} seconds") from None
+
+    async def token(self) -> str:
+        """A token that is good now; raises as requests do."""
+        async with self._asking:
+            token = self._token
+            if token is None or asyncio.get_running_loop().time() >= self._renewed_at:
+                token = self._token = await self._ask_for_token()
+            return token
+
+    # --- the exchange -------------------------------------------------------------------------------------------------
+
+    async def _authorized(
+        self, method: str, url: str, headers: Mapping[str, str], content: bytes | None, seconds: float
+    ) -> dict[str, Any]:
+        token = await self.token()
+        answer = await self._exchange(method, url, _bearing(headers, token), content, seconds)
+        if answer.status == _UNAUTHORIZED:  # the key may have been changed, or our clock jumps
+            if self._token == token:
+                self._token = None
+            answer = await self._exchange(method, url, _bearing(headers, await self.token()), content, seconds)
+        return _understood(answer)
+
+    async def _ask_for_token(self) -> str:
+        form = {
+            "grant_type": "client_credentials",
+            "client_id": self.access.client_id,
+            "client_secret": self.access.client_secret,
+        }
+        headers = {"content-type": "application/x-www-form-urlencoded"}
+        answer = await self._exchange(
+            "POST", self._token_url, headers, urlencode(form).encode(), TOKEN_SECONDS_MAX, TOKEN_BYTES_MAX
+        )
+        if answer.status >= 400 and not _may_come_again(answer.status):
+            said = _oauth_error(answer.body)
+            raise CloudRefused(answer.status, "TOKEN_REFUSED", f"The token endpoint refuses this client: {said}.")
+        members = _understood(answer)
+        token, seconds = members.get("access_token"), members.get("expires_in")
+        if not isinstance(token, str) or not token.isascii() or not token.isprintable() or not token:
+            raise _unreachable("its token endpoint gave no token")
+        life = float(seconds) if isinstance(seconds, int | Decimal) and not isinstance(seconds, bool) else 0.0
+        self._renewed_at = asyncio.get_running_loop().time() + life - min(RENEWED_BEFORE, life / RENEWED_PART)
+        return token
+
+    async def _exchange(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        content: bytes | None,
+        seconds: float,
+        bytes_max: int = ANSWER_BYTES_MAX,
+    ) -> _Answer:
+        http = await self._opened()
+        try:
+            async with (
+                asyncio.timeout(seconds),
+                http.stream(method, url, headers=dict(headers), content=content) as response,
+            ):
+                body = await _read(response, bytes_max)
+                return _Answer(response.status_code, body)
+        except TimeoutError:
+            raise _unreachable(f"it did not answer within {seconds:g} seconds") from None
+        except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
+            raise _unreachable(_reason(error)) from error
+
+    async def _opened(self) -> httpx2.AsyncClient:
+        if self._http is None:
+            tls = await asyncio.to_thread(httpx2.create_ssl_context)  # reads files for tens of milliseconds
+            if self._http is None:
+                self._http = httpx2.AsyncClient(
+                    verify=tls,
+                    follow_redirects=False,
+                    timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
+                    # A proxy for the outside is no way to this machine itself.
+                    trust_env=urlsplit(self._url).scheme == "https",
+                    headers={"accept": "application/json", "accept-encoding": "gzip", "user-agent": _agent()},
+                )
+        return self._http
+
+
+def _agent() -> str:
+    return f"Promenade/{__version__}"
+
+
+def _bearing(headers: Mapping[str, str], token: str) -> dict[str, str]:
+    return {**headers, "authorization": f"Bearer {token}"}
+
+
+async def _read(response: httpx2.Response, bytes_max: int) -> bytes:
+    """The body, unpacked, no more of it than is allowed: a few bytes can be packed gigabytes."""
+    packing = response.headers.get("content-encoding", "identity").lower()
+    if packing not in ("identity", "gzip", ""):
+        raise _unreachable(f"its answer is packed as {packing}, which was not asked for")
+    unpacking = zlib.decompressobj(wbits=31) if packing == "gzip" else None
+    body = bytearray()
+    async for part in response.aiter_raw():
+        try:
+            body += part if unpacking is None else unpacking.decompress(part, bytes_max + 1 - len(body))
+        except zlib.error:
+            raise _unreachable("its answer cannot be unpacked") from None
+        if len(body) > bytes_max:
+            raise _unreachable(f"its answer has more than {bytes_max} bytes")
+    if unpacking is not None and body and not unpacking.eof:
+        raise _unreachable("its answer is not whole")
+    return bytes(body)
+
+
+def _understood(answer: _Answer) -> dict[str, Any]:
+    """The members of an answer of 2xx. Raises CloudRefused for 4xx, CloudUnreachable for the rest."""
+    if 300 <= answer.status < 400:
+        raise _unreachable(f"it answered {answer.status}; redirects are not followed")
+    if answer.status >= 400:
+        if _may_come_again(answer.status):
+            raise _unreachable(f"it answered {answer.status}")
+        raise _refused(answer)
+    try:
+        members = _DECODER.decode(answer.body)
+    except (msgspec.MsgspecError, ValueError, ArithmeticError):
+        raise _unreachable("its answer is no JSON") from None
+    if not isinstance(members, dict):
+        raise _unreachable("its answer is no JSON object")
+    return members
+
+
+def _may_come_again(status: int) -> bool:
+    return status >= 500 or status in _COMES_AGAIN
+
+
+class _Fault(msgspec.Struct):
+    code: str = ""
+    message: str = ""
+
+
+class _Refusal(msgspec.Struct):
+    error: _Fault
+
+
+class _OauthRefusal(msgspec.Struct):
+    error: str
+    error_description: str = ""
+
+
+def _refused(answer: _Answer) -> CloudRefused:
+    try:
+        fault = msgspec.json.decode(answer.body, type=_Refusal).error
+    except (msgspec.MsgspecError, ValueError):
+        fault = _Fault()
+    code = fault.code or ("NOT_FOUND" if answer.status == _NOT_FOUND else "CLOUD_REFUSED")
+    said = _shown(fault.message) or "without a reason"
+    return CloudRefused(answer.status, code, f"The cloud refuses ({answer.status}): {said}")
+
+
+def _oauth_error(body: bytes) -> str:
+    try:
+        refusal = msgspec.json.decode(body, type=_OauthRefusal)
+    except (msgspec.MsgspecError, ValueError):
+        return "without a reason"
+    return _shown(refusal.error_description or refusal.error).rstrip(".") or "without a reason"
+
+
+def _shown(text: str) -> str:
+    """What a stranger says, as one line that can be shown."""
+    return "".join(letter if letter.isprintable() else " " for letter in text[:MESSAGE_LENGTH_MAX]).strip()
+
+
+def _unreachable(why: str) -> CloudUnreachable:
+    return CloudUnreachable("CLOUD_UNREACHABLE", f"The cloud cannot be reached: {why}.")
+
+
+def _reason(error: Exception) -> str:
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return "its certificate could not be verified"
+        if isinstance(cause, ssl.SSLError):
+            return "no TLS connection could be made"
+        cause = cause.__cause__ or cause.__context__
+    if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
+        return "no connection could be made"
+    if isinstance(error, httpx2.InvalidURL):
+        return "its address is none"
+    return "the connection was closed, or what came was not valid HTTP"
