@@ -27,6 +27,7 @@ __all__ = [
     "page_numbers",
     "read_link",
     "read_page",
+    "write_anew",
     "write_attempt",
     "write_identity",
     "write_settings",
@@ -122,6 +123,12 @@ async def write_attempt(session: Session, *, at: datetime, error: str | None) ->
 async def write_synced(session: Session, cursor: str | None, *, at: datetime) -> None:
     """How far the store has taken up changes, which it was up to date with ``at`` some time; None: it begins anew."""
     await session.rowcount(update(_LINK).values(cursor=cursor, last_sync_at=at))
+
+
+async def write_anew(session: Session) -> None:
+    """Forget how far the store is, and what it has downloaded: the next download brings everything."""
+    await session.rowcount(update(_LINK).values(cursor=None))
+    await drop_pages(session)
 
 
 async def count_rejected(session: Session) -> int:
