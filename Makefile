@@ -14,8 +14,8 @@ DEV_READY := $(VENV)/.ready-to-develop-$(LOCKED)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
 
-# Test processes side by side. Two cores: two; more only wait for each other.
-JOBS ?= 2
+# Test processes side by side. On two cores three: one of them often waits for a server that it has started.
+JOBS ?= 3
 PYTEST := $(BIN)/python -m pytest
 
 .PHONY: help
