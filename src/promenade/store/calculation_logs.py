@@ -10,8 +10,9 @@ from sqlalchemy import insert, select
 
 from promenade.store.schema import table
 from promenade.store.unit import Session
+from promenade.store.upsert import upsert
 
-__all__ = ["insert_log", "promotion_names"]
+__all__ = ["insert_log", "insert_refusal", "promotion_names"]
 
 _LOGS = table("CalculationLogs")
 _ITEMS = table("CalculationLogItems")
@@ -31,6 +32,12 @@ async def insert_log(
     await session.execute_many(
         insert(_LOG_PROMOTIONS), [{**promotion, **made, "log_id": log["id"]} for promotion in promotions]
     )
+
+
+async def insert_refusal(session: Session, log: Columns, *, at: datetime) -> None:
+    """Write the log of a confirm that was refused; one that is there already stays as it is."""
+    once = upsert(session.dialect, _LOGS).on_conflict_do_nothing()
+    await session.rowcount(once, {**log, "created_at": at, "modified_at": at})
 
 
 async def promotion_names(session: Session, promotion_ids: Iterable[str]) -> dict[str, tuple[str, int]]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select, update
+from sqlalchemy import select, tuple_, update
 
 from promenade.store.schema import table
 from promenade.store.unit import Session
@@ -15,13 +16,18 @@ __all__ = [
     "Confirmation",
     "Sale",
     "find",
+    "find_all",
     "insert_first",
     "lock_sale",
     "note_carried",
     "note_returned",
+    "origins_of",
 ]
 
 _CONFIRMATIONS = table("confirmations")
+_DEPLOYMENTS = table("LocalDeployments")
+_CLOUD = "cloud"
+ORIGINS_MAX = 500  # asked for by one statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +56,35 @@ async def find(session: Session, origin: str, transaction_id: str) -> Confirmati
         )
     )
     return Confirmation(*tuple(rows[0])) if rows else None
+
+
+async def find_all(session: Session, origin: str, transaction_ids: Collection[str]) -> dict[str, Confirmation]:
+    """The confirmations of those transactions that have one, by transaction."""
+    rows = await session.execute(
+        select(
+            _CONFIRMATIONS.c.transaction_id,
+            _CONFIRMATIONS.c.transaction_counter,
+            _CONFIRMATIONS.c.fingerprint,
+            _CONFIRMATIONS.c.response,
+        ).where(_CONFIRMATIONS.c.origin == origin, _CONFIRMATIONS.c.transaction_id.in_(list(transaction_ids)))
+    )
+    return {row.transaction_id: Confirmation(*tuple(row)[1:]) for row in rows}
+
+
+async def origins_of(session: Session, transaction_id: str) -> list[str]:
+    """Who has made a sale of this name: the cloud, and stores.
+
+    Each is asked for by its whole key: the name alone has no index, and would be looked for among all sales.
+    """
+    rows = await session.execute(select(_DEPLOYMENTS.c.id).order_by(_DEPLOYMENTS.c.id))
+    origins = [_CLOUD, *[row.id for row in rows]]
+    found: list[str] = []
+    for start in range(0, len(origins), ORIGINS_MAX):
+        keys = [(origin, transaction_id) for origin in origins[start : start + ORIGINS_MAX]]
+        one_of = tuple_(_CONFIRMATIONS.c.origin, _CONFIRMATIONS.c.transaction_id).in_(keys)
+        rows = await session.execute(select(_CONFIRMATIONS.c.origin).where(one_of, _CONFIRMATIONS.c.sale.is_not(None)))
+        found += [row.origin for row in rows]
+    return found
 
 
 async def insert_first(

@@ -7,20 +7,22 @@ coupons, usage, budgets last), so that two confirms never wait for each other in
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import msgspec
 
 from promenade.errors import Conflict, NotFound
 from promenade.events import Event, TransactionConfirmed, TransactionReturned
 from promenade.store import confirmations, jobs
-from promenade.store.calculation_logs import insert_log, promotion_names
+from promenade.store.calculation_logs import insert_log, insert_refusal, promotion_names
 from promenade.store.confirmations import Confirmation
 from promenade.store.iterations import StoredIteration, find_iteration
 from promenade.store.outbox import emit
 from promenade.store.unit import Session
 from promenade.store.usage import count_applications
-from promenade.workflows.budgets import charge_budgets, charges_of, moves_of
+from promenade.workflows.budgets import BudgetMove, charge_budgets, charges_of, moves_of
 from promenade.workflows.confirm_records import (
     failed_log,
     log_columns,
@@ -39,11 +41,24 @@ from promenade.workflows.confirm_rules import (
 )
 from promenade.workflows.context import Context
 from promenade.workflows.coupon_claims import Spending, claim_coupons, coupons_to_claim
-from promenade.workflows.effects import effects_of, encode_effects
+from promenade.workflows.effects import PostPurchaseCoupon, effects_of, encode_effects
+from promenade.workflows.replica.queueing import queue_sale
 from promenade.workflows.returned_sales import encode_record, take_back
 from promenade.workflows.returns import GiveBack, record_of, returned_quantities
 
-__all__ = ["ConfirmAnswer", "ConfirmCommand", "ConfirmedItem", "ConfirmedPromotion", "confirm"]
+__all__ = [
+    "ConfirmAnswer",
+    "ConfirmCommand",
+    "ConfirmedItem",
+    "ConfirmedPromotion",
+    "SalePlan",
+    "Shares",
+    "commit_sale",
+    "confirm",
+    "customer_of",
+    "log_refusal",
+    "plan_sale",
+]
 
 MESSAGE = "Transaction confirmed."
 
@@ -59,7 +74,7 @@ class ConfirmAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class SalePlan:
     """All that a confirm writes, worked out before its transaction begins."""
 
     command: ConfirmCommand
@@ -70,6 +85,29 @@ class _Plan:
     returned: dict[str, dict[str, int]]
     controls: dict[str, tuple[str, int]]
     answer: ConfirmAnswer
+
+
+class Shares(Protocol):
+    """What a store was given to spend on its own, of which a sale that it has made uses something up.
+
+    Each is called where a confirm would get hold of the same rows.
+    """
+
+    async def before_coupons(self, session: Session, settlement: Settlement, spendings: Sequence[Spending]) -> None:
+        """Let go of the coupons, the redemptions of their types and the applications that the sale uses."""
+        ...
+
+    async def issued(self, session: Session) -> frozenset[PostPurchaseCoupon]:
+        """Write down the coupons that the store has issued after the sale; which need not be issued any more."""
+        ...
+
+    async def before_budgets(self, session: Session, moves: Sequence[BudgetMove], brought: Sequence[GiveBack]) -> None:
+        """Let go of the money that the sale takes."""
+        ...
+
+    async def after_budgets(self, session: Session, moves: Sequence[BudgetMove], brought: Sequence[GiveBack]) -> None:
+        """Keep for the store what its returns have brought back."""
+        ...
 
 
 async def confirm(context: Context, tenant_id: str, command: ConfirmCommand) -> ConfirmAnswer:
@@ -92,10 +130,12 @@ async def confirm(context: Context, tenant_id: str, command: ConfirmCommand) -> 
     try:
         if known is not None:
             return _repeat(known, command)
-        plan = _plan(iteration, command, sale, controls)
-        answer = await context.database.write(lambda session: _commit(context, session, plan), tenant=tenant_id)
+        plan = plan_sale(iteration, command, sale, controls)
+        answer = await context.database.write(lambda session: commit_sale(context, session, plan), tenant=tenant_id)
     except Conflict as refusal:
-        await _log_refusal(context, tenant_id, iteration, command, sale, refusal)
+        if refusal.code != "CONFIRM_MISMATCH":  # which is no refusal of the sale: it was confirmed
+            log_id = context.new_id()
+            await log_refusal(context, tenant_id, iteration, command, sale, refusal, log_id)
         raise
     context.jobs_ready.set()
     return answer
@@ -115,24 +155,31 @@ async def _look_up(
 
 
 def _identify(context: Context, iteration: StoredIteration, command: ConfirmCommand) -> SaleIdentity:
-    customer = iteration.basket.customer
     now = context.clock()
     return SaleIdentity(
         origin=context.origin,
         transaction_id=command.transaction_id,
         transaction_counter=command.transaction_counter,
-        customer_id=command.customer_id or (customer.customer_id if customer is not None else None) or None,
+        customer_id=customer_of(iteration, command),
         at=now,
+        judged_at=now,
         confirmed_at=command.timestamp or now,
     )
 
 
-def _plan(
+def customer_of(iteration: StoredIteration, command: ConfirmCommand) -> str | None:
+    """Who is rewarded for a sale: whom the confirm names, else whom the basket did."""
+    customer = iteration.basket.customer
+    return command.customer_id or (customer.customer_id if customer is not None else None) or None
+
+
+def plan_sale(
     iteration: StoredIteration, command: ConfirmCommand, sale: SaleIdentity, controls: dict[str, tuple[str, int]]
-) -> _Plan:
+) -> SalePlan:
+    """What the confirm of an iteration writes. Raises Invalid as `settle` and `check_pos_group` do."""
     check_pos_group(command, iteration.basket.pos_group)
     settlement = settle(iteration.outcome, command)
-    return _Plan(
+    return SalePlan(
         command=command,
         sale=sale,
         iteration=iteration,
@@ -163,8 +210,13 @@ def _repeat(known: Confirmation, command: ConfirmCommand) -> ConfirmAnswer:
     return ConfirmAnswer(first["transactionId"], first["confirmed"], first["message"], known.response)
 
 
-async def _commit(context: Context, session: Session, plan: _Plan) -> ConfirmAnswer:
-    """The transaction. Its steps are in the order in which rows are held."""
+async def commit_sale(
+    context: Context, session: Session, plan: SalePlan, shares: Shares | None = None
+) -> ConfirmAnswer:
+    """The transaction. Its steps are in the order in which rows are held.
+
+    ``shares`` are those of the store that made the sale. Raises Conflict as `confirm` does.
+    """
     sale, settlement = plan.sale, plan.settlement
     log_id = context.new_id()
     first = await confirmations.insert_first(
@@ -188,18 +240,37 @@ async def _commit(context: Context, session: Session, plan: _Plan) -> ConfirmAns
     if given_back:
         carried = encode_record(record_of(settlement, sale.customer_id, given_back))
         await confirmations.note_carried(session, sale.origin, sale.transaction_id, carried)
+    issued: frozenset[PostPurchaseCoupon] = frozenset()
+    if shares is not None:
+        await shares.before_coupons(session, settlement, plan.spendings)
+        issued = await shares.issued(session)
     await claim_coupons(session, plan.spendings, sale, context.new_id)
-    await _record(context, session, plan, log_id, brought)
+    await _record(context, session, plan, log_id, brought, issued)
+    await queue_sale(context, session, log_id=log_id, command=plan.command, sale=sale, at=sale.at)
     promotion_ids = [one.applied.promotion_id for one in settlement.promotions]
     await count_applications(session, promotion_ids, sale.customer_id)
-    charges = charges_of(settlement, plan.iteration.outcome.currency)
-    await charge_budgets(context, session, moves_of(charges, given_back), sale)
+    moves = moves_of(charges_of(settlement, plan.iteration.outcome.currency), given_back)
+    if shares is not None:
+        await shares.before_budgets(session, moves, brought)
+    await charge_budgets(context, session, moves, sale)
+    if shares is not None:
+        await shares.after_budgets(session, moves, brought)
     return plan.answer
 
 
-async def _record(context: Context, session: Session, plan: _Plan, log_id: str, brought: tuple[GiveBack, ...]) -> None:
+async def _record(
+    context: Context,
+    session: Session,
+    plan: SalePlan,
+    log_id: str,
+    brought: tuple[GiveBack, ...],
+    issued: frozenset[PostPurchaseCoupon],
+) -> None:
     """The calculation log, the job of the asynchronous stage and the events of the sale."""
     sale, settlement, outcome = plan.sale, plan.settlement, plan.iteration.outcome
+    effects = effects_of(settlement, sale, brought)
+    if issued:
+        effects = replace(effects, coupons=tuple([one for one in effects.coupons if one not in issued]))
     await insert_log(
         session,
         log_columns(context, log_id, plan.iteration, plan.command, settlement, sale),
@@ -213,7 +284,7 @@ async def _record(context: Context, session: Session, plan: _Plan, log_id: str, 
         origin=sale.origin,
         transaction_id=sale.transaction_id,
         transaction_counter=sale.transaction_counter,
-        payload=encode_effects(effects_of(settlement, sale, brought)),
+        payload=encode_effects(effects),
         at=sale.at,
         budgets_consumed=len({charge.budget_id for charge in charges_of(settlement, outcome.currency)}),
     )
@@ -221,7 +292,7 @@ async def _record(context: Context, session: Session, plan: _Plan, log_id: str, 
         await emit(session, event, event_id=context.new_id(), at=sale.at)
 
 
-def _events(plan: _Plan, brought: tuple[GiveBack, ...]) -> list[Event]:
+def _events(plan: SalePlan, brought: tuple[GiveBack, ...]) -> list[Event]:
     sale, settlement, outcome = plan.sale, plan.settlement, plan.iteration.outcome
     exponent = outcome.exponent
     confirmed = TransactionConfirmed(
@@ -256,16 +327,15 @@ def _returned_in(currency: str, brought: tuple[GiveBack, ...]) -> int:
     return sum(charge.amount_minor for one in brought for charge in one.charges if charge.currency == currency)
 
 
-async def _log_refusal(
+async def log_refusal(
     context: Context,
     tenant_id: str,
     iteration: StoredIteration,
     command: ConfirmCommand,
     sale: SaleIdentity,
     refusal: Conflict,
+    log_id: str,
 ) -> None:
-    """Leave a FAILED log, in a transaction of its own. A mismatch is no refusal of the sale: it was confirmed."""
-    if refusal.code == "CONFIRM_MISMATCH":
-        return
-    log = failed_log(context, context.new_id(), iteration, command, sale, f"{refusal.code}: {refusal.message}")
-    await context.database.write(lambda session: insert_log(session, log, (), (), at=sale.at), tenant=tenant_id)
+    """Leave a FAILED log, in a transaction of its own; one of this ID that is there already stays as it is."""
+    log = failed_log(context, log_id, iteration, command, sale, f"{refusal.code}: {refusal.message}")
+    await context.database.write(lambda session: insert_refusal(session, log, at=sale.at), tenant=tenant_id)

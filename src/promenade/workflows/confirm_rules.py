@@ -81,8 +81,8 @@ class ConfirmCommand:
 class SaleIdentity:
     """The iteration being confirmed, who is rewarded for it, and when.
 
-    ``at`` is the service's own time, which decides what is still valid; ``confirmed_at`` is the till's where it gave
-    one, and is what the records show.
+    ``at`` is the service's own time; ``judged_at`` decides what is still valid, and is the same but for a sale that a
+    store has made before; ``confirmed_at`` is the till's where it gave one, and is what the records show.
     """
 
     origin: str
@@ -90,6 +90,7 @@ class SaleIdentity:
     transaction_counter: int
     customer_id: str | None
     at: datetime
+    judged_at: datetime
     confirmed_at: datetime
 
 

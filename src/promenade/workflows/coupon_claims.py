@@ -10,6 +10,7 @@ from promenade.errors import Conflict
 from promenade.store import coupon_claims as store
 from promenade.store.coupon_claims import Claim, SpendingRules
 from promenade.store.coupon_reservations import read_held
+from promenade.store.coupon_slots import next_slot
 from promenade.store.unit import Session
 from promenade.workflows.confirm_rules import SaleIdentity, Settlement
 
@@ -66,11 +67,10 @@ async def claim_coupons(
         if uses is None:
             raise _limit_reached(one)
         await _spend(session, one, rule, sale, uses, new_id)
+        slot = await next_slot(session, one.key) if _is_shared(one, rule) else 0
         await store.insert_claim(
             session,
-            Claim(
-                one.key, uses if _is_shared(one, rule) else 0, one.coupon_type_id, one.promotion_id, sale.customer_id
-            ),
+            Claim(one.key, slot, one.coupon_type_id, one.promotion_id, sale.customer_id),
             origin=sale.origin,
             transaction_id=sale.transaction_id,
             transaction_counter=sale.transaction_counter,
@@ -100,7 +100,7 @@ async def _spend(
     session: Session, one: Spending, rule: SpendingRules, sale: SaleIdentity, uses: int, new_id: Callable[[], str]
 ) -> None:
     """Spend one coupon, its type's ``uses`` counted already."""
-    if rule.valid_to is not None and rule.valid_to <= sale.at:
+    if rule.valid_to is not None and rule.valid_to <= sale.judged_at:
         raise _expired(one)
     if sale.customer_id is not None:
         await _count_customer(session, one, rule, sale.customer_id)
@@ -109,18 +109,18 @@ async def _spend(
     if one.coupon_id is None:
         return
     spend = store.count_generic if rule.is_generic else store.claim_individual
-    if await spend(session, one.coupon_id, sale.transaction_id, sale.at):
+    if await spend(session, one.coupon_id, sale.transaction_id, sale.judged_at):
         return
     if not rule.is_generic and await _take_from_run_out(session, one, one.coupon_id, sale, new_id):
         return
-    raise _expired(one) if await store.has_ended(session, one.coupon_id, sale.at) else _already_claimed(one)
+    raise _expired(one) if await store.has_ended(session, one.coupon_id, sale.judged_at) else _already_claimed(one)
 
 
 async def _take_from_run_out(
     session: Session, one: Spending, coupon_id: str, sale: SaleIdentity, new_id: Callable[[], str]
 ) -> bool:
     """Whether it was held by a reservation that has run out, whose end is written down: no sweeper will come by."""
-    ended = await store.claim_run_out(session, coupon_id, sale.transaction_id, sale.at)
+    ended = await store.claim_run_out(session, coupon_id, sale.transaction_id, sale.judged_at)
     if ended is None:
         return False
     await store.insert_redemption_log(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import msgspec
 
@@ -32,11 +33,20 @@ async def take_back(
     """What the returned quantities (by transaction and line) bring back of each sale.
 
     Each sale is held until the unit of work ends, in the order of their transaction IDs: concurrent returns of one sale
-    come one after the other, and together bring back no more than it carried. Unknown sales bring back nothing.
+    come one after the other, and together bring back no more than it carried. A sale is looked for among those of
+    the same origin, then among all: a basket of a store may come back to another. Where several have made a sale of
+    that name nobody knows which it was; it brings back nothing, as unknown ones do.
     """
     found: list[GiveBack] = []
     for transaction_id, quantities in returned.items():
-        held = await confirmations.lock_sale(session, sale.origin, transaction_id)
+        origin = sale.origin
+        held = await confirmations.lock_sale(session, origin, transaction_id)
+        if held is None:
+            others = await confirmations.origins_of(session, transaction_id)
+            if len(others) != 1:
+                continue
+            (origin,) = others
+            held = await confirmations.lock_sale(session, origin, transaction_id)
         if held is None:
             continue
         record = _RECORD.decode(held.carried)
@@ -44,9 +54,10 @@ async def take_back(
         after = add_returned(record, before, quantities)
         if after == before:
             continue
-        rows = await budgets.consumed_by(session, sale.origin, transaction_id, held.transaction_counter)
-        found.append(give_back(transaction_id, record, _charged(record, rows), before, after))
-        await confirmations.note_returned(session, sale.origin, transaction_id, _ENCODER.encode(after))
+        rows = await budgets.consumed_by(session, origin, transaction_id, held.transaction_counter)
+        back = give_back(transaction_id, record, _charged(record, rows), before, after)
+        found.append(replace(back, origin=origin))
+        await confirmations.note_returned(session, origin, transaction_id, _ENCODER.encode(after))
     return tuple(found)
 
 

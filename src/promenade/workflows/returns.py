@@ -75,12 +75,16 @@ class SaleRecord:
 
 @dataclass(frozen=True, slots=True)
 class GiveBack:
-    """What one return brings back of one sale: points of its customer and money of its budgets."""
+    """What one return brings back of one sale: points of its customer and money of its budgets.
+
+    ``origin`` is who made the sale, where that is known.
+    """
 
     transaction_id: str
     customer_id: str | None
     points: int
     charges: tuple[BudgetCharge, ...] = field(default=())
+    origin: str | None = None
 
 
 def record_of(settlement: Settlement, customer_id: str | None, given_back: Sequence[BudgetCharge]) -> SaleRecord:

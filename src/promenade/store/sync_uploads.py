@@ -1,0 +1,196 @@
+"""A store's queue to the cloud: sales and coupon events, in the order in which they happened (reliability T1).
+
+A row is written by the transaction of what it tells of, and goes when the cloud has taken it. The numbers come from
+the one writer that a store's database has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import and_, bindparam, delete, func, insert, select, update
+
+from odata_server.sql.connection import Kept
+from promenade.store.recurring import parameter
+from promenade.store.schema import table
+from promenade.store.unit import Session
+
+__all__ = [
+    "COUPON",
+    "SALE",
+    "Upload",
+    "add",
+    "count",
+    "next_uploads",
+    "reject",
+    "remove",
+    "requeue",
+    "withhold_coupons",
+]
+
+SALE, COUPON = "SALE", "COUPON"
+REASON_MAX = 1000
+
+_UPLOADS = table("sync_uploads")
+_ITERATIONS = table("iterations")
+_JOBS = table("side_effect_jobs")
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A row of the queue with what other tables hold of it; of a coupon event only the first six.
+
+    ``record`` is as `iterations` has it, None when it is gone; ``job_status`` None: there is no job; ``issued`` are
+    the coupons that its job has issued.
+    """
+
+    number: int
+    kind: str
+    subject_id: str
+    transaction_id: str | None
+    transaction_counter: int
+    payload: bytes | None
+    happened_at: datetime
+    record: bytes | None
+    receipt_id: str | None
+    header_reference: str | None
+    evaluated_at: datetime | None
+    data_age: datetime | None
+    job_id: str | None
+    job_status: str | None
+    job_payload: bytes | None
+    issued: Sequence[Mapping[str, Any]]
+
+
+def _given(name: str) -> Any:
+    return parameter(f"given_{name}", _UPLOADS.c[name].type)
+
+
+_ADD = Kept(
+    insert(_UPLOADS).values(
+        number=select(func.coalesce(func.max(_UPLOADS.c.number), 0) + 1).scalar_subquery(),
+        **{
+            name: _given(name)
+            for name in ("kind", "subject_id", "transaction_id", "transaction_counter", "payload", "happened_at")
+        },
+    )
+)
+
+
+async def add(
+    session: Session,
+    kind: str,
+    subject_id: str,
+    *,
+    transaction_id: str | None,
+    transaction_counter: int,
+    payload: bytes | None,
+    happened_at: datetime,
+) -> None:
+    """Put it at the end of the queue, in the transaction of what it tells of."""
+    given = {
+        "given_kind": kind,
+        "given_subject_id": subject_id,
+        "given_transaction_id": transaction_id,
+        "given_transaction_counter": transaction_counter,
+        "given_payload": payload,
+        "given_happened_at": happened_at,
+    }
+    await session.rowcount(_ADD, given)
+
+
+async def next_uploads(session: Session, origin: str, limit: int) -> list[Upload]:
+    """The first ``limit`` that wait, with iteration and job of the sales; ``origin`` is the store's own.
+
+    INVARIANT: one statement, so that a job is seen as it was when the row was.
+    """
+    few = select(_UPLOADS).where(_UPLOADS.c.rejected_at.is_(None)).order_by(_UPLOADS.c.number).limit(limit).subquery()
+    same = (few.c.transaction_id, few.c.transaction_counter)
+    joined = few.outerjoin(_ITERATIONS, _is_of(_ITERATIONS, few, origin)).outerjoin(_JOBS, _is_of(_JOBS, few, origin))
+    rows = await session.execute(
+        select(
+            few.c.number,
+            few.c.kind,
+            few.c.subject_id,
+            *same,
+            few.c.payload,
+            few.c.happened_at,
+            _ITERATIONS.c.record,
+            _ITERATIONS.c.receipt_id,
+            _ITERATIONS.c.header_reference,
+            _ITERATIONS.c.evaluated_at,
+            _ITERATIONS.c.data_age,
+            _JOBS.c.id,
+            _JOBS.c.status,
+            _JOBS.c.payload.label("job_payload"),
+            _JOBS.c.post_purchase_coupons,
+        )
+        .select_from(joined)
+        .order_by(few.c.number)
+    )
+    found: list[Upload] = []
+    for row in rows:
+        *columns, issued = row
+        found.append(Upload(*columns, issued or ()))
+    return found
+
+
+def _is_of(rows: Any, few: Any, origin: str) -> Any:
+    return and_(
+        few.c.kind == SALE,
+        rows.c.origin == origin,
+        rows.c.transaction_id == few.c.transaction_id,
+        rows.c.transaction_counter == few.c.transaction_counter,
+    )
+
+
+async def withhold_coupons(session: Session, job_id: str, payload: bytes, at: datetime) -> None:
+    """Give a job that has not ended well a ``payload`` without coupons: from now on the cloud issues what is owed.
+
+    A worker that is at it loses its lease, and with it all that it has not committed.
+    """
+    changed = update(_JOBS).where(_JOBS.c.id == job_id, _JOBS.c.status != "COMPLETED")
+    await session.rowcount(changed.values(payload=payload))
+    given_back = update(_JOBS).where(_JOBS.c.id == job_id, _JOBS.c.status == "RUNNING")
+    await session.rowcount(given_back.values(status="PENDING", due_at=at, lease_owner=None, lease_until=None))
+
+
+async def remove(session: Session, subject_ids: Collection[str]) -> None:
+    """Forget what the cloud has taken."""
+    if subject_ids:
+        await session.rowcount(delete(_UPLOADS).where(_UPLOADS.c.subject_id.in_(list(subject_ids))))
+
+
+_REJECT = (
+    update(_UPLOADS)
+    .where(_UPLOADS.c.subject_id == bindparam("refused_id"))
+    .values(rejected_at=bindparam("refused_at"), reason=bindparam("refused_for"))
+)
+
+
+async def reject(session: Session, reasons: Mapping[str, str], at: datetime) -> None:
+    """Keep what the cloud refused, by subject with the reason; it is not sent again by itself."""
+    await session.execute_many(
+        _REJECT,
+        [
+            {"refused_id": subject_id, "refused_at": at, "refused_for": reason[:REASON_MAX]}
+            for subject_id, reason in reasons.items()
+        ],
+    )
+
+
+async def count(session: Session, kind: str | None = None) -> int:
+    """How many wait to be sent, of a kind or of both; what was refused does not."""
+    statement = select(func.count()).select_from(_UPLOADS).where(_UPLOADS.c.rejected_at.is_(None))
+    if kind is not None:
+        statement = statement.where(_UPLOADS.c.kind == kind)
+    return int((await session.execute(statement))[0][0])
+
+
+async def requeue(session: Session) -> int:
+    """Let all that was refused be sent again, at its old place; how many that are."""
+    refused = update(_UPLOADS).where(_UPLOADS.c.rejected_at.is_not(None))
+    return await session.rowcount(refused.values(rejected_at=None, reason=None))
