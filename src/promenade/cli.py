@@ -34,6 +34,7 @@ from promenade.console import (
     with_database,
 )
 from promenade.errors import PromenadeError, Unavailable
+from promenade.local_store_commands import local_admin
 from promenade.operating import operator_commands
 from promenade.settings import Settings, SettingsError
 from promenade.trust_commands import trust
@@ -53,7 +54,7 @@ def cli() -> None:
     """Promotion and coupon engine for retail."""
 
 
-for _command in (*operator_commands, trust):
+for _command in (*operator_commands, trust, local_admin):
     cli.add_command(_command)
 
 

@@ -97,8 +97,11 @@ async def store_iteration(
     receipt_id: str | None,
     header_reference: str | None,
     created_at: datetime,
+    data_age: datetime | None = None,
 ) -> int | None:
     """Store the next iteration of the basket's transaction and return its counter, counted from 1 without gaps.
+
+    ``data_age`` is meta.dataAge, if it is another than the last change of ``version``.
 
     None, and nothing stored: the tenant's articles are no longer at ``version``, or it ``must_be_current`` and the
     promotions are not. One statement, one round trip.
@@ -119,7 +122,7 @@ async def store_iteration(
             receipt_id,
             header_reference,
             settings.now,
-            version.changed_at,
+            data_age or version.changed_at,
             record,
             created_at,
         ),
@@ -179,7 +182,7 @@ _INSERT = """
 def _store_iteration(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
     counted = connection.execute(_NEXT_COUNTER, params[:5]).fetchall()
     if counted:
-        *_, pos_group_id, receipt_id, reference, now, changed_at, record, created_at = params
+        *_, pos_group_id, receipt_id, reference, now, data_age, record, created_at = params
         connection.execute(
             _INSERT,
             (
@@ -189,7 +192,7 @@ def _store_iteration(connection: sqlite3.Connection, params: tuple[Any, ...]) ->
                 receipt_id,
                 reference,
                 to_microseconds(now),
-                None if changed_at is None else to_microseconds(changed_at),
+                None if data_age is None else to_microseconds(data_age),
                 _compressed(record),
                 to_microseconds(created_at),
             ),

@@ -14,7 +14,7 @@ from promenade.model.edm import edm_for
 from promenade.web.admin_operations import OPERATIONS
 from promenade.web.admin_roles import ROLES, scopes_for
 from promenade.web.admin_unit import AdminSource
-from promenade.web.auth import CSRF_HEADER, CSRF_TOKEN_REQUIRED, Authenticator, Caller
+from promenade.web.auth import CSRF_HEADER, CSRF_TOKEN_REQUIRED, Authentication, Caller
 from promenade.web.body import header
 from promenade.web.odata_api import ADDED_HEADERS, ApiHooks, ODataApi, refuse_what_is_not_written
 from promenade.workflows.claims import check_tenant
@@ -28,7 +28,7 @@ ROOT = "/admin"
 class AdminApi(ODataApi):
     """Administration as an ASGI application for everything at and below `ROOT`."""
 
-    def __init__(self, context: Context, authenticator: Authenticator) -> None:
+    def __init__(self, context: Context, authenticator: Authentication) -> None:
         source = AdminSource(context, OPERATIONS)
         super().__init__(edm_for(Service.ADMIN), source, _AdminHooks(context, authenticator), root=ROOT)
 

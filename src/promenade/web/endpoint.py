@@ -18,7 +18,18 @@ from promenade.errors import Invalid, NotAllowed, NotFound, PromenadeError
 from promenade.web.body import Disconnected, header
 from promenade.web.problems import Headers, body_of, headers_of, internal_body, status_of
 
-__all__ = ["JSON", "URL_TOO_LONG", "Answer", "Edge", "Endpoint", "Handler", "Reply", "not_found", "url_is_too_long"]
+__all__ = [
+    "JSON",
+    "URL_TOO_LONG",
+    "Answer",
+    "Edge",
+    "Endpoint",
+    "Handler",
+    "Reply",
+    "not_found",
+    "send_problem",
+    "url_is_too_long",
+]
 
 JSON = (b"content-type", b"application/json")
 URL_BYTES_MAX = 8 * 1024
@@ -83,7 +94,12 @@ def problem(error: PromenadeError, *, credential_was_sent: bool = False) -> Answ
 
 async def not_found(scope: Scope, receive: Receive, send: Send) -> None:
     """Where no route leads."""
-    await _send(scope, send, problem(NotFound("NOT_FOUND", "There is nothing at this address.")))
+    await send_problem(scope, send, NotFound("NOT_FOUND", "There is nothing at this address."))
+
+
+async def send_problem(scope: Scope, send: Send, error: PromenadeError) -> None:
+    """Answer a request with an error, where no endpoint is reached."""
+    await _send(scope, send, problem(error, credential_was_sent=header(scope, b"authorization") is not None))
 
 
 async def _send(scope: Scope, send: Send, answer: Answer) -> None:

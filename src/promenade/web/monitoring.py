@@ -14,17 +14,20 @@ from starlette.types import Receive, Scope
 
 from promenade import __version__, metrics
 from promenade.errors import PromenadeError, Unauthorized, Unavailable
-from promenade.web.auth import Authenticator
+from promenade.settings import CLOUD, LOCAL_STORE
+from promenade.web.auth import Authentication
 from promenade.web.body import header
 from promenade.web.endpoint import Answer, Endpoint
 from promenade.web.pos import SCOPES
 from promenade.web.pos_encode import timestamp
 from promenade.workflows.context import Context
+from promenade.workflows.uplink import Uplink
 
 __all__ = ["Monitoring"]
 
 SERVICE = "promenade"
 _CHECK_SECONDS_MAX = 2.0
+_NO_UPLINK = Uplink()  # of the cloud: there is nothing above it
 
 
 class Check(msgspec.Struct, frozen=True, rename="camel"):
@@ -64,10 +67,10 @@ class Heartbeat(msgspec.Struct, frozen=True, rename="camel"):
 
     status: str  #: `UP`, or `DEGRADED` when the database is not reached.
     version: str  #: Of the service.
-    mode: str  #: `cloud`.
-    btp_connectivity: str  #: `NOT_CONFIGURED`: there is nothing above the cloud to be connected to.
-    last_sync: str | None  #: Null in the cloud.
-    pending_transactions: int  #: Transactions yet to be sent upward; 0 in the cloud.
+    mode: str  #: `cloud` or `local-store`.
+    btp_connectivity: str  #: `CONNECTED`, `DISCONNECTED`, or `NOT_CONFIGURED`: no link, as in the cloud.
+    last_sync: str | None  #: When a store was last up to date with its cloud; null before, and in the cloud. UTC.
+    pending_transactions: int  #: Sales that a store's cloud has not taken yet; 0 in the cloud.
     promotions_loaded: int  #: Promotions of the tenant that can be priced.
     uptime: int  #: Seconds since the process started.
 
@@ -75,7 +78,7 @@ class Heartbeat(msgspec.Struct, frozen=True, rename="camel"):
 class Monitoring:
     """What watches the service, and what tills ask before they rely on it."""
 
-    def __init__(self, context: Context, authenticator: Authenticator, metrics_token: str | None) -> None:
+    def __init__(self, context: Context, authenticator: Authentication, metrics_token: str | None) -> None:
         self._context = context
         self._authenticator = authenticator
         self._metrics_token = metrics_token
@@ -128,13 +131,14 @@ class Monitoring:
         caller = await self._authenticator.authenticate(scope)
         caller.require_scope(*SCOPES)
         database = await _check(self._database_answers)
+        uplink = self._context.uplink or _NO_UPLINK
         heartbeat = Heartbeat(
             status="UP" if database.status == "UP" else "DEGRADED",
             version=__version__,
-            mode="cloud",
-            btp_connectivity="NOT_CONFIGURED",  # there is nothing above the cloud to be connected to
-            last_sync=None,
-            pending_transactions=0,  # transactions that a store has yet to send upward
+            mode=LOCAL_STORE if self._context.is_store else CLOUD,
+            btp_connectivity=_connectivity(uplink),
+            last_sync=None if uplink.last_sync_at is None else timestamp(uplink.last_sync_at),
+            pending_transactions=uplink.pending,
             promotions_loaded=await self._promotions_loaded(caller.tenant_id),
             uptime=int(time.monotonic() - self._started),
         )
@@ -145,6 +149,12 @@ class Monitoring:
             return len((await self._context.catalogues.get(tenant_id)).definitions)
         except Unavailable:
             return 0
+
+
+def _connectivity(uplink: Uplink) -> str:
+    if uplink.client is None:
+        return "NOT_CONFIGURED"
+    return "CONNECTED" if uplink.is_connected else "DISCONNECTED"
 
 
 async def _check(answers: Callable[[], Awaitable[bool]]) -> Check:

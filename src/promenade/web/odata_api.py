@@ -17,7 +17,7 @@ from odata_server.service import Service
 from odata_server.source import Key, Source, Unit
 from odata_server.transport import request_of, send_response
 from promenade.errors import PromenadeError
-from promenade.web.auth import Authenticator, Caller
+from promenade.web.auth import Authentication, Caller
 from promenade.web.body import Disconnected, header
 from promenade.web.endpoint import URL_TOO_LONG, url_is_too_long
 from promenade.web.odata import AuthoredUnit
@@ -35,7 +35,7 @@ _log = structlog.get_logger("promenade.web")
 class ApiHooks(Hooks):
     """Who calls and what time it is, as every service of the product has it."""
 
-    def __init__(self, context: Context, authenticator: Authenticator) -> None:
+    def __init__(self, context: Context, authenticator: Authentication) -> None:
         self._context = context
         self._authenticator = authenticator
 

@@ -9,7 +9,7 @@ from starlette.types import Receive, Scope
 
 from promenade import metrics
 from promenade.errors import Invalid, NotFound, PromenadeError
-from promenade.web.auth import Authenticator, Caller
+from promenade.web.auth import Authentication, Caller
 from promenade.web.body import header, read_body, require_json
 from promenade.web.endpoint import Answer, Endpoint, Handler
 from promenade.web.pos_decode import decode_confirm, decode_evaluate
@@ -47,7 +47,7 @@ class _Watch:
 class Pos:
     """The handlers of the POS service."""
 
-    def __init__(self, context: Context, authenticator: Authenticator) -> None:
+    def __init__(self, context: Context, authenticator: Authentication) -> None:
         self._context = context
         self._authenticator = authenticator
         self._watches: dict[str, _Watch] = {}

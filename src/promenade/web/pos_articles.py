@@ -15,7 +15,7 @@ from msgspec import Struct
 from starlette.types import Receive, Scope
 
 from promenade.errors import TooMany
-from promenade.web.auth import Authenticator, Caller
+from promenade.web.auth import Authentication, Caller
 from promenade.web.body import header, read_body, require_json
 from promenade.web.endpoint import Answer, Endpoint, Handler
 from promenade.web.pos import SCOPES
@@ -48,7 +48,7 @@ LARGE_BODIES_MAX = 16  # being received by this process, of all tenants: each ma
 class PosArticles:
     """The handlers of the article endpoints."""
 
-    def __init__(self, context: Context, authenticator: Authenticator) -> None:
+    def __init__(self, context: Context, authenticator: Authentication) -> None:
         self._context = context
         self._authenticator = authenticator
         self._turns = ImportTurns()

@@ -14,7 +14,7 @@ from msgspec import Raw, Struct, UnsetType
 from starlette.types import Receive, Scope
 
 from promenade.errors import Detail, Invalid
-from promenade.web.auth import Authenticator, Caller
+from promenade.web.auth import Authentication, Caller
 from promenade.web.body import header, read_body, require_json
 from promenade.web.endpoint import Answer, Endpoint, Handler
 from promenade.web.pos import SCOPES
@@ -56,7 +56,7 @@ T = TypeVar("T", bound=Struct)
 class PosCoupons:
     """The handlers of the coupon endpoints."""
 
-    def __init__(self, context: Context, authenticator: Authenticator) -> None:
+    def __init__(self, context: Context, authenticator: Authentication) -> None:
         self._context = context
         self._authenticator = authenticator
 

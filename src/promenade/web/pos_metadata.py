@@ -36,7 +36,7 @@ from odata_server.http import Request
 from odata_server.service import Service
 from odata_server.source import Unit
 from odata_server.transport import request_of
-from promenade.web.auth import Authenticator
+from promenade.web.auth import Authentication
 from promenade.web.body import header
 from promenade.web.endpoint import Answer, Endpoint, Handler
 from promenade.web.numbers import amount_thousandths, price_hundredths, quantity_thousandths
@@ -292,7 +292,7 @@ def _described(text: str) -> tuple[Annotation, ...]:
 class PosMetadata:
     """The documents of the POS service: what there is, its metadata, and OpenAPI."""
 
-    def __init__(self, authenticator: Authenticator) -> None:
+    def __init__(self, authenticator: Authentication) -> None:
         self._authenticator = authenticator
         self._service = Service(pos_edm(), _NoData(), _PosHooks(), root=ROOT)
         self._openapi: tuple[bytes, bytes] | None = None

@@ -27,6 +27,7 @@ from promenade.errors import (
 
 __all__ = [
     "STATUS",
+    "Challenged",
     "Headers",
     "body_of",
     "headers_of",
@@ -50,6 +51,14 @@ STATUS: dict[type[PromenadeError], int] = {
     TooMany: 429,
     Unavailable: 503,
 }
+
+
+class Challenged(Unauthorized):
+    """An Unauthorized of a place that opens to something else than a bearer token; ``challenge`` says to what."""
+
+    def __init__(self, code: str, message: str, challenge: bytes) -> None:
+        super().__init__(code, message)
+        self.challenge = challenge
 
 
 class _Detail(Struct, frozen=True, omit_defaults=True):
@@ -94,6 +103,8 @@ def internal_body(correlation_id: str) -> bytes:
 
 def headers_of(error: PromenadeError, credential_was_sent: bool) -> Headers:
     """The headers HTTP asks for beside the status."""
+    if isinstance(error, Challenged):
+        return [(b"www-authenticate", error.challenge)]
     if isinstance(error, Unauthorized):
         challenge = b'Bearer realm="promenade"'
         if credential_was_sent:

@@ -20,6 +20,7 @@ COOKIE = "promenade_session"
 IDLE = timedelta(minutes=30)
 """How long a session lasts after its last request (specification, Limits)."""
 
+_STEP_MAX = timedelta(minutes=1)  # what a clock may go back while it is kept right
 _SESSIONS_MAX = 10_000
 _COOKIE_HEADER_MAX = 8_192
 _NAME_BYTES = 32
@@ -27,11 +28,16 @@ _NAME_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Whom a browser speaks for: a user of one tenant. ``name`` is known to the browser and here."""
+    """Whom a browser speaks for: a user of one tenant. ``name`` is known to the browser and here.
+
+    ``proof`` is what let the user in, such as the hash of a password: whoever looks a session up asks whether it still
+    would.
+    """
 
     name: str
     tenant_id: str
     user: str
+    proof: str = ""
 
 
 class Sessions:
@@ -43,9 +49,9 @@ class Sessions:
         self._key = random(_NAME_BYTES)
         self._known: OrderedDict[str, tuple[Session, datetime]] = OrderedDict()  # the longest idle first
 
-    def begin(self, tenant_id: str, user: str) -> Session:
+    def begin(self, tenant_id: str, user: str, proof: str = "") -> Session:
         """A new session."""
-        session = Session(_text(self._random(_NAME_BYTES)), tenant_id, user)
+        session = Session(_text(self._random(_NAME_BYTES)), tenant_id, user, proof)
         self._known[session.name] = (session, self._clock())
         while len(self._known) > _SESSIONS_MAX:
             self._known.popitem(last=False)
@@ -63,7 +69,11 @@ class Sessions:
         """The value of `Set-Cookie`. ``secure``: the browser reaches this host by https, and is to send it by no other
         way."""
         value = f"{session.name}.{self._signature('cookie', session.name)}"
-        return f"{COOKIE}={value}; Path=/; HttpOnly; SameSite=Strict" + ("; Secure" if secure else "")
+        return f"{COOKIE}={value}{_attributes(secure)}"
+
+    def no_cookie(self, *, secure: bool) -> str:
+        """The value of `Set-Cookie` that makes a browser forget its session's cookie."""
+        return f"{COOKIE}=; Max-Age=0{_attributes(secure)}"
 
     def find(self, cookie_header: str) -> Session | None:
         """The session that a request's cookies name, which counts as used now; None when there is none that lasts."""
@@ -75,7 +85,8 @@ class Sessions:
         if session is None or used_at is None:
             return None
         now = self._clock()
-        if now - used_at >= IDLE:
+        # A clock that was set back must not let a session sleep for longer; one that is in use loses at most this one.
+        if not -_STEP_MAX <= now - used_at < IDLE:
             self.end(session)
             return None
         self._known[name] = (session, now)
@@ -92,6 +103,10 @@ class Sessions:
 
     def _signature(self, purpose: str, name: str) -> str:
         return _text(hmac.digest(self._key, f"{purpose} {name}".encode(), "sha256"))
+
+
+def _attributes(secure: bool) -> str:
+    return "; Path=/; HttpOnly; SameSite=Strict" + ("; Secure" if secure else "")
 
 
 def _text(raw: bytes) -> str:

@@ -85,7 +85,7 @@ async def evaluate(context: Context, tenant_id: str, request: PricingRequest) ->
         version = known.version
         outcome = await pricing.price(known)
         is_fresh = attempt >= ATTEMPTS_BEHIND and known.is_still(version)
-        counter = None
+        counter, data_age = None, context.data_age(version.changed_at)
         if await pricing.keep_definitions(known, outcome):
             counter = await store_iteration(
                 context.database,
@@ -98,10 +98,11 @@ async def evaluate(context: Context, tenant_id: str, request: PricingRequest) ->
                 receipt_id=request.receipt_id,
                 header_reference=request.header_reference,
                 created_at=pricing.received_at,
+                data_age=data_age,
             )
         if counter is not None:
             await pricing.count_failures()
-            return pricing.answer(outcome, counter, context.data_age(version.changed_at))
+            return pricing.answer(outcome, counter, data_age)
         known = await context.catalogues.refresh(tenant_id, version)
     raise _changing()
 

@@ -1,0 +1,50 @@
+"""The command for whoever keeps a store's machine: a way in when the administrator's password is lost."""
+
+# ruff: noqa: PLC0415 -- imports stand inside commands, so that `--help` answers at once
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from promenade.console import database_options, option, with_database
+from promenade.settings import Settings
+
+if TYPE_CHECKING:
+    from promenade.store.unit import Database
+
+__all__ = ["local_admin"]
+
+_LINE_MAX = 8192
+
+
+@click.group("local-admin")
+def local_admin() -> None:
+    """The administrator of a store."""
+
+
+@local_admin.command("reset-password")
+@option("--password-stdin", is_flag=True, help="Read the password from the first line of the standard input.")
+@database_options
+def reset_password(password_stdin: bool, **options: Any) -> None:
+    """Set the administrator's password anew; a store that runs heeds it at once, and sessions end."""
+    settings = Settings(**options)
+    password = _first_line() if password_stdin else click.prompt("Password", hide_input=True, confirmation_prompt=True)
+
+    async def work(database: Database) -> None:
+        from promenade.app import clock
+        from promenade.workflows.local_admin import reset_password as reset
+
+        await reset(database, password, clock())
+
+    with_database(settings, work)
+    click.echo("The password was set; sessions that were open have ended.")
+
+
+def _first_line() -> str:
+    try:
+        return sys.stdin.buffer.readline(_LINE_MAX).decode("utf-8").rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise click.UsageError("The password on the standard input must be text in UTF-8.") from None

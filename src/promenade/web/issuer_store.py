@@ -1,0 +1,41 @@
+"""The built-in issuer's clients and keys in the database."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from promenade.store.unit import Database
+from promenade.web.issuer import TOKEN_SECONDS, generate_signing_key
+from promenade.workflows.clients import (
+    Client,
+    SigningKey,
+    add_first_signing_key,
+    authenticate_client,
+    list_signing_keys,
+)
+
+__all__ = ["DatabaseIssuerStore"]
+
+
+class DatabaseIssuerStore:
+    """Clients and keys; the first key is made when one is first needed."""
+
+    def __init__(self, database: Database, clock: Callable[[], datetime], new_id: Callable[[], str]) -> None:
+        self._database = database
+        self._clock = clock
+        self._new_id = new_id
+
+    async def authenticate(self, client_id: str, secret: str) -> Client | None:
+        """The client whose secret this is."""
+        return await authenticate_client(self._database, client_id, secret)
+
+    async def signing_keys(self) -> Sequence[SigningKey]:
+        """Keys that verify, the signing one first."""
+        keys = await list_signing_keys(self._database, token_seconds=TOKEN_SECONDS, at=self._clock())
+        if not any(key.retired_at is None for key in keys):
+            key = await asyncio.to_thread(generate_signing_key, self._new_id(), self._clock())
+            await add_first_signing_key(self._database, key)
+            keys = await list_signing_keys(self._database, token_seconds=TOKEN_SECONDS, at=self._clock())
+        return keys

@@ -1,0 +1,47 @@
+"""What a store serves: `/pos` for its tills, `/admin` and `/local-admin` for its administrator, health and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from starlette.types import ASGIApp
+
+from promenade.settings import Settings
+from promenade.web.admin import ROOT as ADMIN_ROOT
+from promenade.web.admin import AdminApi
+from promenade.web.api_key import StoreAuthenticator, behind_key
+from promenade.web.local_admin import LocalAdmin
+from promenade.web.monitoring import Monitoring
+from promenade.web.pos import Pos
+from promenade.web.pos_articles import PosArticles
+from promenade.web.pos_coupons import PosCoupons
+from promenade.web.pos_metadata import PosMetadata
+from promenade.web.rate_limits import RateLimits
+from promenade.web.routing import routed
+from promenade.web.sessions import Sessions
+from promenade.workflows.context import Context
+from promenade.workflows.local_admin import KnownStore
+
+__all__ = ["store_service"]
+
+
+def store_service(
+    context: Context, settings: Settings, known: KnownStore, limits: RateLimits, new_key: Callable[[], str]
+) -> ASGIApp:
+    """The store as an ASGI application for HTTP; ``new_key`` makes 64 hexadecimal digits that nobody can guess.
+
+    There is no public API, no token endpoint and no sync: those are the cloud's. Nor is there a page that shows the
+    interface of `/pos`, for a browser has no key to show.
+    """
+    sessions = Sessions(context.clock)
+    authenticator = StoreAuthenticator(known, sessions, context.clock, limits)
+    administration = LocalAdmin(context, known, sessions, authenticator, base_url=settings.base_url, new_key=new_key)
+    endpoints = [
+        *Pos(context, authenticator).endpoints(),
+        *PosCoupons(context, authenticator).endpoints(),
+        *PosArticles(context, authenticator).endpoints(),
+        *PosMetadata(authenticator).endpoints(),
+        *Monitoring(context, authenticator, settings.metrics_token).endpoints(),
+        *administration.endpoints(),
+    ]
+    return behind_key(routed(endpoints, {ADMIN_ROOT: AdminApi(context, authenticator)}), authenticator)
