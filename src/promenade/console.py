@@ -117,6 +117,8 @@ serve_options = _options(
     option("--audience", default="promenade", show_default=True, help="The `aud` of accepted tokens."),
     option("--tenant-claim", "tenant_claims", multiple=True, default=("zid", "tenant"), show_default=True,
             help="Claims that name the tenant, the first present one counts (repeatable)."),
+    option("--scope-claim", "scope_claims", multiple=True, default=("scope",), show_default=True,
+            help="Claims that list the scopes, the first present one counts (repeatable)."),
     option("--metrics-token", help="Bearer token that opens /metrics beyond loopback."),
     background_options,
     _mtls_options,

@@ -55,6 +55,7 @@ class Settings:
     issuer: str | None = None  # None: the public address
     audience: str = "promenade"
     tenant_claims: tuple[str, ...] = ("zid", "tenant")
+    scope_claims: tuple[str, ...] = ("scope",)
     metrics_token: str | None = None
     webhook_allow: tuple[str, ...] = ()  # hosts, host:port or networks that callbacks may reach privately or by http
     webhook_retry_schedule: tuple[int, ...] = WEBHOOK_RETRY_SCHEDULE  # seconds before each further attempt
@@ -91,6 +92,8 @@ class Settings:
             self._check_external_issuer(self.jwks_url)
         if not self.tenant_claims or not all(self.tenant_claims):
             raise SettingsError("--tenant-claim must name at least one claim.")
+        if not self.scope_claims or not all(self.scope_claims):
+            raise SettingsError("--scope-claim must name at least one claim.")
         if self.edition == LOCAL_STORE:
             self._check_store()
         for option in ("rate_limit_tenant", "rate_limit_client"):

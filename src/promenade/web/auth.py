@@ -1,12 +1,10 @@
 """Who is asking: a bearer token becomes a Caller, and where browsers are served so does the cookie of a session.
 
-Only RS256 and ES256, only keys of the trusted set: nothing a token says about keys (jku, x5u, jwk) is looked at.
+A verified token is remembered, and holds for as long as it has not expired and its key is still one that is trusted.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -14,10 +12,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-import msgspec
-from joserfc import jwt
-from joserfc.errors import JoseError
-from joserfc.jwk import ECKey, RSAKey
 from starlette.types import Scope
 
 from promenade import metrics
@@ -25,33 +19,31 @@ from promenade.errors import Forbidden, Unauthorized
 from promenade.web.body import header
 from promenade.web.rate_limits import RateLimits
 from promenade.web.sessions import IDLE, Session, Sessions
+from promenade.web.tokens import (
+    LEEWAY_SECONDS,
+    TOKEN_LENGTH_MAX,
+    TokenRefused,
+    VerificationKey,
+    read_token,
+    verified_claims,
+)
 
 __all__ = [
-    "ALGORITHMS",
     "CSRF_HEADER",
     "CSRF_TOKEN_REQUIRED",
-    "Authentication",
     "Authenticator",
     "Caller",
     "KeySource",
-    "VerificationKey",
     "scopes_of",
-    "session_caller",
-    "session_of",
 ]
 
-ALGORITHMS = ("RS256", "ES256")
-LEEWAY_SECONDS = 30
-_TOKEN_LENGTH_MAX = 16_384
 _TOKENS_KEPT_MAX = 10_000
 CSRF_HEADER = b"x-csrf-token"
 CSRF_TOKEN_REQUIRED = "CSRF_TOKEN_REQUIRED"  # noqa: S105 - a code
 SESSION_SCOPE = "svc.Admin"  # a session is the administrator's of a store
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _ANY_TOKEN = "not-needed"  # noqa: S105 - that is what it says
-_INVALID = "The token is not valid here."
-
-VerificationKey = RSAKey | ECKey
+_NAME_LENGTH_MAX = 255  # of createdBy and its like
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,40 +66,22 @@ class Caller:
 class KeySource(Protocol):
     """The keys whose signatures are trusted."""
 
-    async def find(self, key_id: str | None) -> VerificationKey | None:
-        """The key a token names, or None. Raises Unavailable when no keys can be had."""
+    async def find(self, key_id: str | None, algorithm: str) -> VerificationKey | None:
+        """The key of this kind that a token names, the same object for as long as it is trusted; or None.
+
+        Raises Unavailable when no keys can be had.
+        """
         ...
 
 
-class Authentication(Protocol):
-    """How an edition tells who is asking; each method raises Unauthorized, Forbidden, TooMany and Unavailable."""
+@dataclass(frozen=True, slots=True)
+class _Verified:
+    """Whom a token that held speaks for, and which key it held by."""
 
-    async def authenticate(self, scope: Scope) -> Caller:
-        """The caller of a request that comes with a credential of its own."""
-        ...
-
-    async def authenticate_browser(self, scope: Scope) -> Caller:
-        """The caller of a request that may come from a browser."""
-        ...
-
-    def csrf_token(self, caller: Caller) -> str:
-        """What the caller's pages send along with writes."""
-        ...
-
-
-def session_of(sessions: Sessions, scope: Scope) -> Session | None:
-    """The session that the cookies of a request name, which counts as used now."""
-    return sessions.find(_joined(scope, b"cookie"))
-
-
-def session_caller(sessions: Sessions, session: Session, scope: Scope, now: datetime) -> Caller:
-    """The caller of a request by a session. A write shows the session's token: Forbidden (CSRF_TOKEN_REQUIRED)."""
-    if scope["method"] not in _SAFE_METHODS:
-        given = (header(scope, CSRF_HEADER) or b"").decode("latin-1")
-        if not sessions.is_csrf_token(session, given):
-            raise Forbidden(CSRF_TOKEN_REQUIRED, "A write needs the X-CSRF-Token that a GET answers to `Fetch`.")
-    scopes = frozenset({SESSION_SCOPE})
-    return Caller(session.tenant_id, session.user, session.user, scopes, (now + IDLE).timestamp(), session)
+    caller: Caller
+    key_id: str | None
+    algorithm: str
+    key: VerificationKey
 
 
 def scopes_of(claim: object) -> frozenset[str]:
@@ -142,6 +116,7 @@ class Authenticator:
         issuer: str,
         audience: str,
         tenant_claims: Sequence[str],
+        scope_claims: Sequence[str] = ("scope",),
         sessions: Sessions | None = None,
         limits: RateLimits | None = None,
     ) -> None:
@@ -151,9 +126,10 @@ class Authenticator:
         self._issuer = issuer
         self._audience = audience
         self._tenant_claims = tuple(tenant_claims)
+        self._scope_claims = tuple(scope_claims)
         self._sessions = sessions
         self._limits = limits
-        self._verified: OrderedDict[bytes, Caller] = OrderedDict()
+        self._verified: OrderedDict[bytes, _Verified] = OrderedDict()
 
     async def authenticate(self, scope: Scope) -> Caller:
         """The caller of a request.
@@ -161,23 +137,18 @@ class Authenticator:
         Raises Unauthorized (UNAUTHORIZED) without a token that holds, Forbidden (UNKNOWN_TENANT) for a tenant that
         does not exist, TooMany (RATE_LIMITED), and Unavailable when the keys cannot be had.
         """
-        given = header(scope, b"authorization")
-        if given is None:
-            raise Unauthorized("UNAUTHORIZED", "A bearer token is needed.")
-        kind, _, token = given.partition(b" ")
-        token = token.strip()
-        if kind.lower() != b"bearer" or not token or len(token) > _TOKEN_LENGTH_MAX:
-            raise Unauthorized("UNAUTHORIZED", "A bearer token is needed.")
+        text = _bearer_token(scope)
         now = self._clock().timestamp()
-        fingerprint = hashlib.sha256(token).digest()
-        caller = self._verified.get(fingerprint)
-        (metrics.cache_miss if caller is None else metrics.cache_hit).inc()
-        if caller is None:
-            caller = await self._verify(token, now)
-            self._remember(fingerprint, caller)
-        elif caller.expires_at + LEEWAY_SECONDS <= now:
+        fingerprint = hashlib.sha256(text).digest()
+        known = await self._remembered(fingerprint)
+        (metrics.cache_miss if known is None else metrics.cache_hit).inc()
+        if known is None:
+            known = await self._verify(text, now)
+            self._remember(fingerprint, known)
+        elif known.caller.expires_at + LEEWAY_SECONDS <= now:
             self._verified.pop(fingerprint, None)
             raise Unauthorized("UNAUTHORIZED", "The token has expired.")
+        caller = known.caller
         if not await self._tenant_exists(caller.tenant_id):
             raise Forbidden("UNKNOWN_TENANT", "The token's tenant is not known here.")
         if self._limits is not None:
@@ -192,15 +163,20 @@ class Authenticator:
         """
         session = None
         if self._sessions is not None and header(scope, b"authorization") is None:
-            session = session_of(self._sessions, scope)
+            session = self._sessions.find(_joined(scope, b"cookie"))
         if self._sessions is None or session is None:
             return await self.authenticate(scope)
-        caller = session_caller(self._sessions, session, scope, self._clock())
+        if scope["method"] not in _SAFE_METHODS:
+            given = (header(scope, CSRF_HEADER) or b"").decode("latin-1")
+            if not self._sessions.is_csrf_token(session, given):
+                raise Forbidden(CSRF_TOKEN_REQUIRED, "A write needs the X-CSRF-Token that a GET answers to `Fetch`.")
         if not await self._tenant_exists(session.tenant_id):
             raise Forbidden("UNKNOWN_TENANT", "The session's tenant is not known here.")
         if self._limits is not None:
             self._limits.take(session.tenant_id, session.user)
-        return caller
+        expires_at = (self._clock() + IDLE).timestamp()
+        scopes = frozenset({SESSION_SCOPE})
+        return Caller(session.tenant_id, session.user, session.user, scopes, expires_at, session)
 
     def csrf_token(self, caller: Caller) -> str:
         """What a caller sends along with writes; whoever comes with a token of its own needs none, and any will do."""
@@ -208,36 +184,47 @@ class Authenticator:
             return _ANY_TOKEN
         return self._sessions.csrf_token(caller.session)
 
-    def _remember(self, fingerprint: bytes, caller: Caller) -> None:
-        self._verified[fingerprint] = caller
+    async def _remembered(self, fingerprint: bytes) -> _Verified | None:
+        known = self._verified.get(fingerprint)
+        if known is None or await self._keys.find(known.key_id, known.algorithm) is known.key:
+            return known
+        self._verified.pop(fingerprint, None)  # its key was withdrawn: it is looked at as if for the first time
+        return None
+
+    def _remember(self, fingerprint: bytes, known: _Verified) -> None:
+        self._verified[fingerprint] = known
         while len(self._verified) > _TOKENS_KEPT_MAX:
             self._verified.popitem(last=False)
 
-    async def _verify(self, token: bytes, now: float) -> Caller:
-        key = await self._keys.find(_key_id(token))
-        if key is None:
-            raise Unauthorized("UNAUTHORIZED", _INVALID)
+    async def _verify(self, text: bytes, now: float) -> _Verified:
         try:
-            claims = jwt.decode(token, key, algorithms=list(ALGORITHMS)).claims
-            jwt.JWTClaimsRegistry(
-                now=int(now),
-                leeway=LEEWAY_SECONDS,
-                iss={"essential": True, "value": self._issuer},
-                aud={"essential": True, "value": self._audience},
-                exp={"essential": True},
-            ).validate(claims)
-        except (JoseError, ValueError, TypeError, RecursionError):
-            # Why it fails is of use only to who forges tokens.
-            raise Unauthorized("UNAUTHORIZED", _INVALID) from None
-        return self._caller(claims)
+            token = read_token(text)
+            key = await self._keys.find(token.key_id, token.algorithm)
+            if key is None:
+                raise TokenRefused
+            claims = verified_claims(token, key, issuer=self._issuer, audience=self._audience, now=now)
+        except TokenRefused:
+            raise Unauthorized("UNAUTHORIZED", "The token is not valid here.") from None
+        return _Verified(self._caller(claims), token.key_id, token.algorithm, key)
 
     def _caller(self, claims: Mapping[str, Any]) -> Caller:
-        tenant = next((claims[name] for name in self._tenant_claims if _is_text(claims.get(name))), None)
-        if tenant is None:
+        tenant = next((claims[name] for name in self._tenant_claims if claims.get(name) is not None), None)
+        if not _is_name(tenant):
             raise Forbidden("UNKNOWN_TENANT", "The token names no tenant.")
-        client_id = next((claims[name] for name in ("client_id", "cid", "azp") if _is_name(claims.get(name))), "")
-        user = next((claims[name] for name in ("user_name", "sub") if _is_name(claims.get(name))), client_id)
-        return Caller(tenant, user, client_id or user, scopes_of(claims.get("scope")), float(claims["exp"]))
+        client_id = _first_name(claims, ("client_id", "cid", "azp")) or ""
+        user = _first_name(claims, ("user_name", "sub")) or client_id
+        scopes = scopes_of(next((claims[name] for name in self._scope_claims if name in claims), None))
+        return Caller(str(tenant), user, client_id or user, scopes, float(claims["exp"]))
+
+
+def _bearer_token(scope: Scope) -> bytes:
+    """The token of a request's one Authorization header. Raises Unauthorized."""
+    given = [value for name, value in scope["headers"] if name == b"authorization"]
+    kind, _, token = given[0].partition(b" ") if len(given) == 1 else (b"", b"", b"")
+    token = token.strip()
+    if kind.lower() != b"bearer" or not token or len(token) > TOKEN_LENGTH_MAX:
+        raise Unauthorized("UNAUTHORIZED", "A bearer token is needed.")
+    return token
 
 
 def _joined(scope: Scope, name: bytes) -> str:
@@ -245,21 +232,12 @@ def _joined(scope: Scope, name: bytes) -> str:
     return "; ".join(value.decode("latin-1") for key, value in scope["headers"] if key == name)
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value)
+def _first_name(claims: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    """The first of these claims that is a name."""
+    found: str | None = next((claims[name] for name in names if _is_name(claims.get(name))), None)
+    return found
 
 
 def _is_name(value: object) -> bool:
-    """Whether it can be shown and stored: no control characters, no halves of letters."""
-    return isinstance(value, str) and bool(value) and value.isprintable()
-
-
-def _key_id(token: bytes) -> str | None:
-    """The ``kid`` of a token's header, the one thing read before the signature is checked."""
-    head = token.partition(b".")[0]
-    try:
-        document = msgspec.json.decode(base64.urlsafe_b64decode(head + b"=" * (-len(head) % 4)))
-    except (binascii.Error, ValueError, RecursionError):
-        raise Unauthorized("UNAUTHORIZED", _INVALID) from None
-    key_id = document.get("kid") if isinstance(document, dict) else None
-    return key_id if isinstance(key_id, str) else None
+    """Whether it can be shown and stored: short, no control characters, no halves of letters."""
+    return isinstance(value, str) and value.isprintable() and 0 < len(value) <= _NAME_LENGTH_MAX

@@ -16,10 +16,10 @@ from starlette.types import Receive, Scope
 
 from promenade.errors import PromenadeError, TooMany, Unavailable
 from promenade.web.attempts import Attempts, Counts
-from promenade.web.auth import VerificationKey
 from promenade.web.body import header, read_body
 from promenade.web.endpoint import Answer, Endpoint
 from promenade.web.problems import headers_of, status_of
+from promenade.web.tokens import VerificationKey
 from promenade.workflows.clients import SCOPES, Client, SigningKey
 
 __all__ = ["ALGORITHM", "TOKEN_SECONDS", "Issuer", "IssuerStore", "generate_signing_key"]

@@ -15,81 +15,150 @@ from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, RSAKey
 
 from promenade.errors import Unavailable
-from promenade.web.auth import ALGORITHMS, VerificationKey
+from promenade.web.tokens import KEY_TYPES, VerificationKey
 
-__all__ = ["CachedKeys", "fetch_jwks", "public_keys"]
+__all__ = ["OWN_REFRESH_SECONDS", "REFRESH_SECONDS", "UNKNOWN_KEY_SECONDS", "CachedKeys", "fetch_jwks", "public_keys"]
 
-_REFRESH_SECONDS = 3_600
-_UNKNOWN_KEY_SECONDS = 30  # how soon an unknown key may send us looking again: forged tokens must not make us a flood
+REFRESH_SECONDS = 300  # at the latest then a key that was withdrawn is one no longer
+UNKNOWN_KEY_SECONDS = 30  # how soon an unknown key may send us looking again: forged tokens must not make us a flood
+OWN_REFRESH_SECONDS = 30
+_OWN_UNKNOWN_KEY_SECONDS = 1
+_FIRST_KEYS_SECONDS = 5  # how soon it is tried again while there has never been a key
+_PATIENCE_SECONDS = 0.5  # how long a token whose key is known waits to hear whether it still is
+_FETCH_SECONDS = 5.0
 _BODY_BYTES_MAX = 1024 * 1024
-_RSA_BITS_MIN = 2048
+_KEYS_MAX = 100
+_RSA_BITS_MIN, _RSA_BITS_MAX = 2048, 8192
+_FAILURES = (httpx2.HTTPError, httpx2.StreamError, OSError, Unavailable, ValueError, JoseError, RecursionError)
 _log = structlog.get_logger("promenade.web")
 
 Load = Callable[[], Awaitable[Sequence[VerificationKey]]]
 
 
 class CachedKeys:
-    """Keys by their ID, loaded when first needed, hourly, and for an unknown ID, but not oftener than every 30 s."""
+    """Keys by ID and kind, loaded when first needed, every five minutes, and for one that is unknown.
 
-    def __init__(self, load: Load, clock: Callable[[], datetime]) -> None:
+    An unknown one has them loaded again every 30 s at the most. Those of the built-in issuer, ``own``, cost no more
+    than a look at the database: they are loaded every 30 s, and whoever comes with an unknown one waits up to a second
+    for the next look, so that a key which another process has made a moment ago is known to all.
+    """
+
+    def __init__(self, load: Load, clock: Callable[[], datetime], *, own: bool = False) -> None:
         self._load = load
         self._clock = clock
-        self._keys: dict[str | None, VerificationKey] = {}
+        self._refresh_seconds = OWN_REFRESH_SECONDS if own else REFRESH_SECONDS
+        self._unknown_key_seconds = _OWN_UNKNOWN_KEY_SECONDS if own else UNKNOWN_KEY_SECONDS
+        self._waits = own
+        self._keys: Mapping[tuple[str | None, str], VerificationKey] = {}
         self._loaded_at: float | None = None
         self._tried_at: float | None = None
-        self._loading = asyncio.Lock()
+        self._loading: asyncio.Task[None] | None = None
+        self._begun = 0
 
-    async def find(self, key_id: str | None) -> VerificationKey | None:
-        """The key ``key_id``; without an ID the only one there is. Raises Unavailable when none could be loaded yet."""
-        key = self._known(key_id)
-        now = self._clock().timestamp()
-        is_old = self._loaded_at is None or now - self._loaded_at >= _REFRESH_SECONDS
-        may_try = self._tried_at is None or now - self._tried_at >= _UNKNOWN_KEY_SECONDS
-        if (key is None or is_old) and (may_try or self._loading.locked()):  # a load under way is waited for
-            async with self._loading:
-                if self._tried_at is None or now - self._tried_at >= _UNKNOWN_KEY_SECONDS:
-                    self._tried_at = now
-                    await self._refresh(now)
-            key = self._known(key_id)
+    async def find(self, key_id: str | None, algorithm: str) -> VerificationKey | None:
+        """The key ``key_id``; without an ID the only one there is. The same key is the same object every time.
+
+        Raises Unavailable (KEYS_UNAVAILABLE) when none could be loaded yet.
+        """
+        key = self._known(key_id, algorithm)
+        if key is None:
+            await self._look_again()
+        elif self._is_due():
+            # An issuer that does not answer must not hold up the tills.
+            await asyncio.wait({self._begin()}, timeout=_PATIENCE_SECONDS)
+        else:
+            return key
         if self._loaded_at is None:
             raise Unavailable("KEYS_UNAVAILABLE", "The token issuer's keys cannot be had at the moment.")
-        return key
+        return self._known(key_id, algorithm)
 
-    def _known(self, key_id: str | None) -> VerificationKey | None:
-        if key_id is None and len(self._keys) == 1:
-            return next(iter(self._keys.values()))
-        return self._keys.get(key_id) if key_id is not None else None
+    def _known(self, key_id: str | None, algorithm: str) -> VerificationKey | None:
+        kind = KEY_TYPES[algorithm]
+        if key_id is not None:
+            return self._keys.get((key_id, kind))
+        alone = next(iter(self._keys.values())) if len(self._keys) == 1 else None
+        return alone if alone is not None and alone.key_type == kind else None
 
-    async def _refresh(self, now: float) -> None:
+    def _is_due(self) -> bool:
+        now = self._clock().timestamp()
+        # Clocks may be set back; then it is time, too, or a withdrawn key would have an hour more.
+        is_old = self._loaded_at is not None and abs(now - self._loaded_at) >= self._refresh_seconds
+        return is_old and self._loading is None and not self._pause()
+
+    def _pause(self) -> float:
+        """Seconds until keys may be loaded again."""
+        if self._tried_at is None:
+            return 0.0
+        passed = abs(self._clock().timestamp() - self._tried_at)
+        wanted = self._unknown_key_seconds if self._loaded_at is not None else _FIRST_KEYS_SECONDS
+        return max(0.0, min(wanted, self._unknown_key_seconds) - passed)
+
+    async def _look_again(self) -> None:
+        """Load the keys, unless that was done a moment ago; one load is everybody's who waits for it."""
+        begun = self._begun
+        while True:
+            if self._loading is not None:
+                await asyncio.wait({self._loading})
+            if self._begun != begun:
+                return
+            pause = self._pause()
+            if pause and not self._waits:
+                return
+            await asyncio.sleep(pause)
+            if self._begun == begun:
+                self._begin()
+
+    def _begin(self) -> asyncio.Task[None]:
+        self._begun += 1
+        self._tried_at = self._clock().timestamp()
+        self._loading = asyncio.create_task(self._refresh(), name="verification keys")
+        return self._loading
+
+    async def _refresh(self) -> None:
         try:
-            loaded = await self._load()
-        except (httpx2.HTTPError, Unavailable, ValueError, JoseError) as error:
+            loaded = _by_id(await self._load())
+            if not loaded:
+                raise ValueError("there is no key of use among them")
+        except _FAILURES as error:
             # Keys that were good stay good: an issuer that is down must not stop the tills.
-            _log.warning("verification keys not loaded", reason=str(error))
+            _log.warning("verification keys not loaded", reason=str(error) or type(error).__name__)
             return
-        self._keys = {key.kid: key for key in loaded}
-        self._loaded_at = now
+        finally:
+            self._loading = None
+        known = {(name, key.thumbprint()): key for (name, _), key in self._keys.items()}
+        self._keys = {place: known.get((place[0], key.thumbprint()), key) for place, key in loaded.items()}
+        self._loaded_at = self._tried_at
+
+
+def _by_id(keys: Sequence[VerificationKey]) -> dict[tuple[str | None, str], VerificationKey]:
+    """Keys by ID and kind; where two have the same, nobody could tell which of them is meant, so neither is one."""
+    places = [(key.kid, key.key_type) for key in keys]
+    return {place: key for place, key in zip(places, keys, strict=True) if places.count(place) == 1}
 
 
 def public_keys(document: object) -> list[VerificationKey]:
-    """The keys of a JWKS that may verify tokens here: RSA of 2048 bits or more, P-256; the rest is passed over."""
+    """The keys of a JWKS that may verify tokens here: RSA of 2048 bits to 8192, P-256; the rest is passed over."""
     entries = document.get("keys") if isinstance(document, dict) else None
-    if not isinstance(entries, list):
-        raise ValueError("the answer is not a JWKS")
+    if not isinstance(entries, list) or len(entries) > _KEYS_MAX:
+        raise ValueError(f"the answer is not a JWKS of at most {_KEYS_MAX} keys")
     keys = [_public_key(entry) for entry in entries if isinstance(entry, dict)]
     return [key for key in keys if key is not None]
 
 
 def _public_key(entry: Mapping[str, Any]) -> VerificationKey | None:
-    if entry.get("use", "sig") != "sig" or entry.get("alg", ALGORITHMS[0]) not in ALGORITHMS:
+    algorithm = {kind: name for name, kind in KEY_TYPES.items()}.get(str(entry.get("kty")))
+    if algorithm is None or entry.get("use", "sig") != "sig" or entry.get("alg", algorithm) != algorithm:
         return None
     try:
-        if entry.get("kty") == "RSA":
+        if "verify" not in entry.get("key_ops", ["verify"]):
+            return None
+        if algorithm == "RS256":
             modulus = entry["n"]
-            if len(urlsafe_b64decode(modulus + "=" * (-len(modulus) % 4))) * 8 < _RSA_BITS_MIN:
+            bits = len(urlsafe_b64decode(modulus + "=" * (-len(modulus) % 4))) * 8
+            if not _RSA_BITS_MIN <= bits <= _RSA_BITS_MAX:
                 return None
             return RSAKey.import_key({name: entry[name] for name in ("kty", "n", "e", "kid") if name in entry})
-        if entry.get("kty") == "EC" and entry.get("crv") == "P-256":
+        if entry.get("crv") == "P-256":
             return ECKey.import_key({name: entry[name] for name in ("kty", "crv", "x", "y", "kid") if name in entry})
     except (JoseError, KeyError, ValueError, TypeError):
         return None
@@ -97,19 +166,24 @@ def _public_key(entry: Mapping[str, Any]) -> VerificationKey | None:
 
 
 def fetch_jwks(url: str) -> Load:
-    """Load keys from ``url``: no redirects, five seconds, one mebibyte."""
+    """Load keys from ``url``: no redirects, five seconds in all, one mebibyte, nothing compressed."""
 
     async def load() -> Sequence[VerificationKey]:
+        body = b""
         async with (
-            httpx2.AsyncClient(timeout=5.0, follow_redirects=False) as client,
-            client.stream("GET", url, headers={"accept": "application/json"}) as response,
+            asyncio.timeout(_FETCH_SECONDS),
+            httpx2.AsyncClient(timeout=_FETCH_SECONDS, follow_redirects=False) as client,
+            client.stream("GET", url, headers=_ACCEPTED) as response,
         ):
-            response.raise_for_status()
-            body = b""
-            async for part in response.aiter_bytes():
+            if response.status_code != 200 or response.headers.get("content-encoding", "identity") != "identity":
+                raise ValueError(f"the address answered {response.status_code}, or compressed")
+            async for part in response.aiter_raw():
                 body += part
                 if len(body) > _BODY_BYTES_MAX:
                     raise ValueError("the answer is too large for a JWKS")
         return public_keys(msgspec.json.decode(body))
 
     return load
+
+
+_ACCEPTED = {"accept": "application/json, application/jwk-set+json", "accept-encoding": "identity"}

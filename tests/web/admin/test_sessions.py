@@ -14,11 +14,12 @@ from promenade.store.cache import LocalCache
 from promenade.store.catalogue import Catalogues
 from promenade.store.unit import Database
 from promenade.web.admin import AdminApi
-from promenade.web.auth import Authenticator, VerificationKey
+from promenade.web.auth import Authenticator
 from promenade.web.endpoint import Edge
 from promenade.web.pos import Pos
 from promenade.web.public import PublicApi
 from promenade.web.sessions import IDLE, Sessions
+from promenade.web.tokens import VerificationKey
 from promenade.workflows.context import Context
 from promenade.workflows.tenants import create_tenant
 
@@ -26,7 +27,7 @@ MORNING = datetime(2026, 1, 1, 8, tzinfo=UTC)
 
 
 class NoKeys:
-    async def find(self, key_id: str | None) -> VerificationKey | None:
+    async def find(self, key_id: str | None, algorithm: str) -> VerificationKey | None:
         return None
 
 
