@@ -1,4 +1,4 @@
-"""The composition root: settings become a running service. Owns the clock and the source of IDs."""
+"""The composition root: settings become a running service. Owns the clock."""
 
 from __future__ import annotations
 
@@ -7,22 +7,26 @@ import contextlib
 import functools
 import gc
 import os
+import secrets
 import shutil
 import signal
 import socket
 import tempfile
-from collections.abc import AsyncIterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any
 
+import structlog
 import uvicorn
-from starlette.routing import Route, Router
+from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.supervisors import Multiprocess
 
-from promenade.settings import Settings
+from promenade.settings import LOCAL_STORE, Settings, SettingsError
 from promenade.store.cache import open_cache
 from promenade.store.catalogue import Catalogues
+from promenade.store.local_store import StoreRow
 from promenade.store.session import open_database
 from promenade.store.unit import Database
 from promenade.web.admin import ROOT as ADMIN_ROOT
@@ -33,8 +37,10 @@ from promenade.web.certificates import Certificates
 from promenade.web.connection import Connection
 from promenade.web.endpoint import Edge, Endpoint, not_found
 from promenade.web.import_status import ImportStatus, certificate_status_endpoint
-from promenade.web.issuer import TOKEN_SECONDS, Issuer, generate_signing_key
+from promenade.web.issuer import Issuer
+from promenade.web.issuer_store import DatabaseIssuerStore
 from promenade.web.keys import CachedKeys, fetch_jwks
+from promenade.web.local_admin import SETUP
 from promenade.web.master_data import MasterData
 from promenade.web.monitoring import Monitoring
 from promenade.web.mtls import bind, listening
@@ -47,19 +53,19 @@ from promenade.web.public import PublicApi
 from promenade.web.public_openapi import render_public_openapi
 from promenade.web.rate_limits import RateLimits
 from promenade.web.reader_pages import document_endpoint, reader_endpoints
+from promenade.web.routing import routed
+from promenade.web.store_service import store_service
 from promenade.web.tls_files import TlsFiles, TlsMaterial
 from promenade.worker import run_worker
-from promenade.workflows.clients import (
-    Client,
-    SigningKey,
-    add_first_signing_key,
-    authenticate_client,
-    list_signing_keys,
-)
 from promenade.workflows.context import Context, Retention
+from promenade.workflows.ids import new_id
+from promenade.workflows.local_admin import KnownStore, establish_store, find_store, forget_password
 from promenade.workflows.tenants import TenantDirectory
+from promenade.workflows.uplink import Uplink
 
-__all__ = ["Cloud", "clock", "cloud", "new_id", "opened_context", "serve"]
+__all__ = ["Cloud", "LocalStore", "clock", "cloud", "local_store", "new_id", "opened_context", "serve"]
+
+_log = structlog.get_logger("promenade")
 
 # How long requests in flight may take to end after SIGTERM before they are cut.
 _GRACE_SECONDS = 20
@@ -77,60 +83,26 @@ def clock() -> datetime:
     return datetime.now(UTC)
 
 
-class _RandomIds:
-    """Random UUIDs in lower case; randomness is fetched for many at once, as asking the kernel is the costly part."""
-
-    _BATCH = 256
-
-    def __init__(self) -> None:
-        self._waiting: list[bytes] = []
-
-    def __call__(self) -> str:
-        # Threads may call this: popping is atomic, and an empty list is filled anew by whoever finds it empty.
-        try:
-            random = self._waiting.pop()
-        except IndexError:
-            drawn = os.urandom(16 * self._BATCH)
-            self._waiting.extend(drawn[start : start + 16] for start in range(16, len(drawn), 16))
-            random = drawn[:16]
-        digits = random.hex()  # an import makes thousands at a time: by `uuid` each takes four times as long
-        variant = "89ab"[random[8] >> 4 & 3]
-        return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
-
-
-new_id = _RandomIds()
-"""The one source of IDs."""
-
-
-class _DatabaseIssuerStore:
-    """The issuer's clients and keys in the database."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def authenticate(self, client_id: str, secret: str) -> Client | None:
-        return await authenticate_client(self._database, client_id, secret)
-
-    async def signing_keys(self) -> Sequence[SigningKey]:
-        keys = await list_signing_keys(self._database, token_seconds=TOKEN_SECONDS, at=clock())
-        if not any(key.retired_at is None for key in keys):
-            key = await asyncio.to_thread(generate_signing_key, new_id(), clock())
-            await add_first_signing_key(self._database, key)
-            keys = await list_signing_keys(self._database, token_seconds=TOKEN_SECONDS, at=clock())
-        return keys
-
-
 async def open_context(settings: Settings) -> Context:
-    """The parts that workflows work with. Whoever opens it closes its database and cache."""
+    """The parts that workflows work with. Whoever opens it closes its database and cache.
+
+    A database that is a store's is opened as that store, whatever opens it. Raises Conflict for another store's.
+    """
     database = await open_database(settings.database_url)
+    try:
+        store = await _store_of(settings, database)
+    except BaseException:
+        await database.close()
+        raise
+    own = None if store is None else store.instance_id
     return Context(
         database=database,
         catalogues=Catalogues(database, on_load=gc.freeze),
         cache=open_cache(settings.redis_url),
         clock=clock,
         new_id=new_id,
-        source="btp",
-        instance_id=settings.instance_id or new_id(),
+        source="btp" if store is None else LOCAL_STORE,
+        instance_id=settings.instance_id or own or new_id(),
         webhook_allow=frozenset(target.lower() for target in settings.webhook_allow),
         webhook_retry_schedule=settings.webhook_retry_schedule,
         retention=Retention(
@@ -139,7 +111,24 @@ async def open_context(settings: Settings) -> Context:
             events=settings.keep_events_days,
             imports=settings.keep_imports_days,
         ),
+        uplink=None if store is None else Uplink(),
     )
+
+
+async def _store_of(settings: Settings, database: Database) -> StoreRow | None:
+    """The store whose database this is, made at the first start of one; None: it is the cloud's."""
+    if settings.edition == LOCAL_STORE:
+        identities = {"instance_id": settings.instance_id or new_id(), "api_key": new_api_key()}
+        store, is_new = await establish_store(database, settings.tenant, at=clock(), **identities)
+        if is_new:
+            _log.info("store.made", tenant=store.tenant_id, instance=store.instance_id)
+        return store
+    return await find_store(database) if settings.is_sqlite else None
+
+
+def new_api_key() -> str:
+    """64 hexadecimal digits that nobody can guess."""
+    return secrets.token_hex(32)
 
 
 @contextlib.asynccontextmanager
@@ -153,16 +142,12 @@ async def opened_context(settings: Settings) -> AsyncIterator[Context]:
         await context.database.close()
 
 
-class Cloud:
-    """The cloud edition as an ASGI application; everything is opened by its lifespan, nothing before."""
+class _Edition(ABC):
+    """An edition as an ASGI application; everything is opened by its lifespan, nothing before."""
 
-    def __init__(
-        self, settings: Settings, *, certified: socket.socket | None = None, run_worker: bool | None = None
-    ) -> None:
+    def __init__(self, settings: Settings, *, run_worker: bool | None = None) -> None:
         self._settings = settings
-        self._certified = certified
         self._limits = RateLimits(per_tenant=settings.rate_limit_tenant, per_client=settings.rate_limit_client)
-        self._health: list[Endpoint] = []
         self._run_worker = settings.workers == 1 if run_worker is None else run_worker
         self._app: ASGIApp = Router(lifespan=self._lifespan, default=not_found)  # replaced once things are open
 
@@ -174,8 +159,41 @@ class Cloud:
         gc.set_threshold(*_GARBAGE_THRESHOLDS)
         async with opened_context(self._settings) as context, self._worker(context):
             self._app = Edge(await self._served(context), new_id)
-            async with self._served_to_certificates(context):
+            async with self._beside(context):
                 yield
+
+    @abstractmethod
+    async def _served(self, context: Context) -> ASGIApp:
+        """What requests are led to."""
+
+    def _beside(self, context: Context) -> contextlib.AbstractAsyncContextManager[None]:
+        """What else is served."""
+        return contextlib.nullcontext()
+
+    @contextlib.asynccontextmanager
+    async def _worker(self, context: Context) -> AsyncIterator[None]:
+        """Background work inside this process, ended before the database closes."""
+        if not self._run_worker:
+            yield
+            return
+        stop = asyncio.Event()
+        task = asyncio.create_task(run_worker(context, stop), name="worker")
+        try:
+            yield
+        finally:
+            stop.set()
+            await task
+
+
+class Cloud(_Edition):
+    """The cloud edition."""
+
+    def __init__(
+        self, settings: Settings, *, certified: socket.socket | None = None, run_worker: bool | None = None
+    ) -> None:
+        super().__init__(settings, run_worker=run_worker)
+        self._certified = certified
+        self._health: list[Endpoint] = []
 
     async def _served(self, context: Context) -> ASGIApp:
         settings = self._settings
@@ -185,7 +203,7 @@ class Cloud:
             keys = CachedKeys(fetch_jwks(settings.jwks_url), clock)
         else:
             issuer = Issuer(
-                _DatabaseIssuerStore(context.database),
+                DatabaseIssuerStore(context.database, clock, new_id),
                 context.cache,
                 clock,
                 new_id,
@@ -226,10 +244,10 @@ class Cloud:
             *(issuer.endpoints() if issuer else ()),
         ]
         services = {PUBLIC_ROOT: PublicApi(context, authenticator), ADMIN_ROOT: AdminApi(context, authenticator)}
-        return _routed(endpoints, services)
+        return routed(endpoints, services)
 
     @contextlib.asynccontextmanager
-    async def _served_to_certificates(self, context: Context) -> AsyncIterator[None]:
+    async def _beside(self, context: Context) -> AsyncIterator[None]:
         """The listener for clients with certificates, where there is one: master data, its jobs, health."""
         settings = self._settings
         files = TlsFiles.of(settings)
@@ -244,47 +262,24 @@ class Cloud:
             *self._health,
         ]
         listener = self._certified or bind(settings.mtls_host or settings.host, settings.mtls_port)
-        async with listening(Edge(_routed(endpoints, {}), new_id), listener, material):
+        async with listening(Edge(routed(endpoints, {}), new_id), listener, material):
             yield
 
-    @contextlib.asynccontextmanager
-    async def _worker(self, context: Context) -> AsyncIterator[None]:
-        """Background work inside this process, ended before the database closes."""
-        if not self._run_worker:
-            yield
-            return
-        stop = asyncio.Event()
-        task = asyncio.create_task(run_worker(context, stop), name="worker")
-        try:
-            yield
-        finally:
-            stop.set()
-            await task
+
+class LocalStore(_Edition):
+    """The local-store edition: one store on its own database, its tills and its administrator."""
+
+    async def _served(self, context: Context) -> ASGIApp:
+        store = await _store_of(self._settings, context.database)
+        if store is None:
+            raise LookupError("the edition is another")
+        known = KnownStore(context.database, store)
+        return store_service(context, self._settings, known, self._limits, new_api_key)
 
 
-def _routed(endpoints: Sequence[Endpoint], services: Mapping[str, ASGIApp]) -> ASGIApp:
-    """Lead each request to its endpoint: a path without parameters, every till's, by one look-up.
-
-    Where no endpoint is meant, ``services`` have everything at and below their paths.
-    """
-    exact: dict[str, ASGIApp] = {endpoint.route: endpoint for endpoint in endpoints if "{" not in endpoint.route}
-    routes = [
-        Route(endpoint.route, endpoint, include_in_schema=False)
-        for endpoint in endpoints
-        if endpoint.route not in exact
-    ]
-
-    async def below(scope: Scope, receive: Receive, send: Send) -> None:
-        path = scope["path"]
-        found = [one for root, one in services.items() if path == root or path.startswith(f"{root}/")]
-        await (found[0] if found else not_found)(scope, receive, send)
-
-    router = Router(routes=routes, default=below, redirect_slashes=False)
-
-    async def route(scope: Scope, receive: Receive, send: Send) -> None:
-        await exact.get(scope["path"], router)(scope, receive, send)
-
-    return route
+def local_store(settings: Settings) -> ASGIApp:
+    """The local-store edition: `/pos` for an API key, `/admin` for its administrator's session, monitoring."""
+    return LocalStore(settings)
 
 
 def cloud(settings: Settings, certified: socket.socket | None = None) -> ASGIApp:
@@ -299,17 +294,37 @@ def cloud(settings: Settings, certified: socket.socket | None = None) -> ASGIApp
 def serve(settings: Settings) -> bool:
     """Serve until a signal ends it; whether it came to serve at all. In-flight requests are finished first.
 
-    Raises SettingsError for certificates of no use, and Unavailable when the address for them cannot be had.
+    Raises SettingsError for certificates of no use and for a database of the other edition, Conflict for a store's of
+    another tenant, and Unavailable when the address for certificates cannot be had.
     """
+    asyncio.run(_check_edition(settings))
     certified = _certified_socket(settings)
     if settings.workers > 1:
         return _serve_processes(settings, certified)
-    server = uvicorn.Server(_config(settings, cloud(settings, certified), factory=False))
+    app = local_store(settings) if settings.edition == LOCAL_STORE else cloud(settings, certified)
+    server = uvicorn.Server(_config(settings, app, factory=False))
     # uvicorn raises the signal that stopped it once more when it has ended; being told to end is no failure.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
     server.run()
     return server.started
+
+
+async def _check_edition(settings: Settings) -> None:
+    """See that the database is of the edition, and of a store whether its administrator is to have no password."""
+    if not settings.is_sqlite:
+        return
+    async with opened_context(settings) as context:
+        if context.is_store and settings.edition != LOCAL_STORE:
+            raise SettingsError("This is a store's database: start it with --edition local-store.")
+        if not context.is_store:
+            return
+        if settings.reset_admin_password:
+            await forget_password(context.database, clock())
+            _log.warning("store.password_forgotten", why="--reset-admin-password")
+        store = await find_store(context.database)
+        if store is not None and store.password_hash is None:
+            _log.warning("store.setup_is_open", address=f"{settings.base_url}{SETUP}")
 
 
 def _certified_socket(settings: Settings) -> socket.socket | None:

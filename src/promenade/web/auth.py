@@ -31,10 +31,13 @@ from promenade.web.tokens import (
 __all__ = [
     "CSRF_HEADER",
     "CSRF_TOKEN_REQUIRED",
+    "Authentication",
     "Authenticator",
     "Caller",
     "KeySource",
     "scopes_of",
+    "session_caller",
+    "session_of",
 ]
 
 _TOKENS_KEPT_MAX = 10_000
@@ -82,6 +85,37 @@ class _Verified:
     key_id: str | None
     algorithm: str
     key: VerificationKey
+
+
+class Authentication(Protocol):
+    """How an edition tells who is asking; each method raises Unauthorized, Forbidden, TooMany and Unavailable."""
+
+    async def authenticate(self, scope: Scope) -> Caller:
+        """The caller of a request that comes with a credential of its own."""
+        ...
+
+    async def authenticate_browser(self, scope: Scope) -> Caller:
+        """The caller of a request that may come from a browser."""
+        ...
+
+    def csrf_token(self, caller: Caller) -> str:
+        """What the caller's pages send along with writes."""
+        ...
+
+
+def session_of(sessions: Sessions, scope: Scope) -> Session | None:
+    """The session that the cookies of a request name, which counts as used now."""
+    return sessions.find(_joined(scope, b"cookie"))
+
+
+def session_caller(sessions: Sessions, session: Session, scope: Scope, now: datetime) -> Caller:
+    """The caller of a request by a session. A write shows the session's token: Forbidden (CSRF_TOKEN_REQUIRED)."""
+    if scope["method"] not in _SAFE_METHODS:
+        given = (header(scope, CSRF_HEADER) or b"").decode("latin-1")
+        if not sessions.is_csrf_token(session, given):
+            raise Forbidden(CSRF_TOKEN_REQUIRED, "A write needs the X-CSRF-Token that a GET answers to `Fetch`.")
+    scopes = frozenset({SESSION_SCOPE})
+    return Caller(session.tenant_id, session.user, session.user, scopes, (now + IDLE).timestamp(), session)
 
 
 def scopes_of(claim: object) -> frozenset[str]:
@@ -163,20 +197,15 @@ class Authenticator:
         """
         session = None
         if self._sessions is not None and header(scope, b"authorization") is None:
-            session = self._sessions.find(_joined(scope, b"cookie"))
+            session = session_of(self._sessions, scope)
         if self._sessions is None or session is None:
             return await self.authenticate(scope)
-        if scope["method"] not in _SAFE_METHODS:
-            given = (header(scope, CSRF_HEADER) or b"").decode("latin-1")
-            if not self._sessions.is_csrf_token(session, given):
-                raise Forbidden(CSRF_TOKEN_REQUIRED, "A write needs the X-CSRF-Token that a GET answers to `Fetch`.")
+        caller = session_caller(self._sessions, session, scope, self._clock())
         if not await self._tenant_exists(session.tenant_id):
             raise Forbidden("UNKNOWN_TENANT", "The session's tenant is not known here.")
         if self._limits is not None:
             self._limits.take(session.tenant_id, session.user)
-        expires_at = (self._clock() + IDLE).timestamp()
-        scopes = frozenset({SESSION_SCOPE})
-        return Caller(session.tenant_id, session.user, session.user, scopes, expires_at, session)
+        return caller
 
     def csrf_token(self, caller: Caller) -> str:
         """What a caller sends along with writes; whoever comes with a token of its own needs none, and any will do."""
