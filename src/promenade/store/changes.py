@@ -7,7 +7,7 @@ answer with it exactly while the counter is still v, and catches up by reading t
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -19,14 +19,26 @@ from promenade.store.schema import table
 from promenade.store.types import maybe_moment, to_microseconds
 from promenade.store.unit import Look, Session
 
-__all__ = ["KINDS", "Changes", "Version", "read_changes", "read_version", "record_change"]
+__all__ = [
+    "EVERYTHING",
+    "KINDS",
+    "Changes",
+    "Version",
+    "pack_ids",
+    "read_changes",
+    "read_version",
+    "record_change",
+    "unpack_ids",
+]
 
 # Entity sets whose rows decide prices. What belongs to one of them is recorded as the one it belongs to: a condition,
-# a pilot or a link to a budget as its promotion, a CampaignPosGroup as its campaign.
+# a pilot or a link to a budget as its promotion, a CampaignPosGroup as its campaign. Of budgets it is what people
+# write: every evaluation reads what is left of one, but stores have to hear of its validity.
 KINDS = frozenset(
     {
         "Articles",
         "ArticleGroups",
+        "Budgets",
         "Campaigns",
         "CouponTypes",
         "MutualExclusionGroups",
@@ -60,11 +72,13 @@ class Changes:
     complete: bool
 
 
-async def record_change(session: Session, kind: str, *entity_ids: str, at: datetime) -> None:
+async def record_change(
+    session: Session, kind: str, *entity_ids: str, at: datetime, others: Collection[str] = ()
+) -> None:
     """Note in the session's transaction that entities of the set ``kind`` changed; see `KINDS`.
 
-    Without IDs everything of that kind may have changed. ``at`` (aware) becomes meta.dataAge. Raises ValueError for
-    another kind.
+    Without IDs everything of that kind may have changed. ``at`` (aware) becomes meta.dataAge. ``others`` changed as
+    well, and who prices need not know which: they are kept together, for stores. Raises ValueError for another kind.
     """
     if kind not in KINDS:
         raise ValueError(f"{kind} is recorded as one of {', '.join(sorted(KINDS))}")
@@ -72,8 +86,11 @@ async def record_change(session: Session, kind: str, *entity_ids: str, at: datet
         raise ValueError("a change belongs to a tenant")
     is_article = kind == "Articles"
     ids = set(entity_ids) if 0 < len(entity_ids) <= IDS_MAX else {EVERYTHING}
+    packed = pack_ids(others) if others else b""
+    if packed is None:
+        ids = {EVERYTHING}
     raised = int(is_article), int(not is_article)
-    ((version,),) = await session.hot("record change", (session.tenant, *raised, at, kind, sorted(ids)))
+    ((version,),) = await session.hot("record change", (session.tenant, *raised, at, kind, sorted(ids), packed or None))
     if version % PRUNED_EVERY == 0:
         changes = table("catalogue_changes")
         kinds = {"Articles"} if is_article else KINDS - {"Articles"}
@@ -92,14 +109,14 @@ async def record_change(session: Session, kind: str, *entity_ids: str, at: datet
                 changed_at = excluded.changed_at
             RETURNING CASE $2::bigint WHEN 1 THEN articles ELSE promotions END AS version
         ), noted AS (
-            INSERT INTO catalogue_changes (tenant_id, kind, version, entity_id)
-            SELECT $1::varchar, $5::varchar, raised.version, one FROM raised, unnest($6::varchar[]) AS one
+            INSERT INTO catalogue_changes (tenant_id, kind, version, entity_id, others)
+            SELECT $1::varchar, $5::varchar, raised.version, one, $7::bytea FROM raised, unnest($6::varchar[]) AS one
         )
         SELECT version FROM raised
     """,
 )
 def _record_change(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
-    tenant, articles, promotions, at, kind, ids = params
+    tenant, articles, promotions, at, kind, ids, others = params
     raised = connection.execute(
         "INSERT INTO catalogue_versions AS held (tenant_id, articles, promotions, changed_at) VALUES (?, ?, ?, ?)"
         " ON CONFLICT (tenant_id) DO UPDATE SET articles = held.articles + excluded.articles,"
@@ -109,10 +126,29 @@ def _record_change(connection: sqlite3.Connection, params: tuple[Any, ...]) -> S
     ).fetchall()
     version = raised[0][0 if articles else 1]
     connection.executemany(
-        "INSERT INTO catalogue_changes (tenant_id, kind, version, entity_id) VALUES (?, ?, ?, ?)",
-        [(tenant, kind, version, one) for one in ids],
+        "INSERT INTO catalogue_changes (tenant_id, kind, version, entity_id, others) VALUES (?, ?, ?, ?, ?)",
+        [(tenant, kind, version, one, others) for one in ids],
     )
     return [(version,)]
+
+
+def pack_ids(ids: Collection[str]) -> bytes | None:
+    """UUIDs as 16 bytes each; None: one of them is none."""
+    try:
+        packed = bytes.fromhex("".join(ids).replace("-", ""))
+    except ValueError:
+        return None
+    return packed if len(packed) == 16 * len(ids) else None
+
+
+def unpack_ids(packed: bytes) -> list[str]:
+    """The inverse of `pack_ids`, in lower case."""
+    digits = packed.hex()
+    return [
+        f"{digits[at : at + 8]}-{digits[at + 8 : at + 12]}-{digits[at + 12 : at + 16]}-"
+        f"{digits[at + 16 : at + 20]}-{digits[at + 20 : at + 32]}"
+        for at in range(0, len(digits), 32)
+    ]
 
 
 @hot_statement(

@@ -75,6 +75,7 @@ def _catalogue() -> Iterator[Definition]:
             text("kind", 30, "Entity set of what changed; Articles belong to one counter, the rest to the other."),
             count("version", "The value that the counter was raised to.", default=None, big=True),
             text("entity_id", 50, "What changed; empty when everything may have."),
+            content("others", "What an import has changed as well: UUIDs, 16 bytes each.", nullable=True),
             key("catalogue_changes", "kind", "version", "entity_id"),
         ),
     )

@@ -109,8 +109,10 @@ class ArticleImporter(RowImporter):
                     done += one.stored
             if count or changed:
                 # Promotions keep no more of an article than its number, which stays; the memory of articles goes
-                # whatever the ID. So one ID tells every process all that it needs.
-                await record_change(session, "Articles", next(iter(articles.values())).id, at=at)
+                # whatever the ID. So one ID tells every process all that it needs; stores want all of them.
+                changes = {one.id for one in changed} | {one.id for one in articles.values() if one.before is None}
+                ids = [one.id for key, one in articles.items() if key not in missed and one.id in changes]
+                await record_change(session, "Articles", ids[0], at=at, others=ids[1:])
             plain = [row for row in plain if row[1][0] in missed]
         return done
 

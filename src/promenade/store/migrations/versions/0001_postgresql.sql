@@ -126,6 +126,7 @@ CREATE TABLE catalogue_changes (
 	kind VARCHAR(30) COLLATE "C" NOT NULL,
 	version BIGINT NOT NULL,
 	entity_id VARCHAR(50) COLLATE "C" NOT NULL,
+	others BYTEA,
 	CONSTRAINT pk_catalogue_changes__key PRIMARY KEY (tenant_id, kind, version, entity_id)
 );
 

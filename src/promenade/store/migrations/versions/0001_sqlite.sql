@@ -126,6 +126,7 @@ CREATE TABLE catalogue_changes (
 	kind VARCHAR(30) NOT NULL,
 	version BIGINT NOT NULL,
 	entity_id VARCHAR(50) NOT NULL,
+	others BLOB,
 	CONSTRAINT pk_catalogue_changes__key PRIMARY KEY (tenant_id, kind, version, entity_id)
 );
 
