@@ -28,6 +28,7 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 
 REGISTRY = CollectorRegistry()
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+_AGE_SECONDS = (1.0, 5.0, 30.0, 60.0, 300.0, 3600.0, 21600.0, 86400.0, 604800.0)
 _JOB_SECONDS = (0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 900.0)
 
 
@@ -83,6 +84,27 @@ drfout_certificate_expiry = Gauge(
     ("use", "name"),
     registry=REGISTRY,
     multiprocess_mode="livemostrecent",
+)
+
+sync_transactions = _counter(
+    "svc_sync_transactions_total", "Sales that stores have sent: accepted, duplicate or rejected.", "tenant", "status"
+)
+sync_coupon_events = _counter(
+    "svc_sync_coupon_events_total",
+    "Coupon events that stores have sent: accepted, duplicate or rejected.",
+    "tenant",
+    "status",
+)
+sync_transaction_age = _histogram(
+    "svc_sync_transaction_age_seconds",
+    "Time from a store's confirm until the cloud has taken the sale.",
+    "tenant",
+    buckets=_AGE_SECONDS,
+)
+sync_uploads = _counter(
+    "svc_sync_uploads_total",
+    "Of a store: sales and coupon events that the cloud has answered for: accepted, duplicate or rejected.",
+    "status",
 )
 
 

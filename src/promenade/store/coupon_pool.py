@@ -84,6 +84,12 @@ class Issue:
     user: str | None  # who issues it; None: the service itself
     reason: str | None
     metadata: str | None  # JSON
+    issued_under: str | None = None  # names the transaction where its ID alone does not; see `coupon_issuing`
+
+    @property
+    def key(self) -> str | None:
+        """What the code is kept under: one for each transaction, whoever has made it."""
+        return self.issued_under or self.transaction_id
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -92,7 +98,7 @@ class Issue:
             "status": self.status,
             "issued_at": self.issued_at,
             "issuing_promotion_id": self.promotion_id,
-            "issuing_transaction_id": self.transaction_id,
+            "issuing_transaction_id": self.key,
             "issuance_channel": self.channel,
             "issue_reason": self.reason,
             "issue_metadata": self.metadata,

@@ -62,7 +62,7 @@ class Upload:
     job_id: str | None
     job_status: str | None
     job_payload: bytes | None
-    issued: Sequence[Mapping[str, Any]]
+    issued: Sequence[Mapping[str, Any]] | None
 
 
 def _given(name: str) -> Any:
@@ -123,19 +123,15 @@ async def next_uploads(session: Session, origin: str, limit: int) -> list[Upload
             _ITERATIONS.c.header_reference,
             _ITERATIONS.c.evaluated_at,
             _ITERATIONS.c.data_age,
-            _JOBS.c.id,
-            _JOBS.c.status,
+            _JOBS.c.id.label("job_id"),
+            _JOBS.c.status.label("job_status"),
             _JOBS.c.payload.label("job_payload"),
-            _JOBS.c.post_purchase_coupons,
+            _JOBS.c.post_purchase_coupons.label("issued"),
         )
         .select_from(joined)
         .order_by(few.c.number)
     )
-    found: list[Upload] = []
-    for row in rows:
-        *columns, issued = row
-        found.append(Upload(*columns, issued or ()))
-    return found
+    return [Upload(**row._mapping) for row in rows]
 
 
 def _is_of(rows: Any, few: Any, origin: str) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from promenade.errors import Conflict
@@ -15,17 +16,38 @@ from promenade.store.outbox import outbox_row
 from promenade.store.unit import Session
 from promenade.workflows.coupon_codes import Draw, exhausted, generate_codes, make_codes
 
-__all__ = ["ENDS_AT_LAST", "IssuedCoupon", "Order", "check_issuable", "issue_coupons", "issue_one"]
+__all__ = [
+    "ENDS_AT_LAST",
+    "IssuedCoupon",
+    "Order",
+    "check_issuable",
+    "issue_coupons",
+    "issue_of",
+    "issue_one",
+    "issued_under",
+    "tell_of",
+]
 
 ENDS_AT_LAST = datetime(9000, 1, 1, tzinfo=UTC)  # beyond this neither dates nor time zones can be reckoned with
 _DAYS_MAX = timedelta.max.days
+_CLOUD = "cloud"
+_KEY_LENGTH, _NAME_LENGTH = 50, 33
+
+
+def issued_under(origin: str, transaction_id: str) -> str:
+    """What the coupons of a sale are kept under: two stores may give the same transaction ID."""
+    if origin == _CLOUD:
+        return transaction_id
+    digest = hashlib.sha256(f"{origin}:{transaction_id}".encode()).hexdigest()
+    return f"{transaction_id[:_NAME_LENGTH]}@{digest}"[:_KEY_LENGTH]
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
     """For whom and for what coupons of a type are issued, one to each of ``customer_ids``; None: to its bearer.
 
-    ``channel`` is an issuanceChannel, ``user`` who issues them. For one transaction and promotion there is one coupon.
+    ``channel`` is an issuanceChannel, ``user`` who issues them. For one transaction and promotion there is one coupon;
+    ``issued_under`` names the transaction where its ID alone does not.
     """
 
     channel: str
@@ -35,17 +57,22 @@ class Order:
     user: str | None = None
     reason: str | None = None
     metadata: str | None = None  # JSON
+    issued_under: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class IssuedCoupon:
-    """A coupon as whoever asked for it is told; ``id`` is None for the shared code of a GENERIC type."""
+    """A coupon as whoever asked for it is told; ``id`` is None for the shared code of a GENERIC type.
+
+    ``log_id`` is the row of RedemptionLogs that was written now; None: it had been issued before.
+    """
 
     id: str | None
     code: str | None
     coupon_type_id: str
     customer_id: str | None
     valid_until: datetime | None
+    log_id: str | None = field(default=None, compare=False)
 
 
 def check_issuable(kind: IssuingType, at: datetime) -> None:
@@ -64,7 +91,7 @@ def _check_code(kind: IssuingType) -> None:
 
 
 async def issue_one(
-    session: Session, kind: IssuingType, order: Order, *, at: datetime, new_id: Callable[[], str], draw: Draw
+    session: Session, kind: IssuingType, order: Order, *, at: datetime, new_id: Callable[[], str], draw: Draw | None
 ) -> IssuedCoupon:
     """`issue_coupons` for one customer. Raises Conflict (CODES_EXHAUSTED, NO_GENERIC_CODE) when there is no code."""
     _check_code(kind)
@@ -75,32 +102,30 @@ async def issue_one(
 
 
 async def issue_coupons(
-    session: Session, kind: IssuingType, order: Order, *, at: datetime, new_id: Callable[[], str], draw: Draw
+    session: Session, kind: IssuingType, order: Order, *, at: datetime, new_id: Callable[[], str], draw: Draw | None
 ) -> list[IssuedCoupon | None]:
     """Issue coupons of a type, with their log rows and events; a number of statements that hardly depends on how many.
 
     The answer has one for each customer, in their order; None: the codes have run out. For one transaction and
     promotion a type's coupon is issued once: it is the same when asked for again. Codes from outside (EXTERNAL) are
-    never issued.
+    never issued. Without ``draw`` none is made: a store issues what it was given.
     """
-    issue = _issue(kind, order, at)
+    issue = issue_of(kind, order, at)
     customers = order.customer_ids
     if kind.is_generic:
         shared: list[IssuedCoupon | None] = [
             IssuedCoupon(None, kind.generic_code, kind.id, customer, issue.valid_until) for customer in customers
         ]
-        await _tell(session, issue, shared, new_id)
-        return shared
-    if issue.transaction_id is not None and issue.promotion_id is not None:
-        known = await coupon_pool.issued_for(session, issue.transaction_id, issue.promotion_id, kind.id)
+        return await tell_of(session, issue, shared, new_id)
+    if issue.key is not None and issue.promotion_id is not None:
+        known = await coupon_pool.issued_for(session, issue.key, issue.promotion_id, kind.id)
         if known is not None:
             return [_coupon(kind, known, customers[0])]
     found = await _codes(session, kind, issue, customers, new_id, draw)
     coupons = [
         None if one is None else _coupon(kind, one, customer) for one, customer in zip(found, customers, strict=True)
     ]
-    await _tell(session, issue, coupons, new_id)
-    return coupons
+    return await tell_of(session, issue, coupons, new_id)
 
 
 def _coupon(kind: IssuingType, code: IssuedCode, customer_id: str | None) -> IssuedCoupon:
@@ -113,11 +138,16 @@ async def _codes(
     issue: Issue,
     customers: Sequence[str | None],
     new_id: Callable[[], str],
-    draw: Draw,
+    draw: Draw | None,
 ) -> list[IssuedCode | None]:
     """A code for each customer, out of the pool and then new; None where there is none."""
     # One code is one statement, unless the new one is taken; with its key a transaction could not try again.
-    if len(customers) == 1 and issue.transaction_id is None and (kind.shape is None or kind.shape.alphabet):
+    if (
+        draw is not None
+        and len(customers) == 1
+        and issue.transaction_id is None
+        and (kind.shape is None or kind.shape.alphabet)
+    ):
         (code,) = generate_codes(kind.shape, 1, draw)
         one = await coupon_issues.take_or_make(session, issue, customers[0], code_id=new_id(), code=code)
         if one is not None:
@@ -126,6 +156,8 @@ async def _codes(
     rest = customers[len(pooled) :]
     if not rest:
         return [*pooled]
+    if draw is None:
+        return [*pooled, *[None for _ in rest]]
     shared = {"coupon_type_id": kind.id, "created_at": issue.issued_at, "created_by": issue.user, **issue.columns}
     wanted = [{**shared, "customer_id": customer} for customer in rest]
     made = await make_codes(session, kind, wanted, new_id=new_id, draw=draw)
@@ -133,8 +165,11 @@ async def _codes(
     return [*pooled, *new]
 
 
-def _issue(kind: IssuingType, order: Order, at: datetime) -> Issue:
-    """A code is good for the type's validityDays from now, and never longer than its type."""
+def issue_of(kind: IssuingType, order: Order, at: datetime) -> Issue:
+    """What codes are issued for, and until when they are good.
+
+    That is for the type's validityDays from now, and never longer than the type.
+    """
     ends = [] if kind.valid_to is None else [kind.valid_to]
     if kind.validity_days is not None:
         ends.append(at + min(timedelta(days=min(kind.validity_days, _DAYS_MAX)), ENDS_AT_LAST - at))
@@ -149,16 +184,23 @@ def _issue(kind: IssuingType, order: Order, at: datetime) -> Issue:
         user=order.user,
         reason=order.reason,
         metadata=order.metadata,
+        issued_under=order.issued_under,
     )
 
 
-async def _tell(
-    session: Session, issue: Issue, coupons: Sequence[IssuedCoupon | None], new_id: Callable[[], str]
-) -> None:
+async def tell_of(
+    session: Session,
+    issue: Issue,
+    coupons: Sequence[IssuedCoupon | None],
+    new_id: Callable[[], str],
+) -> list[IssuedCoupon | None]:
+    """Write the log rows and events of issued coupons; the answer has them with their logs."""
     tenant_id = session.tenant or ""
-    told = []
+    told: list[Told] = []
+    named: list[IssuedCoupon | None] = []
     for one in coupons:
         if one is None:
+            named.append(None)
             continue
         event = CouponIssued(
             coupon_id=one.id,
@@ -171,4 +213,6 @@ async def _tell(
         )
         row = outbox_row(tenant_id, event, event_id=new_id(), at=issue.issued_at)
         told.append(Told(new_id(), one.id, one.customer_id, row))
+        named.append(replace(one, log_id=told[-1].log_id))
     await coupon_issues.tell(session, issue, told)
+    return named

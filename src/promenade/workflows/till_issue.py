@@ -22,6 +22,7 @@ from promenade.store.unit import Database, Session
 from promenade.workflows.context import Context
 from promenade.workflows.coupon_codes import Draw, exhausted
 from promenade.workflows.coupon_issuing import IssuedCoupon, Order, check_issuable, issue_coupons
+from promenade.workflows.replica.queueing import QueuedCoupon, queue_coupons
 
 __all__ = ["ISSUED_MAX", "WINDOW", "IssueAnswer", "IssueFailure", "IssueOrder", "issue_at_till"]
 
@@ -212,11 +213,25 @@ async def _issue(session: Session, kind: IssuingType, one: _Waiting, at: datetim
     except Conflict as refused:
         return _none(order, refused)
     issuing = Order("MANUAL", order.customer_ids, user=order.user, reason=order.reason, metadata=order.metadata)
-    coupons = await issue_coupons(session, kind, issuing, at=at, new_id=one.context.new_id, draw=one.draw)
+    draw = None if one.context.is_store else one.draw
+    coupons = await issue_coupons(session, kind, issuing, at=at, new_id=one.context.new_id, draw=draw)
     issued = tuple([coupon for coupon in coupons if coupon is not None])
+    await queue_coupons(one.context, session, [(coupon.log_id or "", _event(coupon, order, at)) for coupon in issued])
     without = [customer for customer, coupon in zip(order.customer_ids, coupons, strict=True) if coupon is None]
     ran_out = exhausted(kind)
     return IssueAnswer(issued, tuple([IssueFailure(customer, ran_out.code, ran_out.message) for customer in without]))
+
+
+def _event(coupon: IssuedCoupon, order: IssueOrder, at: datetime) -> QueuedCoupon:
+    return QueuedCoupon(
+        "ISSUED",
+        coupon.coupon_type_id,
+        at,
+        coupon.id,
+        customer_id=coupon.customer_id,
+        reason=order.reason,
+        metadata=order.metadata,
+    )
 
 
 def _none(order: IssueOrder, refused: Conflict) -> IssueAnswer:

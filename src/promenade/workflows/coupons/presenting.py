@@ -11,6 +11,7 @@ from promenade.workflows.context import Context
 from promenade.workflows.coupons.answers import Activated, Validated
 from promenade.workflows.coupons.edges import Overtaken, carry_out, write_log
 from promenade.workflows.coupons.failed_look_ups import FailedLookUps
+from promenade.workflows.replica.queueing import QueuedCoupon, queue_coupon
 
 __all__ = ["activate", "validate"]
 
@@ -56,15 +57,18 @@ async def activate(context: Context, tenant_id: str, code: str, customer_id: str
         if reason is None and coupon.row.coupon_id is not None:
             if not await activate_code(session, coupon.row.coupon_id, at):
                 raise Overtaken
+            log_id = context.new_id()
             await write_log(
                 session,
-                context.new_id(),
+                log_id,
                 coupon_id=coupon.row.coupon_id,
                 coupon_type_id=coupon.kind.id,
                 action="ACTIVATED",
                 at=at,
                 customer_id=customer_id,
             )
+            event = QueuedCoupon("ACTIVATED", coupon.kind.id, at, coupon.row.coupon_id, customer_id=customer_id)
+            await queue_coupon(context, session, log_id=log_id, event=event)
         return Activated(code, reason, coupon.valid_until)
 
     answer = await carry_out(context, tenant_id, work)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Literal
 
 import msgspec
 
@@ -27,7 +28,7 @@ class QueuedSale(msgspec.Struct, frozen=True):
 class QueuedCoupon(msgspec.Struct, frozen=True):
     """A coupon event at a till, as the cloud is told of it; see `uploads.UploadedCoupon`."""
 
-    action: str
+    action: Literal["REDEEMED", "ISSUED", "ACTIVATED"]
     coupon_type_id: str
     occurred_at: datetime
     coupon_id: str | None = None

@@ -1,0 +1,323 @@
+"""A store tells the cloud of its sales and coupons: in order, in portions, until the cloud has taken each (T1, T5).
+
+A sale goes up when its side effects have ended, with the coupons that they have issued. One that waits too long goes
+without: from then on what it owes is the cloud's to issue. Nothing that comes later overtakes it, or the cloud would
+hear of a return before its sale. Losing an answer is harmless: the cloud knows what it has taken.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import msgspec
+import zstandard
+
+from promenade import metrics
+from promenade.store import sync_uploads
+from promenade.store.iterations import load_definitions
+from promenade.store.sync_uploads import SALE, Upload
+from promenade.store.unit import Database, Session
+from promenade.workflows.confirm_rules import ConfirmCommand
+from promenade.workflows.context import Context
+from promenade.workflows.effects import decode_effects, encode_effects
+from promenade.workflows.replica.queueing import decode_coupon, decode_sale
+from promenade.workflows.uplink import CloudUnreachable
+from promenade.workflows.uploads import (
+    IssuedCode,
+    SoldCommand,
+    SoldItem,
+    SoldPromotion,
+    UploadedCoupon,
+)
+
+__all__ = ["Uploaded", "count_pending", "requeue_rejected", "upload_portion"]
+
+ROWS_MAX = 250
+BYTES_MAX = 3 * 1024 * 1024  # of sales in a portion, and of definitions
+ONE_BYTES_MAX = 9 * 1024 * 1024  # of a sale that fills a portion alone; the cloud reads 10 MiB
+WAITS_AT_MOST = timedelta(minutes=15)  # for the side effects of a sale
+SECONDS_MAX = 120.0  # for the cloud to take a portion
+BREATHER = 16  # sales encoded until tills are let in between
+
+_JSON = msgspec.json.Encoder()
+_TAKEN = frozenset({"accepted", "duplicate"})
+
+
+@dataclass(frozen=True, slots=True)
+class Uploaded:
+    """How many the cloud has answered for now, and whether others wait: ``left`` counts them, up to a portion."""
+
+    sent: int
+    left: int
+
+
+class _Result(msgspec.Struct):
+    status: str
+    reason: str | None = None
+    message: str | None = None
+    missing: frozenset[str] = frozenset()  # definitions that the cloud does not have
+
+
+class _Answer(msgspec.Struct):
+    results: list[_Result]
+    coupons: list[_Result] = []
+
+
+@dataclass(frozen=True, slots=True)
+class _Portion:
+    """What is sent together; ``lost`` cannot be sent at all, by subject with the reason."""
+
+    sales: Sequence[tuple[Upload, msgspec.Raw]]
+    coupons: Sequence[tuple[Upload, UploadedCoupon]]
+    hashes: frozenset[str]
+    lost: Mapping[str, str]
+    held_back: Sequence[Upload]  # sales that go before their jobs have ended well
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.sales or self.coupons)
+
+
+_KNOWN: WeakKeyDictionary[Database, dict[str, set[str]]] = WeakKeyDictionary()
+"""Which definitions each cloud has had of this process, by deployment: those need not go again."""
+
+
+async def count_pending(context: Context, tenant_id: str) -> int:
+    """How many sales the cloud has not taken yet; those that it refused are not counted."""
+    return await context.database.read(lambda session: sync_uploads.count(session, SALE), tenant=tenant_id)
+
+
+async def requeue_rejected(database: Database, tenant_id: str) -> int:
+    """Let what the cloud refused be sent again, in its old order; how many that are."""
+    return await database.write(sync_uploads.requeue, tenant=tenant_id)
+
+
+async def upload_portion(context: Context, tenant_id: str) -> Uploaded:
+    """Send what has waited longest, one portion, and forget what the cloud has taken.
+
+    ``sent`` 0 means that nothing can be sent now. Raises CloudUnreachable and CloudRefused; then all of it waits on.
+    """
+    uplink = context.uplink
+    if uplink is None or uplink.client is None or uplink.deployment_id is None:
+        return Uploaded(0, 0)
+    rows = await context.database.read(
+        lambda session: sync_uploads.next_uploads(session, context.origin, ROWS_MAX + 1), tenant=tenant_id
+    )
+    portion = await _portion(context, rows)
+    left = len(rows) - len(portion.sales) - len(portion.coupons) - len(portion.lost)
+    if portion.lost or portion.held_back:
+        await context.database.write(lambda session: _prepare(session, portion, context.clock()), tenant=tenant_id)
+    if portion.held_back:  # read anew what their jobs have issued until they were stopped
+        return await upload_portion(context, tenant_id)
+    if portion.is_empty:
+        return Uploaded(len(portion.lost), left)
+    known = _KNOWN.setdefault(context.database, {}).setdefault(uplink.deployment_id, set())
+    new = portion.hashes - known
+    bodies = await context.database.read(lambda session: load_definitions(session, new), tenant=tenant_id)
+    definitions = dict(_fitting(bodies))
+    body = {
+        "deploymentId": uplink.deployment_id,
+        "definitions": definitions,
+        "transactions": [raw for _, raw in portion.sales],
+        "coupons": [event for _, event in portion.coupons],
+    }
+    told = _told(portion, await uplink.client.post("/sync/transactions", body, seconds=SECONDS_MAX))
+    known |= definitions.keys()
+    missing = frozenset().union(*(one.missing for _, one in told)) - definitions.keys()
+    sendable = missing & (known | bodies.keys())  # lost by the cloud, or too many for this portion
+    known -= missing
+    sent = await _settle(context, tenant_id, told, sendable)
+    return Uploaded(sent + len(portion.lost), left + len(told) - sent)
+
+
+# ---- what is sent -------------------------------------------------------------------------------------------------
+
+
+async def _portion(context: Context, rows: Sequence[Upload]) -> _Portion:
+    """As much of ``rows``, in their order, as may go now and fits into a portion."""
+    sales: list[tuple[Upload, msgspec.Raw]] = []
+    coupons: list[tuple[Upload, UploadedCoupon]] = []
+    hashes: set[str] = set()
+    lost: dict[str, str] = {}
+    held_back: list[Upload] = []
+    size = 0
+    for place, row in enumerate(rows[:ROWS_MAX]):
+        if place % BREATHER == BREATHER - 1:
+            await asyncio.sleep(0)
+        if row.kind != SALE:
+            coupons.append((row, _coupon(row)))
+            continue
+        if _must_wait(row, context.clock()):
+            break
+        if _owes(row):
+            held_back.append(row)
+            continue
+        sale = _sale(row)
+        if sale is None:
+            lost[row.subject_id] = "ITERATION_LOST: What was priced is not kept any more."
+            continue
+        raw, named = sale
+        if len(raw) > ONE_BYTES_MAX:
+            lost[row.subject_id] = f"TOO_LARGE: The sale takes {len(raw)} bytes, which is more than can be sent."
+            continue
+        if size + len(raw) > BYTES_MAX and (sales or coupons):
+            break
+        size += len(raw)
+        sales.append((row, msgspec.Raw(raw)))
+        hashes |= named
+    return _Portion(sales, coupons, frozenset(hashes), lost, held_back)
+
+
+def _must_wait(row: Upload, now: datetime) -> bool:
+    """Whether its side effects may still issue coupons; of a clock that was set back the wait has no end of its own."""
+    if row.job_status is None or row.job_status in {"COMPLETED", "FAILED"}:
+        return False
+    waited = now - row.happened_at
+    return timedelta(0) <= waited < WAITS_AT_MOST
+
+
+def _owes(row: Upload) -> bool:
+    """Whether coupons are owed that its job could still issue: it has failed, or it was waited for long enough."""
+    if row.job_status in {None, "COMPLETED"} or row.job_payload is None:
+        return False
+    return bool(decode_effects(row.job_payload).coupons)
+
+
+async def _prepare(session: Session, portion: _Portion, at: datetime) -> None:
+    await sync_uploads.reject(session, portion.lost, at)
+    for row in portion.held_back:
+        if row.job_id is not None and row.job_payload is not None:
+            without = encode_effects(replace(decode_effects(row.job_payload), coupons=()))
+            await sync_uploads.withhold_coupons(session, row.job_id, without, at)
+
+
+def _sale(row: Upload) -> tuple[bytes, frozenset[str]] | None:
+    """A sale in JSON, and the definitions that a replay of it needs; None: its iteration is gone."""
+    if row.record is None or row.payload is None:
+        return None
+    # As it is kept: there is no need to make the engine's values of it.
+    basket, settings, facts, tree, outcome = msgspec.msgpack.decode(zstandard.decompress(row.record))
+    request = {"basket": basket, "settings": settings, "facts": facts, "treeHash": tree}
+    told = {"receiptId": row.receipt_id, "headerReference": row.header_reference, "dataAge": row.data_age}
+    sale = {
+        "transactionId": row.transaction_id,
+        "transactionCounter": row.transaction_counter,
+        "evaluatedAt": row.evaluated_at,
+        "confirmedAt": row.happened_at,
+        "request": request | told,
+        "result": outcome,
+        "confirm": _command(decode_sale(row.payload).command),
+        "issued": [_issued(one) for one in row.issued or ()],
+        "order": row.number,
+    }
+    return _JSON.encode(sale), frozenset([tree, *outcome["candidate_hashes"]])
+
+
+def _command(command: ConfirmCommand) -> SoldCommand:
+    items = command.items
+    return SoldCommand(
+        promotions=[
+            SoldPromotion(one.promotion_id, one.coupon_code, one.amount, one.currency) for one in command.promotions
+        ],
+        fingerprint=command.fingerprint.hex(),
+        pos_group_id=command.pos_group_id,
+        pos_group_code=command.pos_group_code,
+        customer_id=command.customer_id,
+        timestamp=command.timestamp,
+        items=None
+        if items is None
+        else [
+            SoldItem(
+                one.article_number,
+                one.quantity,
+                one.unit_price,
+                one.line_reference,
+                one.line_discount,
+                one.line_net,
+            )
+            for one in items
+        ],
+        receipt_id=command.receipt_id,
+        header_reference=command.header_reference,
+    )
+
+
+def _issued(kept: Mapping[str, Any]) -> IssuedCode:
+    return IssuedCode(
+        coupon_type_id=kept["couponTypeId"],
+        promotion_id=kept["promotionId"],
+        issued_at=datetime.fromisoformat(kept["issuedAt"]),
+        coupon_id=kept["couponId"],
+        customer_id=kept["customerId"],
+    )
+
+
+def _coupon(row: Upload) -> UploadedCoupon:
+    event = decode_coupon(row.payload or b"")
+    return UploadedCoupon(
+        log_id=row.subject_id,
+        action=event.action,
+        coupon_type_id=event.coupon_type_id,
+        occurred_at=event.occurred_at,
+        coupon_id=event.coupon_id,
+        transaction_id=event.transaction_id,
+        customer_id=event.customer_id,
+        reason=event.reason,
+        metadata=event.metadata,
+        order=row.number,
+    )
+
+
+def _fitting(bodies: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
+    """As many definitions as fit, in base64; the others go with a later portion, when they are missed."""
+    size = 0
+    for key, body in sorted(bodies.items(), key=lambda one: len(one[1])):
+        if size and size + len(body) * 4 // 3 > BYTES_MAX:
+            break
+        size += len(body) * 4 // 3
+        yield key, base64.b64encode(body).decode("ascii")
+
+
+# ---- what is answered ---------------------------------------------------------------------------------------------
+
+
+def _told(portion: _Portion, answer: object) -> list[tuple[Upload, _Result]]:
+    """What became of each that was sent. Raises CloudUnreachable for an answer that does not say."""
+    try:
+        told = msgspec.convert(answer, _Answer, strict=False)
+    except msgspec.ValidationError as fault:
+        raise CloudUnreachable("SYNC_ANSWER", f"The cloud's answer cannot be understood: {fault}") from None
+    if len(told.results) != len(portion.sales) or len(told.coupons) != len(portion.coupons):
+        raise CloudUnreachable("SYNC_ANSWER", "The cloud has not answered for all that was sent.")
+    sales = zip((row for row, _ in portion.sales), told.results, strict=True)
+    return [*sales, *zip((row for row, _ in portion.coupons), told.coupons, strict=True)]
+
+
+async def _settle(
+    context: Context, tenant_id: str, told: Sequence[tuple[Upload, _Result]], sendable: frozenset[str]
+) -> int:
+    """Forget what was taken and keep what was refused; how many of both.
+
+    What was refused for definitions that are ``sendable`` waits on, and goes again with them.
+    """
+    taken: list[str] = []
+    refused: dict[str, str] = {}
+    for row, result in told:
+        if result.status in _TAKEN:
+            taken.append(row.subject_id)
+        elif not result.missing & sendable:
+            refused[row.subject_id] = f"{result.reason or 'REJECTED'}: {result.message or ''}"
+        metrics.sync_uploads.labels(result.status if result.status in _TAKEN else "rejected").inc()
+
+    async def work(session: Session) -> None:
+        await sync_uploads.remove(session, taken)
+        await sync_uploads.reject(session, refused, context.clock())
+
+    await context.database.write(work, tenant=tenant_id)
+    return len(taken) + len(refused)
