@@ -95,9 +95,14 @@ docs: $(DEV_READY)  ## write docs/reference anew from the code
 bench: $(DEV_READY)  ## measure evaluation in-process and over HTTP (BENCH=--quick)
 	@$(BIN)/python -m benchmarks $(BENCH)
 
+# How many operations the mixed load makes; with processes killed and servers restarted meanwhile, a tenth of that again.
+SOAK ?= 100000
+
 .PHONY: soak
-soak: $(DEV_READY)  ## properties, reliability and interface descriptions, many more examples, until they fail or end
+soak: $(DEV_READY)  ## properties, reliability, interfaces: many more examples; then a mixed load of SOAK=100000 operations
 	@HYPOTHESIS_PROFILE=thorough $(PYTEST) -n $(JOBS) --dist worksteal -q --timeout 3600 -m 'soak or not soak' tests/engine tests/reliability tests/schemas
+	@$(BIN)/python -m tests.reliability.soak --operations $(SOAK)
+	@$(BIN)/python -m tests.reliability.soak --operations $$(($(SOAK) / 10)) --chaos
 
 .PHONY: lock
 lock: $(DEV_READY)  ## pin every dependency by version and hash (LOCK=--upgrade takes newer ones)

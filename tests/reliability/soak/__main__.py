@@ -1,0 +1,73 @@
+"""`python -m tests.reliability.soak [--operations 100000] [--chaos]`: a soak on servers of its own.
+
+The database is as durable as PostgreSQL comes. Exits 1 when an invariant is broken or, without
+chaos, a target is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import secrets
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.kit.databases import Databases
+from tests.kit.migrate import grant, migrate
+from tests.kit.postgres import PostgresServer
+from tests.kit.valkey import ValkeyServer
+from tests.reliability.soak.running import Plan, Result, soak
+from tests.reliability.soak.system import Layout
+
+
+def main() -> None:
+    """Run it and print what came of it."""
+    parser = argparse.ArgumentParser(prog="make soak", description="A mixed load, then every invariant is checked.")
+    parser.add_argument("--operations", type=int, default=100_000)
+    parser.add_argument("--clients", type=int, default=12)
+    parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--chaos", action="store_true", help="kill processes and restart servers meanwhile")
+    parser.add_argument("--services", type=int, default=2)
+    parser.add_argument("--processes", type=int, default=1, help="of each service")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--sqlite", action="store_true", help="one service on a file, no cache")
+    options = parser.parse_args()
+    seed = options.seed if options.seed is not None else secrets.randbelow(2**32)
+    print(f"seed {seed}", flush=True)
+    directory = Path(tempfile.mkdtemp(prefix="promenade-soak-"))
+    postgres = PostgresServer(directory / "postgres.log", settings={})
+    valkey = ValkeyServer(directory / "valkey.log")
+    layout = Layout(1, 0) if options.sqlite else Layout(options.services, options.workers, options.processes)
+    try:
+        if not options.sqlite:
+            postgres.start()
+            valkey.start()
+        databases = Databases(directory, lambda: postgres.url, migrate, grant)
+        url = databases.create("sqlite" if options.sqlite else "postgresql")
+        plan = Plan(
+            *(url, None if options.sqlite else valkey.url, directory, options.operations, seed, options.clients),
+            layout=layout,
+            with_chaos=options.chaos,
+            postgres=None if options.sqlite else postgres,
+            valkey=None if options.sqlite else valkey,
+            quiet_seconds=600,
+        )
+        result = asyncio.run(soak(plan))
+    finally:
+        postgres.stop()
+        valkey.close()
+    print(result.text)
+    print(f"logs: {directory}")
+    sys.exit(1 if _failed(result, with_chaos=options.chaos) else 0)
+
+
+def _failed(result: Result, *, with_chaos: bool) -> bool:
+    missed = [] if with_chaos else result.measured.missed()
+    for one in missed:
+        print(f"MISSED: {one}")
+    return bool(result.faults or missed)
+
+
+if __name__ == "__main__":
+    main()

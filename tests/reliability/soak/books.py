@@ -1,0 +1,62 @@
+"""What the database holds afterwards, read once: rows of all tenants by table."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Row, Table, select
+
+from promenade.store.schema import table
+from promenade.store.unit import Database, Session
+from tests.kit.receiver import Request
+from tests.reliability.soak.history import History
+
+__all__ = ["Books", "Key", "group"]
+
+Key = tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Books:
+    """The database, the history of what was answered, and what webhooks were received; ``faults`` collects breaches."""
+
+    database: Database
+    history: History
+    received: Sequence[Request]
+    faults: list[str] = field(default_factory=list)
+    checked: Counter[str] = field(default_factory=Counter)
+    _kept: dict[tuple[str, ...], Sequence[Row[Any]]] = field(default_factory=dict)
+
+    async def rows(self, name: str, *columns: str) -> Sequence[Row[Any]]:
+        """Rows of a table, of all tenants; ``columns`` by their Python names, all if none is named."""
+        return await self.rows_of(table(name), *columns)
+
+    async def rows_of(self, wanted: Table, *columns: str) -> Sequence[Row[Any]]:
+        """The same of a table itself."""
+        key = (wanted.name, *columns)
+        if key not in self._kept:
+            statement = select(*(wanted.c[column] for column in columns)) if columns else select(wanted)
+
+            async def work(session: Session) -> Sequence[Row[Any]]:
+                return await session.execute(statement)
+
+            self._kept[key] = await self.database.read(work, system=True)
+        return self._kept[key]
+
+    def expect(self, invariant: str, holds: bool, said: object) -> None:
+        """Count one check of an invariant, and note its breach."""
+        self.checked[invariant] += 1
+        if not holds and len(self.faults) < 200:
+            self.faults.append(f"{invariant}: {said}")
+
+
+def group(rows: Iterable[Row[Any]], *columns: str) -> dict[Any, list[Row[Any]]]:
+    """Rows by some of their columns: by the value of one, by a tuple of several."""
+    found: dict[Any, list[Row[Any]]] = defaultdict(list)
+    for row in rows:
+        key = tuple(getattr(row, column) for column in columns)
+        found[key[0] if len(columns) == 1 else key].append(row)
+    return found

@@ -1,0 +1,163 @@
+"""Who calls: a client of a tenant, at one service or another, every call recorded."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from tests.kit.api_client import SECRET
+from tests.reliability.soak.history import Call, History, Outcome
+from tests.reliability.soak.wire import BrokenError, NotSentError, Reply, Wire
+
+__all__ = ["Answer", "Caller", "Tokens", "no_code"]
+
+_SAYS_YES = {
+    "validate": "valid",
+    "reserve": "reserved",
+    "redeem": "redeemed",
+    "cancel": "cancelled",
+    "activate": "activated",
+    "confirm": "confirmed",
+}
+_PAUSE_SECONDS = 0.05  # until somebody listens again
+_TRIES = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How a call ended, and what it was told."""
+
+    outcome: Outcome
+    status: int
+    code: str
+    headers: dict[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        """The body decoded."""
+        return json.loads(self.body) if self.body else {}
+
+
+@dataclass(slots=True)
+class Tokens:
+    """Tokens of all clients, asked for once."""
+
+    ports: Sequence[int]
+    _known: dict[str, str] = field(default_factory=dict)
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def of(self, client: str) -> str:
+        """The token of a client, whichever service gives it."""
+        async with self._asking:
+            turn = 0
+            while client not in self._known:
+                turn += 1
+                assert turn < _TRIES, f"no token for {client}"
+                await self._ask(client, self.ports[turn % len(self.ports)])
+            return self._known[client]
+
+    async def _ask(self, client: str, port: int) -> None:
+        form = urlencode({"grant_type": "client_credentials", "client_id": client, "client_secret": SECRET})
+        wire = Wire(port)
+        try:
+            headers = {"content-type": "application/x-www-form-urlencoded"}
+            reply = await wire.request("POST", "/oauth/token", headers, form.encode())
+        except (BrokenError, NotSentError):
+            await asyncio.sleep(_PAUSE_SECONDS)
+            return
+        finally:
+            wire.close()
+        if reply.status == 200:
+            self._known[client] = str(reply.json()["access_token"])
+        else:
+            assert reply.status >= 500, reply.body
+            await asyncio.sleep(_PAUSE_SECONDS)
+
+
+@dataclass(slots=True)
+class Caller:
+    """A client with a connection to every service; one that does not listen is passed over, as a balancer does."""
+
+    tenant: str
+    ports: Sequence[int]
+    tokens: Tokens
+    history: History
+    rng: random.Random
+    spend: Callable[[], None]  # counts every call of the load
+    _wires: list[Wire] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._wires = [Wire(port) for port in self.ports]
+
+    def close(self) -> None:
+        """Drop the connections."""
+        for wire in self._wires:
+            wire.close()
+
+    async def post(self, kind: str, path: str, body: Any, *, client: str = "till", **headers: str) -> Answer:
+        """POST JSON; see `call`."""
+        return await self.call(kind, "POST", path, body, client=client, **headers)
+
+    async def call(
+        self, kind: str, method: str, path: str, body: Any = None, *, client: str = "till", **headers: str
+    ) -> Answer:
+        """One request, and what is known of it; ``headers`` have underscores for dashes."""
+        self.spend()
+        sent = {"authorization": f"Bearer {await self.tokens.of(f'{self.tenant}-{client}')}"}
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        content = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        if content is not None:
+            sent.setdefault("content-type", "application/json")
+        began = time.monotonic()
+        reply = await self._sent(method, path, sent, content)
+        outcome, code = _read(kind, reply)
+        status = reply.status if reply is not None else 0
+        seconds = time.monotonic() - began
+        self.history.calls.append(Call(kind, self.tenant, outcome, status, code, began, seconds))
+        if outcome == "unknown":
+            await asyncio.sleep(_PAUSE_SECONDS)
+        return Answer(outcome, status, code, reply.headers if reply else {}, reply.body if reply else b"")
+
+    async def _sent(self, method: str, path: str, headers: dict[str, str], content: bytes | None) -> Reply | None:
+        """The answer; None: the connection broke. It goes to the next service where one does not listen."""
+        first = self.rng.randrange(len(self._wires))
+        for turn in range(_TRIES):
+            try:
+                return await self._wires[(first + turn) % len(self._wires)].request(method, path, headers, content)
+            except NotSentError:
+                self.history.not_sent += 1
+                if turn % len(self._wires) == len(self._wires) - 1:
+                    await asyncio.sleep(_PAUSE_SECONDS)
+            except BrokenError:
+                return None
+        raise AssertionError("no service came back")
+
+
+def _read(kind: str, reply: Reply | None) -> tuple[Outcome, str]:
+    if reply is None:
+        return "unknown", ""
+    if reply.status >= 500:
+        return "unknown", no_code(reply)
+    if reply.status >= 400:
+        return "refused", no_code(reply)
+    flag = _SAYS_YES.get(kind)
+    if flag is None:
+        return "ok", ""
+    answer = reply.json()
+    return ("ok", "") if answer[flag] else ("refused", str(answer["reason"]))
+
+
+def no_code(reply: Reply) -> str:
+    """The code of an error, however it is shaped; the status where there is none."""
+    try:
+        said = reply.json()
+    except ValueError:
+        return str(reply.status)
+    error = said.get("error", said)
+    return str(error.get("code", reply.status))

@@ -1,0 +1,94 @@
+"""What was asked and what was answered: every call, and of each answer that promises something, the promise."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import Literal
+
+__all__ = ["Call", "Confirmed", "History", "Issued", "Outcome", "Priced", "Redeemed"]
+
+Outcome = Literal["ok", "refused", "unknown"]
+"""``ok``: done; ``refused``: not done, and said so; ``unknown``: the connection broke, or the service could not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request. ``status`` 0: the connection broke; ``began`` is of the monotonic clock, times are in seconds."""
+
+    kind: str
+    tenant: str
+    outcome: Outcome
+    status: int
+    code: str
+    began: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """An evaluation that was answered: its place, and the lines that can be returned later (reference, pieces)."""
+
+    tenant: str
+    transaction_id: str
+    counter: int
+    group: str
+    promotion_ids: tuple[str, ...]
+    lines: tuple[tuple[str, str, int, str], ...]  # reference, article, pieces, price
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """A sale that was acknowledged, with the bytes of the answer."""
+
+    priced: Priced
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Redeemed:
+    """A code that a till was told it has redeemed."""
+
+    tenant: str
+    code: str
+    reservation_id: str
+    transaction_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """Coupons that a till was told are issued."""
+
+    tenant: str
+    coupon_ids: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class History:
+    """Everything; only lists that grow, so that whoever reads it afterwards sees all."""
+
+    calls: list[Call] = field(default_factory=list)
+    not_sent: int = 0
+    priced: list[Priced] = field(default_factory=list)
+    confirmed: dict[tuple[str, str], Confirmed] = field(default_factory=dict)
+    unknown_confirms: set[tuple[str, str]] = field(default_factory=set)
+    redeemed: list[Redeemed] = field(default_factory=list)
+    unknown_redeems: list[Redeemed] = field(default_factory=list)
+    reserved: list[Redeemed] = field(default_factory=list)
+    issued: list[Issued] = field(default_factory=list)
+    recharged: list[tuple[str, str]] = field(default_factory=list)  # tenant, ID of the contribution
+    accepted: list[tuple[str, str, str]] = field(default_factory=list)  # tenant, idempotency key, job
+    written: list[tuple[str, str, str]] = field(default_factory=list)  # tenant, entity set, ID that was created
+    faults: list[str] = field(default_factory=list)  # answers that contradict each other or themselves
+
+    def fault(self, said: str) -> None:
+        """Note an answer that is wrong whatever the database says; the first hundred are enough."""
+        if len(self.faults) < 100:
+            self.faults.append(said)
+
+    def by_kind(self) -> dict[str, Counter[str]]:
+        """How the calls of each kind ended."""
+        found: dict[str, Counter[str]] = defaultdict(Counter)
+        for call in self.calls:
+            found[call.kind][call.outcome] += 1
+        return dict(found)

@@ -1,0 +1,73 @@
+"""The load: so many clients, each doing one thing after another by chance, until so many calls are made."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+from tests.reliability.soak.caller import Caller, Tokens
+from tests.reliability.soak.furnishing import CLIENTS, TENANTS
+from tests.reliability.soak.history import History
+from tests.reliability.soak.offices import Office
+from tests.reliability.soak.tills import Shelf, Till
+
+__all__ = ["Load"]
+
+_WEIGHTS = {
+    "sell": 100,
+    "exchange": 14,
+    "look": 10,
+    "spend_coupon": 26,
+    "issue": 3,
+    "change_promotion": 4,
+    "switch_promotion": 1,
+    "new_promotion": 1,
+    "recharge": 2,
+    "new_campaign": 0.2,
+    "edit_draft": 2,
+    "read": 4,
+    "import_rows": 1,
+    "import_at_till": 2,
+}
+
+
+@dataclass(slots=True)
+class Load:
+    """``operations`` calls by ``clients`` clients at the services on ``ports``; everything follows from ``seed``."""
+
+    ports: Sequence[int]
+    operations: int
+    clients: int
+    seed: int
+    history: History = field(default_factory=History)
+    made: int = 0
+
+    async def run(self) -> History:
+        """Make all calls; what a client has begun it ends."""
+        tokens = Tokens(self.ports)
+        for tenant in TENANTS:
+            for client in CLIENTS:
+                await tokens.of(f"{tenant}-{client}")
+        shelves = {tenant: Shelf(tenant, self.operations) for tenant in TENANTS}
+        async with asyncio.TaskGroup() as clients:
+            for number in range(self.clients):
+                clients.create_task(self._client(number, tokens, shelves[TENANTS[number % len(TENANTS)]]))
+        return self.history
+
+    async def _client(self, number: int, tokens: Tokens, shelf: Shelf) -> None:
+        rng = random.Random(f"{self.seed} {number}")
+        caller = Caller(shelf.tenant, self.ports, tokens, self.history, rng, self._spend)
+        till, office = Till(caller, shelf, rng), Office(caller, rng)
+        verbs: dict[str, Callable[[], Awaitable[None]]] = {
+            name: getattr(till if hasattr(till, name) else office, name) for name in _WEIGHTS
+        }
+        try:
+            while self.made < self.operations:
+                await verbs[rng.choices(tuple(_WEIGHTS), tuple(_WEIGHTS.values()))[0]]()
+        finally:
+            caller.close()
+
+    def _spend(self) -> None:
+        self.made += 1

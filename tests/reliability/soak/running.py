@@ -1,0 +1,115 @@
+"""One soak from beginning to end: furnish, start, load, wait until it is quiet, stop, check."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from promenade.store.session import open_database
+from tests.kit.databases import past_the_wall
+from tests.kit.postgres import PostgresServer
+from tests.kit.receiver import Receiver
+from tests.kit.valkey import ValkeyServer
+from tests.reliability.soak.books import Books
+from tests.reliability.soak.chaos import Chaos
+from tests.reliability.soak.check_coupons import check_coupons
+from tests.reliability.soak.check_money import check_money
+from tests.reliability.soak.check_rest import check_rest
+from tests.reliability.soak.check_sales import check_sales
+from tests.reliability.soak.furnishing import furnish
+from tests.reliability.soak.history import History
+from tests.reliability.soak.load import Load
+from tests.reliability.soak.report import Measured, measure, report
+from tests.reliability.soak.system import Layout, System
+
+__all__ = ["Plan", "Result", "soak"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How much of what. ``postgres`` and ``valkey`` are servers of the soak's own, which chaos may break."""
+
+    database_url: str
+    valkey_url: str | None
+    directory: Path
+    operations: int
+    seed: int
+    clients: int = 12
+    layout: Layout = field(default_factory=Layout)
+    with_chaos: bool = False
+    postgres: PostgresServer | None = None
+    valkey: ValkeyServer | None = None
+    quiet_seconds: float = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of it; ``faults`` is empty when every invariant holds."""
+
+    history: History
+    faults: tuple[str, ...]
+    chaos: dict[str, int]
+    text: str
+
+    @property
+    def measured(self) -> Measured:
+        """Availability and times."""
+        return measure(self.history)
+
+
+async def soak(plan: Plan) -> Result:
+    """Run it. Whatever was started has ended when this returns."""
+    with Receiver() as receiver:
+        await furnish(plan.database_url, plan.operations, receiver.url)
+        system = System(plan.database_url, plan.valkey_url, plan.directory, plan.layout, receiver)
+        try:
+            await system.start()
+            load = Load(system.ports, plan.operations, plan.clients, plan.seed)
+            began = time.monotonic()
+            chaos = await _loaded(plan, system, load)
+            seconds = time.monotonic() - began
+            await system.until_quiet(plan.quiet_seconds)
+            settled = time.monotonic() - began - seconds
+            codes = await asyncio.to_thread(system.stop)
+        finally:
+            system.kill()
+        books = await _checked(plan, load.history, receiver)
+        faults = [*load.history.faults, *books.faults]
+        faults += [f"{name} ended with {code}" for name, code in codes.items() if code]
+        faults += [f"traceback in {log}" for log in system.tracebacks()]
+    text = report(load.history, seconds, settled, dict(books.checked), faults)
+    if chaos:
+        text += f"\nbroken meanwhile: {chaos}"
+    return Result(load.history, tuple(faults), chaos, text)
+
+
+async def _loaded(plan: Plan, system: System, load: Load) -> dict[str, int]:
+    """Make the load, with chaos beside it if it is wanted; what was broken how often."""
+    chaos = Chaos(system, random.Random(f"chaos {plan.seed}"), plan.postgres, plan.valkey)
+    stop = asyncio.Event()
+    breaking = asyncio.create_task(chaos.run(stop)) if plan.with_chaos else None
+    try:
+        await load.run()
+    finally:
+        stop.set()
+        if breaking is not None:
+            with contextlib.suppress(asyncio.CancelledError):
+                await breaking
+    return dict(chaos.done)
+
+
+async def _checked(plan: Plan, history: History, receiver: Receiver) -> Books:
+    database = await open_database(past_the_wall(plan.database_url))  # no policy hides what is wrong
+    try:
+        books = Books(database, history, receiver.requests())
+        await check_money(books)
+        await check_sales(books)
+        await check_coupons(books)
+        await check_rest(books)
+        return books
+    finally:
+        await database.close()

@@ -1,0 +1,145 @@
+"""What is loaded: services, workers, a cache and a receiver of webhooks on one database."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Select, func, select
+from sqlalchemy.dialects import sqlite
+
+from promenade.store.schema import table
+from promenade.store.session import open_database
+from promenade.store.unit import Session
+from tests.kit.databases import past_the_wall
+from tests.kit.processes import free_port
+from tests.kit.receiver import Answer, Behaviour, Close, Receiver
+from tests.kit.service import Service
+from tests.reliability.soak.furnishing import TENANTS
+
+__all__ = ["Layout", "System"]
+
+RETRIES = "1,1"
+_FLAKY: tuple[Behaviour, ...] = tuple(Answer(503 if number % 9 == 4 else 200) for number in range(20_000))
+_POLL_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How many processes of each kind. A service of one process does background work, too; one of several does none."""
+
+    services: int = 2
+    workers: int = 2
+    processes: int = 1  # of each service
+
+
+@dataclass(slots=True)
+class System:
+    """Start it, load it, wait until it is quiet, stop it."""
+
+    database_url: str
+    valkey_url: str | None
+    directory: Path
+    layout: Layout
+    receiver: Receiver = field(default_factory=Receiver)
+    services: list[Service] = field(default_factory=list)
+    workers: list[Service] = field(default_factory=list)
+
+    @property
+    def ports(self) -> Sequence[int]:
+        """Where the services listen."""
+        return [service.port for service in self.services]
+
+    async def start(self) -> None:
+        """Start every process; the receiver is running already."""
+        for tenant in TENANTS:
+            self.receiver.answers(f"/flaky/{tenant}", *_FLAKY)
+            self.receiver.answers(f"/dead/{tenant}", Close())
+        common = ["--database-url", self.database_url, "--data-dir", str(self.directory)]
+        common += ["--webhook-allow", "127.0.0.1", "--webhook-retry-schedule", RETRIES]
+        if self.valkey_url is not None:
+            common += ["--redis-url", self.valkey_url]
+        ports = [free_port() for _ in range(self.layout.services)]
+        for number, port in enumerate(ports):
+            log = self.directory / f"service-{number}.log"
+            public: tuple[str, ...] = ("--public-url", f"http://127.0.0.1:{ports[0]}")  # one issuer for all
+            public += ("--workers", str(self.layout.processes))
+            self.services.append(Service(log, *common, *public, port=port))
+        for number in range(self.layout.workers):
+            log = self.directory / f"worker-{number}.log"
+            self.workers.append(Service(log, *common, verb="worker", ready_path=None))
+        # By threads that last as long as the loop: a process ends with the thread that has started it.
+        await asyncio.gather(*(asyncio.to_thread(one.start) for one in (*self.services, *self.workers)))
+
+    def stop(self) -> dict[str, int]:
+        """Ask every process to end; exit codes by name."""
+        codes = {f"service {number}": one.stop() for number, one in enumerate(self.services)}
+        return codes | {f"worker {number}": one.stop() for number, one in enumerate(self.workers)}
+
+    def kill(self) -> None:
+        """End whatever still runs."""
+        for one in (*self.services, *self.workers):
+            one.kill()
+
+    def tracebacks(self) -> list[str]:
+        """The log of each process that printed a traceback."""
+        return [str(one.log) for one in (*self.services, *self.workers) if "Traceback" in one.output()]
+
+    async def until_quiet(self, seconds: float) -> None:
+        """Wait until nothing is left to be done: sales' effects, events, deliveries, imports, codes."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + seconds
+        async with _counting(past_the_wall(self.database_url)) as count:
+            while left := {name: rows for name, one in _waiting() if (rows := await count(one))}:
+                assert loop.time() < deadline, f"not quiet after {seconds:g} s: {left}"
+                await asyncio.sleep(_POLL_SECONDS)
+
+
+Counting = Callable[[Select[Any]], Awaitable[int]]
+
+
+def _waiting() -> Iterator[tuple[str, Select[Any]]]:
+    """Rows that wait for a worker, by table."""
+    jobs, events = table("side_effect_jobs"), table("outbox_events")
+    imports, batches = table("ImportJobs"), table("CouponCodeBatches")
+    those = {
+        "side_effect_jobs": jobs.c.status.in_(("PENDING", "RUNNING")),
+        "outbox_events": events.c.dispatched_at.is_(None),
+        "ImportJobs": imports.c.status.in_(("QUEUED", "RUNNING")),
+        "CouponCodeBatches": batches.c.status.in_(("QUEUED", "RUNNING")),
+    }
+    for name in (*those, "webhook_queue", "import_work"):
+        counting = select(func.count()).select_from(table(name))
+        yield name, counting.where(those[name]) if name in those else counting
+
+
+@contextlib.asynccontextmanager
+async def _counting(url: str) -> AsyncIterator[Counting]:
+    """Counts in a database that is being served; a file is only read, as the one process that serves it demands."""
+    if url.startswith("sqlite"):
+        path = url.removeprefix("sqlite:///")
+        with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+
+            async def count_in_file(statement: Select[Any]) -> int:
+                text = statement.compile(dialect=sqlite.dialect(), compile_kwargs={"literal_binds": True})
+                return int(connection.execute(str(text)).fetchone()[0])
+
+            yield count_in_file
+        return
+    database = await open_database(url)
+
+    async def count(statement: Select[Any]) -> int:
+        async def work(session: Session) -> int:
+            return int((await session.execute(statement))[0][0])
+
+        return await database.read(work, system=True)
+
+    try:
+        yield count
+    finally:
+        await database.close()

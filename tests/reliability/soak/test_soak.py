@@ -1,0 +1,39 @@
+"""A mixed load leaves every invariant intact (docs/reliability.md); `make soak` makes a large one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.kit.databases import Databases
+from tests.kit.valkey import ValkeyServer
+from tests.reliability.soak.running import Plan, Result, soak
+from tests.reliability.soak.system import Layout
+
+OPERATIONS = {"two services, two workers": 1_600, "one on a file": 800}
+
+
+def nothing_failed(result: Result) -> None:
+    print(result.text)
+    assert not result.faults, result.text
+    assert not result.measured.errors, result.text
+    answered = {call.kind for call in result.history.calls if call.outcome == "ok"}
+    assert {"evaluate", "confirm", "redeem", "issue", "patch", "recharge", "draft", "import"} <= answered
+
+
+@pytest.mark.timeout(400)
+async def test_several_processes_survive_a_mixed_load(
+    databases: Databases, valkey_server: ValkeyServer, tmp_path: Path, seed: int
+) -> None:
+    url = databases.create("postgresql")
+    operations = OPERATIONS["two services, two workers"]
+    nothing_failed(await soak(Plan(url, valkey_server.url, tmp_path, operations, seed)))
+    databases.drop(url)
+
+
+@pytest.mark.timeout(400)
+async def test_one_process_on_a_file_survives_a_mixed_load(databases: Databases, tmp_path: Path, seed: int) -> None:
+    url = databases.create("sqlite")
+    layout = Layout(services=1, workers=0)
+    nothing_failed(await soak(Plan(url, None, tmp_path, OPERATIONS["one on a file"], seed, layout=layout)))
