@@ -21,12 +21,14 @@ __all__ = [
     "ERROR_LENGTH_MAX",
     "Link",
     "LinkSettings",
+    "Rejected",
     "add_page",
-    "count_rejected",
+    "count_uploads",
     "drop_pages",
     "page_numbers",
     "read_link",
     "read_page",
+    "read_rejected",
     "write_anew",
     "write_attempt",
     "write_identity",
@@ -70,6 +72,18 @@ class Link:
     last_sync_at: datetime | None
     last_attempt_at: datetime | None
     last_error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A sale (``subject_id`` is its calculation log) or a coupon event (its redemption log) that the cloud refused."""
+
+    kind: str
+    subject_id: str
+    transaction_id: str | None
+    transaction_counter: int
+    rejected_at: datetime
+    reason: str | None
 
 
 _SETTINGS = ("url", "auth_url", "client_id", "client_secret", "store_code", "store_name", "pos_group_code",
@@ -131,10 +145,18 @@ async def write_anew(session: Session) -> None:
     await drop_pages(session)
 
 
-async def count_rejected(session: Session) -> int:
-    """What the cloud has refused of the tenant's sales and coupons and is not sent again by itself."""
-    rows = await session.execute(select(func.count()).select_from(_UPLOADS).where(_UPLOADS.c.rejected_at.is_not(None)))
-    return int(rows[0][0])
+async def count_uploads(session: Session) -> tuple[int, int]:
+    """How many of the tenant's sales and coupons wait to be sent, and how many the cloud has refused."""
+    rows = await session.execute(select(func.count(), func.count(_UPLOADS.c.rejected_at)).select_from(_UPLOADS))
+    return int(rows[0][0]) - int(rows[0][1]), int(rows[0][1])
+
+
+async def read_rejected(session: Session, limit: int) -> Sequence[Rejected]:
+    """What the cloud has refused, the oldest first, up to ``limit``: it is not sent again by itself."""
+    names = ("kind", "subject_id", "transaction_id", "transaction_counter", "rejected_at", "reason")
+    columns = [_UPLOADS.c[name] for name in names]
+    refused = select(*columns).where(_UPLOADS.c.rejected_at.is_not(None)).order_by(_UPLOADS.c.number).limit(limit)
+    return [Rejected(*tuple(row)) for row in await session.execute(refused)]
 
 
 # --- pages ------------------------------------------------------------------------------------------------------------

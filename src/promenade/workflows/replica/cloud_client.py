@@ -29,7 +29,6 @@ SECONDS_MAX = 60.0  # for an exchange, the token aside
 TOKEN_SECONDS_MAX = 15.0
 CONNECT_SECONDS = 10.0
 ANSWER_BYTES_MAX = 32 * 1024 * 1024  # after unpacking
-TOKEN_BYTES_MAX = 64 * 1024
 MESSAGE_LENGTH_MAX = 500
 RENEWED_BEFORE = 60.0  # seconds before it expires, of a token that is good for long
 RENEWED_PART = 10  # else this part of its life before
@@ -82,11 +81,14 @@ def require_address(address: str, name: str) -> str:
 class HttpCloudClient:
     """See `promenade.workflows.uplink.CloudClient`. Belongs to one event loop; `close` it at the end."""
 
-    def __init__(self, access: CloudAccess, *, seconds_max: float = SECONDS_MAX) -> None:
+    def __init__(
+        self, access: CloudAccess, *, seconds_max: float = SECONDS_MAX, bytes_max: int = ANSWER_BYTES_MAX
+    ) -> None:
         self.access = access
         self._url = require_address(access.url, "url")
         self._token_url = require_address(access.token_url, "authUrl")
         self._seconds_max = seconds_max
+        self._bytes_max = bytes_max
         self._http: httpx2.AsyncClient | None = None
         self._token: str | None = None
         self._renewed_at = 0.0
@@ -148,9 +150,7 @@ class HttpCloudClient:
             "client_secret": self.access.client_secret,
         }
         headers = {"content-type": "application/x-www-form-urlencoded"}
-        answer = await self._exchange(
-            "POST", self._token_url, headers, urlencode(form).encode(), TOKEN_SECONDS_MAX, TOKEN_BYTES_MAX
-        )
+        answer = await self._exchange("POST", self._token_url, headers, urlencode(form).encode(), TOKEN_SECONDS_MAX)
         if answer.status >= 400 and not _may_come_again(answer.status):
             said = _oauth_error(answer.body)
             raise CloudRefused(answer.status, "TOKEN_REFUSED", f"The token endpoint refuses this client: {said}.")
@@ -169,7 +169,6 @@ class HttpCloudClient:
         headers: Mapping[str, str],
         content: bytes | None,
         seconds: float,
-        bytes_max: int = ANSWER_BYTES_MAX,
     ) -> _Answer:
         http = await self._opened()
         try:
@@ -177,7 +176,7 @@ class HttpCloudClient:
                 asyncio.timeout(seconds),
                 http.stream(method, url, headers=dict(headers), content=content) as response,
             ):
-                body = await _read(response, bytes_max)
+                body = await _read(response, self._bytes_max)
                 return _Answer(response.status_code, body)
         except TimeoutError:
             raise _unreachable(f"it did not answer within {seconds:g} seconds") from None

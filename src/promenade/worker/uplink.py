@@ -1,0 +1,163 @@
+"""The link of a store to its cloud, kept up beside all other work: rounds by the clock, sales as soon as there are any.
+
+What an operator changes of the link is taken up while the store runs. Times are in seconds of the event loop's clock,
+so that it does not matter where the wall clock jumps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+
+import structlog
+
+from promenade.errors import PromenadeError, Unavailable
+from promenade.store.local_store import read_store_tenant
+from promenade.store.sync_link import Link, count_uploads, read_link
+from promenade.store.unit import Session
+from promenade.workflows.context import Context
+from promenade.workflows.replica.cloud_client import CloudAccess, HttpCloudClient
+from promenade.workflows.replica.exchanging import beat, exchange, upload_all
+from promenade.workflows.replica.uploading import count_pending
+from promenade.workflows.uplink import CloudRefused, CloudUnreachable, Uplink
+
+__all__ = ["BACKOFF_SECONDS_MAX", "UplinkWorker", "backoff"]
+
+LOOK_SECONDS = 1.0  # by how much new sales and changed settings may wait
+PAUSE_SECONDS = 2.0  # after the store's own database could not be reached
+BEAT_SECONDS = 60.0  # the cloud believes for three of them that the store is there
+BACKOFF_SECONDS_MAX = 300.0
+REFUSED_SECONDS = 30.0  # before sales are sent again that the cloud refused as a whole
+_PARTS = 1000
+
+_log = structlog.get_logger(__name__)
+
+Draw = Callable[[int], int]
+"""A number from 0 up to below the one given."""
+
+
+class UplinkWorker:
+    """Runs until told to stop; in the cloud it has nothing to do. ``draw`` spreads the rounds of many stores."""
+
+    def __init__(self, context: Context, *, look_seconds: float = LOOK_SECONDS, draw: Draw = secrets.randbelow) -> None:
+        self._context = context
+        self._look_seconds = look_seconds
+        self._draw = draw
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Keep the link up until ``stop`` is set; what is under way then is cut off, and goes on when it runs again."""
+        uplink = self._context.uplink
+        if uplink is None:
+            return
+        while not stop.is_set():
+            try:
+                await self._with_one_link(uplink, stop)
+            except Unavailable as error:
+                _log.warning("uplink.paused", reason=error.message)
+                await _until(stop, PAUSE_SECONDS)
+            except Exception:  # whatever it is: sales wait for this loop
+                _log.exception("uplink.paused")
+                await _until(stop, PAUSE_SECONDS)
+
+    async def _with_one_link(self, uplink: Uplink, stop: asyncio.Event) -> None:
+        """Work with the link as it is configured now, until that changes."""
+        tenant_id, link = await self._look()
+        client = _client(link)
+        _take_up(uplink, link, client)
+        rounds: asyncio.Task[None] | None = None
+        try:
+            if tenant_id is not None:
+                rounds = asyncio.create_task(self._rounds(uplink, tenant_id, link), name="uplink")
+            now = (tenant_id, link and link.changed_at)
+            while not stop.is_set() and not (rounds is not None and rounds.done()):
+                await _until(stop, self._look_seconds)
+                tenant_id, link = await self._look()
+                if (tenant_id, link and link.changed_at) != now:
+                    break
+        finally:
+            if rounds is not None:
+                rounds.cancel()
+                with suppress(asyncio.CancelledError):
+                    await rounds
+            if client is not None:
+                await client.close()
+
+    async def _look(self) -> tuple[str | None, Link | None]:
+        async def work(session: Session) -> tuple[str | None, Link | None]:
+            return await read_store_tenant(session), await read_link(session)
+
+        return await self._context.database.read(work, system=True)
+
+    async def _rounds(self, uplink: Uplink, tenant_id: str, link: Link | None) -> None:
+        """Rounds without end; without a link, only count what waits for one."""
+        now = asyncio.get_running_loop().time
+        next_round = next_beat = next_upload = now() if link is not None else float("inf")
+        failures = 0
+        while True:
+            uplink.pending = await count_pending(self._context, tenant_id)
+            waiting, _ = await self._context.database.read(count_uploads, tenant=tenant_id)
+            if link is not None and now() >= next_round:
+                await exchange(self._context, tenant_id, link)
+                failures = 0 if uplink.is_connected else failures + 1
+                next_round = now() + (self._backoff(failures) if failures else self._spread(link))
+                next_beat = now() + BEAT_SECONDS
+            elif link is not None and uplink.is_connected and now() >= next_beat:
+                done = await beat(self._context, tenant_id, link)
+                next_beat = now() + BEAT_SECONDS
+                next_round = now() if done.is_behind else next_round
+            elif waiting and uplink.is_connected and now() >= next_upload:
+                next_upload = now() + await self._upload(uplink, tenant_id)
+            if not uplink.is_connected and not failures:  # whoever has noticed
+                failures = 1
+                next_round = min(next_round, now() + self._backoff(failures))
+            await asyncio.sleep(max(0.0, min(self._look_seconds, next_round - now())))
+
+    async def _upload(self, uplink: Uplink, tenant_id: str) -> float:
+        """Send what is queued; for how long to leave it alone then."""
+        try:
+            await upload_all(self._context, tenant_id)
+        except CloudUnreachable as error:
+            _log.warning("uplink.lost", reason=error.message)
+            uplink.is_connected = False
+        except Unavailable:
+            raise
+        except (CloudRefused, PromenadeError) as error:
+            _log.warning("uplink.refused", reason=error.message)
+            return REFUSED_SECONDS
+        return 0.0
+
+    def _backoff(self, failures: int) -> float:
+        return backoff(failures, self._draw(_PARTS) / _PARTS)
+
+    def _spread(self, link: Link) -> float:
+        """Its interval, a tenth more or less: stores that started together do not come together for ever."""
+        return link.settings.interval_seconds * (0.9 + 0.2 * self._draw(_PARTS) / _PARTS)
+
+
+def backoff(failures: int, drawn: float) -> float:
+    """How long to wait after so many failures in a row: 1 to 2, 2 to 4 ... seconds, five minutes at most."""
+    return min(BACKOFF_SECONDS_MAX, 2.0 ** min(failures, 20)) * (0.5 + 0.5 * drawn)
+
+
+def _client(link: Link | None) -> HttpCloudClient | None:
+    if link is None:
+        return None
+    settings = link.settings
+    return HttpCloudClient(CloudAccess(settings.url, settings.auth_url, settings.client_id, settings.client_secret))
+
+
+def _take_up(uplink: Uplink, link: Link | None, client: HttpCloudClient | None) -> None:
+    """Let the rest of the store see the link as it is configured and as it was left."""
+    uplink.client = client
+    uplink.is_connected = False
+    uplink.deployment_id = link.deployment_id if link is not None else None
+    uplink.instance_id = link.instance_id if link is not None else None
+    uplink.cloud_tenant_id = link.cloud_tenant_id if link is not None else None
+    uplink.last_sync_at = link.last_sync_at if link is not None else None
+
+
+async def _until(stop: asyncio.Event, seconds: float) -> None:
+    with suppress(TimeoutError):
+        await asyncio.wait_for(stop.wait(), seconds)

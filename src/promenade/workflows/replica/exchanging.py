@@ -1,0 +1,312 @@
+"""One exchange of a store with its cloud: it makes itself known, sends its sales, takes up changes, keeps its shares.
+
+Each step may fail alone: sales that the cloud does not take keep no change from coming down, and the other way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, TypeVar
+
+import msgspec
+import structlog
+
+from promenade import __version__
+from promenade.errors import Conflict, PromenadeError, Unavailable
+from promenade.store.sync_link import (
+    Link,
+    add_page,
+    page_numbers,
+    read_link,
+    read_page,
+    write_anew,
+    write_attempt,
+    write_identity,
+    write_synced,
+)
+from promenade.store.unit import Session
+from promenade.workflows.context import Context
+from promenade.workflows.replica.applying import PageUnreadable, apply_pages, read_staged
+from promenade.workflows.replica.holding import keep_shares
+from promenade.workflows.replica.uploading import count_pending, upload_portion
+from promenade.workflows.uplink import CloudClient, CloudRefused, CloudUnreachable, Uplink
+
+__all__ = [
+    "DEPLOYMENT_NOT_FOUND",
+    "Exchanged",
+    "Registered",
+    "beat",
+    "exchange",
+    "register_at",
+    "report_at",
+    "upload_all",
+]
+
+DEPLOYMENT_NOT_FOUND = "DEPLOYMENT_NOT_FOUND"
+PAGES_MAX = 100_000  # of one download: a cloud that never comes to an end is not followed for ever
+
+T = TypeVar("T")
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Exchanged:
+    """What came of it: ``error`` is the first step's that failed, in a sentence; None: none did.
+
+    ``is_connected``: the cloud answered and knows the store. ``is_behind``: it has changes that are not here.
+    """
+
+    is_connected: bool
+    error: str | None = None
+    uploaded: int = 0
+    is_behind: bool = False
+
+
+class Registered(msgspec.Struct, frozen=True, rename="camel"):
+    """The answer of ``POST /sync/register``."""
+
+    deployment_id: str
+    instance_id: str
+    tenant_id: str | None = None
+
+
+class _Heard(msgspec.Struct, frozen=True, rename="camel"):
+    """The answer of ``POST /sync/heartbeat``."""
+
+    latest_cursor: str | None = None
+
+
+async def exchange(context: Context, tenant_id: str, link: Link) -> Exchanged:
+    """One round. ``context.uplink`` has the client; what is learned is kept there and in the database.
+
+    Raises Unavailable with the store's own database away, nothing else.
+    """
+    steps = _Steps(context, tenant_id)
+    # What has been downloaded as a whole needs no cloud to be applied.
+    await steps.attempt("apply", partial(_apply, context, tenant_id))
+    heard = await beat(context, tenant_id, link)
+    uploaded = 0
+    if heard.is_connected:
+        uploaded = await steps.attempt("upload", partial(upload_all, context, tenant_id)) or 0
+        if await steps.attempt("download", partial(_download, context, tenant_id)):
+            await steps.attempt("shares", partial(keep_shares, context, tenant_id))
+    error = heard.error or steps.error
+    await _note(context, tenant_id, error)
+    return replace(heard, error=error, uploaded=uploaded)
+
+
+async def beat(context: Context, tenant_id: str, link: Link) -> Exchanged:
+    """Register if need be, and let the cloud know that the store is there; nothing is raised but Unavailable."""
+    uplink = _uplink(context)
+    steps = _Steps(context, tenant_id)
+    latest = await steps.attempt("heartbeat", partial(_report, context, tenant_id, link))
+    uplink.is_connected = latest is not None
+    if latest is None:
+        await _note(context, tenant_id, steps.error)
+        return Exchanged(False, steps.error)
+    here = await context.database.read(read_link, system=True)
+    return Exchanged(True, is_behind=bool(latest) and here is not None and here.cursor != latest)
+
+
+async def upload_all(context: Context, tenant_id: str) -> int:
+    """Send portions as long as there is something to send; how much the cloud has taken.
+
+    Raises CloudUnreachable and CloudRefused.
+    """
+    total = 0
+    while True:
+        portion = await upload_portion(context, tenant_id)
+        total += portion.sent
+        _uplink(context).pending = await count_pending(context, tenant_id)
+        if not portion.sent or not portion.left:
+            return total
+
+
+class _Steps:
+    """Steps of which each may fail; the first error is remembered."""
+
+    def __init__(self, context: Context, tenant_id: str) -> None:
+        self._context = context
+        self.error: str | None = None
+
+    async def attempt(self, name: str, step: Callable[[], Awaitable[Any]]) -> Any:
+        """What the step returned, True for nothing; None: it failed."""
+        try:
+            found = await step()
+        except CloudUnreachable as error:
+            _uplink(self._context).is_connected = False
+            self._failed(name, error.message)
+        except CloudRefused as error:
+            self._failed(name, error.message)
+        except Unavailable:
+            raise  # our own database: nothing goes without it
+        except (PromenadeError, PageUnreadable) as error:
+            self._failed(name, str(error))
+        except Exception as error:
+            _log.exception("sync.failed", step=name)
+            self._failed(name, f"It could not be carried out ({type(error).__name__}); the log says more.")
+        else:
+            return True if found is None else found
+        return None
+
+    def _failed(self, name: str, reason: str) -> None:
+        _log.warning("sync.failed", step=name, reason=reason)
+        self.error = self.error or reason
+
+
+async def _note(context: Context, tenant_id: str, error: str | None) -> None:
+    """Keep when the cloud was last asked and what went wrong, for those who ask how the link is."""
+    uplink, at = _uplink(context), context.clock()
+    uplink.pending = await count_pending(context, tenant_id)
+    note = partial(write_attempt, at=at, error=error)
+    await context.database.write(note, system=True, durable=False)
+
+
+# --- being known ------------------------------------------------------------------------------------------------------
+
+
+async def register_at(client: CloudClient, link: Link) -> Registered:
+    """Make the store known to the cloud, once more if it is. Raises CloudUnreachable and CloudRefused."""
+    settings = link.settings
+    body = {
+        "storeCode": settings.store_code,
+        "name": settings.store_name or settings.store_code,
+        "posGroupCode": settings.pos_group_code,
+        "version": __version__,
+    }
+    return _read(await client.post("/sync/register", body), Registered)
+
+
+async def report_at(
+    client: CloudClient, deployment_id: str, *, promotions: int, pending: int, status: str = "UP"
+) -> _Heard:
+    """A heartbeat. Raises CloudUnreachable, and CloudRefused, with DEPLOYMENT_NOT_FOUND for one that is not known."""
+    body = {
+        "deploymentId": deployment_id,
+        "status": status,
+        "version": __version__,
+        "promotionsLoaded": promotions,
+        "pendingTransactions": pending,
+    }
+    return _read(await client.post("/sync/heartbeat", body), _Heard)
+
+
+def _read(answer: dict[str, Any], kind: type[T]) -> T:
+    try:
+        return msgspec.convert(answer, kind)
+    except msgspec.ValidationError as error:
+        raise CloudUnreachable("CLOUD_UNREACHABLE", f"The cloud's answer cannot be read: {error}.") from error
+
+
+async def _report(context: Context, tenant_id: str, link: Link) -> str:
+    """The cursor that the cloud is at; empty if it does not say."""
+    uplink, client = _uplink(context), _client(context)
+    if uplink.deployment_id is None:
+        await _register(context, client, link)
+    promotions = len((await context.catalogues.current(tenant_id)).definitions)
+    pending = uplink.pending = await count_pending(context, tenant_id)
+    try:
+        heard = await report_at(client, _deployment(uplink), promotions=promotions, pending=pending)
+    except CloudRefused as error:
+        if error.code != DEPLOYMENT_NOT_FOUND:
+            raise
+        await _register(context, client, link)
+        heard = await report_at(client, _deployment(uplink), promotions=promotions, pending=pending)
+    return heard.latest_cursor or ""
+
+
+async def _register(context: Context, client: CloudClient, link: Link) -> None:
+    registered = await register_at(client, link)
+    known = (registered.deployment_id, registered.instance_id, registered.tenant_id)
+
+    async def work(session: Session) -> None:
+        await write_identity(session, *known)
+
+    await context.database.write(work, system=True)
+    uplink = _uplink(context)
+    uplink.deployment_id, uplink.instance_id, uplink.cloud_tenant_id = known
+    _log.info("sync.registered", deployment=registered.deployment_id)
+
+
+# --- taking up changes ------------------------------------------------------------------------------------------------
+
+
+async def _download(context: Context, tenant_id: str) -> bool:
+    """Fetch what came after the last download, and apply it."""
+    client, uplink, database = _client(context), _uplink(context), context.database
+    query = {"deploymentId": _deployment(uplink)}
+    cursor, pages = await _so_far(context, tenant_id)
+    for _ in range(PAGES_MAX):
+        answer = await client.get("/sync/promotions", query | ({} if cursor is None else {"cursor": cursor}))
+        body = msgspec.json.encode(answer)
+        page = read_staged(body)
+        if page.full:
+            pages = 0
+        if not page.upserts and not page.deletes and not pages and not page.has_more and not page.full:
+            await _up_to_date(context, page.cursor)
+            return True
+        await database.write(partial(add_page, page=pages, body=body, at=context.clock()), tenant=tenant_id)
+        pages += 1
+        cursor = page.cursor
+        if not page.has_more:
+            await _apply(context, tenant_id)
+            await _up_to_date(context, None)
+            return True
+    await database.write(write_anew, tenant=tenant_id)
+    raise CloudUnreachable("CLOUD_UNREACHABLE", f"The cloud's changes do not end within {PAGES_MAX} pages.")
+
+
+async def _apply(context: Context, tenant_id: str) -> None:
+    """Apply a download that is complete; with one that cannot be applied everything is asked for anew."""
+    try:
+        await apply_pages(context, tenant_id)
+    except (Unavailable, Conflict):  # it can be tried again as it is
+        raise
+    except Exception:
+        await context.database.write(write_anew, tenant=tenant_id)
+        raise
+
+
+async def _so_far(context: Context, tenant_id: str) -> tuple[str | None, int]:
+    """From which cursor on, and how many pages are kept of a download that was cut off."""
+
+    async def work(session: Session) -> tuple[str | None, int, bytes | None]:
+        link, numbers = await read_link(session), await page_numbers(session)
+        last = await read_page(session, numbers[-1]) if numbers else None
+        return link.cursor if link is not None else None, len(numbers), last
+
+    cursor, pages, last = await context.database.read(work, tenant=tenant_id)
+    return (cursor, 0) if last is None else (read_staged(last).cursor, pages)
+
+
+async def _up_to_date(context: Context, cursor: str | None) -> None:
+    """The store has all that the cloud has: up to ``cursor``; None: that was written when it was applied."""
+    at = context.clock()
+    if cursor is not None:
+        await context.database.write(partial(write_synced, cursor=cursor, at=at), system=True, durable=False)
+    _uplink(context).last_sync_at = at
+
+
+# --- the parts --------------------------------------------------------------------------------------------------------
+
+
+def _uplink(context: Context) -> Uplink:
+    if context.uplink is None:
+        raise RuntimeError("the cloud has no uplink")
+    return context.uplink
+
+
+def _client(context: Context) -> CloudClient:
+    client = _uplink(context).client
+    if client is None:
+        raise CloudUnreachable("LINK_NOT_CONFIGURED", "No link to a cloud is configured.")
+    return client
+
+
+def _deployment(uplink: Uplink) -> str:
+    if uplink.deployment_id is None:
+        raise CloudUnreachable("NOT_REGISTERED", "The cloud has not named this store yet.")
+    return uplink.deployment_id

@@ -1,0 +1,190 @@
+"""A store's link in the hands of its operator: set, shown, tried out, and what the cloud refused sent again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from promenade.errors import Invalid, NotFound
+from promenade.store.local_store import read_store_tenant
+from promenade.store.sync_link import (
+    Link,
+    LinkSettings,
+    count_uploads,
+    read_link,
+    read_rejected,
+    write_settings,
+)
+from promenade.store.unit import Database, Session
+from promenade.workflows.replica.cloud_client import CloudAccess, HttpCloudClient, require_address
+from promenade.workflows.replica.exchanging import Registered, register_at
+from promenade.workflows.replica.uploading import requeue_rejected
+
+__all__ = ["INTERVAL_SECONDS", "INTERVAL_SECONDS_MAX", "LinkChange", "retry_rejected", "set_link", "show_link",
+           "test_link"]  # fmt: skip
+
+INTERVAL_SECONDS = 60
+INTERVAL_SECONDS_MAX = 86_400
+REJECTED_SHOWN = 100
+_QUIET = timedelta(minutes=10)  # a link that backs off tries at least every five
+
+_LENGTHS = {"url": 2000, "auth_url": 2000, "client_id": 255, "client_secret": 1000, "store_code": 50,
+            "store_name": 255, "pos_group_code": 20}  # fmt: skip
+_NEEDED = ("url", "client_id", "client_secret", "store_code")
+
+
+@dataclass(frozen=True, slots=True)
+class LinkChange:
+    """What is to be set of the link; None: as it is, or as it usually is."""
+
+    url: str | None = None
+    auth_url: str | None = None
+    client_id: str | None = None
+    client_secret: str | None = None
+    store_code: str | None = None
+    store_name: str | None = None
+    pos_group_code: str | None = None
+    interval_seconds: int | None = None
+
+
+async def set_link(database: Database, change: LinkChange, *, at: datetime) -> None:
+    """Configure the link, or change what ``change`` names of it. A running store takes it up within two seconds.
+
+    Raises Invalid (BAD_LINK, BAD_ADDRESS) naming the option.
+    """
+    _check(change)
+
+    async def work(session: Session) -> None:
+        link = await read_link(session)
+        before = link.settings if link is not None else None
+        after = _merged(before, change)
+        # Another cloud, or another store of it, begins with nothing; other credentials are of the same store.
+        forget = before is None or (before.url, before.store_code) != (after.url, after.store_code)
+        # A running store sees a change by its moment.
+        moment = at if link is None or at > link.changed_at else link.changed_at + timedelta(microseconds=1)
+        await write_settings(session, after, at=moment, forget=forget)
+
+    await database.write(work, system=True)
+
+
+def _check(change: LinkChange) -> None:
+    for name, length in _LENGTHS.items():
+        value = getattr(change, name)
+        if value is not None and not (0 < len(value) <= length and value.isprintable()):
+            raise Invalid("BAD_LINK", f"{_option(name)} has 1 to {length} characters that can be shown.", name)
+    for name in ("url", "auth_url"):
+        if (value := getattr(change, name)) is not None:
+            require_address(value, _option(name))
+    seconds = change.interval_seconds
+    if seconds is not None and not 1 <= seconds <= INTERVAL_SECONDS_MAX:
+        text = f"--interval must be from 1 to {INTERVAL_SECONDS_MAX} seconds."
+        raise Invalid("BAD_LINK", text, "interval_seconds")
+
+
+def _merged(before: LinkSettings | None, change: LinkChange) -> LinkSettings:
+    given = {one.name: getattr(change, one.name) for one in fields(change) if getattr(change, one.name) is not None}
+    if before is not None:
+        return replace(before, **given)
+    for name in _NEEDED:
+        if name not in given:
+            raise Invalid("BAD_LINK", f"There is no link yet: {_option(name)} is needed.", name)
+    usual: dict[str, Any] = {
+        "auth_url": given["url"],
+        "store_name": None,
+        "pos_group_code": None,
+        "interval_seconds": INTERVAL_SECONDS,
+    }
+    return LinkSettings(**(usual | given))
+
+
+def _option(name: str) -> str:
+    return {"store_name": "--name"}.get(name, "--" + name.replace("_", "-"))
+
+
+async def show_link(database: Database, *, at: datetime) -> dict[str, Any]:
+    """How the link is, without its secret: ``state`` is NOT_CONFIGURED, WAITING (nothing was tried yet), CONNECTED,
+    FAILING (see ``lastError``) or QUIET (the store has not tried for long: is it running?)."""
+
+    async def work(session: Session) -> tuple[Link | None, str | None]:
+        return await read_link(session), await read_store_tenant(session)
+
+    link, tenant_id = await database.read(work, system=True)
+    waiting, rejected = 0, 0
+    refused: list[dict[str, Any]] = []
+    if tenant_id is not None:
+
+        async def uploads(session: Session) -> tuple[tuple[int, int], list[dict[str, Any]]]:
+            rows = await read_rejected(session, REJECTED_SHOWN)
+            return await count_uploads(session), [
+                {
+                    "kind": one.kind,
+                    "id": one.subject_id,
+                    "transactionId": one.transaction_id,
+                    "transactionCounter": one.transaction_counter,
+                    "rejectedAt": _shown(one.rejected_at),
+                    "reason": one.reason,
+                }
+                for one in rows
+            ]
+
+        (waiting, rejected), refused = await database.read(uploads, tenant=tenant_id)
+    shown = {"state": "NOT_CONFIGURED"} if link is None else _described(link, at)
+    return {**shown, "pending": waiting, "rejected": rejected, "rejectedUploads": refused}
+
+
+def _described(link: Link, at: datetime) -> dict[str, Any]:
+    settings = link.settings
+    return {
+        "state": _state(link, at),
+        "url": settings.url,
+        "authUrl": settings.auth_url,
+        "clientId": settings.client_id,
+        "storeCode": settings.store_code,
+        "storeName": settings.store_name,
+        "posGroupCode": settings.pos_group_code,
+        "intervalSeconds": settings.interval_seconds,
+        "deploymentId": link.deployment_id,
+        "instanceId": link.instance_id,
+        "tenantId": link.cloud_tenant_id,
+        "lastSyncAt": _shown(link.last_sync_at),
+        "lastAttemptAt": _shown(link.last_attempt_at),
+        "lastError": link.last_error,
+    }
+
+
+def _state(link: Link, at: datetime) -> str:
+    if link.last_attempt_at is None:
+        return "WAITING"
+    quiet = max(_QUIET, 3 * timedelta(seconds=link.settings.interval_seconds))
+    if at - link.last_attempt_at > quiet:
+        return "QUIET"
+    return "CONNECTED" if link.last_error is None else "FAILING"
+
+
+def _shown(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+async def test_link(database: Database) -> Registered:
+    """Ask for a token and make the store known; what the cloud calls it. Nothing is changed in the store.
+
+    Raises NotFound (LINK_NOT_CONFIGURED), CloudUnreachable and CloudRefused.
+    """
+    link = await database.read(read_link, system=True)
+    if link is None:
+        raise NotFound("LINK_NOT_CONFIGURED", "No link is configured: use `promenade sync-link set`.")
+    settings = link.settings
+    client = HttpCloudClient(CloudAccess(settings.url, settings.auth_url, settings.client_id, settings.client_secret))
+    try:
+        return await register_at(client, link)
+    finally:
+        await client.close()
+
+
+async def retry_rejected(database: Database) -> int:
+    """Send once more what the cloud has refused; how much that is. Raises NotFound (NOT_A_STORE)."""
+    tenant_id = await database.read(read_store_tenant, system=True)
+    if tenant_id is None:
+        raise NotFound("NOT_A_STORE", "This is not the database of a store that was started before.")
+    return await requeue_rejected(database, tenant_id)
