@@ -1,7 +1,7 @@
 """Fixtures for every test: real PostgreSQL and Valkey, migrated databases, the service as a process.
 
 Servers start at first need (with xdist: once, in the process that hands out the work) and end with the session.
-PROMENADE_TEST_POSTGRES_URL (an account that may create databases) and PROMENADE_TEST_VALKEY_URL name running
+PROMENADE_TEST_POSTGRES_URL (a superuser) and PROMENADE_TEST_VALKEY_URL name running
 servers to use instead. Logs are in build/test-logs/<session>; the header of the test run names the directory.
 """
 
@@ -21,7 +21,7 @@ import pytest
 import structlog
 
 from tests.kit.databases import DIALECTS, Databases, Dialect
-from tests.kit.migrate import migrate
+from tests.kit.migrate import grant, migrate
 from tests.kit.network import allow_hosts, forbid_outbound
 from tests.kit.postgres import PostgresServer
 from tests.kit.service import Service
@@ -146,7 +146,7 @@ def seed(request: pytest.FixtureRequest) -> int:
 
 @pytest.fixture(scope="session")
 def postgres_url(request: pytest.FixtureRequest) -> str:
-    """The URL of the session's PostgreSQL; its account may create databases."""
+    """The URL of the session's PostgreSQL as its superuser."""
     return request.config.stash[SERVERS].postgres_url()
 
 
@@ -169,7 +169,7 @@ def valkey_server(logs: Path) -> Iterator[ValkeyServer]:
 def databases(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databases]:
     """Makes migrated databases: `databases.create("sqlite")`; for fixtures of a wider scope than one test."""
     servers = request.config.stash[SERVERS]
-    made = Databases(tmp_path_factory.mktemp("databases"), servers.postgres_url, migrate)
+    made = Databases(tmp_path_factory.mktemp("databases"), servers.postgres_url, migrate, grant)
     yield made
     made.close()
 

@@ -31,6 +31,7 @@ from promenade.console import (
     print_rows,
     serve_options,
     serving,
+    warn_of_needless_power,
     with_database,
 )
 from promenade.errors import PromenadeError, Unavailable
@@ -96,6 +97,7 @@ def worker(metrics_port: int | None, metrics_host: str, **options: Any) -> None:
     settings = Settings(**options)
     with serving(settings):
         configure_log()
+        warn_of_needless_power(settings)
         if metrics_port is not None:
             _serve_metrics(metrics_host, metrics_port)
         asyncio.run(_work(settings))
@@ -126,6 +128,25 @@ def upgrade(**options: Any) -> None:
     with database_errors():
         upgrade_schema(settings.database_url)
     click.echo("The database has the current schema.")
+
+
+@db.command("grant")
+@click.argument("role", metavar="ROLE")
+@database_options
+def db_grant(role: str, **options: Any) -> None:
+    """Let ROLE of PostgreSQL serve and work: rows to read and write, nothing to own. Run it as the tables' owner.
+
+    Once is enough: tables of later upgrades are included.
+    """
+    from promenade.store.roles import grant
+
+    settings = Settings(**options)
+    if settings.is_sqlite:
+        raise click.UsageError("SQLite has no roles: give the --database-url of a PostgreSQL database.")
+    prepare_database(settings)
+    with database_errors():
+        grant(settings.database_url, role)
+    click.echo(f"{role} may serve and work.")
 
 
 @cli.group()
@@ -293,6 +314,7 @@ def _serve(settings: Settings) -> None:
     from promenade.app import serve as serve_until_stopped
 
     configure_log()
+    warn_of_needless_power(settings)
     if not serve_until_stopped(settings):
         raise SystemExit(1)
 

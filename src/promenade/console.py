@@ -36,6 +36,7 @@ __all__ = [
     "print_rows",
     "serve_options",
     "serving",
+    "warn_of_needless_power",
     "with_database",
 ]
 
@@ -200,6 +201,20 @@ def prepare_database(settings: Settings) -> None:
             upgrade(settings.database_url)
         elif current(settings.database_url) != head():
             raise Unavailable("SCHEMA_BEHIND", "The database is behind this program: run `promenade db upgrade` first.")
+
+
+def warn_of_needless_power(settings: Settings) -> None:
+    """Say in the log when the database account could get past row-level security; the log must be configured."""
+    import structlog
+
+    from promenade.store.roles import needless_power
+
+    with database_errors():
+        found = needless_power(settings.database_url)
+    if found is not None:
+        role, power = found
+        advice = "serve as a role that owns nothing: `promenade db grant ROLE`"
+        structlog.get_logger(__name__).warning("database.role_too_strong", role=role, because=power, advice=advice)
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@ import httpx2
 import pytest
 
 from tests.drafts.desk import BEN, Desk, fault
+from tests.kit.databases import past_the_wall
 
 _SECONDS_MAX = 20
 
@@ -24,7 +25,7 @@ def test_a_draft_that_stays_is_not_waited_for(desk: Desk) -> None:
 
 async def edit_while_held(desk: Desk, entity_id: str) -> httpx2.Response:
     """What Ben is told while a transaction holds the draft of another."""
-    connection = await asyncpg.connect(desk.database_url)
+    connection = await asyncpg.connect(past_the_wall(desk.database_url))
     try:
         async with connection.transaction():
             await connection.execute("SELECT 1 FROM drafts WHERE root_id = $1 FOR UPDATE", entity_id)

@@ -1,8 +1,13 @@
-"""Fresh, migrated databases, cheap enough for every test: migrated once, then copied."""
+"""Fresh, migrated databases, cheap enough for every test: migrated once, then copied.
+
+On PostgreSQL one role owns them and their tables, and another, which owns nothing, is what tests get the URL of: as a
+service should be run, behind row-level security. Who must look past that connects to `past_the_wall`.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import os
 import shutil
@@ -15,40 +20,63 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 
-__all__ = ["DIALECTS", "Databases", "Dialect"]
+__all__ = ["DIALECTS", "Databases", "Dialect", "past_the_wall"]
 
 Dialect = Literal["sqlite", "postgresql"]
 DIALECTS: tuple[Dialect, ...] = ("sqlite", "postgresql")
+
+OWNER = "promenade_test_owner"
+SERVING = "promenade_test_serving"
+_MAKE_ROLES = "; ".join(f"CREATE ROLE {role} LOGIN PASSWORD '{role}'" for role in (OWNER, SERVING))
+_superuser_urls: dict[str, str] = {}
+
+
+def past_the_wall(url: str) -> str:
+    """The URL of the same database for the server's superuser, whom no policy concerns; SQLite's as it is."""
+    return url if url.startswith("sqlite:") else _superuser_urls[url]
 
 
 class Databases:
     """Makes databases on demand. One object serves one test process and removes nothing but its own."""
 
-    def __init__(self, directory: Path, postgres_url: Callable[[], str], migrate: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        postgres_url: Callable[[], str],
+        migrate: Callable[[str], None],
+        grant: Callable[[str, str], None],
+    ) -> None:
         self._directory = directory
-        self._postgres_url = postgres_url  # asked for at first need: most tests need no server
+        self._postgres_url = postgres_url  # a superuser's; asked for at first need: most tests need no server
         self._migrate = migrate
+        self._grant = grant
+        self._has_roles = False
         self._names = itertools.count(1)
         self._templates: dict[Dialect, str] = {}
 
     def create(self, dialect: Dialect) -> str:
-        """The URL of a new database with the current schema and no rows."""
+        """The URL of a new database with the current schema and no rows, for a role that owns nothing."""
         template = self._template(dialect)
         if dialect == "sqlite":
             path = self._directory / f"{next(self._names)}.sqlite3"
             shutil.copyfile(template, path)
             return f"sqlite:///{path}"
         name = self._new_name()
-        self._administer(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
-        return self._url_of(name)
+        self._administer(f'CREATE DATABASE "{name}" TEMPLATE "{template}" OWNER {OWNER}')
+        return self._url_of(name, SERVING)
 
     def create_empty(self, dialect: Dialect) -> str:
-        """The URL of a new database without a schema, as `promenade db upgrade` first meets it."""
+        """The URL of a new database without a schema, as `promenade db upgrade` first meets it: for its owner."""
         if dialect == "sqlite":
             return f"sqlite:///{self._directory / f'{next(self._names)}.sqlite3'}"
         name = self._new_name()
-        self._administer(f'CREATE DATABASE "{name}"')
-        return self._url_of(name)
+        self._make_roles()
+        self._administer(f'CREATE DATABASE "{name}" OWNER {OWNER}')
+        return self._url_of(name, OWNER)
+
+    def owner_url(self, url: str) -> str:
+        """The URL of a database that `create` made, for the role that owns it."""
+        return url if url.startswith("sqlite:") else self._url_of(urlsplit(url).path[1:], OWNER)
 
     def drop(self, url: str) -> None:
         """Remove a database that `create` or `create_empty` made, whoever is still connected to it."""
@@ -69,14 +97,27 @@ class Databases:
         if dialect not in self._templates:
             url = self.create_empty(dialect)
             self._migrate(url)
+            if dialect == "postgresql":
+                self._grant(url, SERVING)
             self._templates[dialect] = _sqlite_path(url) if dialect == "sqlite" else urlsplit(url).path[1:]
         return self._templates[dialect]
 
     def _new_name(self) -> str:
         return f"test_{os.getpid()}_{next(self._names)}"
 
-    def _url_of(self, name: str) -> str:
-        return urlunsplit(urlsplit(self._postgres_url())._replace(path=f"/{name}"))
+    def _url_of(self, name: str, role: str) -> str:
+        given = urlsplit(self._postgres_url())
+        place = given.netloc.rpartition("@")[2]
+        url = urlunsplit(given._replace(netloc=f"{role}:{role}@{place}", path=f"/{name}"))
+        _superuser_urls[url] = urlunsplit(given._replace(path=f"/{name}"))
+        return url
+
+    def _make_roles(self) -> None:
+        """The roles are the server's, which other test processes use, too."""
+        if not self._has_roles:
+            with contextlib.suppress(asyncpg.DuplicateObjectError, asyncpg.UniqueViolationError):
+                self._administer(_MAKE_ROLES)
+            self._has_roles = True
 
     def _administer(self, statement: str) -> None:
         url = self._postgres_url()  # here: a server started by a thread would end with that thread

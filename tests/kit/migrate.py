@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["migrate"]
+__all__ = ["grant", "migrate"]
 
 
 def migrate(url: str) -> None:
@@ -10,3 +10,10 @@ def migrate(url: str) -> None:
     from promenade.store.migrations import upgrade
 
     upgrade(url)
+
+
+def grant(url: str, role: str) -> None:
+    """Let ``role`` serve the database at ``url``, as `promenade db grant` does."""
+    from promenade.store.roles import grant as grant_what_serving_needs
+
+    grant_what_serving_needs(url, role)

@@ -31,6 +31,12 @@ SELECT tablename, indexname, indexdef, '', '' FROM pg_indexes WHERE schemaname =
 NEWER = sa.text("UPDATE alembic_version SET version_num = '9999'")
 
 
+@pytest.fixture
+def owner_url(databases: Databases, database_url: str) -> str:
+    """The URL of a migrated database for whoever may upgrade it."""
+    return databases.owner_url(database_url)
+
+
 def description(url: str) -> set[tuple[str, ...]]:
     """Everything that the database itself says about its tables, but Alembic's own."""
     if url.startswith("sqlite"):
@@ -57,7 +63,7 @@ def description(url: str) -> set[tuple[str, ...]]:
 
 def create_from_model(url: str) -> None:
     """The tables of the model, without migrations."""
-    migrations._run(url, metadata.create_all)
+    migrations.in_transaction(url, metadata.create_all)
 
 
 def test_an_upgraded_database_is_the_model(databases: Databases, dialect: Dialect) -> None:
@@ -73,14 +79,14 @@ def test_an_upgraded_database_is_the_model(databases: Databases, dialect: Dialec
         databases.drop(created)
 
 
-def test_alembic_sees_no_difference_either(database_url: str) -> None:
-    assert migrations.differences(database_url) == []
+def test_alembic_sees_no_difference_either(owner_url: str) -> None:
+    assert migrations.differences(owner_url) == []
 
 
-def test_a_second_upgrade_changes_nothing(database_url: str) -> None:
-    before = description(database_url)
-    migrations.upgrade(database_url)
-    assert description(database_url) == before
+def test_a_second_upgrade_changes_nothing(owner_url: str) -> None:
+    before = description(owner_url)
+    migrations.upgrade(owner_url)
+    assert description(owner_url) == before
 
 
 def test_upgrades_at_once_do_not_disturb_each_other(databases: Databases, dialect: Dialect) -> None:
@@ -117,12 +123,12 @@ def test_the_first_revision_is_the_model_as_long_as_nothing_is_released(name: st
     assert written == baseline.render(name), "run: python -m promenade.store.migrations.baseline"
 
 
-def test_a_database_of_a_newer_program_is_left_alone(database_url: str) -> None:
-    migrations._run(database_url, lambda connection: connection.execute(NEWER))
-    before = description(database_url)
+def test_a_database_of_a_newer_program_is_left_alone(owner_url: str) -> None:
+    migrations.in_transaction(owner_url, lambda connection: connection.execute(NEWER))
+    before = description(owner_url)
     with pytest.raises(LookupError, match="revision 9999"):
-        migrations.upgrade(database_url)
-    assert description(database_url) == before
+        migrations.upgrade(owner_url)
+    assert description(owner_url) == before
 
 
 def test_another_database_is_refused() -> None:

@@ -138,7 +138,7 @@ _INSERT = f"""
 """  # noqa: S608 - names of columns
 
 
-@hot_statement("sort", postgresql="SELECT set_config('enable_sort', $1, true)")
+@hot_statement("sort", postgresql="SELECT set_config('enable_sort', $1, true)", tenant=None)
 def _sort(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
     """Whether the planner may sort, until the unit ends; SQLite's needs no such advice."""
     return ()

@@ -186,6 +186,8 @@ def _holding(shared: bool) -> Kept:
 @hot_statement(
     "pilot config anywhere",
     postgresql="SELECT 1 FROM promotion_pilot_configs WHERE promotion_id = $1::varchar LIMIT 1",
+    tenant=None,
+    across=True,
 )
 def _pilot_config_anywhere(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
     return connection.execute("SELECT 1 FROM promotion_pilot_configs WHERE promotion_id = ? LIMIT 1", params).fetchall()

@@ -85,6 +85,7 @@ _HOLD_ON_SQLITE = for_sqlite(_HOLD), for_sqlite(_log(*_HOLD_LOG, ""))
 
 @hot_statement(
     HOLD,
+    tenant=2,
     postgresql=f"WITH held AS ({_HOLD}), logged AS ({_log(*_HOLD_LOG, 'FROM held')}) SELECT id FROM held",  # noqa: S608
 )
 def _hold(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
@@ -144,6 +145,7 @@ _FREE_ON_SQLITE, _TAKE_ON_SQLITE, _TAKEN_LOG_ON_SQLITE = (
 
 @hot_statement(
     TAKE,
+    tenant=2,
     postgresql=f"""
     WITH held AS (
         {_TAKE.format(until=_END, where=f"FROM coupon_types t WHERE {_MAY_BE_TAKEN}")}
@@ -215,6 +217,7 @@ _SPENT_ON_SQLITE = tuple(for_sqlite(text) for text in (_CLAIM, _log(*_SPEND_LOG,
 # before anything is counted.
 @hot_statement(
     REDEEM,
+    tenant=2,
     postgresql=f"""
     WITH held AS (SELECT id FROM coupon_codes WHERE {_IS_HELD}),
         used AS ({_COUNT.format(after="FROM held", condition=_HAS_ROOM, **_ALL)}),

@@ -192,7 +192,7 @@ async def advance(
         raise LeaseLost
 
 
-@hot_statement("commit later", postgresql="SELECT set_config('synchronous_commit', 'off', true)")
+@hot_statement("commit later", postgresql="SELECT set_config('synchronous_commit', 'off', true)", tenant=None)
 def _commit_later(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
     """SQLite's writer is told when it is given the unit."""
     return ()

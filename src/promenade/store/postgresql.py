@@ -17,13 +17,15 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError, DisconnectionError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
-from sqlalchemy.util import LRUCache, greenlet_spawn
+from sqlalchemy.util import LRUCache
 
 from odata_server.sql.connection import Kept
 from promenade.errors import Unavailable
 from promenade.store.hot import HOT, Undone
+from promenade.store.hot_connections import HotConnections
 from promenade.store.kept import Form, form_of
 from promenade.store.plain_insert import PlainInserts
+from promenade.store.row_security import EVERY_TENANT, NO_TENANT, of_tenant, setting_of, tell
 from promenade.store.tenancy import Params, Scope, acting, guard_dialect
 from promenade.store.unit import Database, Session, Statement, Work, too_expensive
 
@@ -51,6 +53,25 @@ _OVERLOADED = (
     asyncpg.exceptions.InsufficientResourcesError,  # no connections left, disk full
     asyncpg.exceptions.OperatorInterventionError,  # the statement ran out of time
 )
+
+
+_BEGIN_WRITING = "BEGIN ISOLATION LEVEL READ COMMITTED"
+_BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+
+class _Transaction:
+    """A transaction as SQLAlchemy's adapter of the driver ends it; it was begun in one message with its tenant."""
+
+    __slots__ = ("_driver",)
+
+    def __init__(self, driver: asyncpg.Connection) -> None:
+        self._driver = driver
+
+    async def commit(self) -> None:
+        await self._driver.execute("COMMIT")
+
+    async def rollback(self) -> None:
+        await self._driver.execute("ROLLBACK")
 
 
 class _PostgresqlSession(Session):
@@ -90,6 +111,7 @@ class _PostgresqlSession(Session):
 
     async def _run(self, statement: Executable, params: Any) -> Any:
         options = {"compiled_cache": self._system_cache} if self.scope.system else None
+        await self._driven()
         with acting(self.scope):
             try:
                 async with self._limited():
@@ -148,18 +170,26 @@ class _PostgresqlSession(Session):
         """The driver's connection, its transaction begun; SQLAlchemy is told, for it is to commit it."""
         if self._driver is None:
             adapted: Any = (await self._connection.get_raw_connection()).dbapi_connection
-            if not self._connection.in_transaction():
-                await self._connection.begin()
-            if adapted._transaction is None:
-                await adapted._start_transaction()
-            self._driver = adapted.driver_connection
+            await self._connection.begin()
+            driver = adapted.driver_connection
+            # Before it has begun: what is interrupted in between is rolled back, too.
+            adapted._transaction = _Transaction(driver)
+            begin = _BEGIN_READING if adapted.readonly else _BEGIN_WRITING
+            await driver.execute(f"{begin}; {tell(setting_of(self.scope), local=True)}")
+            self._driver = driver
         return self._driver
 
     async def hot(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
-        text = HOT[name].postgresql
+        statement = HOT[name]
+        text = statement.postgresql
         async with self._driving(text) as driver:
             try:
-                return cast("Sequence[Sequence[Any]]", await driver.fetch(text, *params))
+                if statement.across:
+                    await driver.execute(tell(EVERY_TENANT, local=True))
+                found = cast("Sequence[Sequence[Any]]", await driver.fetch(text, *params))
+                if statement.across:
+                    await driver.execute(tell(setting_of(self.scope), local=True))
+                return found
             except asyncpg.DivisionByZeroError as error:
                 self._failure = DBAPIError(text, None, error)
                 raise Undone(name) from error
@@ -212,8 +242,7 @@ class PostgresqlDatabase(Database):
         self._reading = self._engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         self._system_cache: Any = LRUCache(500)
         self._inserts = PlainInserts(self._engine.dialect)
-        self._hot_pool: asyncpg.Pool | None = None
-        self._opening_hot_pool = asyncio.Lock()
+        self._hot = HotConnections(self._connect_bare, HOT_CONNECTIONS)
 
     @classmethod
     async def open(cls, url: str, *, waiting_max: int, seconds_max: float) -> PostgresqlDatabase:
@@ -242,55 +271,38 @@ class PostgresqlDatabase(Database):
 
         return engine
 
-    async def _open_hot_pool(self) -> asyncpg.Pool:
-        """The pool for hot statements: commits asynchronously, is handed back without a reset."""
-        if self._hot_pool is None:
-            async with self._opening_hot_pool:
-                if self._hot_pool is None:
-                    self._hot_pool = await asyncpg.create_pool(
-                        self._parsed.set(drivername="postgresql").render_as_string(hide_password=False),
-                        min_size=0,
-                        max_size=HOT_CONNECTIONS,
-                        timeout=CONNECT_SECONDS,
-                        max_cached_statement_lifetime=0,
-                        reset=_keep,
-                        server_settings=self._settings | {"synchronous_commit": "off"},
-                    )
-        return self._hot_pool
+    async def _connect_bare(self) -> asyncpg.Connection:
+        """One more connection for hot statements."""
+        return await asyncpg.connect(
+            self._parsed.set(drivername="postgresql").render_as_string(hide_password=False),
+            timeout=CONNECT_SECONDS,
+            max_cached_statement_lifetime=0,
+            server_settings=self._settings,
+        )
 
     async def hot(self, name: str, params: tuple[Any, ...], *, durable: bool = False) -> Sequence[Sequence[Any]]:
-        run = self._hot_synced if durable else self._hot_once
         with self._place():
             try:
-                return await run(name, params)
+                return await self._hot_once(name, params, durable)
             except (*_UNDONE, *_BROKEN, *_OVERLOADED) as error:
                 if not isinstance(error, (*_UNDONE, ConnectionRefusedError)):
                     raise _unavailable(error) from error
             try:
-                return await run(name, params)
+                return await self._hot_once(name, params, durable)
             except (*_UNDONE, *_BROKEN, *_OVERLOADED) as error:
                 raise _unavailable(error) from error
 
-    async def _hot_synced(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
-        """A transaction of its own that is on the disk when it is answered, on a connection of the units of work."""
+    async def _hot_once(self, name: str, params: tuple[Any, ...], durable: bool) -> Sequence[Sequence[Any]]:
+        statement = HOT[name]
+        if statement.tenant is not None:
+            setting = of_tenant(params[statement.tenant - 1])
+        else:
+            setting = EVERY_TENANT if statement.across else NO_TENANT
+        # No time limit of its own: that would cost a task each, and the statements before it are limited.
         try:
-            held = await self._engine.raw_connection()
-        except (DBAPIError, PoolTimeoutError) as error:
-            raise _driver_error(error) from error
-        driver: Any = held.driver_connection
-        try:
-            # Nobody has begun a transaction: the statement is one, in one round trip.
-            return cast("Sequence[Sequence[Any]]", await driver.fetch(HOT[name].postgresql, *params))
+            return await self._hot.fetch(statement.postgresql, params, (setting, durable))
         except asyncpg.DivisionByZeroError as error:
             raise Undone(name) from error
-        finally:
-            await greenlet_spawn(held.close)
-
-    async def _hot_once(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
-        pool = self._hot_pool or await self._open_hot_pool()
-        # No time limit of its own: that would cost a task each, and the statements before it are limited.
-        async with pool.acquire() as connection:
-            return cast("Sequence[Sequence[Any]]", await connection.fetch(HOT[name].postgresql, *params))
 
     async def _write(self, work: Work[T], scope: Scope, durable: bool) -> T:
         return await self._unit(self._engine, work, scope)
@@ -333,20 +345,14 @@ class PostgresqlDatabase(Database):
     async def ping(self) -> None:
         try:
             async with asyncio.timeout(PING_SECONDS):
-                await self._hot_once("ping", ())
+                await self._hot.fetch(HOT["ping"].postgresql, (), None)
         except (*_UNDONE, *_BROKEN, *_OVERLOADED) as error:
             raise _unavailable(error) from error
 
     async def close(self) -> None:
         self._closed = True
-        pool, self._hot_pool = self._hot_pool, None
-        if pool is not None:
-            await pool.close()
+        await self._hot.close()
         await self._engine.dispose()
-
-
-async def _keep(_connection: Any) -> None:
-    """Hot connections hold no state that a reset would clear."""
 
 
 def _driver_error(error: BaseException) -> BaseException:

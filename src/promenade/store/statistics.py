@@ -19,7 +19,9 @@ __all__ = ["learn_growth", "planned_rows"]
 
 
 @hot_statement(
-    "planned rows", postgresql="SELECT reltuples::bigint FROM pg_class WHERE oid = to_regclass($1::varchar::text)"
+    "planned rows",
+    postgresql="SELECT reltuples::bigint FROM pg_class WHERE oid = to_regclass($1::varchar::text)",
+    tenant=None,
 )
 def _planned_rows(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
     return []
@@ -39,6 +41,7 @@ async def learn_growth(session: Session, set_names: Sequence[str], rows: int) ->
     for set_name in set_names:
         name = f"analyze {set_name}"
         if name not in HOT:
-            # Who is at it already, in another transaction, must not be waited for.
-            HOT[name] = HotStatement(f"ANALYZE (SKIP_LOCKED) {table(set_name).name}", _planned_rows)
+            # Who is at it already, in another transaction, must not be waited for. Who may not do it, before
+            # PostgreSQL 17 whoever does not own the table, is warned by the server and goes on.
+            HOT[name] = HotStatement(f"ANALYZE (SKIP_LOCKED) {table(set_name).name}", _planned_rows, tenant=None)
         await session.hot(name, ())

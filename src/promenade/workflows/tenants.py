@@ -38,6 +38,8 @@ async def create_tenant(
     """
     if not tenant_id.strip() or len(tenant_id) > 36:
         raise Invalid("BAD_TENANT_ID", "A tenant ID has 1 to 36 characters.", "tenantId")
+    if tenant_id == "*":
+        raise Invalid("BAD_TENANT_ID", "A tenant cannot be called *, which stands for all of them.", "tenantId")
     values = {"name": tenant_id, **_parsed(settings)}
     row: dict[str, Any] = {field.name: field.default for field in _SETTINGS.values() if field.default is not None}
     row |= {"tenant_id": tenant_id, "created_at": at, "created_by": user, "modified_at": at, "modified_by": user}

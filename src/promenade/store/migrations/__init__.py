@@ -22,9 +22,10 @@ from alembic.script import ScriptDirectory
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 
+from promenade.store.row_security import EVERY_TENANT, tell
 from promenade.store.schema import metadata
 
-__all__ = ["current", "differences", "head", "upgrade"]
+__all__ = ["current", "differences", "head", "in_transaction", "upgrade"]
 
 T = TypeVar("T")
 
@@ -37,12 +38,12 @@ def upgrade(url: str) -> None:
     Raises ValueError for another kind of URL, LookupError when a newer version of the program has upgraded it
     already, and what the driver raises when the database does not answer.
     """
-    _run(url, _upgrade)
+    in_transaction(url, _upgrade)
 
 
 def current(url: str) -> str | None:
     """The revision of the database at ``url``; None: it has no tables yet."""
-    return _run(url, lambda connection: MigrationContext.configure(connection).get_current_revision())
+    return in_transaction(url, lambda connection: MigrationContext.configure(connection).get_current_revision())
 
 
 def head() -> str:
@@ -55,7 +56,7 @@ def head() -> str:
 
 def differences(url: str) -> Sequence[Any]:
     """What Alembic finds that the database at ``url`` and the model do not agree on; empty: they agree."""
-    return _run(
+    return in_transaction(
         url,
         lambda connection: compare_metadata(
             MigrationContext.configure(connection, opts={"compare_server_default": True}), metadata
@@ -78,6 +79,7 @@ def _config() -> Config:
 def _upgrade(connection: sa.Connection) -> None:
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+        connection.exec_driver_sql(tell(EVERY_TENANT, local=True))  # a step may have to change rows
     scripts = _scripts()
     found = MigrationContext.configure(connection).get_current_revision()
     if found is not None and found not in {step.revision for step in scripts.walk_revisions()}:
@@ -89,8 +91,11 @@ def _upgrade(connection: sa.Connection) -> None:
         steps.run_migrations()
 
 
-def _run(url: str, work: Callable[[sa.Connection], T]) -> T:
-    """Run ``work`` in one transaction of a connection of its own."""
+def in_transaction(url: str, work: Callable[[sa.Connection], T]) -> T:
+    """Run ``work`` in one transaction of a connection of its own.
+
+    Raises ValueError for another kind of URL, and what the driver raises.
+    """
     if url.startswith("sqlite"):
         return _run_sqlite(url, work)
     if url.startswith("postgres"):

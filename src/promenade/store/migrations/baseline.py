@@ -13,6 +13,7 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlalchemy.schema import CreateIndex, CreateTable
 
+from promenade.store.row_security import policies
 from promenade.store.schema import metadata
 
 __all__ = ["DIALECTS", "render", "write"]
@@ -23,7 +24,7 @@ _BETWEEN = ";\n\n"
 
 
 def render(dialect_name: str) -> str:
-    """All CREATE statements of the model for ``sqlite`` or ``postgresql``, referred tables first."""
+    """All statements that make the model's tables on ``sqlite`` or ``postgresql``, referred tables first."""
     return _BETWEEN.join(_statements(sa.make_url(DIALECTS[dialect_name]).get_dialect()())) + ";\n"
 
 
@@ -33,6 +34,8 @@ def _statements(dialect: sa.Dialect) -> Iterator[str]:
         yield "\n".join(line.rstrip() for line in create.splitlines())
         for index in sorted(table.indexes, key=lambda index: str(index.name)):
             yield str(CreateIndex(index).compile(dialect=dialect)).strip()
+        if dialect.name == "postgresql":
+            yield from policies(table)
 
 
 def write() -> None:

@@ -27,7 +27,7 @@ from promenade.store.tenants import insert_tenant
 from promenade.store.unit import Session
 from promenade.workflows.tenants import create_tenant
 from tests.kit.api_client import SECRET, ApiClient
-from tests.kit.databases import DIALECTS, Databases
+from tests.kit.databases import DIALECTS, Databases, past_the_wall
 from tests.kit.service import Service
 from tests.web.conftest import run
 
@@ -74,7 +74,7 @@ def ask(database_url: str, statement: str) -> list[tuple[Any, ...]]:
     if not database_url.startswith("sqlite"):
 
         async def fetched() -> list[tuple[Any, ...]]:
-            connection = await asyncpg.connect(database_url)
+            connection = await asyncpg.connect(past_the_wall(database_url))
             try:
                 return [tuple(row) for row in await connection.fetch(statement)]
             finally:

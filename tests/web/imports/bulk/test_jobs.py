@@ -11,6 +11,7 @@ import asyncpg
 import pytest
 from sqlalchemy.engine import make_url
 
+from tests.kit.databases import past_the_wall
 from tests.web.conftest import run
 from tests.web.imports.bulk.conftest import NOTHING, ODATA, Bulk, accepted, ask, problem
 
@@ -20,7 +21,7 @@ def change(database_url: str, *statements: str) -> None:
     if not database_url.startswith("sqlite"):
 
         async def carried_out() -> None:
-            connection = await asyncpg.connect(database_url)
+            connection = await asyncpg.connect(past_the_wall(database_url))
             try:
                 for statement in statements:
                     await connection.execute(statement)

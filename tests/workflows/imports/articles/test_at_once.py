@@ -24,6 +24,7 @@ from promenade.workflows.evaluate import simulate
 from promenade.workflows.imports.articles import ArticleImporter
 from promenade.workflows.imports.importing import NumberedRow, Portion
 from promenade.workflows.imports.rows import EntityImporter
+from tests.kit.databases import past_the_wall
 from tests.workflows.test_evaluate import OFF, PROMOTION, TENANT, a_context, author, basket, percent_off
 from tests.workflows.test_evaluate import uuid as known
 
@@ -78,7 +79,7 @@ async def test_single_creates_at_the_same_time_are_met(database: Database, seed:
 async def test_an_article_that_is_being_made_is_waited_for(
     database_url: str, database: Database, ending: str, dialect: str
 ) -> None:
-    maker, looker = await asyncpg.connect(database_url), await asyncpg.connect(database_url)
+    maker, looker = [await asyncpg.connect(past_the_wall(database_url)) for _ in range(2)]
     try:
         await maker.execute("BEGIN")
         await maker.execute(

@@ -7,6 +7,7 @@ import pytest
 
 from promenade.store.hot import HOT
 from promenade.store.unit import Database
+from tests.kit.databases import past_the_wall
 
 FIND = HOT["find articles"].postgresql
 ROWS = """
@@ -21,7 +22,7 @@ ROWS = """
 async def test_articles_are_found_by_their_numbers_however_many_there_are(
     database_url: str, database: Database, dialect: str, others: int
 ) -> None:
-    connection = await asyncpg.connect(database_url)
+    connection = await asyncpg.connect(past_the_wall(database_url))
     try:
         await connection.execute("SET plan_cache_mode = force_generic_plan")
         await connection.execute("SET enable_sort = off")

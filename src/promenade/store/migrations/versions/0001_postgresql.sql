@@ -19,6 +19,14 @@ CREATE TABLE article_groups (
 
 CREATE INDEX ix_article_groups__parent_id ON article_groups (tenant_id, parent_id);
 
+ALTER TABLE article_groups ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE article_groups FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON article_groups
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE article_import_jobs (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -37,6 +45,14 @@ CREATE TABLE article_import_jobs (
 	CONSTRAINT pk_article_import_jobs__key PRIMARY KEY (tenant_id, id)
 );
 
+ALTER TABLE article_import_jobs ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE article_import_jobs FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON article_import_jobs
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE audit_logs (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -54,6 +70,14 @@ CREATE TABLE audit_logs (
 CREATE INDEX ix_audit_logs__entity_type_entity_id_timestamp ON audit_logs (tenant_id, entity_type, entity_id, timestamp);
 
 CREATE INDEX ix_audit_logs__timestamp ON audit_logs (tenant_id, timestamp);
+
+ALTER TABLE audit_logs ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE audit_logs FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON audit_logs
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE budgets (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -80,6 +104,14 @@ CREATE TABLE budgets (
 );
 
 CREATE INDEX ix_budgets__status_valid_to ON budgets (tenant_id, status, valid_to);
+
+ALTER TABLE budgets ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE budgets FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON budgets
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE calculation_logs (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -121,6 +153,14 @@ CREATE INDEX ix_calculation_logs__origin_transaction_id_transaction_counter ON c
 
 CREATE INDEX ix_calculation_logs__pos_group_id ON calculation_logs (tenant_id, pos_group_id);
 
+ALTER TABLE calculation_logs ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE calculation_logs FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON calculation_logs
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE catalogue_changes (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	kind VARCHAR(30) COLLATE "C" NOT NULL,
@@ -130,6 +170,14 @@ CREATE TABLE catalogue_changes (
 	CONSTRAINT pk_catalogue_changes__key PRIMARY KEY (tenant_id, kind, version, entity_id)
 );
 
+ALTER TABLE catalogue_changes ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE catalogue_changes FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON catalogue_changes
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE catalogue_versions (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	promotions BIGINT NOT NULL,
@@ -137,6 +185,14 @@ CREATE TABLE catalogue_versions (
 	changed_at TIMESTAMP WITH TIME ZONE,
 	CONSTRAINT pk_catalogue_versions__key PRIMARY KEY (tenant_id)
 );
+
+ALTER TABLE catalogue_versions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE catalogue_versions FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON catalogue_versions
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE clients (
 	client_id VARCHAR(100) COLLATE "C" NOT NULL,
@@ -176,6 +232,14 @@ CREATE TABLE confirmations (
 	CONSTRAINT pk_confirmations__key PRIMARY KEY (tenant_id, origin, transaction_id)
 );
 
+ALTER TABLE confirmations ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE confirmations FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON confirmations
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE coupon_claims (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	coupon_code_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -193,6 +257,14 @@ CREATE TABLE coupon_claims (
 
 CREATE INDEX ix_coupon_claims__transaction ON coupon_claims (tenant_id, origin, transaction_id);
 
+ALTER TABLE coupon_claims ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE coupon_claims FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON coupon_claims
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE coupon_reservations (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -209,6 +281,14 @@ CREATE TABLE coupon_reservations (
 );
 
 CREATE INDEX ix_coupon_reservations__live ON coupon_reservations (tenant_id, coupon_type_id, state, reserved_until);
+
+ALTER TABLE coupon_reservations ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE coupon_reservations FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON coupon_reservations
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE coupon_types (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -240,6 +320,14 @@ CREATE TABLE coupon_types (
 	CONSTRAINT uq_coupon_types__generic_code UNIQUE (tenant_id, generic_code)
 );
 
+ALTER TABLE coupon_types ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE coupon_types FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON coupon_types
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE coupon_usage (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	coupon_type_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -248,6 +336,14 @@ CREATE TABLE coupon_usage (
 	CONSTRAINT pk_coupon_usage__key PRIMARY KEY (tenant_id, coupon_type_id, customer_id),
 	CONSTRAINT ck_coupon_usage__count CHECK (count >= 0)
 );
+
+ALTER TABLE coupon_usage ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE coupon_usage FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON coupon_usage
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -263,6 +359,14 @@ CREATE TABLE drafts (
 
 CREATE INDEX ix_drafts__changed_at ON drafts (tenant_id, changed_at);
 
+ALTER TABLE drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE forecast_customers (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	forecast_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -270,6 +374,14 @@ CREATE TABLE forecast_customers (
 	sales INTEGER NOT NULL,
 	CONSTRAINT pk_forecast_customers__key PRIMARY KEY (tenant_id, forecast_id, customer_id)
 );
+
+ALTER TABLE forecast_customers ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE forecast_customers FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON forecast_customers
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE forecast_jobs (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -287,6 +399,14 @@ CREATE TABLE forecast_jobs (
 	CONSTRAINT pk_forecast_jobs__key PRIMARY KEY (tenant_id, forecast_id),
 	CONSTRAINT uq_forecast_jobs__slot UNIQUE (tenant_id, slot)
 );
+
+ALTER TABLE forecast_jobs ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE forecast_jobs FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON forecast_jobs
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE import_jobs (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -316,6 +436,14 @@ CREATE INDEX ix_import_jobs__completed_at ON import_jobs (tenant_id, completed_a
 
 CREATE INDEX ix_import_jobs__status_created_at ON import_jobs (tenant_id, status, created_at);
 
+ALTER TABLE import_jobs ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE import_jobs FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON import_jobs
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE import_keys (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	scope VARCHAR(20) COLLATE "C" NOT NULL,
@@ -327,6 +455,14 @@ CREATE TABLE import_keys (
 );
 
 CREATE INDEX ix_import_keys__seen ON import_keys (seen_at);
+
+ALTER TABLE import_keys ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE import_keys FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON import_keys
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE import_parts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -341,6 +477,14 @@ CREATE TABLE import_parts (
 );
 
 CREATE INDEX ix_import_parts__received ON import_parts (received_at);
+
+ALTER TABLE import_parts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE import_parts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON import_parts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE import_work (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -360,6 +504,14 @@ CREATE INDEX ix_import_work__due ON import_work (due_at);
 
 CREATE INDEX ix_import_work__source ON import_work (tenant_id, source);
 
+ALTER TABLE import_work ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE import_work FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON import_work
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE instances (
 	instance_id VARCHAR(36) COLLATE "C" NOT NULL,
 	edition VARCHAR(20) COLLATE "C" NOT NULL,
@@ -375,6 +527,14 @@ CREATE TABLE issue_windows (
 	CONSTRAINT pk_issue_windows__key PRIMARY KEY (tenant_id)
 );
 
+ALTER TABLE issue_windows ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE issue_windows FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON issue_windows
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE iteration_counters (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	origin VARCHAR(36) COLLATE "C" NOT NULL,
@@ -382,6 +542,14 @@ CREATE TABLE iteration_counters (
 	last_counter INTEGER NOT NULL,
 	CONSTRAINT pk_iteration_counters__key PRIMARY KEY (tenant_id, origin, transaction_id)
 );
+
+ALTER TABLE iteration_counters ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE iteration_counters FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON iteration_counters
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE iterations (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -402,6 +570,14 @@ CREATE INDEX ix_iterations__condemned ON iterations (created_at) WHERE transacti
 
 CREATE INDEX ix_iterations__created_at ON iterations (created_at);
 
+ALTER TABLE iterations ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE iterations FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON iterations
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE local_store (
 	name VARCHAR(10) COLLATE "C" NOT NULL,
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -420,6 +596,14 @@ CREATE TABLE loyalty_balances (
 	updated_at TIMESTAMP WITH TIME ZONE,
 	CONSTRAINT pk_loyalty_balances__key PRIMARY KEY (tenant_id, customer_id)
 );
+
+ALTER TABLE loyalty_balances ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE loyalty_balances FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON loyalty_balances
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE loyalty_transactions (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -443,6 +627,14 @@ CREATE TABLE loyalty_transactions (
 
 CREATE INDEX ix_loyalty_transactions__customer_id_awarded_at ON loyalty_transactions (tenant_id, customer_id, awarded_at);
 
+ALTER TABLE loyalty_transactions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE loyalty_transactions FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON loyalty_transactions
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE mutual_exclusion_groups (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -458,6 +650,14 @@ CREATE TABLE mutual_exclusion_groups (
 	CONSTRAINT pk_mutual_exclusion_groups__key PRIMARY KEY (tenant_id, id),
 	CONSTRAINT uq_mutual_exclusion_groups__code UNIQUE (tenant_id, code)
 );
+
+ALTER TABLE mutual_exclusion_groups ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE mutual_exclusion_groups FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON mutual_exclusion_groups
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE notification_logs (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -490,6 +690,14 @@ CREATE INDEX ix_notification_logs__status_created_at ON notification_logs (tenan
 
 CREATE INDEX ix_notification_logs__subscription_id_created_at ON notification_logs (tenant_id, subscription_id, created_at);
 
+ALTER TABLE notification_logs ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification_logs FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON notification_logs
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE outbox_events (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -505,6 +713,14 @@ CREATE INDEX ix_outbox_events__created ON outbox_events (tenant_id, created_at, 
 
 CREATE INDEX ix_outbox_events__waiting ON outbox_events (created_at, id) WHERE dispatched_at IS NULL;
 
+ALTER TABLE outbox_events ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE outbox_events FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON outbox_events
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE pilot_tallies (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -514,6 +730,14 @@ CREATE TABLE pilot_tallies (
 	sums BYTEA NOT NULL,
 	CONSTRAINT pk_pilot_tallies__key PRIMARY KEY (tenant_id, promotion_id)
 );
+
+ALTER TABLE pilot_tallies ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE pilot_tallies FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON pilot_tallies
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE pos_groups (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -538,6 +762,14 @@ CREATE TABLE pos_groups (
 
 CREATE INDEX ix_pos_groups__parent_id ON pos_groups (tenant_id, parent_id);
 
+ALTER TABLE pos_groups ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE pos_groups FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON pos_groups
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE priority_groups (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -554,6 +786,14 @@ CREATE TABLE priority_groups (
 	CONSTRAINT uq_priority_groups__code UNIQUE (tenant_id, code)
 );
 
+ALTER TABLE priority_groups ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE priority_groups FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON priority_groups
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE promotion_definitions (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	hash VARCHAR(64) COLLATE "C" NOT NULL,
@@ -561,6 +801,14 @@ CREATE TABLE promotion_definitions (
 	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	CONSTRAINT pk_promotion_definitions__key PRIMARY KEY (tenant_id, hash)
 );
+
+ALTER TABLE promotion_definitions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_definitions FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_definitions
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE promotion_forecasts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -594,6 +842,14 @@ CREATE INDEX ix_promotion_forecasts__created_at ON promotion_forecasts (tenant_i
 
 CREATE INDEX ix_promotion_forecasts__promotion_id_created_at ON promotion_forecasts (tenant_id, promotion_id, created_at);
 
+ALTER TABLE promotion_forecasts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_forecasts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_forecasts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE promotion_usage (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -602,6 +858,14 @@ CREATE TABLE promotion_usage (
 	CONSTRAINT pk_promotion_usage__key PRIMARY KEY (tenant_id, promotion_id, customer_id),
 	CONSTRAINT ck_promotion_usage__count CHECK (count >= 0)
 );
+
+ALTER TABLE promotion_usage ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_usage FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_usage
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE raw_payloads (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -624,6 +888,14 @@ CREATE INDEX ix_raw_payloads__job_id ON raw_payloads (tenant_id, job_id);
 CREATE INDEX ix_raw_payloads__message_id ON raw_payloads (tenant_id, message_id);
 
 CREATE INDEX ix_raw_payloads__received_at ON raw_payloads (tenant_id, received_at);
+
+ALTER TABLE raw_payloads ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE raw_payloads FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON raw_payloads
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE redemption_logs (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -648,6 +920,14 @@ CREATE INDEX ix_redemption_logs__coupon_code_id_occurred_at ON redemption_logs (
 CREATE INDEX ix_redemption_logs__coupon_type_id_action ON redemption_logs (tenant_id, coupon_type_id, action);
 
 CREATE INDEX ix_redemption_logs__transaction_id ON redemption_logs (tenant_id, transaction_id);
+
+ALTER TABLE redemption_logs ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE redemption_logs FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON redemption_logs
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE side_effect_jobs (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -675,6 +955,14 @@ CREATE TABLE side_effect_jobs (
 );
 
 CREATE INDEX ix_side_effect_jobs__due ON side_effect_jobs (status, due_at);
+
+ALTER TABLE side_effect_jobs ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE side_effect_jobs FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON side_effect_jobs
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE signing_keys (
 	kid VARCHAR(64) COLLATE "C" NOT NULL,
@@ -704,6 +992,14 @@ CREATE TABLE stakeholders (
 	CONSTRAINT uq_stakeholders__code UNIQUE (tenant_id, code)
 );
 
+ALTER TABLE stakeholders ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE stakeholders FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON stakeholders
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE store_shares (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	deployment_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -723,6 +1019,14 @@ CREATE TABLE store_shares (
 CREATE INDEX ix_store_shares__entity ON store_shares (tenant_id, kind, entity_id);
 
 CREATE INDEX ix_store_shares__expiry ON store_shares (expires_at);
+
+ALTER TABLE store_shares ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE store_shares FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON store_shares
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE sync_link (
 	name VARCHAR(10) COLLATE "C" NOT NULL,
@@ -753,6 +1057,14 @@ CREATE TABLE sync_pages (
 	CONSTRAINT pk_sync_pages__key PRIMARY KEY (tenant_id, page)
 );
 
+ALTER TABLE sync_pages ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE sync_pages FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON sync_pages
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE sync_uploads (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	number BIGINT NOT NULL,
@@ -767,6 +1079,14 @@ CREATE TABLE sync_uploads (
 	CONSTRAINT pk_sync_uploads__key PRIMARY KEY (tenant_id, number),
 	CONSTRAINT uq_sync_uploads__subject UNIQUE (tenant_id, kind, subject_id)
 );
+
+ALTER TABLE sync_uploads ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE sync_uploads FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON sync_uploads
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE tenants (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -811,6 +1131,14 @@ CREATE TABLE webhook_queue (
 
 CREATE INDEX ix_webhook_queue__lane ON webhook_queue (lane, due_at);
 
+ALTER TABLE webhook_queue ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE webhook_queue FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON webhook_queue
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE webhook_subscriptions (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -831,6 +1159,14 @@ CREATE TABLE webhook_subscriptions (
 	version INTEGER DEFAULT '1' NOT NULL,
 	CONSTRAINT pk_webhook_subscriptions__key PRIMARY KEY (tenant_id, id)
 );
+
+ALTER TABLE webhook_subscriptions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE webhook_subscriptions FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON webhook_subscriptions
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE article_groups_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -858,6 +1194,14 @@ CREATE INDEX ix_article_groups_drafts__draft ON article_groups_drafts (tenant_id
 
 CREATE INDEX ix_article_groups_drafts__owner ON article_groups_drafts (tenant_id, draft_owner);
 
+ALTER TABLE article_groups_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE article_groups_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON article_groups_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE article_import_job_items (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -875,6 +1219,14 @@ CREATE TABLE article_import_job_items (
 );
 
 CREATE INDEX ix_article_import_job_items__job_id ON article_import_job_items (tenant_id, job_id);
+
+ALTER TABLE article_import_job_items ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE article_import_job_items FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON article_import_job_items
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE articles (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -910,6 +1262,14 @@ CREATE INDEX ix_articles__article_group_key ON articles (tenant_id, article_grou
 
 CREATE INDEX ix_articles__ean ON articles (tenant_id, ean);
 
+ALTER TABLE articles ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE articles FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON articles
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE articles_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -944,6 +1304,14 @@ CREATE INDEX ix_articles_drafts__draft ON articles_drafts (tenant_id, draft_uuid
 
 CREATE INDEX ix_articles_drafts__owner ON articles_drafts (tenant_id, draft_owner);
 
+ALTER TABLE articles_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE articles_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON articles_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE budget_consumptions (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -968,6 +1336,14 @@ CREATE TABLE budget_consumptions (
 
 CREATE INDEX ix_budget_consumptions__origin_transaction_id ON budget_consumptions (tenant_id, origin, transaction_id);
 
+ALTER TABLE budget_consumptions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE budget_consumptions FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON budget_consumptions
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE budget_notifications (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -985,6 +1361,14 @@ CREATE TABLE budget_notifications (
 	CONSTRAINT fk_budget_notifications__budget_id FOREIGN KEY(tenant_id, budget_id) REFERENCES budgets (tenant_id, id),
 	CONSTRAINT uq_budget_notifications__budget_id_threshold_percentage UNIQUE (tenant_id, budget_id, threshold_percentage)
 );
+
+ALTER TABLE budget_notifications ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE budget_notifications FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON budget_notifications
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE budget_stakeholders (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1006,6 +1390,14 @@ CREATE TABLE budget_stakeholders (
 );
 
 CREATE INDEX ix_budget_stakeholders__stakeholder_id ON budget_stakeholders (tenant_id, stakeholder_id);
+
+ALTER TABLE budget_stakeholders ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE budget_stakeholders FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON budget_stakeholders
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE budgets_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1037,6 +1429,14 @@ CREATE INDEX ix_budgets_drafts__draft ON budgets_drafts (tenant_id, draft_uuid);
 
 CREATE INDEX ix_budgets_drafts__owner ON budgets_drafts (tenant_id, draft_owner);
 
+ALTER TABLE budgets_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE budgets_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON budgets_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE calculation_configs_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1061,6 +1461,14 @@ CREATE INDEX ix_calculation_configs_drafts__draft ON calculation_configs_drafts 
 
 CREATE INDEX ix_calculation_configs_drafts__parent ON calculation_configs_drafts (tenant_id, promotion_id);
 
+ALTER TABLE calculation_configs_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE calculation_configs_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON calculation_configs_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE calculation_log_items (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1083,6 +1491,14 @@ CREATE TABLE calculation_log_items (
 	CONSTRAINT fk_calculation_log_items__log_id FOREIGN KEY(tenant_id, log_id) REFERENCES calculation_logs (tenant_id, id) ON DELETE CASCADE,
 	CONSTRAINT uq_calculation_log_items__log_id_line_reference UNIQUE (tenant_id, log_id, line_reference)
 );
+
+ALTER TABLE calculation_log_items ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE calculation_log_items FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON calculation_log_items
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE calculation_log_promotions (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1110,6 +1526,14 @@ CREATE INDEX ix_calculation_log_promotions__log_id ON calculation_log_promotions
 
 CREATE INDEX ix_calculation_log_promotions__promotion_id_log_id ON calculation_log_promotions (tenant_id, promotion_id, log_id);
 
+ALTER TABLE calculation_log_promotions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE calculation_log_promotions FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON calculation_log_promotions
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE campaign_pos_groups_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1131,6 +1555,14 @@ CREATE TABLE campaign_pos_groups_drafts (
 CREATE INDEX ix_campaign_pos_groups_drafts__draft ON campaign_pos_groups_drafts (tenant_id, draft_uuid);
 
 CREATE INDEX ix_campaign_pos_groups_drafts__parent ON campaign_pos_groups_drafts (tenant_id, campaign_id);
+
+ALTER TABLE campaign_pos_groups_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE campaign_pos_groups_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON campaign_pos_groups_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE campaigns (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1163,6 +1595,14 @@ CREATE INDEX ix_campaigns__primary_contact_id ON campaigns (tenant_id, primary_c
 
 CREATE INDEX ix_campaigns__status_end_at ON campaigns (tenant_id, status, end_at);
 
+ALTER TABLE campaigns ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE campaigns FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON campaigns
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE campaigns_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1194,6 +1634,14 @@ CREATE INDEX ix_campaigns_drafts__draft ON campaigns_drafts (tenant_id, draft_uu
 
 CREATE INDEX ix_campaigns_drafts__owner ON campaigns_drafts (tenant_id, draft_owner);
 
+ALTER TABLE campaigns_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE campaigns_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON campaigns_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE control_pos_groups_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1215,6 +1663,14 @@ CREATE TABLE control_pos_groups_drafts (
 CREATE INDEX ix_control_pos_groups_drafts__draft ON control_pos_groups_drafts (tenant_id, draft_uuid);
 
 CREATE INDEX ix_control_pos_groups_drafts__parent ON control_pos_groups_drafts (tenant_id, config_id);
+
+ALTER TABLE control_pos_groups_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE control_pos_groups_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON control_pos_groups_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE coupon_code_batches (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1240,6 +1696,14 @@ CREATE INDEX ix_coupon_code_batches__coupon_type_id ON coupon_code_batches (tena
 
 CREATE INDEX ix_coupon_code_batches__status_modified_at ON coupon_code_batches (tenant_id, status, modified_at);
 
+ALTER TABLE coupon_code_batches ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE coupon_code_batches FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON coupon_code_batches
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE coupon_code_configurations (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1260,6 +1724,14 @@ CREATE TABLE coupon_code_configurations (
 	CONSTRAINT fk_coupon_code_configurations__coupon_type_id FOREIGN KEY(tenant_id, coupon_type_id) REFERENCES coupon_types (tenant_id, id),
 	CONSTRAINT uq_coupon_code_configurations__coupon_type_id UNIQUE (tenant_id, coupon_type_id)
 );
+
+ALTER TABLE coupon_code_configurations ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE coupon_code_configurations FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON coupon_code_configurations
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE coupon_codes (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1305,6 +1777,14 @@ CREATE INDEX ix_coupon_codes__status_reserved_until ON coupon_codes (tenant_id, 
 
 CREATE INDEX ix_coupon_codes__status_valid_until ON coupon_codes (tenant_id, status, valid_until);
 
+ALTER TABLE coupon_codes ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE coupon_codes FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON coupon_codes
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE coupon_refill_schedules (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1327,6 +1807,14 @@ CREATE TABLE coupon_refill_schedules (
 );
 
 CREATE INDEX ix_coupon_refill_schedules__coupon_type_id ON coupon_refill_schedules (tenant_id, coupon_type_id);
+
+ALTER TABLE coupon_refill_schedules ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE coupon_refill_schedules FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON coupon_refill_schedules
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE coupon_types_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1361,6 +1849,14 @@ CREATE INDEX ix_coupon_types_drafts__draft ON coupon_types_drafts (tenant_id, dr
 
 CREATE INDEX ix_coupon_types_drafts__owner ON coupon_types_drafts (tenant_id, draft_owner);
 
+ALTER TABLE coupon_types_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE coupon_types_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON coupon_types_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE import_job_errors (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1380,6 +1876,14 @@ CREATE TABLE import_job_errors (
 );
 
 CREATE INDEX ix_import_job_errors__job_id_row_number ON import_job_errors (tenant_id, job_id, row_number);
+
+ALTER TABLE import_job_errors ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE import_job_errors FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON import_job_errors
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE local_deployments (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1405,6 +1909,14 @@ CREATE TABLE local_deployments (
 
 CREATE INDEX ix_local_deployments__pos_group_id ON local_deployments (tenant_id, pos_group_id);
 
+ALTER TABLE local_deployments ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE local_deployments FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON local_deployments
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE mutual_exclusion_groups_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1429,6 +1941,14 @@ CREATE INDEX ix_mutual_exclusion_groups_drafts__draft ON mutual_exclusion_groups
 
 CREATE INDEX ix_mutual_exclusion_groups_drafts__owner ON mutual_exclusion_groups_drafts (tenant_id, draft_owner);
 
+ALTER TABLE mutual_exclusion_groups_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE mutual_exclusion_groups_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON mutual_exclusion_groups_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE pilot_pos_groups_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1450,6 +1970,14 @@ CREATE TABLE pilot_pos_groups_drafts (
 CREATE INDEX ix_pilot_pos_groups_drafts__draft ON pilot_pos_groups_drafts (tenant_id, draft_uuid);
 
 CREATE INDEX ix_pilot_pos_groups_drafts__parent ON pilot_pos_groups_drafts (tenant_id, config_id);
+
+ALTER TABLE pilot_pos_groups_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE pilot_pos_groups_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON pilot_pos_groups_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE pos_groups_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1479,6 +2007,14 @@ CREATE INDEX ix_pos_groups_drafts__draft ON pos_groups_drafts (tenant_id, draft_
 
 CREATE INDEX ix_pos_groups_drafts__owner ON pos_groups_drafts (tenant_id, draft_owner);
 
+ALTER TABLE pos_groups_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE pos_groups_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON pos_groups_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE priority_groups_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1503,6 +2039,14 @@ CREATE INDEX ix_priority_groups_drafts__draft ON priority_groups_drafts (tenant_
 
 CREATE INDEX ix_priority_groups_drafts__owner ON priority_groups_drafts (tenant_id, draft_owner);
 
+ALTER TABLE priority_groups_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE priority_groups_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON priority_groups_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE promotion_forecast_amounts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1526,6 +2070,14 @@ CREATE TABLE promotion_forecast_amounts (
 	CONSTRAINT fk_promotion_forecast_amounts__forecast_id FOREIGN KEY(tenant_id, forecast_id) REFERENCES promotion_forecasts (tenant_id, id) ON DELETE CASCADE,
 	CONSTRAINT uq_promotion_forecast_amounts__forecast_id_currency UNIQUE (tenant_id, forecast_id, currency)
 );
+
+ALTER TABLE promotion_forecast_amounts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_forecast_amounts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_forecast_amounts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE promotion_forecast_budgets (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1552,6 +2104,14 @@ CREATE TABLE promotion_forecast_budgets (
 
 CREATE INDEX ix_promotion_forecast_budgets__budget_id ON promotion_forecast_budgets (tenant_id, budget_id);
 
+ALTER TABLE promotion_forecast_budgets ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_forecast_budgets FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_forecast_budgets
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE promotion_forecast_displacements (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1574,6 +2134,14 @@ CREATE TABLE promotion_forecast_displacements (
 );
 
 CREATE INDEX ix_promotion_forecast_displacements__forecast_id_currency ON promotion_forecast_displacements (tenant_id, forecast_id, currency);
+
+ALTER TABLE promotion_forecast_displacements ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_forecast_displacements FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_forecast_displacements
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE promotion_pilot_configs_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1602,6 +2170,14 @@ CREATE INDEX ix_promotion_pilot_configs_drafts__draft ON promotion_pilot_configs
 
 CREATE INDEX ix_promotion_pilot_configs_drafts__owner ON promotion_pilot_configs_drafts (tenant_id, draft_owner);
 
+ALTER TABLE promotion_pilot_configs_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_pilot_configs_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_pilot_configs_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE promotion_pos_groups_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1624,6 +2200,14 @@ CREATE INDEX ix_promotion_pos_groups_drafts__draft ON promotion_pos_groups_draft
 
 CREATE INDEX ix_promotion_pos_groups_drafts__parent ON promotion_pos_groups_drafts (tenant_id, promotion_id);
 
+ALTER TABLE promotion_pos_groups_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_pos_groups_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_pos_groups_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE promotion_templates (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1644,6 +2228,14 @@ CREATE TABLE promotion_templates (
 );
 
 CREATE INDEX ix_promotion_templates__priority_group_id ON promotion_templates (tenant_id, priority_group_id);
+
+ALTER TABLE promotion_templates ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_templates FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_templates
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE promotion_templates_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1670,6 +2262,14 @@ CREATE TABLE promotion_templates_drafts (
 CREATE INDEX ix_promotion_templates_drafts__draft ON promotion_templates_drafts (tenant_id, draft_uuid);
 
 CREATE INDEX ix_promotion_templates_drafts__owner ON promotion_templates_drafts (tenant_id, draft_owner);
+
+ALTER TABLE promotion_templates_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_templates_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_templates_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE promotions_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1711,6 +2311,14 @@ CREATE INDEX ix_promotions_drafts__draft ON promotions_drafts (tenant_id, draft_
 
 CREATE INDEX ix_promotions_drafts__owner ON promotions_drafts (tenant_id, draft_owner);
 
+ALTER TABLE promotions_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotions_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotions_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE recharge_contributions (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1734,6 +2342,14 @@ CREATE TABLE recharge_contributions (
 CREATE INDEX ix_recharge_contributions__budget_id_contributed_at ON recharge_contributions (tenant_id, budget_id, contributed_at);
 
 CREATE INDEX ix_recharge_contributions__stakeholder_id ON recharge_contributions (tenant_id, stakeholder_id);
+
+ALTER TABLE recharge_contributions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE recharge_contributions FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON recharge_contributions
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE stakeholders_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1762,6 +2378,14 @@ CREATE INDEX ix_stakeholders_drafts__draft ON stakeholders_drafts (tenant_id, dr
 
 CREATE INDEX ix_stakeholders_drafts__owner ON stakeholders_drafts (tenant_id, draft_owner);
 
+ALTER TABLE stakeholders_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE stakeholders_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON stakeholders_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE template_condition_article_list_items_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1785,6 +2409,14 @@ CREATE INDEX ix_template_condition_article_list_items_drafts__draft ON template_
 
 CREATE INDEX ix_template_condition_article_list_items_drafts__parent ON template_condition_article_list_items_drafts (tenant_id, condition_id);
 
+ALTER TABLE template_condition_article_list_items_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE template_condition_article_list_items_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON template_condition_article_list_items_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE template_condition_value_list_items_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1807,6 +2439,14 @@ CREATE TABLE template_condition_value_list_items_drafts (
 CREATE INDEX ix_template_condition_value_list_items_drafts__draft ON template_condition_value_list_items_drafts (tenant_id, draft_uuid);
 
 CREATE INDEX ix_template_condition_value_list_items_drafts__parent ON template_condition_value_list_items_drafts (tenant_id, condition_id);
+
+ALTER TABLE template_condition_value_list_items_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE template_condition_value_list_items_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON template_condition_value_list_items_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE template_conditions_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1850,6 +2490,14 @@ CREATE INDEX ix_template_conditions_drafts__draft ON template_conditions_drafts 
 
 CREATE INDEX ix_template_conditions_drafts__parent ON template_conditions_drafts (tenant_id, template_id);
 
+ALTER TABLE template_conditions_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE template_conditions_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON template_conditions_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE template_discount_action_article_list_items_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1873,6 +2521,14 @@ CREATE TABLE template_discount_action_article_list_items_drafts (
 CREATE INDEX ix_template_discount_action_article_list_items_drafts__draft ON template_discount_action_article_list_items_drafts (tenant_id, draft_uuid);
 
 CREATE INDEX ix_template_discount_action_article_list_items_drafts__parent ON template_discount_action_article_list_items_drafts (tenant_id, action_id);
+
+ALTER TABLE template_discount_action_article_list_items_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE template_discount_action_article_list_items_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON template_discount_action_article_list_items_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE template_discount_action_bundle_components_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1903,6 +2559,14 @@ CREATE INDEX ix_template_discount_action_bundle_components_drafts__draft ON temp
 
 CREATE INDEX ix_template_discount_action_bundle_components_drafts__parent ON template_discount_action_bundle_components_drafts (tenant_id, action_id);
 
+ALTER TABLE template_discount_action_bundle_components_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE template_discount_action_bundle_components_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON template_discount_action_bundle_components_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE template_discount_action_exclusion_article_list_items_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1925,6 +2589,14 @@ CREATE TABLE template_discount_action_exclusion_article_list_items_drafts (
 CREATE INDEX ix__discount_action_exclusion_article_list_items_drafts__parent ON template_discount_action_exclusion_article_list_items_drafts (tenant_id, exclusion_id);
 
 CREATE INDEX ix_e_discount_action_exclusion_article_list_items_drafts__draft ON template_discount_action_exclusion_article_list_items_drafts (tenant_id, draft_uuid);
+
+ALTER TABLE template_discount_action_exclusion_article_list_items_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE template_discount_action_exclusion_article_list_items_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON template_discount_action_exclusion_article_list_items_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE template_discount_action_exclusions_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1952,6 +2624,14 @@ CREATE INDEX ix_template_discount_action_exclusions_drafts__draft ON template_di
 
 CREATE INDEX ix_template_discount_action_exclusions_drafts__parent ON template_discount_action_exclusions_drafts (tenant_id, action_id);
 
+ALTER TABLE template_discount_action_exclusions_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE template_discount_action_exclusions_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON template_discount_action_exclusions_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE template_discount_action_quantity_tiers_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1977,6 +2657,14 @@ CREATE INDEX ix_template_discount_action_quantity_tiers_drafts__draft ON templat
 
 CREATE INDEX ix_template_discount_action_quantity_tiers_drafts__parent ON template_discount_action_quantity_tiers_drafts (tenant_id, action_id);
 
+ALTER TABLE template_discount_action_quantity_tiers_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE template_discount_action_quantity_tiers_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON template_discount_action_quantity_tiers_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE template_discount_action_scaled_tiers_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2001,6 +2689,14 @@ CREATE TABLE template_discount_action_scaled_tiers_drafts (
 CREATE INDEX ix_template_discount_action_scaled_tiers_drafts__draft ON template_discount_action_scaled_tiers_drafts (tenant_id, draft_uuid);
 
 CREATE INDEX ix_template_discount_action_scaled_tiers_drafts__parent ON template_discount_action_scaled_tiers_drafts (tenant_id, action_id);
+
+ALTER TABLE template_discount_action_scaled_tiers_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE template_discount_action_scaled_tiers_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON template_discount_action_scaled_tiers_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE template_discount_actions_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2045,6 +2741,14 @@ CREATE INDEX ix_template_discount_actions_drafts__draft ON template_discount_act
 
 CREATE INDEX ix_template_discount_actions_drafts__parent ON template_discount_actions_drafts (tenant_id, template_id);
 
+ALTER TABLE template_discount_actions_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE template_discount_actions_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON template_discount_actions_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE template_loyalty_actions_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2075,6 +2779,14 @@ CREATE INDEX ix_template_loyalty_actions_drafts__draft ON template_loyalty_actio
 
 CREATE INDEX ix_template_loyalty_actions_drafts__parent ON template_loyalty_actions_drafts (tenant_id, template_id);
 
+ALTER TABLE template_loyalty_actions_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE template_loyalty_actions_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON template_loyalty_actions_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE campaign_pos_groups (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2092,6 +2804,14 @@ CREATE TABLE campaign_pos_groups (
 );
 
 CREATE INDEX ix_campaign_pos_groups__pos_group_id ON campaign_pos_groups (tenant_id, pos_group_id);
+
+ALTER TABLE campaign_pos_groups ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE campaign_pos_groups FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON campaign_pos_groups
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE promotions (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2138,6 +2858,14 @@ CREATE INDEX ix_promotions__mutual_exclusion_group_id ON promotions (tenant_id, 
 
 CREATE INDEX ix_promotions__status_valid_to ON promotions (tenant_id, status, valid_to);
 
+ALTER TABLE promotions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotions FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotions
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE sync_history (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2159,6 +2887,14 @@ CREATE TABLE sync_history (
 );
 
 CREATE INDEX ix_sync_history__deployment_id_started_at ON sync_history (tenant_id, deployment_id, started_at);
+
+ALTER TABLE sync_history ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE sync_history FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON sync_history
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE template_conditions (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2203,6 +2939,14 @@ CREATE INDEX ix_template_conditions__article_group_id ON template_conditions (te
 CREATE INDEX ix_template_conditions__article_id ON template_conditions (tenant_id, article_id);
 
 CREATE INDEX ix_template_conditions__template_id ON template_conditions (tenant_id, template_id);
+
+ALTER TABLE template_conditions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE template_conditions FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON template_conditions
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE template_discount_actions (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2257,6 +3001,14 @@ CREATE INDEX ix_template_discount_actions__target_coupon_type_id ON template_dis
 
 CREATE INDEX ix_template_discount_actions__template_id ON template_discount_actions (tenant_id, template_id);
 
+ALTER TABLE template_discount_actions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE template_discount_actions FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON template_discount_actions
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE template_loyalty_actions (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2285,6 +3037,14 @@ CREATE TABLE template_loyalty_actions (
 
 CREATE INDEX ix_template_loyalty_actions__template_id ON template_loyalty_actions (tenant_id, template_id);
 
+ALTER TABLE template_loyalty_actions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE template_loyalty_actions FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON template_loyalty_actions
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE budget_promotions (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2302,6 +3062,14 @@ CREATE TABLE budget_promotions (
 );
 
 CREATE INDEX ix_budget_promotions__budget_id ON budget_promotions (tenant_id, budget_id);
+
+ALTER TABLE budget_promotions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE budget_promotions FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON budget_promotions
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE calculation_configs (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2321,6 +3089,14 @@ CREATE TABLE calculation_configs (
 	CONSTRAINT fk_calculation_configs__promotion_id FOREIGN KEY(tenant_id, promotion_id) REFERENCES promotions (tenant_id, id) ON DELETE CASCADE,
 	CONSTRAINT uq_calculation_configs__promotion_id UNIQUE (tenant_id, promotion_id)
 );
+
+ALTER TABLE calculation_configs ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE calculation_configs FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON calculation_configs
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE conditions (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2366,6 +3142,14 @@ CREATE INDEX ix_conditions__article_id ON conditions (tenant_id, article_id);
 
 CREATE INDEX ix_conditions__promotion_id ON conditions (tenant_id, promotion_id);
 
+ALTER TABLE conditions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE conditions FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON conditions
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE coupon_type_promotions (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2383,6 +3167,14 @@ CREATE TABLE coupon_type_promotions (
 );
 
 CREATE INDEX ix_coupon_type_promotions__coupon_type_id ON coupon_type_promotions (tenant_id, coupon_type_id);
+
+ALTER TABLE coupon_type_promotions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE coupon_type_promotions FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON coupon_type_promotions
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE discount_actions (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2437,6 +3229,14 @@ CREATE INDEX ix_discount_actions__target_article_id ON discount_actions (tenant_
 
 CREATE INDEX ix_discount_actions__target_coupon_type_id ON discount_actions (tenant_id, target_coupon_type_id);
 
+ALTER TABLE discount_actions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE discount_actions FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON discount_actions
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE loyalty_actions (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2465,6 +3265,14 @@ CREATE TABLE loyalty_actions (
 
 CREATE INDEX ix_loyalty_actions__promotion_id ON loyalty_actions (tenant_id, promotion_id);
 
+ALTER TABLE loyalty_actions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE loyalty_actions FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON loyalty_actions
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE priority_group_promotions (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2483,6 +3291,14 @@ CREATE TABLE priority_group_promotions (
 );
 
 CREATE INDEX ix_priority_group_promotions__priority_group_id ON priority_group_promotions (tenant_id, priority_group_id);
+
+ALTER TABLE priority_group_promotions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE priority_group_promotions FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON priority_group_promotions
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE promotion_pilot_configs (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2508,6 +3324,14 @@ CREATE TABLE promotion_pilot_configs (
 	CONSTRAINT uq_promotion_pilot_configs__promotion_id UNIQUE (tenant_id, promotion_id)
 );
 
+ALTER TABLE promotion_pilot_configs ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_pilot_configs FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_pilot_configs
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE promotion_pos_groups (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2525,6 +3349,14 @@ CREATE TABLE promotion_pos_groups (
 );
 
 CREATE INDEX ix_promotion_pos_groups__pos_group_id ON promotion_pos_groups (tenant_id, pos_group_id);
+
+ALTER TABLE promotion_pos_groups ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_pos_groups FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_pos_groups
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE stakeholder_promotions (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2547,6 +3379,14 @@ CREATE TABLE stakeholder_promotions (
 
 CREATE INDEX ix_stakeholder_promotions__promotion_id ON stakeholder_promotions (tenant_id, promotion_id);
 
+ALTER TABLE stakeholder_promotions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE stakeholder_promotions FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON stakeholder_promotions
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE template_condition_article_list_items (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2564,6 +3404,14 @@ CREATE TABLE template_condition_article_list_items (
 
 CREATE INDEX ix_template_condition_article_list_items__condition_id ON template_condition_article_list_items (tenant_id, condition_id);
 
+ALTER TABLE template_condition_article_list_items ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE template_condition_article_list_items FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON template_condition_article_list_items
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE template_condition_value_list_items (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2580,6 +3428,14 @@ CREATE TABLE template_condition_value_list_items (
 );
 
 CREATE INDEX ix_template_condition_value_list_items__condition_id ON template_condition_value_list_items (tenant_id, condition_id);
+
+ALTER TABLE template_condition_value_list_items ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE template_condition_value_list_items FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON template_condition_value_list_items
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE template_discount_action_article_list_items (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2599,6 +3455,14 @@ CREATE TABLE template_discount_action_article_list_items (
 );
 
 CREATE INDEX ix_template_discount_action_article_list_items__action_id ON template_discount_action_article_list_items (tenant_id, action_id);
+
+ALTER TABLE template_discount_action_article_list_items ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE template_discount_action_article_list_items FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON template_discount_action_article_list_items
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE template_discount_action_bundle_components (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2630,6 +3494,14 @@ CREATE INDEX ix_template_discount_action_bundle_components__article_group_id ON 
 
 CREATE INDEX ix_template_discount_action_bundle_components__article_id ON template_discount_action_bundle_components (tenant_id, article_id);
 
+ALTER TABLE template_discount_action_bundle_components ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE template_discount_action_bundle_components FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON template_discount_action_bundle_components
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE template_discount_action_exclusions (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2653,6 +3525,14 @@ CREATE INDEX ix_template_discount_action_exclusions__action_id ON template_disco
 
 CREATE INDEX ix_template_discount_action_exclusions__article_group_id ON template_discount_action_exclusions (tenant_id, article_group_id);
 
+ALTER TABLE template_discount_action_exclusions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE template_discount_action_exclusions FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON template_discount_action_exclusions
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE template_discount_action_quantity_tiers (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2673,6 +3553,14 @@ CREATE TABLE template_discount_action_quantity_tiers (
 );
 
 CREATE INDEX ix_template_discount_action_quantity_tiers__action_id ON template_discount_action_quantity_tiers (tenant_id, action_id);
+
+ALTER TABLE template_discount_action_quantity_tiers ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE template_discount_action_quantity_tiers FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON template_discount_action_quantity_tiers
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE template_discount_action_scaled_tiers (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2695,6 +3583,14 @@ CREATE TABLE template_discount_action_scaled_tiers (
 
 CREATE INDEX ix_template_discount_action_scaled_tiers__action_id ON template_discount_action_scaled_tiers (tenant_id, action_id);
 
+ALTER TABLE template_discount_action_scaled_tiers ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE template_discount_action_scaled_tiers FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON template_discount_action_scaled_tiers
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE action_article_list_items (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2709,6 +3605,14 @@ CREATE TABLE action_article_list_items (
 );
 
 CREATE INDEX ix_action_article_list_items__action_id ON action_article_list_items (tenant_id, action_id);
+
+ALTER TABLE action_article_list_items ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE action_article_list_items FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON action_article_list_items
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE action_exclusions (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2733,6 +3637,14 @@ CREATE INDEX ix_action_exclusions__action_id ON action_exclusions (tenant_id, ac
 
 CREATE INDEX ix_action_exclusions__article_group_id ON action_exclusions (tenant_id, article_group_id);
 
+ALTER TABLE action_exclusions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE action_exclusions FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON action_exclusions
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE action_quantity_tiers (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2754,6 +3666,14 @@ CREATE TABLE action_quantity_tiers (
 
 CREATE INDEX ix_action_quantity_tiers__action_id ON action_quantity_tiers (tenant_id, action_id);
 
+ALTER TABLE action_quantity_tiers ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE action_quantity_tiers FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON action_quantity_tiers
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE action_scaled_tiers (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2774,6 +3694,14 @@ CREATE TABLE action_scaled_tiers (
 );
 
 CREATE INDEX ix_action_scaled_tiers__action_id ON action_scaled_tiers (tenant_id, action_id);
+
+ALTER TABLE action_scaled_tiers ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE action_scaled_tiers FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON action_scaled_tiers
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE bundle_components (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2805,6 +3733,14 @@ CREATE INDEX ix_bundle_components__article_group_id ON bundle_components (tenant
 
 CREATE INDEX ix_bundle_components__article_id ON bundle_components (tenant_id, article_id);
 
+ALTER TABLE bundle_components ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE bundle_components FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON bundle_components
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE condition_article_list_items (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2822,6 +3758,14 @@ CREATE TABLE condition_article_list_items (
 
 CREATE INDEX ix_condition_article_list_items__condition_id ON condition_article_list_items (tenant_id, condition_id);
 
+ALTER TABLE condition_article_list_items ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE condition_article_list_items FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON condition_article_list_items
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE condition_value_list_items (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2838,6 +3782,14 @@ CREATE TABLE condition_value_list_items (
 );
 
 CREATE INDEX ix_condition_value_list_items__condition_id ON condition_value_list_items (tenant_id, condition_id);
+
+ALTER TABLE condition_value_list_items ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE condition_value_list_items FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON condition_value_list_items
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE control_pos_groups (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2857,6 +3809,14 @@ CREATE TABLE control_pos_groups (
 
 CREATE INDEX ix_control_pos_groups__pos_group_id ON control_pos_groups (tenant_id, pos_group_id);
 
+ALTER TABLE control_pos_groups ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE control_pos_groups FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON control_pos_groups
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE loyalty_action_article_list_items (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2873,6 +3833,14 @@ CREATE TABLE loyalty_action_article_list_items (
 );
 
 CREATE INDEX ix_loyalty_action_article_list_items__loyalty_action_id ON loyalty_action_article_list_items (tenant_id, loyalty_action_id);
+
+ALTER TABLE loyalty_action_article_list_items ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE loyalty_action_article_list_items FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON loyalty_action_article_list_items
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE pilot_pos_groups (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2892,6 +3860,14 @@ CREATE TABLE pilot_pos_groups (
 
 CREATE INDEX ix_pilot_pos_groups__pos_group_id ON pilot_pos_groups (tenant_id, pos_group_id);
 
+ALTER TABLE pilot_pos_groups ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE pilot_pos_groups FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON pilot_pos_groups
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE template_discount_action_exclusion_article_list_items (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2909,6 +3885,14 @@ CREATE TABLE template_discount_action_exclusion_article_list_items (
 
 CREATE INDEX ix_template_discount_action_exclusion_article_list_ite_6549fca4 ON template_discount_action_exclusion_article_list_items (tenant_id, exclusion_id);
 
+ALTER TABLE template_discount_action_exclusion_article_list_items ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE template_discount_action_exclusion_article_list_items FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON template_discount_action_exclusion_article_list_items
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE action_exclusion_article_list_items (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2925,3 +3909,11 @@ CREATE TABLE action_exclusion_article_list_items (
 );
 
 CREATE INDEX ix_action_exclusion_article_list_items__exclusion_id ON action_exclusion_article_list_items (tenant_id, exclusion_id);
+
+ALTER TABLE action_exclusion_article_list_items ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE action_exclusion_article_list_items FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON action_exclusion_article_list_items
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
