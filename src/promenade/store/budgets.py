@@ -94,7 +94,11 @@ class Drawn:
     taken: Decimal
     before: Use
     after: Use
-    left: Decimal  # outstanding store grants do not count as left
+
+    @property
+    def unspent(self) -> Decimal:
+        """What is left of the total, with what stores were granted and have not spent yet."""
+        return self.after.total - self.after.consumed
 
 
 class Consumed(NamedTuple):
@@ -151,7 +155,6 @@ def _drawn(row: Any, taken: Decimal, given_back: Decimal) -> Drawn:
         taken=taken,
         before=Use(row.total_amount, row.consumed_amount - taken + given_back),
         after=Use(row.total_amount, row.consumed_amount),
-        left=_left(row),
     )
 
 

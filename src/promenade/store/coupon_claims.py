@@ -68,7 +68,7 @@ class SpendingRules:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A code spent by a transaction; ``slot`` is 0, or the place among the claims of a generic code.
+    """A code spent by a transaction; ``slot`` is 0, or the place among the claims of a shared code.
 
     ``promotion_id`` None: a till redeemed it, and has not confirmed a sale with it.
     """

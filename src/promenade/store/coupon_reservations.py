@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
-from sqlalchemy import Column, ColumnElement, and_, insert, or_, update
+from sqlalchemy import Column, ColumnElement, and_, func, insert, or_, select, update
 
 from odata_server.sql.connection import Kept
 from promenade.store.coupon_edges import HOLD, REDEEM, TAKE
@@ -29,6 +29,7 @@ __all__ = [
     "activate_code",
     "cancel_code",
     "cancel_reservation",
+    "count_held",
     "find_coupon",
     "find_reservation",
     "insert_reservation",
@@ -133,6 +134,20 @@ async def read_held(
     """Who holds a shared code; exact while the type's row of coupon_usage is held."""
     rows = await look("shared code held", (tenant_id, coupon_type_id, coupon_id, at, transaction_id, origin))
     return HeldRow(*rows[0])
+
+
+async def count_held(session: Session, coupon_type_id: str, at: datetime) -> int:
+    """How many live reservations of a type's shared codes there are; exact as `read_held`."""
+    statement = (
+        select(func.count())
+        .select_from(_RESERVATIONS)
+        .where(
+            _RESERVATIONS.c.coupon_type_id == coupon_type_id,
+            _RESERVATIONS.c.state == "HELD",
+            _RESERVATIONS.c.reserved_until > at,
+        )
+    )
+    return int((await session.execute(statement))[0][0])
 
 
 async def running_promotion(look: Look, tenant_id: str, coupon_type_id: str, at: datetime) -> str | None:

@@ -73,7 +73,8 @@ def code_refusal(
     if status in {"CREATED", "CANCELLED"} or (row.valid_from is not None and at < row.valid_from):
         return "NOT_ACTIVE"
     held = status == "RESERVED" and row.reserved_until is not None and at < row.reserved_until
-    if held and row.reserved_by_transaction_id != transaction_id:
+    # One without a transaction is a store's, which holds the code to spend it on its own.
+    if held and (row.reserved_by_transaction_id is None or row.reserved_by_transaction_id != transaction_id):
         return "RESERVED_ELSEWHERE"
     if row.customer_id is not None and row.customer_id != customer_id and not (bearer_counts and customer_id is None):
         return "WRONG_CUSTOMER"

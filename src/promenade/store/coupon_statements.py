@@ -126,6 +126,7 @@ class ReservationRow(NamedTuple):
     reservation_minutes: int | None
 
 
+# A code that a store holds has no transaction: no till can do anything with the ID of its lease.
 # For whom a code of its own was reserved stands in the log of the reservation, whose ID is the reservation's.
 _RESERVATION = f"""
     SELECT c.id, c.status, c.valid_from, c.valid_until, c.redeemed_transaction_id, c.reserved_by_transaction_id,
@@ -133,7 +134,7 @@ _RESERVATION = f"""
             SELECT l.customer_id FROM redemption_logs l WHERE l.tenant_id = $1::varchar AND l.id = $2::varchar
         )), {_TYPE}
     FROM coupon_codes c JOIN coupon_types t ON t.tenant_id = c.tenant_id AND t.id = c.coupon_type_id
-    WHERE c.tenant_id = $1::varchar AND c.reservation_ref = $2::varchar
+    WHERE c.tenant_id = $1::varchar AND c.reservation_ref = $2::varchar AND c.reserved_by_transaction_id IS NOT NULL
     UNION ALL
     SELECT r.coupon_code_id, COALESCE(c.status, 'ACTIVE'), c.valid_from, c.valid_until, NULL, r.transaction_id,
         r.reserved_until, r.ended_at, r.state, COALESCE(r.customer_id, c.customer_id), {_TYPE}

@@ -1,9 +1,10 @@
 """What the amounts of a budget say of its status, and what is told of it: one rule for sales, authors and the clock.
 
 A budget that runs and has nothing left becomes EXHAUSTED, whatever used it up: a sale, a lower total, a contribution
-that is taken back, its own activation. Less than one minor unit of its currency is nothing: no discount can be paid
-of it. INVARIANT: one BUDGET_EXHAUSTED for each commit that leaves a budget EXHAUSTED which was not before (B3), and one
-BUDGET_THRESHOLD_REACHED for each that takes its use from below a threshold to it or beyond.
+that is taken back, its own activation. What stores were granted and have not spent is left. Less than one minor unit of
+its currency is nothing: no discount can be paid of it. INVARIANT: one BUDGET_EXHAUSTED for each commit that leaves a
+budget EXHAUSTED which was not before (B3), and one BUDGET_THRESHOLD_REACHED for each that takes its use from below a
+threshold to it or beyond.
 """
 
 from __future__ import annotations

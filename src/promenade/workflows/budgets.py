@@ -103,7 +103,7 @@ async def _follow(
 ) -> Course:
     """Move the budget's status after all draws of a sale; what comes back and is taken again leaves it as it was."""
     (move, first), (_, last) = drawn[0], drawn[-1]
-    used_up, status = is_used_up(last.left, move.currency), last.status
+    used_up, status = is_used_up(last.unspent, move.currency), last.status
     if used_up and runs(status, last.valid_from, sale.at):
         status = "EXHAUSTED"
         await _move(context, session, move.budget_id, last, status, "EXHAUST", sale)

@@ -96,7 +96,8 @@ def _course(before: Columns | None, after: Columns) -> Course:
 
 
 def _is_used_up(row: Columns) -> bool:
-    return is_used_up(_left(row), row["currency"])
+    # What stores were granted they may still spend: a budget is used up when it is spent, not when it is granted.
+    return is_used_up((row["total_amount"] or _ZERO) - row["consumed_amount"], row["currency"])
 
 
 def _left(row: Columns) -> Decimal:

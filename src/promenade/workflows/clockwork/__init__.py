@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from promenade.workflows.clockwork import budgets, campaigns, coupons, drafts, imports, pilots, promotions, purges
+from promenade.workflows.clockwork import (
+    budgets,
+    campaigns,
+    coupons,
+    drafts,
+    imports,
+    pilots,
+    promotions,
+    purges,
+    shares,
+)
 from promenade.workflows.clockwork.jobs import ClockJob, Ran, clock_jobs
 
 __all__ = ["ClockJob", "Ran", "clock_jobs"]
 
-_JOBS = (budgets, campaigns, coupons, drafts, imports, pilots, promotions, purges)
+_JOBS = (budgets, campaigns, coupons, drafts, imports, pilots, promotions, purges, shares)
 """The modules that register jobs."""

@@ -1,0 +1,360 @@
+"""What stores may spend on their own, as the cloud keeps it: parts of budgets and limits, and coupon codes.
+
+A part is taken out of what it is a part of the moment it is given: a budget's money is reserved, uses of a limit are
+counted in advance, a code is reserved. So whatever decides about these for a till of the cloud decides rightly,
+without knowing of stores.
+
+INVARIANT (reliability B1): Budgets.reserved_amount is the sum of what is outstanding of it.
+
+Rows are held in one order everywhere: shares by their keys, then counts of coupon types, codes, counts of promotions,
+budgets; that is the order of confirms, with the shares before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Insert, Row, Update, bindparam, delete, func, select, tuple_, update
+
+from promenade.store.schema import table
+from promenade.store.share_codes import return_codes
+from promenade.store.unit import Session
+from promenade.store.upsert import upsert
+from promenade.store.usage import ALL_CUSTOMERS
+
+__all__ = [
+    "BUDGET",
+    "COUPON_CODE",
+    "COUPON_POOL",
+    "COUPON_TYPE",
+    "PROMOTION",
+    "BudgetRow",
+    "Share",
+    "count_online",
+    "drop_shares",
+    "drop_shares_of_others",
+    "find_due",
+    "find_shares",
+    "hold_budget",
+    "hold_due",
+    "hold_share",
+    "hold_shares",
+    "move_count",
+    "put_shares",
+    "reserve",
+    "return_shares",
+    "shorten",
+    "write_share",
+]
+
+BUDGET, COUPON_TYPE, PROMOTION, COUPON_CODE = "BUDGET", "COUPON_TYPE", "PROMOTION", "COUPON_CODE"
+COUPON_POOL = "COUPON_POOL"
+"""No share itself: the last request of a store for codes of a type to issue, of which each is a COUPON_CODE."""
+
+_SHARES = table("store_shares")
+_BUDGETS = table("Budgets")
+_DEPLOYMENTS = table("LocalDeployments")
+_KEY = (_SHARES.c.deployment_id, _SHARES.c.kind, _SHARES.c.entity_id)
+_COUNTS = {
+    COUPON_TYPE: (table("coupon_usage"), "coupon_type_id"),
+    PROMOTION: (table("promotion_usage"), "promotion_id"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one store may spend of one thing; see the columns of ``store_shares``."""
+
+    deployment_id: str
+    kind: str
+    entity_id: str
+    outstanding: Decimal
+    currency: str | None
+    reference: str | None
+    expires_at: datetime
+    last_key: str | None
+    last_answer: bytes | None
+    changed_at: datetime
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.deployment_id, self.kind, self.entity_id
+
+
+_COLUMNS = [_SHARES.c[name] for name in Share.__dataclass_fields__]
+
+
+def _shares(rows: Iterable[Row[Any]]) -> list[Share]:
+    return [Share(*tuple(row)) for row in rows]
+
+
+# ---- rows of shares -----------------------------------------------------------------------------------------------
+
+
+@cache
+def _holding(dialect: str) -> Insert:
+    made = upsert(dialect, _SHARES)
+    key = [_SHARES.c.tenant_id, *_KEY]
+    # An update that changes nothing, so that the row is held and told of, whether it is new or not.
+    return made.on_conflict_do_update(index_elements=key, set_={"outstanding": _SHARES.c.outstanding}).returning(
+        *_COLUMNS
+    )
+
+
+async def hold_share(
+    session: Session, deployment_id: str, kind: str, entity_id: str, *, currency: str | None, at: datetime
+) -> Share:
+    """The store's share, made if there is none (nothing is outstanding of it then), held until the unit ends."""
+    row = {
+        "deployment_id": deployment_id,
+        "kind": kind,
+        "entity_id": entity_id,
+        "outstanding": Decimal(0),
+        "currency": currency,
+        "expires_at": at,
+        "changed_at": at,
+    }
+    return _shares(await session.execute(_holding(session.dialect).values(row)))[0]
+
+
+async def hold_shares(session: Session, deployment_id: str, keys: Collection[tuple[str, str]]) -> list[Share]:
+    """Those shares (kind, entity) that the store has, in the order of their keys, held until the unit ends."""
+    if not keys:
+        return []
+    statement = select(*_COLUMNS).where(
+        _SHARES.c.deployment_id == deployment_id, tuple_(_SHARES.c.kind, _SHARES.c.entity_id).in_(sorted(keys))
+    )
+    return _shares(await session.execute(statement.order_by(*_KEY).with_for_update()))
+
+
+async def find_shares(session: Session, deployment_id: str, kind: str, entity_ids: Collection[str]) -> list[Share]:
+    """Those shares of one kind that the store has, not held."""
+    if not entity_ids:
+        return []
+    statement = select(*_COLUMNS).where(
+        _SHARES.c.deployment_id == deployment_id,
+        _SHARES.c.kind == kind,
+        _SHARES.c.entity_id.in_(sorted(entity_ids)),
+    )
+    return _shares(await session.execute(statement.order_by(*_KEY)))
+
+
+async def write_share(session: Session, share: Share, **changes: Any) -> None:
+    """Change columns of a share that this unit holds."""
+    statement = update(_SHARES).where(
+        _SHARES.c.deployment_id == share.deployment_id,
+        _SHARES.c.kind == share.kind,
+        _SHARES.c.entity_id == share.entity_id,
+    )
+    await session.rowcount(statement.values(**changes))
+
+
+@cache
+def _putting(dialect: str) -> Insert:
+    made = upsert(dialect, _SHARES)
+    names = ("outstanding", "reference", "expires_at", "last_answer", "changed_at")
+    return made.on_conflict_do_update(
+        index_elements=[_SHARES.c.tenant_id, *_KEY], set_={name: made.excluded[name] for name in names}
+    )
+
+
+async def put_shares(session: Session, shares: Sequence[Share]) -> None:
+    """Add shares, or make them what they are now."""
+    names = [name for name in Share.__dataclass_fields__ if name not in {"currency", "last_key"}]
+    rows = [{name: getattr(one, name) for name in names} for one in sorted(shares, key=lambda one: one.key)]
+    await session.execute_many(_putting(session.dialect), rows)
+
+
+async def drop_shares(session: Session, shares: Sequence[Share]) -> None:
+    """Forget shares."""
+    statement = delete(_SHARES).where(
+        _SHARES.c.deployment_id == bindparam("of_deployment"),
+        _SHARES.c.kind == bindparam("of_kind"),
+        _SHARES.c.entity_id == bindparam("of_entity"),
+    )
+    keys = [{"of_deployment": one.deployment_id, "of_kind": one.kind, "of_entity": one.entity_id} for one in shares]
+    await session.execute_many(statement, keys)
+
+
+async def drop_shares_of_others(session: Session, deployment_id: str, code_ids: Collection[str]) -> None:
+    """Forget that other stores had these codes: their leases have run out, and the codes are another's now."""
+    if code_ids:
+        await session.rowcount(
+            delete(_SHARES).where(
+                _SHARES.c.kind == COUPON_CODE,
+                _SHARES.c.entity_id.in_(sorted(code_ids)),
+                _SHARES.c.deployment_id != deployment_id,
+            )
+        )
+
+
+async def count_online(session: Session) -> int:
+    """How many stores are heard of."""
+    statement = select(func.count()).select_from(_DEPLOYMENTS).where(_DEPLOYMENTS.c.status == "ONLINE")
+    return int((await session.execute(statement))[0][0])
+
+
+# ---- what shares are parts of -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetRow:
+    """A budget as a grant needs it."""
+
+    status: str
+    valid_to: datetime | None
+    currency: str
+    total: Decimal
+    consumed: Decimal
+    reserved: Decimal
+
+    @property
+    def free(self) -> Decimal:
+        """What is neither spent nor granted to a store."""
+        return self.total - self.consumed - self.reserved
+
+
+async def hold_budget(session: Session, budget_id: str, *, held: bool = True) -> BudgetRow | None:
+    """The budget, held until the unit ends unless it is only looked at; None: there is no such budget."""
+    names = ("status", "valid_to", "currency", "total_amount", "consumed_amount", "reserved_amount")
+    statement = select(*[_BUDGETS.c[name] for name in names]).where(_BUDGETS.c.id == budget_id)
+    rows = await session.execute(statement.with_for_update() if held else statement)
+    return BudgetRow(*tuple(rows[0])) if rows else None
+
+
+_BY = bindparam("moved_by", type_=_BUDGETS.c.reserved_amount.type)
+# INVARIANT: in the statement itself, so that no two can come between: what is granted was free, what is given back
+# was reserved.
+_MOVE: Update = (
+    update(_BUDGETS)
+    .where(
+        _BUDGETS.c.id == bindparam("moved_id"),
+        _BUDGETS.c.total_amount - _BUDGETS.c.consumed_amount - _BUDGETS.c.reserved_amount >= _BY,
+        _BUDGETS.c.reserved_amount + _BY >= 0,
+    )
+    .values(reserved_amount=_BUDGETS.c.reserved_amount + _BY, version=_BUDGETS.c.version + 1)
+)
+
+
+async def reserve(session: Session, budget_id: str, amount: Decimal) -> bool:
+    """Reserve an amount of a budget for a store, or (below zero) give it back; False: so much is not there."""
+    return await session.rowcount(_MOVE, {"moved_id": budget_id, "moved_by": amount}) == 1
+
+
+_NO_LIMIT = 2**31 - 1
+
+
+@cache
+def _counting(dialect: str, kind: str) -> Insert:
+    usage, owner = _COUNTS[kind]
+    made = upsert(dialect, usage).values(
+        {
+            owner: bindparam("counted_id", type_=usage.c[owner].type),
+            "customer_id": ALL_CUSTOMERS,
+            "count": bindparam("counted_by", type_=usage.c["count"].type),
+        }
+    )
+    after = usage.c["count"] + made.excluded["count"]
+    return made.on_conflict_do_update(
+        index_elements=[usage.c.tenant_id, usage.c[owner], usage.c.customer_id],
+        set_={"count": after},
+        where=after <= bindparam("counted_limit", type_=usage.c["count"].type),
+    ).returning(usage.c["count"].label("uses"))
+
+
+async def move_count(session: Session, kind: str, entity_id: str, by: int, limit: int | None = None) -> int | None:
+    """Count uses of a coupon type or a promotion in advance; how many there are now, None: beyond ``limit``.
+
+    The row that counts is held until the unit ends; ``by`` 0 does only that.
+    """
+    given = {"counted_id": entity_id, "counted_by": by, "counted_limit": _NO_LIMIT if limit is None else limit}
+    rows = await session.execute(_counting(session.dialect, kind), given)
+    return int(rows[0].uses) if rows else None
+
+
+async def _uncount(session: Session, kind: str, fewer: Mapping[str, int]) -> None:
+    usage, owner = _COUNTS[kind]
+    statement = (
+        update(usage)
+        .where(usage.c[owner] == bindparam("counted_id"), usage.c.customer_id == ALL_CUSTOMERS)
+        .values(count=usage.c["count"] - bindparam("counted_by", type_=usage.c["count"].type))
+    )
+    given = [{"counted_id": one, "counted_by": number} for one, number in sorted(fewer.items()) if number]
+    await session.execute_many(statement, given)
+
+
+async def return_shares(
+    session: Session, returned: Sequence[tuple[Share, Decimal]], at: datetime, *, to_sale: bool = False
+) -> None:
+    """Put back what shares are parts of, at most what is outstanding of each; the caller holds the shares.
+
+    Codes are as they were before they were leased; ``to_sale``: as a sale spends them, whose time it was that counted.
+    """
+    amounts: dict[str, dict[str, Decimal]] = {kind: {} for kind in (COUPON_TYPE, PROMOTION, BUDGET)}
+    lowered: list[dict[str, Any]] = []
+    codes = [share for share, _ in returned if share.kind == COUPON_CODE]
+    for share, wanted in returned:
+        back = min(wanted, share.outstanding)
+        if share.kind in amounts and back > 0:
+            amounts[share.kind][share.entity_id] = amounts[share.kind].get(share.entity_id, Decimal(0)) + back
+            lowered.append(
+                {
+                    "of_deployment": share.deployment_id,
+                    "of_kind": share.kind,
+                    "of_entity": share.entity_id,
+                    "lower_by": back,
+                    "lowered_at": at,
+                }
+            )
+    await _uncount(session, COUPON_TYPE, {one: int(by) for one, by in amounts[COUPON_TYPE].items()})
+    await return_codes(
+        session,
+        [(one.entity_id, one.reference or "", (one.last_answer or b"ACTIVE").decode()) for one in codes],
+        at,
+        to_sale=to_sale,
+    )
+    await _uncount(session, PROMOTION, {one: int(by) for one, by in amounts[PROMOTION].items()})
+    moves = [{"moved_id": one, "moved_by": -by} for one, by in sorted(amounts[BUDGET].items())]
+    await session.execute_many(_MOVE, moves)
+    await session.execute_many(_LOWER, lowered)
+    await drop_shares(session, codes)
+
+
+_LOWER: Update = (
+    update(_SHARES)
+    .where(
+        _SHARES.c.deployment_id == bindparam("of_deployment"),
+        _SHARES.c.kind == bindparam("of_kind"),
+        _SHARES.c.entity_id == bindparam("of_entity"),
+    )
+    .values(
+        outstanding=_SHARES.c.outstanding - bindparam("lower_by", type_=_SHARES.c.outstanding.type),
+        changed_at=bindparam("lowered_at", type_=_SHARES.c.changed_at.type),
+    )
+)
+
+
+# ---- what has run out ---------------------------------------------------------------------------------------------
+
+
+async def find_due(session: Session, over: datetime, far: datetime, limit: int) -> list[str]:
+    """The tenants with shares that ended by ``over``, or that end after ``far``; needs a system session."""
+    due = (_SHARES.c.expires_at <= over) | (_SHARES.c.expires_at > far)
+    rows = await session.execute(select(_SHARES.c.tenant_id).where(due).distinct().limit(limit))
+    return [row.tenant_id for row in rows]
+
+
+async def hold_due(session: Session, over: datetime, limit: int) -> list[Share]:
+    """Shares that ended by ``over``, held until the unit ends; those that another unit is at are left out."""
+    statement = select(*_COLUMNS).where(_SHARES.c.expires_at <= over).order_by(*_KEY).limit(limit)
+    return _shares(await session.execute(statement.with_for_update(skip_locked=True)))
+
+
+async def shorten(session: Session, far: datetime, until: datetime) -> int:
+    """Let shares that end after ``far`` end at ``until``: how many. A clock that has been set back gave them."""
+    return await session.rowcount(update(_SHARES).where(_SHARES.c.expires_at > far).values(expires_at=until))

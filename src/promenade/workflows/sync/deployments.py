@@ -1,0 +1,139 @@
+"""Stores make themselves known to the cloud and are heard of (interface decisions, Sync)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from promenade.errors import Invalid, NotFound
+from promenade.store import deployments as store
+from promenade.store.changes import Version, read_version
+from promenade.store.deployments import Deployment, Registration, find_deployment
+from promenade.store.unit import Session
+from promenade.workflows.context import Context
+
+__all__ = [
+    "HEARTBEAT_SECONDS",
+    "OFFLINE_AFTER",
+    "Heard",
+    "Registered",
+    "StoreCard",
+    "hear",
+    "no_deployment",
+    "record_exchange",
+    "register",
+    "require_deployment",
+]
+
+HEARTBEAT_SECONDS = 60
+"""How often a store lets itself be heard of."""
+OFFLINE_AFTER = 3
+"""So many heartbeats missed, and a store counts as OFFLINE."""
+_USER_MAX = 255
+
+
+@dataclass(frozen=True, slots=True)
+class StoreCard:
+    """What a store says of itself; without a POS group it serves all."""
+
+    store_code: str
+    name: str | None
+    pos_group_code: str | None
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """What a store is called from now on."""
+
+    deployment_id: str
+    instance_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What a heartbeat is answered: the cloud's time, and the version that its catalogue has now."""
+
+    at: datetime
+    version: Version
+
+
+def no_deployment() -> NotFound:
+    """The error for a store that the tenant does not have: it registers anew."""
+    return NotFound("DEPLOYMENT_NOT_FOUND", "There is no such deployment: register the store.", "deploymentId")
+
+
+async def require_deployment(session: Session, deployment_id: str) -> Deployment:
+    """The tenant's store of this ID. Raises NotFound (DEPLOYMENT_NOT_FOUND)."""
+    found = await find_deployment(session, deployment_id)
+    if found is None:
+        raise no_deployment()
+    return found
+
+
+async def register(context: Context, tenant_id: str, card: StoreCard, *, user: str) -> Registered:
+    """Make a store known, by its code; one that is known keeps its IDs. Raises Invalid (UNKNOWN_POS_GROUP)."""
+    at = context.clock()
+    ids = context.new_id(), context.new_id()
+
+    async def work(session: Session) -> Registered:
+        group = None
+        if card.pos_group_code is not None:
+            group = await store.find_pos_group(session, card.pos_group_code)
+            if group is None:
+                message = f"There is no POS group {card.pos_group_code}."
+                raise Invalid("UNKNOWN_POS_GROUP", message, "posGroupCode")
+        row = Registration(card.store_code, card.name, group, card.version)
+        found = await store.register(session, row, deployment_id=ids[0], instance_id=ids[1], at=at, by=user[:_USER_MAX])
+        return Registered(*found)
+
+    return await context.database.write(work, tenant=tenant_id)
+
+
+async def hear(context: Context, tenant_id: str, deployment_id: str, *, version: str, pending: int) -> Heard:
+    """A store says that it is there. Raises NotFound (DEPLOYMENT_NOT_FOUND)."""
+    at = context.clock()
+
+    async def work(session: Session) -> Heard:
+        if not await store.note_heartbeat(session, deployment_id, version, pending, at):
+            raise no_deployment()
+        return Heard(at, await read_version(session.hot, tenant_id))
+
+    return await context.database.write(work, tenant=tenant_id, durable=False)
+
+
+async def record_exchange(
+    session: Session,
+    deployment_id: str,
+    direction: Literal["UP", "DOWN"],
+    *,
+    new_id: Callable[[], str],
+    started_at: datetime,
+    completed_at: datetime | None,
+    promotions: int = 0,
+    transactions: int = 0,
+    status: Literal["RUNNING", "SUCCEEDED", "FAILED"] = "SUCCEEDED",
+    message: str | None = None,
+) -> str:
+    """Write one exchange that has moved something into SyncHistory, in the unit that moved it; its ID."""
+    at = completed_at or started_at
+    exchange_id = new_id()
+    row = {
+        "id": exchange_id,
+        "deployment_id": deployment_id,
+        "direction": direction,
+        "started_at": started_at,
+        "completed_at": completed_at,
+        "promotions": promotions,
+        "transactions": transactions,
+        "status": status,
+        "message": None if message is None else message[:1000],
+        "created_at": at,
+        "created_by": "system",
+        "modified_at": at,
+        "modified_by": "system",
+    }
+    await store.add_exchange(session, row)
+    return exchange_id

@@ -1,0 +1,256 @@
+"""What stores may spend on their own: parts of budgets and of limits, given, renewed, used up and given back.
+
+A share is good for `GOOD_FOR` from when it was last given or renewed. The store spends nothing of it afterwards; what
+it has spent before reaches the cloud with its sales, for which what is outstanding is kept that long again.
+Every request is answered as before when it is repeated with its key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from decimal import ROUND_FLOOR, Decimal
+
+import msgspec
+
+from promenade.errors import Conflict, NotFound
+from promenade.store import store_shares as store
+from promenade.store.budgets import spendable
+from promenade.store.coupon_reservations import count_held
+from promenade.store.share_limits import read_limit
+from promenade.store.store_shares import BUDGET, COUPON_CODE, COUPON_TYPE, PROMOTION, BudgetRow, Share
+from promenade.store.unit import Session
+from promenade.workflows.context import Context
+from promenade.workflows.sync.deployments import require_deployment
+
+__all__ = ["FAR", "GOOD_FOR", "Given", "Granted", "grant_budget", "grant_uses", "keep_leased", "release_shares"]
+
+GOOD_FOR = timedelta(days=14)
+FAR = GOOD_FOR + timedelta(days=1)
+"""Further ahead no share ends that was given now: its clock was ahead (reliability A4)."""
+USUAL_PART = 10  # who does not say how much is given a tenth of what is free
+_ONE = Decimal(1)
+_RUNNING = frozenset({"ACTIVE", "SCHEDULED", "EXHAUSTED"})
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """What was given now (below zero: given back), in major units, and all that the store has of it by that."""
+
+    granted: Decimal
+    currency: str
+    expires_at: datetime
+    outstanding: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """How many uses of a limit were given now (below zero: given back), and how many the store has by that."""
+
+    given: int
+    expires_at: datetime
+    outstanding: int
+
+
+# ---- budgets ------------------------------------------------------------------------------------------------------
+
+
+async def grant_budget(
+    context: Context, tenant_id: str, deployment_id: str, budget_id: str, amount: Decimal | None, key: str | None
+) -> Granted:
+    """Give a store ``amount`` of a budget, or as much of that as is fair; None: as much as is usual.
+
+    0 renews what it has, below zero gives back. Raises NotFound (DEPLOYMENT_NOT_FOUND, BUDGET_NOT_FOUND) and Conflict
+    (BUDGET_NOT_RUNNING, IDEMPOTENCY_KEY_REUSED).
+    """
+
+    async def work(session: Session) -> Granted:
+        await require_deployment(session, deployment_id)
+        seen = await store.hold_budget(session, budget_id, held=False)
+        if seen is None:
+            raise NotFound("BUDGET_NOT_FOUND", "`budgetId` names no budget.", "budgetId")
+        at = context.clock()
+        share = await store.hold_share(session, deployment_id, BUDGET, budget_id, currency=seen.currency, at=at)
+        told = _told(share, key, amount)
+        if told is not None:
+            return msgspec.convert(told, Granted)
+        online = await store.count_online(session)
+        budget = await store.hold_budget(session, budget_id) or seen
+        granted = _grant(budget, share, amount, online, at)
+        if granted and not await store.reserve(session, budget_id, granted):
+            granted = Decimal(0)
+        expires = share.expires_at if amount is not None and amount < 0 else at + GOOD_FOR
+        answer = Granted(granted, budget.currency, expires, share.outstanding + granted)
+        await _write(session, share, answer.outstanding, answer, key, amount, at)
+        return answer
+
+    return await context.database.write(work, tenant=tenant_id)
+
+
+def _grant(budget: BudgetRow, share: Share, amount: Decimal | None, online: int, at: datetime) -> Decimal:
+    if amount is not None and amount < 0:
+        return -min(-amount, share.outstanding)
+    if budget.status not in _RUNNING or (budget.valid_to is not None and budget.valid_to <= at):
+        message = "The budget does not run: stores get nothing of it."
+        raise Conflict("BUDGET_NOT_RUNNING", message, "budgetId")
+
+    def whole(value: Decimal) -> Decimal:
+        return spendable(value, budget.currency)
+
+    return _fair(budget.free, amount, online, whole)
+
+
+def _fair(free: Decimal, wanted: Decimal | None, online: int, whole: Callable[[Decimal], Decimal]) -> Decimal:
+    """How much of what is free one store gets: a part that leaves some for the others, or all of what is too little."""
+    most = whole(free / (online + 1)) or whole(free)
+    if wanted is None:
+        return min(whole(free / USUAL_PART) or most, most)
+    return min(whole(wanted), most)
+
+
+# ---- limits -------------------------------------------------------------------------------------------------------
+
+
+async def grant_uses(
+    context: Context,
+    tenant_id: str,
+    deployment_id: str,
+    kind: str,
+    entity_id: str,
+    quantity: int | None,
+    key: str | None,
+) -> Given:
+    """Give a store uses of a limited coupon type or promotion (``kind``), counted in advance; else as `grant_budget`.
+
+    Raises NotFound (DEPLOYMENT_NOT_FOUND, COUPON_TYPE_NOT_FOUND, PROMOTION_NOT_FOUND) and Conflict (NOT_LIMITED,
+    NOT_RUNNING, IDEMPOTENCY_KEY_REUSED).
+    """
+
+    async def work(session: Session) -> Given:
+        await require_deployment(session, deployment_id)
+        at = context.clock()
+        limit = await read_limit(session, kind, entity_id)
+        if limit is None:
+            raise _no_such(kind)
+        share = await store.hold_share(session, deployment_id, kind, entity_id, currency=None, at=at)
+        told = _told(share, key, quantity)
+        if told is not None:
+            return msgspec.convert(told, Given)
+        online = await store.count_online(session)
+        used = await store.move_count(session, kind, entity_id, 0) or 0
+        if quantity is not None and quantity < 0:
+            given = -min(-quantity, int(share.outstanding))
+        else:
+            if limit.most is None:
+                raise Conflict("NOT_LIMITED", "There is no limit: stores need no part of it.", _target(kind))
+            if not limit.runs_at(at):
+                raise Conflict("NOT_RUNNING", "It does not run: stores get nothing of it.", _target(kind))
+            held = await count_held(session, entity_id, at) if kind == COUPON_TYPE else 0
+            wanted = None if quantity is None else Decimal(quantity)
+            given = int(_fair(Decimal(max(limit.most - used - held, 0)), wanted, online, _whole))
+        if given < 0:
+            await store.return_shares(session, [(share, Decimal(-given))], at)
+        elif given and await store.move_count(session, kind, entity_id, given, limit.most) is None:
+            given = 0
+        expires = share.expires_at if quantity is not None and quantity < 0 else at + GOOD_FOR
+        answer = Given(given, expires, int(share.outstanding) + given)
+        await _write(session, share, Decimal(answer.outstanding), answer, key, quantity, at)
+        return answer
+
+    return await context.database.write(work, tenant=tenant_id)
+
+
+def _no_such(kind: str) -> NotFound:
+    if kind == COUPON_TYPE:
+        return NotFound("COUPON_TYPE_NOT_FOUND", "`couponTypeId` names no coupon type.", "couponTypeId")
+    return NotFound("PROMOTION_NOT_FOUND", "`promotionId` names no promotion.", "promotionId")
+
+
+def _target(kind: str) -> str:
+    return "couponTypeId" if kind == COUPON_TYPE else "promotionId"
+
+
+def _whole(value: Decimal) -> Decimal:
+    return value.quantize(_ONE, ROUND_FLOOR)
+
+
+# ---- repeated requests --------------------------------------------------------------------------------------------
+
+
+def _told(share: Share, key: str | None, asked: Decimal | int | None) -> object | None:
+    """What the request of this key was answered; None: it is a new one."""
+    if key is None or share.last_key != key or share.last_answer is None:
+        return None
+    kept = msgspec.json.decode(share.last_answer)
+    if kept["asked"] != _asked(asked):
+        message = "The Idempotency-Key was used for another request."
+        raise Conflict("IDEMPOTENCY_KEY_REUSED", message, "Idempotency-Key")
+    answer: object = kept["answer"]
+    return answer
+
+
+def _asked(asked: Decimal | int | None) -> str | None:
+    return None if asked is None else f"{Decimal(asked).normalize():f}"
+
+
+async def _write(
+    session: Session,
+    share: Share,
+    outstanding: Decimal,
+    answer: Granted | Given,
+    key: str | None,
+    asked: Decimal | int | None,
+    at: datetime,
+) -> None:
+    kept = msgspec.json.encode({"asked": _asked(asked), "answer": answer})
+    await store.write_share(
+        session,
+        share,
+        outstanding=outstanding,
+        expires_at=answer.expires_at,
+        last_key=key,
+        last_answer=kept,
+        changed_at=at,
+    )
+
+
+# ---- what sales use of them ---------------------------------------------------------------------------------------
+
+
+async def release_shares(
+    context: Context,
+    session: Session,
+    deployment_id: str,
+    *,
+    budgets: Mapping[str, Decimal],
+    coupon_codes: Collection[str],
+    coupon_types: Mapping[str, int],
+    promotions: Collection[str],
+    at: datetime,
+) -> None:
+    """Put back what a sale of the store uses, so that the confirm which follows in this unit finds it free.
+
+    Of each at most what is outstanding: where the share does not cover it, the ordinary rules of the confirm decide.
+    ``budgets`` are amounts in major units (zero and below are passed over), ``coupon_types`` how many of its uses,
+    ``coupon_codes`` and ``promotions`` are IDs. Only for a sale that is new: repeated, it would put back twice.
+    """
+    wanted: dict[tuple[str, str], Decimal] = {(COUPON_CODE, one): _ONE for one in coupon_codes}
+    wanted |= {(COUPON_TYPE, one): Decimal(number) for one, number in coupon_types.items() if number > 0}
+    wanted |= {(PROMOTION, one): _ONE for one in promotions}
+    wanted |= {(BUDGET, one): amount for one, amount in budgets.items() if amount > 0}
+    held = await store.hold_shares(session, deployment_id, wanted)
+    await store.return_shares(session, [(one, wanted[one.kind, one.entity_id]) for one in held], at, to_sale=True)
+
+
+async def keep_leased(
+    session: Session, deployment_id: str, statuses: Mapping[str, str], at: datetime
+) -> frozenset[str]:
+    """Note what codes (by ID) that the store still holds will be when it gives them back: ACTIVE or CREATED.
+
+    For codes that it has issued or activated. The answer is those of them that are leased to it.
+    """
+    held = await store.hold_shares(session, deployment_id, [(COUPON_CODE, one) for one in statuses])
+    noted = [replace(one, last_answer=statuses[one.entity_id].encode(), changed_at=at) for one in held]
+    await store.put_shares(session, noted)
+    return frozenset(one.entity_id for one in held)

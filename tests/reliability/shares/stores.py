@@ -1,0 +1,108 @@
+"""Stores as the cloud sees them: what they are given, and the sales that they report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from sqlalchemy import func, select
+
+from promenade.store.schema import table
+from promenade.store.unit import Session
+from promenade.workflows.sync.leases import Leased, lease_codes, lease_pool, return_leases
+from promenade.workflows.sync.shares import Given, Granted, grant_budget, grant_uses, release_shares
+from tests.workflows.shop import Shop, identity
+
+__all__ = ["Stores"]
+
+
+@dataclass
+class Stores:
+    """Stores of a shop's tenant; names stand for IDs."""
+
+    shop: Shop
+
+    async def open(self, name: str, status: str = "ONLINE") -> None:
+        await self.shop.put("LocalDeployments", id=identity(name), store_code=name, status=status)
+
+    async def grant(self, store: str, budget: str, amount: str | None, key: str | None = None) -> Granted:
+        wanted = None if amount is None else Decimal(amount)
+        return await grant_budget(self.shop.context, self.shop.tenant, identity(store), identity(budget), wanted, key)
+
+    async def uses(self, store: str, kind: str, name: str, quantity: int | None, key: str | None = None) -> Given:
+        return await grant_uses(
+            self.shop.context, self.shop.tenant, identity(store), kind, identity(name), quantity, key
+        )
+
+    async def lease(self, store: str, *codes: str) -> Leased:
+        return await lease_codes(self.shop.context, self.shop.tenant, identity(store), codes)
+
+    async def pool(self, store: str, kind: str, quantity: int, key: str | None = None) -> Leased:
+        return await lease_pool(self.shop.context, self.shop.tenant, identity(store), identity(kind), quantity, key)
+
+    async def give_back(self, store: str, *codes: str) -> None:
+        await return_leases(self.shop.context, self.shop.tenant, identity(store), codes)
+
+    async def release(
+        self,
+        store: str,
+        *,
+        budgets: dict[str, str] | None = None,
+        codes: Sequence[str] = (),
+        types: dict[str, int] | None = None,
+        promotions: Sequence[str] = (),
+    ) -> None:
+        """What a sale of the store does before it is confirmed."""
+
+        async def work(session: Session) -> None:
+            await release_shares(
+                self.shop.context,
+                session,
+                identity(store),
+                budgets={identity(one): Decimal(amount) for one, amount in (budgets or {}).items()},
+                coupon_codes=[identity(one) for one in codes],
+                coupon_types={identity(one): number for one, number in (types or {}).items()},
+                promotions=[identity(one) for one in promotions],
+                at=self.shop.now[0],
+            )
+
+        await self.shop.context.database.write(work, tenant=self.shop.tenant)
+
+    async def outstanding(self, name: str) -> Decimal:
+        """What all stores have of a thing."""
+        shares = table("store_shares")
+
+        async def read(session: Session) -> Decimal:
+            rows = await session.execute(
+                select(func.sum(shares.c.outstanding)).where(shares.c.entity_id == identity(name))
+            )
+            return Decimal(rows[0][0] or 0)
+
+        return await self.shop.context.database.read(read, tenant=self.shop.tenant)
+
+    async def check(self, name: str) -> None:
+        """B1 of a budget, with what stores have."""
+        budgets, shares, consumptions = table("Budgets"), table("store_shares"), table("BudgetConsumptions")
+
+        async def read(session: Session) -> None:
+            (row,) = await session.execute(select(budgets).where(budgets.c.id == identity(name)))
+            given = await session.execute(
+                select(shares.c.outstanding).where(shares.c.entity_id == identity(name), shares.c.kind == "BUDGET")
+            )
+            booked = await session.execute(
+                select(consumptions.c.amount).where(consumptions.c.budget_id == identity(name))
+            )
+            assert row.reserved_amount == sum((one.outstanding for one in given), Decimal(0)), row
+            assert row.consumed_amount == sum((one.amount for one in booked), Decimal(0)), row
+            assert 0 <= row.consumed_amount + row.reserved_amount <= row.total_amount, row
+
+        await self.shop.context.database.read(read, tenant=self.shop.tenant)
+
+    async def status(self, code: str) -> str:
+        return str((await self.shop.row("CouponCodes", code)).status)
+
+    async def count(self, set_name: str, column: str, name: str) -> int:
+        """How often it was used, what stores have counted in advance included."""
+        rows = await self.shop.rows(set_name, **{column: identity(name), "customer_id": ""})
+        return int(rows[0]._mapping["count"]) if rows else 0
