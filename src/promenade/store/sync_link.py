@@ -148,7 +148,8 @@ async def write_anew(session: Session) -> None:
 async def count_uploads(session: Session) -> tuple[int, int]:
     """How many of the tenant's sales and coupons wait to be sent, and how many the cloud has refused."""
     rows = await session.execute(select(func.count(), func.count(_UPLOADS.c.rejected_at)).select_from(_UPLOADS))
-    return int(rows[0][0]) - int(rows[0][1]), int(rows[0][1])
+    total, rejected = tuple(rows[0])
+    return total - rejected, rejected
 
 
 async def read_rejected(session: Session, limit: int) -> Sequence[Rejected]:
