@@ -13,6 +13,7 @@ from promenade.store import coupon_claims as claims
 from promenade.store.coupon_claims import Claim
 from promenade.store.coupon_reservations import Reservation, Run, find_reservation, redeem_code, redeem_reservation
 from promenade.store.coupon_rules import type_refusal
+from promenade.store.coupon_slots import next_slot
 from promenade.store.hot import Undone
 from promenade.store.outbox import emit, outbox_row
 from promenade.store.unit import Session
@@ -20,6 +21,7 @@ from promenade.workflows.context import Context
 from promenade.workflows.coupons.answers import Redeemed
 from promenade.workflows.coupons.edges import Overtaken, Refused, carry_out, write_log
 from promenade.workflows.coupons.reserving import lost
+from promenade.workflows.replica.queueing import QueuedCoupon, queue_coupon
 
 __all__ = ["redeem"]
 
@@ -61,11 +63,12 @@ async def _redeem_at_once(
     reason = _refusal(reservation, transaction_id, at)
     if reason is not None:
         return Redeemed(reason)
-    if reservation.row.state is not None or until is None or until - at < TAKES_AT_MOST:
+    if reservation.row.state is not None or until is None or until - at < TAKES_AT_MOST or context.is_store:
         return None
     run = partial(context.database.hot, durable=True)
     try:
-        is_done, _ = await _redeem_own(context, run, tenant_id, reservation, reservation_id, transaction_id, at)
+        log_id = context.new_id()
+        is_done, _ = await _redeem_own(context, run, tenant_id, reservation, reservation_id, transaction_id, at, log_id)
     except Undone:
         return None
     return Redeemed(None) if is_done else None
@@ -87,18 +90,20 @@ def _refusal(reservation: Reservation, transaction_id: str, at: datetime) -> str
 async def _redeem(
     context: Context, session: Session, reservation: Reservation, reservation_id: str, transaction_id: str
 ) -> None:
-    at, tenant_id = context.clock(), session.tenant or ""
+    at, tenant_id, log_id = context.clock(), session.tenant or "", context.new_id()
     if reservation.row.state is None:
         try:
             is_done, is_there = await _redeem_own(
-                context, session.hot, tenant_id, reservation, reservation_id, transaction_id, at
+                context, session.hot, tenant_id, reservation, reservation_id, transaction_id, at, log_id
             )
         except Undone as undone:
             raise Overtaken from undone
     else:
         # Before anything is held that others wait for.
         await emit(session, _event(reservation, transaction_id), event_id=context.new_id(), at=at)
-        is_done, is_there = await _redeem_shared(context, session, reservation, reservation_id, transaction_id, at)
+        is_done, is_there = await _redeem_shared(
+            context, session, reservation, reservation_id, transaction_id, at, log_id
+        )
     if not is_done:
         # While this one waited for the counts, another use of this very reservation may have reached the limit.
         if not is_there or await find_reservation(session.hot, tenant_id, reservation_id) != reservation:
@@ -107,6 +112,9 @@ async def _redeem(
     until = reservation.row.reserved_until
     if until is not None and context.clock() >= until:  # it may have taken a while to get hold of the counts
         raise Refused("RESERVATION_EXPIRED")
+    row, kind = reservation.row, reservation.kind
+    queued = QueuedCoupon("REDEEMED", kind.id, at, row.coupon_id, transaction_id, row.customer_id)
+    await queue_coupon(context, session, log_id=log_id, event=queued)
 
 
 def _event(reservation: Reservation, transaction_id: str) -> CouponRedeemed:
@@ -126,6 +134,7 @@ async def _redeem_own(
     reservation_id: str,
     transaction_id: str,
     at: datetime,
+    log_id: str,
 ) -> tuple[bool, bool]:
     """`redeem_code`. Raises `Undone`."""
     event = outbox_row(tenant_id, _event(reservation, transaction_id), event_id=context.new_id(), at=at)
@@ -136,7 +145,7 @@ async def _redeem_own(
         reservation_id,
         transaction_id,
         origin=context.origin,
-        log_id=context.new_id(),
+        log_id=log_id,
         event=event,
         at=at,
     )
@@ -149,19 +158,21 @@ async def _redeem_shared(
     reservation_id: str,
     transaction_id: str,
     at: datetime,
+    log_id: str,
 ) -> tuple[bool, bool]:
     """As `redeem_code`, of a code that many share."""
     row, kind = reservation.row, reservation.kind
-    uses = await _count(session, reservation)
-    if uses is None:
+    if not await _count(session, reservation):
         return False, True
     if not await redeem_reservation(session, reservation_id, at):
         return False, False
     if row.coupon_id is not None and not await claims.count_generic(session, row.coupon_id, transaction_id, at):
         return False, False
+    key = row.coupon_id or kind.id
+    slot = await next_slot(session, key)
     await claims.insert_claim(
         session,
-        Claim(row.coupon_id or kind.id, uses, kind.id, promotion_id=None, customer_id=row.customer_id),
+        Claim(key, slot, kind.id, promotion_id=None, customer_id=row.customer_id),
         origin=context.origin,
         transaction_id=transaction_id,
         transaction_counter=None,
@@ -170,7 +181,7 @@ async def _redeem_shared(
     )
     await write_log(
         session,
-        context.new_id(),
+        log_id,
         coupon_id=row.coupon_id,
         coupon_type_id=kind.id,
         action="REDEEMED",
@@ -181,11 +192,10 @@ async def _redeem_shared(
     return True, True
 
 
-async def _count(session: Session, reservation: Reservation) -> int | None:
-    """Count the redemption, of all and of the customer; how many there are of all, None: one limit is reached."""
+async def _count(session: Session, reservation: Reservation) -> bool:
+    """Count the redemption, of all and of the customer; False: one limit is reached."""
     kind, customer_id = reservation.kind, reservation.row.customer_id
-    uses = await claims.count_use(session, kind.id, None, kind.max_redemptions)
-    if uses is None or customer_id is None:
-        return uses
-    own = await claims.count_use(session, kind.id, customer_id, kind.max_redemptions_per_customer)
-    return None if own is None else uses
+    if await claims.count_use(session, kind.id, None, kind.max_redemptions) is None:
+        return False
+    each = kind.max_redemptions_per_customer
+    return customer_id is None or await claims.count_use(session, kind.id, customer_id, each) is not None
