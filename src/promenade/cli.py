@@ -38,6 +38,7 @@ from promenade.errors import PromenadeError, Unavailable
 from promenade.local_store_commands import local_admin
 from promenade.operating import operator_commands
 from promenade.settings import Settings, SettingsError
+from promenade.sync_link_commands import sync_link
 from promenade.trust_commands import trust
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def cli() -> None:
     """Promotion and coupon engine for retail."""
 
 
-for _command in (*operator_commands, trust, local_admin):
+for _command in (*operator_commands, trust, local_admin, sync_link):
     cli.add_command(_command)
 
 

@@ -8,7 +8,8 @@ that much of it is done.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -82,6 +83,12 @@ class _Wanted:
         for gone in page.deletes.get(self.root.set_name, ()):
             self.aggregates.pop(gone, None)
             self.deletes.add(gone)
+
+
+def _take(wanted: Iterable[_Wanted], page: Page) -> None:
+    """Let a page speak of several roots; beside the event loop, as tills are priced on that."""
+    for one in wanted:
+        one.take(page)
 
 
 def _by_root(root: Root, page: Page) -> Mapping[str, Mapping[str, Sequence[Columns]]]:
@@ -159,8 +166,7 @@ class _Application:
 
     async def _at_once(self, page: Page) -> None:
         wanted = [_Wanted(root) for root in _roots()]
-        for one in wanted:
-            one.take(page)
+        await asyncio.to_thread(_take, wanted, page)
         settings = page.rows(TENANTS)
         changes, gone = await self._context.database.read(lambda session: self._plan(session, wanted),
                                                           tenant=self._tenant)  # fmt: skip
@@ -200,8 +206,7 @@ class _Application:
         settings: list[Columns] = []
         for number in numbers:
             page = await self._page(number)
-            for one in wanted.values():
-                one.take(page)
+            await asyncio.to_thread(_take, wanted.values(), page)
             settings = page.rows(TENANTS) or settings
         await self._add_groups(wanted[GROUPS])
         gone_articles = await self._write_articles(numbers)
@@ -241,7 +246,7 @@ class _Application:
         deleted: set[str] = set()
         for number in numbers:
             page = _Wanted(_root(ARTICLES))
-            page.take(await self._page(number))
+            await asyncio.to_thread(_take, [page], await self._page(number))
             found = await database.read(
                 partial(find_changes, root=page.root, wanted=page.aggregates, coming={}), tenant=tenant
             )

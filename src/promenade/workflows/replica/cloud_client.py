@@ -29,6 +29,7 @@ SECONDS_MAX = 60.0  # for an exchange, the token aside
 TOKEN_SECONDS_MAX = 15.0
 CONNECT_SECONDS = 10.0
 ANSWER_BYTES_MAX = 32 * 1024 * 1024  # after unpacking
+LONG_BYTES = 64 * 1024  # of an answer that is read beside the event loop
 MESSAGE_LENGTH_MAX = 500
 RENEWED_BEFORE = 60.0  # seconds before it expires, of a token that is good for long
 RENEWED_PART = 10  # else this part of its life before
@@ -141,7 +142,8 @@ class HttpCloudClient:
             if self._token == token:
                 self._token = None
             answer = await self._exchange(method, url, _bearing(headers, await self.token()), content, seconds)
-        return _understood(answer)
+        # Tills are priced on this event loop; a page of changes takes long to read.
+        return _understood(answer) if len(answer.body) < LONG_BYTES else await asyncio.to_thread(_understood, answer)
 
     async def _ask_for_token(self) -> str:
         form = {

@@ -5,6 +5,7 @@ Each step may fail alone: sales that the cloud does not take keep no change from
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -241,7 +242,7 @@ async def _download(context: Context, tenant_id: str) -> bool:
     cursor, pages = await _so_far(context, tenant_id)
     for _ in range(PAGES_MAX):
         answer = await client.get("/sync/promotions", query | ({} if cursor is None else {"cursor": cursor}))
-        body = msgspec.json.encode(answer)
+        body = await asyncio.to_thread(msgspec.json.encode, answer)
         page = read_staged(body)
         if page.full:
             pages = 0
