@@ -30,8 +30,11 @@ def local_admin() -> None:
 @database_options
 def reset_password(password_stdin: bool, **options: Any) -> None:
     """Set the administrator's password anew; a store that runs heeds it at once, and sessions end."""
+    from promenade.workflows.local_admin import check_password
+
     settings = Settings(**options)
     password = _first_line() if password_stdin else click.prompt("Password", hide_input=True, confirmation_prompt=True)
+    check_password(password)
 
     async def work(database: Database) -> None:
         from promenade.app import clock

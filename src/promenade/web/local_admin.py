@@ -164,7 +164,13 @@ class LocalAdmin:
         self._require_own_page(scope)
         require_json(scope)
         body = await read_body(scope, receive, _BODY_BYTES_MAX)
-        document = require_sound(body) if body.strip() else {}
+        if not body.strip():
+            return {}
+        require_sound(body)
+        try:
+            document = msgspec.json.decode(body)
+        except msgspec.MsgspecError:  # half a character, which JSON can write and no text holds
+            raise Invalid("MALFORMED_JSON", "The body holds something that is not JSON.") from None
         if not isinstance(document, dict):
             raise Invalid("VALIDATION_FAILED", "The body must be a JSON object.")
         return document
