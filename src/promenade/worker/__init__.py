@@ -1,5 +1,7 @@
 """Background work: what is done after a sale, in portions, of what was imported, by the clock, and for subscribers.
 
+In a store also the link to its cloud.
+
 In a process of its own (`promenade worker`) or inside `promenade serve`. Any number of workers may run on one
 PostgreSQL database. A worker that dies leaves jobs whose lease runs out; another takes them up.
 """
@@ -17,9 +19,10 @@ from promenade.worker.clockwork import Clockwork
 from promenade.worker.delivery import Delivery
 from promenade.worker.imports import Imports
 from promenade.worker.rounds import Worker
+from promenade.worker.uplink import UplinkWorker
 from promenade.workflows.context import Context
 
-__all__ = ["Clockwork", "Delivery", "Imports", "Worker", "run_worker"]
+__all__ = ["Clockwork", "Delivery", "Imports", "UplinkWorker", "Worker", "run_worker"]
 
 PAUSE_SECONDS = 10.0  # before deliveries are begun anew
 
@@ -33,7 +36,11 @@ async def run_worker(context: Context, stop: asyncio.Event) -> None:
     """
     await _take_over(context)
     await asyncio.gather(
-        Worker(context).run(stop), Clockwork(context).run(stop), Imports(context).run(stop), _deliver(context, stop)
+        Worker(context).run(stop),
+        Clockwork(context).run(stop),
+        Imports(context).run(stop),
+        _deliver(context, stop),
+        UplinkWorker(context).run(stop),
     )
 
 
