@@ -6,6 +6,7 @@ from promenade.workflows.clockwork import (
     budgets,
     campaigns,
     coupons,
+    deployments,
     drafts,
     imports,
     pilots,
@@ -17,5 +18,5 @@ from promenade.workflows.clockwork.jobs import ClockJob, Ran, clock_jobs
 
 __all__ = ["ClockJob", "Ran", "clock_jobs"]
 
-_JOBS = (budgets, campaigns, coupons, drafts, imports, pilots, promotions, purges, shares)
+_JOBS = (budgets, campaigns, coupons, deployments, drafts, imports, pilots, promotions, purges, shares)
 """The modules that register jobs."""

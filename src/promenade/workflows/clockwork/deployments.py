@@ -1,0 +1,48 @@
+"""What time does to stores that price on their own: those not heard of are OFFLINE, old exchanges are forgotten."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from promenade.store.deployments import let_go_offline, purge_history
+from promenade.workflows.clockwork.jobs import Ran, clock_job
+from promenade.workflows.clockwork.paced import Pace, tenant_by_tenant
+from promenade.workflows.context import Context
+from promenade.workflows.sync.deployments import HEARTBEAT_SECONDS, OFFLINE_AFTER
+
+__all__ = ["HISTORY_DAYS", "history", "offline"]
+
+HISTORY_DAYS = 30
+UNIT_ROWS = 40  # deleted in one unit of work: 2 to 5 ms of processor time on SQLite
+_GIVEN_UP_AFTER = timedelta(hours=1)  # a download whose next page nobody has asked for so long
+_SILENCE = timedelta(seconds=HEARTBEAT_SECONDS * OFFLINE_AFTER)
+
+
+@clock_job("deployments.offline", every=timedelta(seconds=15))
+async def offline(context: Context, cursor: str | None) -> Ran:
+    """Stores that have missed their heartbeats become OFFLINE."""
+    at = context.clock()
+    since, ahead = at - _SILENCE, at + _SILENCE
+    gone = await context.database.write(
+        lambda session: let_go_offline(session, since=since, ahead=ahead, at=at), system=True, durable=False
+    )
+    return Ran(gone)
+
+
+@clock_job("purge.sync_history", every=timedelta(hours=1))
+async def history(context: Context, cursor: str | None) -> Ran:
+    """Delete exchanges after `HISTORY_DAYS`; a download that its store has not gone on with has FAILED."""
+    at = context.clock()
+    before, given_up = at - timedelta(days=HISTORY_DAYS), at - _GIVEN_UP_AFTER
+
+    async def of_tenant(tenant_id: str, pace: Pace) -> bool:
+        async def unit() -> tuple[int, bool]:
+            return await context.database.write(
+                lambda session: purge_history(session, before=before, given_up=given_up, at=at, limit=UNIT_ROWS),
+                tenant=tenant_id,
+                durable=False,
+            )
+
+        return await pace.while_more(unit)
+
+    return await tenant_by_tenant(context, cursor, of_tenant)
