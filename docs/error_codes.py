@@ -17,6 +17,7 @@ __all__ = [
     "ADMIN",
     "COLUMNS",
     "EVERYWHERE",
+    "LOCAL_ADMIN",
     "POS",
     "PUBLIC",
     "Raised",
@@ -39,6 +40,8 @@ POS = (
     "!promenade/web/certificates",
     "!promenade/web/draft_faults",
     "!promenade/web/import_status",
+    "!promenade/web/local_admin",
+    "!promenade/web/login_throttle",
     "!promenade/web/master_data",
     "!promenade/web/odata",
     "!promenade/web/preparing",
@@ -68,8 +71,11 @@ PUBLIC = (
     "promenade/store/",
     "promenade/web/",
     "!promenade/web/admin",
+    "!promenade/web/api_key",
     "!promenade/web/draft_faults",
     "!promenade/web/issuer",
+    "!promenade/web/local_admin",
+    "!promenade/web/login_throttle",
     "!promenade/web/numbers",
     "!promenade/web/pos",
     "!promenade/web/sessions",
@@ -97,6 +103,13 @@ ADMIN = (
     "promenade/workflows/lifecycle",
     "promenade/workflows/webhook_replay",
 )
+LOCAL_ADMIN = (
+    "promenade/web/api_key",
+    "promenade/web/body",
+    "promenade/web/local_admin",
+    "promenade/web/login_throttle",
+    "promenade/workflows/local_admin",
+)
 TABLES = ("odata_server/engines", "odata_server/sql_source", "odata_server/tables/")
 EVERYWHERE = ("",)
 # Made where requests of every kind pass, for one of them alone.
@@ -109,6 +122,7 @@ _MAKERS: dict[str, str | None] = {
     **{kind.__name__: str(status) for kind, status in STATUS.items()},
     # One of several faults of a request: most are told with 400.
     **dict.fromkeys(("BadNumber", "DefinitionError", "Detail", "Fault", "Wrong", "bad_request", "fault"), "400"),
+    "Challenged": "401",
     "ODataError": None,
     "not_found": "404",
 }
@@ -132,6 +146,7 @@ _INTRO = inspect.cleandoc(
     - An integrator meets those of the [public API](#public-api) below; in which form, says
       [its page](public-api.md#errors).
     - A planner meets these, and those of [administration](#administration).
+    - The administrator of a [store](local-store.md#errors) meets those of its page, and those of administration.
     - The [commands](#commands) print the message alone and end with 1, or with 2 when a value was wrong.
     """
 )
@@ -157,7 +172,7 @@ def error_codes_page() -> str:
     public, pos = error_rows(PUBLIC), error_rows(POS)
     admin = [row for row in error_rows(ADMIN) if row[:2] not in {known[:2] for known in public}]
     tables = [row for row in error_rows(TABLES) if row[0] not in {known[0] for known in public}]
-    known = {row[:2] for row in (*public, *admin, *pos, *tables)}
+    known = {row[:2] for row in (*public, *admin, *pos, *tables, *error_rows(LOCAL_ADMIN))}
     rest = [row for row in error_rows(EVERYWHERE) if row[:2] not in known]
     parts = ["# Error codes", _INTRO, "## Public API", table(COLUMNS, public)]
     parts += ["## Administration", _BESIDE, table(COLUMNS, admin)]

@@ -221,7 +221,8 @@ _REASONS = inspect.cleandoc(
 INTRO = inspect.cleandoc(
     """
     What a till sends and gets. Every address under `/pos` takes a bearer token of one of the scopes named, in
-    `Authorization: Bearer ...`; the token names the tenant. Bodies are JSON in UTF-8, at most 10 MiB, wrapped in one
+    `Authorization: Bearer ...`; the token names the tenant. In a [store](local-store.md) they take its API key instead,
+    in `X-Api-Key`, all of them, and `/pos/docs` is not there. Bodies are JSON in UTF-8, at most 10 MiB, wrapped in one
     object: `{"request": ...}`; those about coupons are not wrapped, and at most 64 KiB, of `issue` 4 MiB; those about
     articles neither, and at most 10 MiB, of `import-batch` 64 MiB. Unknown fields are ignored. `/pos/v2/x`, `/pos/x`
     and `/pos/PosService.x` are the same.

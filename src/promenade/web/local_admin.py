@@ -24,7 +24,6 @@ from promenade.web.login_throttle import LoginThrottle
 from promenade.web.problems import Challenged
 from promenade.web.sessions import Sessions
 from promenade.web.validation import require_sound
-from promenade.workflows.context import Context
 from promenade.workflows.local_admin import KnownStore, StorePassword
 
 __all__ = ["ADMINISTRATOR", "SETUP", "ApiKey", "Done", "LocalAdmin", "LoginRequest", "Redirect", "SetupRequest"]
@@ -76,8 +75,8 @@ class LocalAdmin:
 
     def __init__(
         self,
-        context: Context,
         known: KnownStore,
+        password: StorePassword,
         sessions: Sessions,
         authenticator: StoreAuthenticator,
         *,
@@ -87,7 +86,7 @@ class LocalAdmin:
         self._known = known
         self._sessions = sessions
         self._authenticator = authenticator
-        self._password = StorePassword(known, context.database, context.clock)
+        self._password = password
         self._throttle = LoginThrottle()
         self._guessed: str | None = None  # the hash of the password that the throttle's failures were made at
         self._origin = urlsplit(base_url)

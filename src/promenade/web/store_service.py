@@ -20,7 +20,7 @@ from promenade.web.rate_limits import RateLimits
 from promenade.web.routing import routed
 from promenade.web.sessions import Sessions
 from promenade.workflows.context import Context
-from promenade.workflows.local_admin import KnownStore
+from promenade.workflows.local_admin import KnownStore, StorePassword
 
 __all__ = ["store_service"]
 
@@ -35,7 +35,8 @@ def store_service(
     """
     sessions = Sessions(context.clock)
     authenticator = StoreAuthenticator(known, sessions, context.clock, limits)
-    administration = LocalAdmin(context, known, sessions, authenticator, base_url=settings.base_url, new_key=new_key)
+    password = StorePassword(known, context.database, context.clock)
+    administration = LocalAdmin(known, password, sessions, authenticator, base_url=settings.base_url, new_key=new_key)
     endpoints = [
         *Pos(context, authenticator).endpoints(),
         *PosCoupons(context, authenticator).endpoints(),

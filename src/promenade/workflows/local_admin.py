@@ -212,10 +212,10 @@ class StorePassword:
 
 
 async def reset_password(database: Database, password: str, at: datetime) -> None:
-    """Set the password anew, whatever it was; sessions end. Raises NotFound (NO_STORE), and Invalid."""
+    """Set the password anew, whatever it was; sessions end. Raises NotFound (NOT_A_STORE), and Invalid."""
     hashed = _HASHER.hash(check_password(password))
     if not await database.write(lambda session: set_password(session, hashed, at), system=True):
-        raise NotFound("NO_STORE", "This is no store yet: start it once with `promenade serve --edition local-store`.")
+        raise NotFound("NOT_A_STORE", "This is no store yet: start it once with `promenade serve --edition local-store`.")
 
 
 async def forget_password(database: Database, at: datetime) -> None:

@@ -1,0 +1,35 @@
+"""The page about a first store: its tour is pasted against a store of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs.test_samples import ROOT, assert_shows, paste, samples
+from tests.kit.processes import free_port
+
+PAGE = ROOT / "docs/how-to/first-store.md"
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.skipif(shutil.which("curl") is None and "CI" not in os.environ, reason="the samples use curl")
+def test_the_tour_does_what_the_page_says(tmp_path: Path) -> None:
+    text = PAGE.read_text()
+    assert "--port 8080" in text
+    steps = samples(text.replace("8080", str(free_port())))
+    # In place of an installed command that of the tests' own environment; whatever becomes of the tour, its store ends.
+    command = f"PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH\ntrap 'kill $(jobs -p) 2>&-; wait' EXIT"
+    outputs = paste([command, *(step.script for step in steps)], "http://127.0.0.1:8080", tmp_path, seconds=200)[1:]
+    for step, output in zip(steps, outputs, strict=True):
+        if step.answer is not None:
+            # A command may speak before the answer.
+            assert_shows(step.answer, json.loads(output.strip().splitlines()[-1]), step.script)
+    log = (tmp_path / "store.log").read_text()
+    assert "setup_is_open" in log
+    assert "Traceback" not in log
