@@ -23,6 +23,7 @@ from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.supervisors import Multiprocess
 
+from promenade.ids import new_id
 from promenade.settings import LOCAL_STORE, Settings, SettingsError
 from promenade.store.cache import open_cache
 from promenade.store.catalogue import Catalogues
@@ -60,7 +61,6 @@ from promenade.web.sync_shares import SyncShares
 from promenade.web.tls_files import TlsFiles, TlsMaterial
 from promenade.worker import run_worker
 from promenade.workflows.context import Context, Retention
-from promenade.workflows.ids import new_id
 from promenade.workflows.local_admin import KnownStore, establish_store, find_store, forget_password
 from promenade.workflows.tenants import TenantDirectory
 from promenade.workflows.uplink import Uplink
@@ -197,7 +197,8 @@ class Cloud(_Edition):
         self._certified = certified
         self._health: list[Endpoint] = []
 
-    async def _served(self, context: Context) -> ASGIApp:
+    def _doorkeepers(self, context: Context) -> tuple[Authenticator, Issuer | None]:
+        """Who lets in those that come with tokens, and who gives them tokens, unless that is done elsewhere."""
         settings = self._settings
         issuer: Issuer | None = None
         keys: KeySource
@@ -224,6 +225,11 @@ class Cloud(_Edition):
             scope_claims=settings.scope_claims,
             limits=self._limits,
         )
+        return authenticator, issuer
+
+    async def _served(self, context: Context) -> ASGIApp:
+        settings = self._settings
+        authenticator, issuer = self._doorkeepers(context)
         pos = Pos(context, authenticator)
         monitoring = Monitoring(context, authenticator, settings.metrics_token)
         self._health = [one for one in monitoring.endpoints() if one.route == "/health"]
