@@ -190,7 +190,7 @@ async def return_codes(
             _CODES.c.reservation_ref == bindparam("returned_from"),
             _CODES.c.reserved_by_transaction_id.is_(None),
             _CODES.c.redeemed_transaction_id.is_(None),
-            _CODES.c.status.in_(sources),
+            or_(*[_CODES.c.status == one for one in sources]),  # IN cannot be run for many at once
         )
         .values(status=bindparam("returned_as", type_=_CODES.c.status.type), **_RETURN)
     )

@@ -19,7 +19,7 @@ from decimal import Decimal
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Insert, Row, Update, bindparam, delete, func, select, tuple_, update
+from sqlalchemy import Insert, Row, Update, bindparam, delete, select, tuple_, update
 
 from promenade.store.schema import table
 from promenade.store.share_codes import return_codes
@@ -35,7 +35,6 @@ __all__ = [
     "PROMOTION",
     "BudgetRow",
     "Share",
-    "count_online",
     "drop_shares",
     "drop_shares_of_others",
     "find_due",
@@ -58,7 +57,6 @@ COUPON_POOL = "COUPON_POOL"
 
 _SHARES = table("store_shares")
 _BUDGETS = table("Budgets")
-_DEPLOYMENTS = table("LocalDeployments")
 _KEY = (_SHARES.c.deployment_id, _SHARES.c.kind, _SHARES.c.entity_id)
 _COUNTS = {
     COUPON_TYPE: (table("coupon_usage"), "coupon_type_id"),
@@ -191,12 +189,6 @@ async def drop_shares_of_others(session: Session, deployment_id: str, code_ids: 
                 _SHARES.c.deployment_id != deployment_id,
             )
         )
-
-
-async def count_online(session: Session) -> int:
-    """How many stores are heard of."""
-    statement = select(func.count()).select_from(_DEPLOYMENTS).where(_DEPLOYMENTS.c.status == "ONLINE")
-    return int((await session.execute(statement))[0][0])
 
 
 # ---- what shares are parts of -------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from uuid import UUID
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 from starlette.types import Receive, Scope
 
 from promenade.errors import Detail, Invalid
@@ -23,14 +23,17 @@ from promenade.web.body import header, read_body, require_json
 from promenade.web.endpoint import Answer, Endpoint
 from promenade.web.numbers import BadNumber, amount_thousandths
 from promenade.web.pos_encode import timestamp
+from promenade.web.pos_messages import Message
+from promenade.web.pos_responses import Response
+from promenade.web.sync_bodies import SYNC
+from promenade.web.sync_messages import SyncOperation
 from promenade.web.validation import Rule, explain, has_plain_numbers, require_bounded, require_sound
 from promenade.workflows.context import Context
 from promenade.workflows.sync.leases import Leased, is_to_issue, lease_codes, lease_pool, return_leases
 from promenade.workflows.sync.shares import grant_budget, grant_uses
 
-__all__ = ["SyncShares"]
+__all__ = ["OPERATIONS", "SyncShares"]
 
-SCOPE = "svc.Sync"
 BODY_BYTES_MAX = 256 * 1024
 CODES_MAX, RELEASED_MAX = 100, 1000
 USES_MAX, POOLED_MAX = 1_000_000, 1000
@@ -45,10 +48,11 @@ def _thousandths(value: Decimal) -> int:
 
 
 Code = Annotated[str, Meta(min_length=1, max_length=64)]
+Moment = Annotated[datetime, Meta(tz=True)]
 Money = Annotated[Decimal, Meta(extra={"check": _thousandths})]
 
 
-class BudgetGrantRequest(Struct, rename="camel"):
+class BudgetGrantRequest(Message):
     """What a store wants of a budget, or gives back."""
 
     deployment_id: UUID  #: The store.
@@ -56,17 +60,76 @@ class BudgetGrantRequest(Struct, rename="camel"):
     amount: Money | None = None  #: How much more. Below 0: given back. 0: renewed. Default: what is usual.
 
 
-class CouponLeaseRequest(Struct, rename="camel"):
+class CouponLeaseRequest(Message):
     """Codes or uses that a store wants, or gives back; one of `codes`, `release`, `couponTypeId`, `promotionId`."""
 
     deployment_id: UUID  #: The store.
     codes: Annotated[list[Code], Meta(max_length=CODES_MAX)] | None = None  #: Codes shown at its tills.
     release: Annotated[list[Code], Meta(max_length=RELEASED_MAX)] | None = None  #: Codes that it needs no more.
+    expires_at: Moment | None = None  #: Of `release`: only what was not leased anew since, so that it ends later.
     coupon_type_id: UUID | None = None  #: The coupon type whose codes or uses it wants.
     promotion_id: UUID | None = None  #: The promotion of whose applications it wants some.
     quantity: Annotated[int, Meta(ge=-USES_MAX, le=USES_MAX)] | None = None  #: How many; as `amount` of a grant.
     #: Codes to issue, or uses of a limit. Default: codes of an INDIVIDUAL type, uses of a GENERIC one.
     purpose: Literal["ISSUE", "REDEEM"] | None = None
+
+
+class BudgetGrantAnswer(Response, frozen=True):
+    """What the store has of the budget now."""
+
+    granted: Decimal  #: How much more; at most what is fair beside other stores, 0 if nothing is left.
+    currency: str  #: Of the amounts.
+    expires_at: str  #: The store spends nothing of it from then on, unless it has asked again before.
+    outstanding: Decimal  #: All that it was given and has neither reported as spent nor given back.
+
+
+class LeasedCoupon(Response, frozen=True):
+    """A code that the store holds."""
+
+    code: str  #: The code as printed.
+    coupon_id: str  #: Its ID.
+    coupon_type_id: str  #: The type of the coupon.
+    status: str  #: `ACTIVE`, or `CREATED` until its customer activates it.
+    customer_id: str | None  #: The only customer who may spend it.
+    valid_from: str | None  #: From when on it is accepted.
+    valid_until: str | None  #: Until when; the store accepts it no longer than it holds it.
+    issued_at: str | None  #: When it was issued; null: nobody has it yet.
+
+
+class RefusedCode(Response, frozen=True):
+    """A code that the store does not get."""
+
+    code: str  #: The code as it was asked for.
+    reason: str  #: Why, as the coupon endpoints of `/pos` have it.
+
+
+class CouponLeaseAnswer(Response, frozen=True):
+    """What the store holds now."""
+
+    leased: list[LeasedCoupon] | int  #: The codes that it has got; of uses, how many more.
+    refused: list[RefusedCode]  #: The codes that it has not got.
+    expires_at: str  #: The store spends none of it from then on, unless it has asked again before.
+    outstanding: int | UnsetType = UNSET  #: Of uses: all that it was given and has not reported or given back.
+
+
+OPERATIONS = (
+    SyncOperation(
+        "POST",
+        "/sync/budget-grants",
+        BudgetGrantRequest,
+        BudgetGrantAnswer,
+        "Give a store a part of a budget to spend while it is offline, or take back what it needs no more."
+        " With the header Idempotency-Key (at most 64 characters) a repeat gives nothing more.",
+    ),
+    SyncOperation(
+        "POST",
+        "/sync/coupon-leases",
+        CouponLeaseRequest,
+        CouponLeaseAnswer,
+        "Give a store coupon codes that nobody else can spend as long as it holds them, or a part of a limit."
+        " With the header Idempotency-Key (at most 64 characters) a repeat gives nothing more.",
+    ),
+)
 
 
 class SyncShares:
@@ -85,7 +148,7 @@ class SyncShares:
 
     async def _called(self, scope: Scope, receive: Receive) -> tuple[Caller, bytes]:
         caller = await self._authenticator.authenticate(scope)
-        caller.require_scope(SCOPE)
+        caller.require_scope(SYNC)
         require_json(scope)
         return caller, await read_body(scope, receive, BODY_BYTES_MAX)
 
@@ -98,12 +161,7 @@ class SyncShares:
             self._context, caller.tenant_id, str(asked.deployment_id), str(asked.budget_id), asked.amount, key
         )
         return _answer(
-            {
-                "granted": granted.granted,
-                "currency": granted.currency,
-                "expiresAt": _moment(granted.expires_at),
-                "outstanding": granted.outstanding,
-            }
+            BudgetGrantAnswer(granted.granted, granted.currency, timestamp(granted.expires_at), granted.outstanding)
         )
 
     async def _lease(self, scope: Scope, receive: Receive) -> Answer:
@@ -115,7 +173,7 @@ class SyncShares:
         if asked.codes is not None:
             return _leased(await lease_codes(context, tenant_id, deployment_id, list(dict.fromkeys(asked.codes))))
         if asked.release is not None:
-            return _leased(await return_leases(context, tenant_id, deployment_id, set(asked.release)))
+            return _leased(await return_leases(context, tenant_id, deployment_id, set(asked.release), asked.expires_at))
         if asked.promotion_id is not None:
             kind, entity_id = PROMOTION, str(asked.promotion_id)
         else:
@@ -123,14 +181,7 @@ class SyncShares:
             if await is_to_issue(context, tenant_id, entity_id, asked.purpose):
                 return _leased(await lease_pool(context, tenant_id, deployment_id, entity_id, _pooled(asked), key))
         given = await grant_uses(context, tenant_id, deployment_id, kind, entity_id, asked.quantity, key)
-        return _answer(
-            {
-                "leased": given.given,
-                "refused": [],
-                "expiresAt": _moment(given.expires_at),
-                "outstanding": given.outstanding,
-            }
-        )
+        return _answer(CouponLeaseAnswer(given.given, [], timestamp(given.expires_at), given.outstanding))
 
 
 # ---- requests -----------------------------------------------------------------------------------------------------
@@ -196,37 +247,29 @@ _LEASE_RULES: Sequence[Rule] = (_one_rule,)
 # ---- answers ------------------------------------------------------------------------------------------------------
 
 
-def _moment(at: datetime) -> str:
-    return timestamp(at)
-
-
 def _moment_maybe(at: datetime | None) -> str | None:
     return None if at is None else timestamp(at)
 
 
 def _leased(answer: Leased) -> Answer:
-    return _answer(
-        {
-            "leased": [
-                {
-                    "code": one.code,
-                    "couponId": one.id,
-                    "couponTypeId": one.coupon_type_id,
-                    "status": one.status,
-                    "customerId": one.customer_id,
-                    "validFrom": _moment_maybe(one.valid_from),
-                    "validUntil": _moment_maybe(one.valid_until),
-                    "issuedAt": _moment_maybe(one.issued_at),
-                }
-                for one in answer.leased
-            ],
-            "refused": [{"code": code, "reason": reason} for code, reason in answer.refused],
-            "expiresAt": _moment(answer.expires_at),
-        }
-    )
+    leased = [
+        LeasedCoupon(
+            one.code,
+            one.id,
+            one.coupon_type_id,
+            one.status,
+            one.customer_id,
+            _moment_maybe(one.valid_from),
+            _moment_maybe(one.valid_until),
+            _moment_maybe(one.issued_at),
+        )
+        for one in answer.leased
+    ]
+    refused = [RefusedCode(code, reason) for code, reason in answer.refused]
+    return _answer(CouponLeaseAnswer(leased, refused, timestamp(answer.expires_at)))
 
 
-def _answer(message: Mapping[str, Any]) -> Answer:
+def _answer(message: Response) -> Answer:
     return Answer(_ENCODER.encode(message))
 
 

@@ -319,3 +319,27 @@ async def test_codes_that_all_share_are_not_issued_by_stores(stores: Stores) -> 
     assert [one.code for one in (await stores.lease("north", "TEN-ROW")).leased] == ["TEN-ROW"]
     assert (await stores.lease("south", "TEN-ROW")).leased  # of these every store may have one
     assert await stores.status("TEN-ROW") == "ACTIVE"
+
+
+async def test_a_sale_releases_all_that_it_uses_at_once(stores: Stores) -> None:
+    shop = stores.shop
+    for name in ("one", "two"):
+        await shop.budget(name, "90.00")
+        await shop.coupon_type(name, code_type="GENERIC", generic_code=name, max_redemptions=10)
+        await shop.coupon_type(f"save-{name}")
+        await shop.coupon(f"SAVE-{name}", f"save-{name}")
+        await stores.grant("north", name, "9.00")
+        await stores.uses("north", COUPON_TYPE, name, 2)
+    await stores.lease("north", "SAVE-one", "SAVE-two")
+    await stores.release(
+        "north",
+        budgets={"one": "2.00", "two": "-3.00"},
+        codes=["SAVE-one", "SAVE-two"],
+        types={"one": 1, "two": 1},
+        promotions=["off"],
+    )
+    assert [(await shop.row("Budgets", name)).reserved_amount for name in ("one", "two")] == [7, 12]
+    assert [await stores.count("coupon_usage", "coupon_type_id", name) for name in ("one", "two")] == [1, 1]
+    assert [await stores.status(f"SAVE-{name}") for name in ("one", "two")] == ["ACTIVE", "ACTIVE"]
+    for name in ("one", "two"):
+        await stores.check(name)

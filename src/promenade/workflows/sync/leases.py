@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from promenade.errors import Conflict, NotFound
@@ -27,6 +27,7 @@ from promenade.workflows.sync.shares import GOOD_FOR
 __all__ = ["Leased", "LeasedCode", "is_to_issue", "lease_codes", "lease_pool", "return_leases"]
 
 _ONE = Decimal(1)
+_TOLD = timedelta(milliseconds=1)  # moments are told in whole ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,9 +226,12 @@ def _pooled(found: Sequence[PooledCode], coupon_type_id: str, expires_at: dateti
 # ---- codes that come back -----------------------------------------------------------------------------------------
 
 
-async def return_leases(context: Context, tenant_id: str, deployment_id: str, codes: Collection[str]) -> Leased:
+async def return_leases(
+    context: Context, tenant_id: str, deployment_id: str, codes: Collection[str], until: datetime | None = None
+) -> Leased:
     """End leases of the store, whose codes are free again; what it does not hold is passed over.
 
+    ``until``: only those that end by then. A request that comes late does not end what was leased anew since.
     Raises NotFound (DEPLOYMENT_NOT_FOUND).
     """
 
@@ -236,7 +240,8 @@ async def return_leases(context: Context, tenant_id: str, deployment_id: str, co
         at = context.clock()
         ids = await share_codes.ids_of_codes(session, codes) if codes else {}
         held = await store.hold_shares(session, deployment_id, [(COUPON_CODE, one) for one in ids.values()])
-        await store.return_shares(session, [(one, _ONE) for one in held], at)
+        ended = [(one, _ONE) for one in held if until is None or one.expires_at - _TOLD < until]
+        await store.return_shares(session, ended, at)
         return Leased((), (), at)
 
     return await context.database.write(work, tenant=tenant_id)

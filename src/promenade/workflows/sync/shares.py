@@ -18,6 +18,7 @@ from promenade.errors import Conflict, NotFound
 from promenade.store import store_shares as store
 from promenade.store.budgets import spendable
 from promenade.store.coupon_reservations import count_held
+from promenade.store.deployments import count_online
 from promenade.store.share_limits import read_limit
 from promenade.store.store_shares import BUDGET, COUPON_CODE, COUPON_TYPE, PROMOTION, BudgetRow, Share
 from promenade.store.unit import Session
@@ -75,7 +76,7 @@ async def grant_budget(
         told = _told(share, key, amount)
         if told is not None:
             return msgspec.convert(told, Granted)
-        online = await store.count_online(session)
+        online = await count_online(session)
         budget = await store.hold_budget(session, budget_id) or seen
         granted = _grant(budget, share, amount, online, at)
         if granted and not await store.reserve(session, budget_id, granted):
@@ -137,7 +138,7 @@ async def grant_uses(
         told = _told(share, key, quantity)
         if told is not None:
             return msgspec.convert(told, Given)
-        online = await store.count_online(session)
+        online = await count_online(session)
         used = await store.move_count(session, kind, entity_id, 0) or 0
         if quantity is not None and quantity < 0:
             given = -min(-quantity, int(share.outstanding))
@@ -232,15 +233,19 @@ async def release_shares(
     """Put back what a sale of the store uses, so that the confirm which follows in this unit finds it free.
 
     Of each at most what is outstanding: where the share does not cover it, the ordinary rules of the confirm decide.
-    ``budgets`` are amounts in major units (zero and below are passed over), ``coupon_types`` how many of its uses,
-    ``coupon_codes`` and ``promotions`` are IDs. Only for a sale that is new: repeated, it would put back twice.
+    ``budgets`` are amounts in major units, ``coupon_types`` how many of its uses, ``coupon_codes`` and ``promotions``
+    are IDs. Below zero a budget got something back in the store, where it can be spent again: the share grows by it, as
+    far as the budget has it, so that is for after the confirm. Only for what is new: repeated, it would be done twice.
     """
     wanted: dict[tuple[str, str], Decimal] = {(COUPON_CODE, one): _ONE for one in coupon_codes}
     wanted |= {(COUPON_TYPE, one): Decimal(number) for one, number in coupon_types.items() if number > 0}
     wanted |= {(PROMOTION, one): _ONE for one in promotions}
-    wanted |= {(BUDGET, one): amount for one, amount in budgets.items() if amount > 0}
-    held = await store.hold_shares(session, deployment_id, wanted)
-    await store.return_shares(session, [(one, wanted[one.kind, one.entity_id]) for one in held], at, to_sale=True)
+    wanted |= {(BUDGET, one): amount for one, amount in budgets.items() if amount}
+    held = [(one, wanted[one.kind, one.entity_id]) for one in await store.hold_shares(session, deployment_id, wanted)]
+    await store.return_shares(session, [(one, used) for one, used in held if used > 0], at, to_sale=True)
+    for one, used in held:
+        if used < 0 and one.expires_at > context.clock() and await store.reserve(session, one.entity_id, -used):
+            await store.write_share(session, one, outstanding=one.outstanding - used, changed_at=at)
 
 
 async def keep_leased(
