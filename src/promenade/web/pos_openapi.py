@@ -109,7 +109,7 @@ def render_pos_openapi() -> bytes:
             "description": "What tills, webshops and apps send and get. Unknown fields are ignored.",
         },
         "servers": [{"url": "/pos"}],
-        "security": [{"bearer": [scope]} for scope in SCOPES],
+        "security": [*({"bearer": [scope]} for scope in SCOPES), {"apiKey": []}],
         "paths": _paths(),
         "components": {
             "schemas": schemas,
@@ -119,8 +119,14 @@ def render_pos_openapi() -> bytes:
                     "type": "http",
                     "scheme": "bearer",
                     "bearerFormat": "JWT",
-                    "description": "From `POST /oauth/token` with client credentials.",
-                }
+                    "description": "Of the cloud: from `POST /oauth/token` with client credentials.",
+                },
+                "apiKey": {
+                    "type": "apiKey",
+                    "in": "header",
+                    "name": "X-Api-Key",
+                    "description": "Of a store, which takes no token: the key that its administrator knows.",
+                },
             },
         },
     }
