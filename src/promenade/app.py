@@ -57,6 +57,7 @@ from promenade.web.reader_pages import document_endpoint, reader_endpoints
 from promenade.web.routing import routed
 from promenade.web.store_service import store_service
 from promenade.web.sync import Sync
+from promenade.web.sync_sales import SyncSales
 from promenade.web.sync_shares import SyncShares
 from promenade.web.tls_files import TlsFiles, TlsMaterial
 from promenade.worker import run_worker
@@ -248,6 +249,7 @@ class Cloud(_Edition):
             ImportStatus(context, authenticator).endpoint(),
             *MasterData(context, Certificates(context.database, clock), base_url=settings.mtls_url).endpoints(),
             *Sync(context, authenticator).endpoints(),
+            *SyncSales(context, authenticator).endpoints(),
             *SyncShares(context, authenticator).endpoints(),
             *monitoring.endpoints(),
             *documents,

@@ -32,12 +32,16 @@ from promenade.store.unit import Database, Session
 __all__ = [
     "PricedRecord",
     "StoredIteration",
+    "Tree",
     "decode_definition",
     "decode_record",
     "decode_tree",
+    "encode_definition",
     "encode_outcome",
     "find_iteration",
+    "insert_iteration",
     "keep_definitions",
+    "known_definitions",
     "load_definitions",
     "store_iteration",
 ]
@@ -200,6 +204,25 @@ def _store_iteration(connection: sqlite3.Connection, params: tuple[Any, ...]) ->
     return counted
 
 
+async def insert_iteration(session: Session, origin: str, priced: StoredIteration, *, created_at: datetime) -> None:
+    """Store an iteration that another has priced and counted; one that is there already stays as it is."""
+    upsert = postgresql.insert if session.dialect == "postgresql" else sqlite.insert
+    values = (priced.basket, priced.settings, priced.facts, priced.tree_hash, priced.outcome)
+    row = {
+        "origin": origin,
+        "transaction_id": priced.transaction_id,
+        "transaction_counter": priced.transaction_counter,
+        "pos_group_id": priced.pos_group_id,
+        "receipt_id": priced.receipt_id,
+        "header_reference": priced.header_reference,
+        "evaluated_at": priced.evaluated_at,
+        "data_age": priced.data_age,
+        "record": _compressed(_ENCODER.encode(values)),
+        "created_at": created_at,
+    }
+    await session.rowcount(upsert(table("iterations")).on_conflict_do_nothing(), row)
+
+
 async def find_iteration(
     session: Session, origin: str, transaction_id: str, transaction_counter: int
 ) -> StoredIteration | None:
@@ -257,6 +280,18 @@ async def load_definitions(session: Session, hashes: Collection[str]) -> dict[st
         select(definitions.c.hash, definitions.c.body).where(definitions.c.hash.in_(list(hashes)))
     )
     return {row.hash: row.body for row in rows}
+
+
+async def known_definitions(session: Session, hashes: Collection[str]) -> set[str]:
+    """Those of the hashes whose definitions are stored."""
+    definitions = table("promotion_definitions")
+    rows = await session.execute(select(definitions.c.hash).where(definitions.c.hash.in_(list(hashes))))
+    return {row.hash for row in rows}
+
+
+def encode_definition(body: PromotionDefinition | Tree) -> bytes:
+    """A promotion or a tree as it is kept; see `decode_definition` and `decode_tree`."""
+    return _ENCODER.encode(body)
 
 
 def decode_definition(body: bytes) -> PromotionDefinition:

@@ -93,12 +93,16 @@ class Shares(Protocol):
     Each is called where a confirm would get hold of the same rows.
     """
 
-    async def before_coupons(self, session: Session, settlement: Settlement, spendings: Sequence[Spending]) -> None:
-        """Let go of the coupons, the redemptions of their types and the applications that the sale uses."""
+    async def before_coupons(self, session: Session, spendings: Sequence[Spending]) -> None:
+        """Let go of the coupons and of the redemptions of their types."""
         ...
 
     async def issued(self, session: Session) -> frozenset[PostPurchaseCoupon]:
         """Write down the coupons that the store has issued after the sale; which need not be issued any more."""
+        ...
+
+    async def before_counting(self, session: Session, promotion_ids: Sequence[str]) -> None:
+        """Let go of the applications of promotions."""
         ...
 
     async def before_budgets(self, session: Session, moves: Sequence[BudgetMove], brought: Sequence[GiveBack]) -> None:
@@ -242,12 +246,14 @@ async def commit_sale(
         await confirmations.note_carried(session, sale.origin, sale.transaction_id, carried)
     issued: frozenset[PostPurchaseCoupon] = frozenset()
     if shares is not None:
-        await shares.before_coupons(session, settlement, plan.spendings)
+        await shares.before_coupons(session, plan.spendings)
         issued = await shares.issued(session)
     await claim_coupons(session, plan.spendings, sale, context.new_id)
     await _record(context, session, plan, log_id, brought, issued)
     await queue_sale(context, session, log_id=log_id, command=plan.command, sale=sale, at=sale.at)
     promotion_ids = [one.applied.promotion_id for one in settlement.promotions]
+    if shares is not None:
+        await shares.before_counting(session, promotion_ids)
     await count_applications(session, promotion_ids, sale.customer_id)
     moves = moves_of(charges_of(settlement, plan.iteration.outcome.currency), given_back)
     if shares is not None:

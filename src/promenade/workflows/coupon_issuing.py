@@ -24,6 +24,7 @@ __all__ = [
     "issue_coupons",
     "issue_of",
     "issue_one",
+    "issued_event",
     "issued_under",
     "tell_of",
 ]
@@ -188,6 +189,19 @@ def issue_of(kind: IssuingType, order: Order, at: datetime) -> Issue:
     )
 
 
+def issued_event(issue: Issue, coupon: IssuedCoupon) -> CouponIssued:
+    """What is told of an issued coupon."""
+    return CouponIssued(
+        coupon_id=coupon.id,
+        coupon_type_id=issue.coupon_type_id,
+        issuance_channel=issue.channel,
+        promotion_id=issue.promotion_id,
+        transaction_id=issue.transaction_id,
+        customer_id=coupon.customer_id,
+        valid_until=coupon.valid_until,
+    )
+
+
 async def tell_of(
     session: Session,
     issue: Issue,
@@ -202,16 +216,7 @@ async def tell_of(
         if one is None:
             named.append(None)
             continue
-        event = CouponIssued(
-            coupon_id=one.id,
-            coupon_type_id=issue.coupon_type_id,
-            issuance_channel=issue.channel,
-            promotion_id=issue.promotion_id,
-            transaction_id=issue.transaction_id,
-            customer_id=one.customer_id,
-            valid_until=one.valid_until,
-        )
-        row = outbox_row(tenant_id, event, event_id=new_id(), at=issue.issued_at)
+        row = outbox_row(tenant_id, issued_event(issue, one), event_id=new_id(), at=issue.issued_at)
         told.append(Told(new_id(), one.id, one.customer_id, row))
         named.append(replace(one, log_id=told[-1].log_id))
     await coupon_issues.tell(session, issue, told)

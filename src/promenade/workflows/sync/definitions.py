@@ -1,0 +1,71 @@
+"""Promotions and article group trees that stores have priced with, kept so that their sales can be replayed.
+
+A store compiles what the cloud has told it, so that mostly the cloud knows them already. What it does not know is
+believed only if it is what its hash says, and can be compiled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+from collections.abc import Mapping
+
+import msgspec
+
+from promenade.engine.catalogue import compile_promotion
+from promenade.engine.definition import DefinitionError, PromotionDefinition
+from promenade.engine.fingerprint import definition_hash
+from promenade.store.iterations import Tree, decode_definition, decode_tree, keep_definitions, known_definitions
+from promenade.store.surroundings import tree_hash
+from promenade.store.unit import Session
+from promenade.workflows.context import Context
+
+__all__ = ["keep_given"]
+
+BESIDE_FROM = 64 * 1024  # characters; longer ones are read beside the event loop
+BREATHER = 16
+LENGTH_MAX = 4 * 1024 * 1024
+
+
+async def keep_given(context: Context, tenant_id: str, given: Mapping[str, str]) -> None:
+    """Keep definitions, by hash in base64. One that is not what it should be is passed over, and missed later."""
+    if not given:
+        return
+    known = await context.database.read(lambda session: known_definitions(session, given), tenant=tenant_id)
+    bodies: dict[str, PromotionDefinition | Tree] = {}
+    for place, (key, text) in enumerate(given.items()):
+        if key in known or len(text) > LENGTH_MAX:
+            continue
+        if place % BREATHER == BREATHER - 1:
+            await asyncio.sleep(0)
+        body = await asyncio.to_thread(_read, key, text) if len(text) >= BESIDE_FROM else _read(key, text)
+        if body is not None:
+            bodies[key] = body
+    at = context.clock()
+
+    async def work(session: Session) -> None:
+        await keep_definitions(session, bodies, at)
+
+    if bodies:
+        await context.database.write(work, tenant=tenant_id, durable=False)
+
+
+def _read(key: str, text: str) -> PromotionDefinition | Tree | None:
+    """The definition or tree of this hash; None: it is neither."""
+    try:
+        body = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    try:
+        definition = decode_definition(body)
+        if definition_hash(definition) == key:
+            compile_promotion(definition)
+            return definition
+    except (msgspec.MsgspecError, DefinitionError, RecursionError, UnicodeError, ValueError, OverflowError):
+        pass
+    try:
+        tree = decode_tree(body)
+    except (msgspec.MsgspecError, RecursionError, UnicodeError):
+        return None
+    return tree if tree_hash(tree) == key else None

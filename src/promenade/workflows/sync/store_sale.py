@@ -1,0 +1,174 @@
+"""What a store's sale does to what the store was given: inside the confirm, where each is about to be held."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+
+from promenade.engine.money import minor_digits
+from promenade.store import coupon_pool, uploaded_coupons
+from promenade.store.coupon_pool import Issue
+from promenade.store.unit import Session
+from promenade.workflows.budgets import BudgetMove
+from promenade.workflows.confirm_rules import SaleIdentity, money
+from promenade.workflows.context import Context
+from promenade.workflows.coupon_claims import Spending
+from promenade.workflows.coupon_issuing import IssuedCoupon, Order, issue_of, issued_under, tell_of
+from promenade.workflows.effects import PostPurchaseCoupon
+from promenade.workflows.returns import GiveBack
+from promenade.workflows.sync.shares import keep_leased, release_shares
+from promenade.workflows.uploads import IssuedCode
+
+__all__ = ["Issued", "StoreSale", "write_issued"]
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """A coupon that was issued, and for what."""
+
+    issue: Issue
+    coupon: IssuedCoupon
+
+
+class StoreSale:
+    """See `confirm.Shares`; one for each attempt at the unit of work.
+
+    ``is_new``: the sale was not known. A repeat never comes to any of these.
+    """
+
+    def __init__(self, context: Context, sale: SaleIdentity, issued: Sequence[IssuedCode]) -> None:
+        self._context = context
+        self._sale = sale
+        self._issued = issued
+        self.is_new = False
+
+    async def before_coupons(self, session: Session, spendings: Sequence[Spending]) -> None:
+        """Let go of the coupons and of the redemptions of their types.
+
+        What the till has redeemed before was let go of when the cloud heard of that.
+        """
+        self.is_new = True
+        if not spendings:
+            return
+        sale = self._sale
+        before = await uploaded_coupons.till_claims(session, sale.origin, sale.transaction_id)
+        new = [one for one in spendings if one.key not in before]
+        codes = [one.coupon_id for one in new if one.coupon_id is not None]
+        if codes:
+            await uploaded_coupons.revive_leased(session, sale.origin, codes, sale.judged_at)
+        types = Counter(one.coupon_type_id for one in new)
+        await release_shares(
+            self._context,
+            session,
+            sale.origin,
+            budgets={},
+            coupon_codes=codes,
+            coupon_types=types,
+            promotions=(),
+            at=sale.at,
+        )
+
+    async def issued(self, session: Session) -> frozenset[PostPurchaseCoupon]:
+        """Write down the coupons that the store has issued; the others are left to the side effects."""
+        return frozenset(
+            [
+                PostPurchaseCoupon(code.promotion_id, code.coupon_type_id)
+                for code in self._issued
+                if await self._write_issued(session, code)
+            ]
+        )
+
+    async def _write_issued(self, session: Session, code: IssuedCode) -> bool:
+        sale = self._sale
+        order = Order(
+            "POST_PURCHASE",
+            (code.customer_id,),
+            code.promotion_id,
+            sale.transaction_id,
+            issued_under=issued_under(sale.origin, sale.transaction_id),
+        )
+        issued = await write_issued(
+            self._context,
+            session,
+            sale.origin,
+            coupon_id=code.coupon_id,
+            coupon_type_id=code.coupon_type_id,
+            order=order,
+            issued_at=code.issued_at,
+        )
+        if issued is not None:
+            await tell_of(session, issued.issue, [issued.coupon], self._context.new_id)
+        return issued is not None
+
+    async def before_counting(self, session: Session, promotion_ids: Sequence[str]) -> None:
+        """Let go of the applications of promotions."""
+        if promotion_ids:
+            await self._release(session, {}, promotion_ids)
+
+    async def before_budgets(self, session: Session, moves: Sequence[BudgetMove], brought: Sequence[GiveBack]) -> None:
+        """Let go of the money that the sale takes."""
+        wanted = {budget_id: amount for budget_id, amount in self._net(moves, brought).items() if amount > 0}
+        if wanted:
+            await self._release(session, wanted, ())
+
+    async def after_budgets(self, session: Session, moves: Sequence[BudgetMove], brought: Sequence[GiveBack]) -> None:
+        """Keep for the store what its returns have brought back: it may spend that again, and has perhaps."""
+        kept = {budget_id: amount for budget_id, amount in self._net(moves, brought).items() if amount < 0}
+        if kept:
+            await self._release(session, kept, ())
+
+    def _net(self, moves: Sequence[BudgetMove], brought: Sequence[GiveBack]) -> dict[str, Decimal]:
+        """What the store's own money has become less by; a return of another's sale has given it nothing."""
+        net: dict[str, Decimal] = {}
+        for move in moves:
+            net[move.budget_id] = net.get(move.budget_id, Decimal(0)) + move.wanted
+        for back in brought:
+            if back.origin == self._sale.origin:
+                for charge in back.charges:
+                    amount = money(charge.amount_minor, minor_digits(charge.currency))
+                    net[charge.budget_id] = net.get(charge.budget_id, Decimal(0)) - amount
+        return net
+
+    async def _release(self, session: Session, budgets: dict[str, Decimal], promotion_ids: Sequence[str]) -> None:
+        await release_shares(
+            self._context,
+            session,
+            self._sale.origin,
+            budgets=budgets,
+            coupon_codes=(),
+            coupon_types={},
+            promotions=promotion_ids,
+            at=self._sale.at,
+        )
+
+
+async def write_issued(
+    context: Context,
+    session: Session,
+    deployment_id: str,
+    *,
+    coupon_id: str | None,
+    coupon_type_id: str,
+    order: Order,
+    issued_at: datetime,
+) -> Issued | None:
+    """Write down a coupon that a store has issued, at ``issued_at`` by its clock; None: the code was not there for it.
+
+    It is still to be told of.
+    """
+    at = context.clock()
+    kind = await coupon_pool.read_type(session, coupon_type_id)
+    if kind is None or kind.is_generic != (coupon_id is None):
+        return None
+    issue = issue_of(kind, order, min(issued_at, at))
+    (customer_id,) = order.customer_ids
+    if coupon_id is not None:
+        is_leased = coupon_id in await keep_leased(session, deployment_id, {coupon_id: issue.status}, at)
+        if not await uploaded_coupons.mark_issued(session, coupon_id, issue, customer_id, is_leased=is_leased):
+            return None
+    coupon = IssuedCoupon(coupon_id, None, coupon_type_id, customer_id, issue.valid_until)
+    # It is told now: what is old is not sent any more.
+    return Issued(replace(issue, issued_at=at), coupon)

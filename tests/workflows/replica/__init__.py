@@ -1,0 +1,1 @@
+"""Sales that a store makes on its own, and what becomes of them in the cloud."""

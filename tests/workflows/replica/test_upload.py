@@ -1,0 +1,115 @@
+"""Sales of a store arrive in the cloud once, as if they had been made there (reliability T1, T4)."""
+
+from __future__ import annotations
+
+import asyncio
+from decimal import Decimal
+
+import msgspec
+import pytest
+
+from promenade.errors import Unavailable
+from promenade.workflows.replica.uploading import count_pending
+from tests.workflows.replica.market import Cloud, Store, price
+from tests.workflows.sales import PRICED
+
+
+async def sell(store: Store, name: str, customer: str | None = "anna") -> None:
+    counter = await price(store, name, PRICED, customer_id=customer)
+    await store.confirm(name, counter, "off")
+
+
+async def test_a_sale_arrives_with_all_that_it_means(cloud: Cloud, store: Store) -> None:
+    await sell(store, "T1")
+    assert await count_pending(store.context, store.tenant) == 1
+    cloud.shop.later(days=2)
+    await store.upload_all()
+    await cloud.shop.work()
+    assert await count_pending(store.context, store.tenant) == 0
+    assert await store.queue() == []
+    (log,) = await cloud.shop.rows("CalculationLogs")
+    assert (log.status, log.origin, log.source, log.transaction_id) == (
+        "CALCULATED",
+        store.deployment_id,
+        "local-store",
+        "T1",
+    )
+    assert store.context.uplink is not None
+    assert log.instance_id == store.context.uplink.instance_id
+    assert log.confirmed_at == store.now[0]
+    (consumption,) = await cloud.shop.rows("BudgetConsumptions")
+    assert (consumption.amount, consumption.origin) == (Decimal("2.00"), store.deployment_id)
+    (points,) = [sum(row.points for row in await cloud.shop.rows("LoyaltyTransactions"))]
+    assert points == 20
+    (iteration,) = await cloud.shop.rows("iterations")
+    assert (iteration.origin, iteration.transaction_counter) == (store.deployment_id, 1)
+    (own,) = await store.rows("iterations")
+    kept = [msgspec.msgpack.decode(__import__("zstandard").decompress(one.record)) for one in (iteration, own)]
+    assert kept[0] == kept[1]
+
+
+async def test_the_same_sale_is_taken_once_whatever_is_lost(cloud: Cloud, store: Store) -> None:
+    await sell(store, "T1")
+    await store.work()
+    cloud.failing = ["before", "after"]
+    for _ in range(2):
+        with pytest.raises(Unavailable):
+            await store.upload()
+    assert len(await store.queue()) == 1
+    assert (await store.upload()).sent == 1
+    assert [one["status"] for one in (await answers(cloud))[-1]] == ["duplicate"]
+    assert await store.queue() == []
+    assert await cloud.shop.count("CalculationLogs") == 1
+    assert await cloud.shop.count("BudgetConsumptions") == 1
+
+
+async def answers(cloud: Cloud) -> list[list[dict[str, object]]]:
+    """What each request would be answered now."""
+    return [(await cloud.raw(msgspec.json.encode(one)))[1]["results"] for one in cloud.requests]
+
+
+async def test_the_same_portion_by_eight_at_once_has_one_effect(cloud: Cloud, store: Store) -> None:
+    for number in range(12):
+        await sell(store, f"T{number}")
+    await store.work()
+    cloud.failing = ["after"]
+    with pytest.raises(Unavailable):
+        await store.upload()
+    body = msgspec.json.encode(cloud.requests[0])
+    await cloud.shop.change("Budgets", "marketing", consumed_amount=Decimal(0))
+    every = await asyncio.gather(*[cloud.raw(body) for _ in range(8)])
+    assert {one["status"] for _, answer in every for one in answer["results"]} == {"duplicate"}
+    assert await cloud.shop.count("confirmations") == 12
+
+
+async def test_eight_at_once_take_a_new_portion_once(cloud: Cloud, store: Store) -> None:
+    for number in range(12):
+        await sell(store, f"T{number}")
+    await store.work()
+    cloud.failing = ["before"]
+    with pytest.raises(Unavailable):
+        await store.upload()
+    body = await body_of(cloud, store)
+    every = await asyncio.gather(*[cloud.raw(body) for _ in range(8)])
+    told = [one["status"] for _, answer in every for one in answer["results"]]
+    assert (told.count("accepted"), told.count("duplicate")) == (12, 84)
+    assert await cloud.shop.count("CalculationLogs") == 12
+    assert (await cloud.shop.row("Budgets", "marketing")).consumed_amount == Decimal("24.00")
+
+
+async def body_of(cloud: Cloud, store: Store) -> bytes:
+    """What the store would send now."""
+    sent: list[bytes] = []
+
+    class Listening:
+        async def post(self, path: str, body: object, **_: object) -> dict[str, object]:
+            sent.append(msgspec.json.encode(body))
+            raise Unavailable("GONE", "Nobody is there.")
+
+    uplink = store.context.uplink
+    assert uplink is not None
+    uplink.client = Listening()  # type: ignore[assignment]
+    with pytest.raises(Unavailable):
+        await store.upload()
+    uplink.client = cloud
+    return sent[0]

@@ -1,0 +1,40 @@
+"""Uploads made by hand: what a store would send of a priced basket."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from promenade.engine.basket import Basket, Facts, Settings
+from promenade.engine.outcome import Outcome
+from promenade.workflows.uploads import SoldCommand, SoldPromotion, SoldRequest, UploadedSale
+
+__all__ = ["as_sent", "upload_of"]
+
+TREE = "0" * 64
+
+
+def upload_of(
+    basket: Basket, outcome: Outcome, facts: Facts, settings: Settings, counter: int = 1, **changes: Any
+) -> UploadedSale:
+    """The sale of a basket as it was priced, confirmed a minute later."""
+    confirmed_at: datetime = settings.now + timedelta(minutes=1)
+    return msgspec.structs.replace(
+        UploadedSale(
+            transaction_id=basket.transaction_id,
+            transaction_counter=counter,
+            evaluated_at=settings.now,
+            confirmed_at=confirmed_at,
+            request=SoldRequest(basket, settings, facts, TREE),
+            result=outcome,
+            confirm=SoldCommand([SoldPromotion(one.promotion_id) for one in outcome.applied], "f" * 64),
+        ),
+        **changes,
+    )
+
+
+def as_sent(sale: UploadedSale) -> Any:
+    """The JSON document that travels."""
+    return msgspec.json.decode(msgspec.json.encode(sale))
