@@ -43,7 +43,14 @@ OF_CERTIFICATES = {
     "svc_drfout_certificate_expiry_timestamp_seconds": {"use", "name"},
 }
 OF_LIMITS = {"svc_rate_limited_total": {"tenant", "scope"}}
-ALL_METRICS = METRICS | OF_CERTIFICATES | OF_LIMITS
+# What watches stores that price on their own, and in a store what it sends.
+OF_STORES = {
+    "svc_sync_transactions_total": {"tenant", "status"},
+    "svc_sync_coupon_events_total": {"tenant", "status"},
+    "svc_sync_transaction_age_seconds": {"tenant"},
+    "svc_sync_uploads_total": {"status"},
+}
+ALL_METRICS = METRICS | OF_CERTIFICATES | OF_LIMITS | OF_STORES
 
 
 def test_health_needs_no_token(shop: Shop) -> None:
