@@ -35,6 +35,7 @@ from promenade.console import (
     with_database,
 )
 from promenade.errors import PromenadeError, Unavailable
+from promenade.key_commands import key
 from promenade.local_store_commands import local_admin
 from promenade.operating import operator_commands
 from promenade.settings import Settings, SettingsError
@@ -56,7 +57,7 @@ def cli() -> None:
     """Promotion and coupon engine for retail."""
 
 
-for _command in (*operator_commands, trust, local_admin, sync_link):
+for _command in (*operator_commands, key, trust, local_admin, sync_link):
     cli.add_command(_command)
 
 

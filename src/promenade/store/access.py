@@ -16,6 +16,7 @@ from promenade.store.unit import Session
 
 __all__ = [
     "delete_client",
+    "delete_keys",
     "find_client",
     "insert_client",
     "insert_key",
@@ -75,6 +76,12 @@ async def signs_already(session: Session) -> bool:
 async def retire_keys(session: Session, at: datetime) -> None:
     """Let no key there is sign any more."""
     await session.rowcount(update(_KEYS).where(_KEYS.c.retired_at.is_(None)).values(retired_at=at))
+
+
+async def delete_keys(session: Session, *, retired_until: datetime | None) -> None:
+    """Forget the keys that were retired at ``retired_until`` or before; None: whenever they were."""
+    retired = _KEYS.c.retired_at.is_not(None) if retired_until is None else _KEYS.c.retired_at <= retired_until
+    await session.rowcount(delete(_KEYS).where(retired))
 
 
 async def insert_key(session: Session, row: Mapping[str, Any]) -> None:

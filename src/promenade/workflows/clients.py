@@ -168,11 +168,16 @@ async def add_first_signing_key(database: Database, key: SigningKey) -> None:
     await database.write(work, system=True)
 
 
-async def rotate_signing_key(database: Database, key: SigningKey) -> None:
-    """Sign with ``key`` from now on; the keys before it verify until their last tokens have run out."""
+async def rotate_signing_key(database: Database, key: SigningKey, *, token_seconds: int) -> None:
+    """Sign with ``key`` from now on; the keys before it verify until their last tokens have run out.
+
+    ``token_seconds`` is how long tokens last; 0: those before are forgotten, and their tokens hold no longer.
+    """
+    cutoff = key.created_at - timedelta(seconds=token_seconds) if token_seconds else None
 
     async def work(session: Session) -> None:
         await access.retire_keys(session, key.created_at)
+        await access.delete_keys(session, retired_until=cutoff)
         await _insert_key(session, key)
 
     await database.write(work, system=True)
