@@ -26,6 +26,7 @@ _SAYS_YES = {
     "confirm": "confirmed",
 }
 _PAUSE_SECONDS = 0.05  # until somebody listens again
+_WAIT_SECONDS = 0.5  # before somebody who was not answered asks again
 _TRIES = 600
 
 
@@ -121,7 +122,7 @@ class Caller:
         seconds = time.monotonic() - began
         self.history.calls.append(Call(kind, self.tenant, outcome, status, code, began, seconds))
         if outcome == "unknown":
-            await asyncio.sleep(_PAUSE_SECONDS)
+            await asyncio.sleep(_WAIT_SECONDS)
         return Answer(outcome, status, code, reply.headers if reply else {}, reply.body if reply else b"")
 
     async def _sent(self, method: str, path: str, headers: dict[str, str], content: bytes | None) -> Reply | None:

@@ -42,6 +42,8 @@ class Chaos:
                 turn += 1
                 await asyncio.to_thread(verb)
                 self.done[verb.__name__] += 1
+            self.done["started by its supervisor"] += await self.system.supervise()
+        await self.system.supervise()
 
     def kill_service(self) -> None:
         """kill -9 one of them, and start it again."""

@@ -43,6 +43,7 @@ class Load:
     seed: int
     history: History = field(default_factory=History)
     made: int = 0
+    _awaited: list[tuple[int, asyncio.Event]] = field(default_factory=list)
 
     async def run(self) -> History:
         """Make all calls; what a client has begun it ends."""
@@ -69,5 +70,14 @@ class Load:
         finally:
             caller.close()
 
+    async def until_made(self, more: int) -> None:
+        """Wait until so many more calls have been made."""
+        reached = asyncio.Event()
+        self._awaited.append((self.made + more, reached))
+        await reached.wait()
+
     def _spend(self) -> None:
         self.made += 1
+        for wanted, reached in self._awaited:
+            if self.made >= wanted:
+                reached.set()

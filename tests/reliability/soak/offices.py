@@ -22,7 +22,7 @@ _LISTS = (
     "CouponTypes?$expand=promotions",
     "Promotions?$filter="
     + quote("status eq 'ACTIVE' and startswith(code,'o')")
-    + "&$expand=conditions,discountActions",
+    + "&$expand=posGroups,calculationConfig",
 )
 
 

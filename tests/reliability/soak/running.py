@@ -6,11 +6,13 @@ import asyncio
 import contextlib
 import random
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from promenade.store.session import open_database
 from tests.kit.databases import past_the_wall
+from tests.kit.moved_clock import MovedClock
 from tests.kit.postgres import PostgresServer
 from tests.kit.receiver import Receiver
 from tests.kit.valkey import ValkeyServer
@@ -26,7 +28,10 @@ from tests.reliability.soak.load import Load
 from tests.reliability.soak.report import Measured, measure, report
 from tests.reliability.soak.system import Layout, System
 
-__all__ = ["Plan", "Result", "soak"]
+__all__ = ["Plan", "Result", "Trouble", "soak"]
+
+Trouble = Callable[[System, Load], Awaitable[None]]
+"""What happens while the load is running, in a test's own order; it may end the load."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +46,11 @@ class Plan:
     clients: int = 12
     layout: Layout = field(default_factory=Layout)
     with_chaos: bool = False
+    trouble: Trouble | None = None
     postgres: PostgresServer | None = None
     valkey: ValkeyServer | None = None
     quiet_seconds: float = 120.0
+    clock: MovedClock | None = None  # of the file `clock` in the directory; None: as it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +72,7 @@ async def soak(plan: Plan) -> Result:
     """Run it. Whatever was started has ended when this returns."""
     with Receiver() as receiver:
         await furnish(plan.database_url, plan.operations, receiver.url)
-        system = System(plan.database_url, plan.valkey_url, plan.directory, plan.layout, receiver)
+        system = System(plan.database_url, plan.valkey_url, plan.directory, plan.layout, receiver, plan.clock)
         try:
             await system.start()
             load = Load(system.ports, plan.operations, plan.clients, plan.seed)
@@ -93,13 +100,20 @@ async def _loaded(plan: Plan, system: System, load: Load) -> dict[str, int]:
     stop = asyncio.Event()
     breaking = asyncio.create_task(chaos.run(stop)) if plan.with_chaos else None
     try:
-        await load.run()
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(load.run())
+            if plan.trouble is not None:
+                tasks.create_task(_whole(plan.trouble(system, load)))
     finally:
         stop.set()
         if breaking is not None:
             with contextlib.suppress(asyncio.CancelledError):
                 await breaking
     return dict(chaos.done)
+
+
+async def _whole(trouble: Awaitable[None]) -> None:
+    await trouble
 
 
 async def _checked(plan: Plan, history: History, receiver: Receiver) -> Books:

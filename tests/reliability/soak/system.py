@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sqlite3
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,9 +18,10 @@ from promenade.store.schema import table
 from promenade.store.session import open_database
 from promenade.store.unit import Session
 from tests.kit.databases import past_the_wall
+from tests.kit.moved_clock import MovedClock
 from tests.kit.processes import free_port
 from tests.kit.receiver import Answer, Behaviour, Close, Receiver
-from tests.kit.service import Service
+from tests.kit.service import COMMAND, Service
 from tests.reliability.soak.furnishing import TENANTS
 
 __all__ = ["Layout", "System"]
@@ -40,13 +42,14 @@ class Layout:
 
 @dataclass(slots=True)
 class System:
-    """Start it, load it, wait until it is quiet, stop it."""
+    """Start it, load it, wait until it is quiet, stop it. ``clock`` is that of all processes, in `directory`/clock."""
 
     database_url: str
     valkey_url: str | None
     directory: Path
     layout: Layout
-    receiver: Receiver = field(default_factory=Receiver)
+    receiver: Receiver
+    clock: MovedClock | None = None
     services: list[Service] = field(default_factory=list)
     workers: list[Service] = field(default_factory=list)
 
@@ -61,6 +64,10 @@ class System:
             self.receiver.answers(f"/flaky/{tenant}", *_FLAKY)
             self.receiver.answers(f"/dead/{tenant}", Close())
         common = ["--database-url", self.database_url, "--data-dir", str(self.directory)]
+        command: tuple[str, ...] = (COMMAND,)
+        env = {"CLOCK_FILE": str(self.directory / "clock")}
+        if self.clock is not None:
+            command = (sys.executable, "-m", "tests.kit.moved_clock")
         common += ["--webhook-allow", "127.0.0.1", "--webhook-retry-schedule", RETRIES]
         if self.valkey_url is not None:
             common += ["--redis-url", self.valkey_url]
@@ -69,10 +76,10 @@ class System:
             log = self.directory / f"service-{number}.log"
             public: tuple[str, ...] = ("--public-url", f"http://127.0.0.1:{ports[0]}")  # one issuer for all
             public += ("--workers", str(self.layout.processes))
-            self.services.append(Service(log, *common, *public, port=port))
+            self.services.append(Service(log, *common, *public, port=port, env=env, command=command))
         for number in range(self.layout.workers):
             log = self.directory / f"worker-{number}.log"
-            self.workers.append(Service(log, *common, verb="worker", ready_path=None))
+            self.workers.append(Service(log, *common, verb="worker", ready_path=None, env=env, command=command))
         # By threads that last as long as the loop: a process ends with the thread that has started it.
         await asyncio.gather(*(asyncio.to_thread(one.start) for one in (*self.services, *self.workers)))
 
@@ -80,6 +87,12 @@ class System:
         """Ask every process to end; exit codes by name."""
         codes = {f"service {number}": one.stop() for number, one in enumerate(self.services)}
         return codes | {f"worker {number}": one.stop() for number, one in enumerate(self.workers)}
+
+    async def supervise(self) -> int:
+        """Start what has ended by itself, as a supervisor does: a process that begins without a database ends."""
+        ended = [one for one in (*self.services, *self.workers) if not one.running]
+        await asyncio.gather(*(asyncio.to_thread(one.restart) for one in ended))
+        return len(ended)
 
     def kill(self) -> None:
         """End whatever still runs."""
@@ -92,6 +105,8 @@ class System:
 
     async def until_quiet(self, seconds: float) -> None:
         """Wait until nothing is left to be done: sales' effects, events, deliveries, imports, codes."""
+        if self.clock is not None:
+            self.clock.move(minutes=2)  # whatever a process held that was killed is nobody's now
         loop = asyncio.get_running_loop()
         deadline = loop.time() + seconds
         async with _counting(past_the_wall(self.database_url)) as count:

@@ -190,7 +190,8 @@ class Till:
                 history.fault(f"one confirm was answered in two ways: {bodies}")
             if bodies:
                 history.confirmed[key] = Confirmed(priced, bodies.pop())
-                self.shelf.sold.append(priced)
+                if priced.lines:
+                    self.shelf.sold.append(priced)
                 break
             if any(one.outcome == "refused" for one in answers):
                 return
