@@ -137,14 +137,14 @@ async def test_a_refusal_tells_its_code_and_its_reason(cloud: Receiver, client: 
     cloud.answers("/x", Answer(400, {}, b"what?"))
     with pytest.raises(CloudRefused, match="without a reason") as refused:
         await client.get("/x", {})
-    assert refused.value.code == "CLOUD_REFUSED"
+    assert (refused.value.status, refused.value.code) == (400, "CLOUD_REFUSED")
 
 
 async def test_wrong_credentials_are_a_refusal(cloud: Receiver, client: HttpCloudClient) -> None:
     cloud.answers("/oauth/token", said({"error": "invalid_client", "error_description": "Unknown client."}, 401))
     with pytest.raises(CloudRefused, match="refuses this client: Unknown client") as refused:
         await client.get("/x", {})
-    assert refused.value.code == "TOKEN_REFUSED"
+    assert (refused.value.status, refused.value.code) == (401, "TOKEN_REFUSED")
     assert "s3cr" not in str(refused.value)
     assert not cloud.requests("/x")
 

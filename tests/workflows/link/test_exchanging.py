@@ -193,7 +193,9 @@ async def test_a_download_that_was_cut_off_goes_on(store: Shop, cloud: Cloud, sh
     assert (await the_link(store)).cursor == "c1"
 
 
-async def test_a_full_copy_takes_the_place_of_one_that_was_cut_off(store: Shop, cloud: Cloud, shares: list[str]) -> None:
+async def test_a_full_copy_takes_the_place_of_one_that_was_cut_off(
+    store: Shop, cloud: Cloud, shares: list[str]
+) -> None:
     first = page("p1", {"Promotions": [promotion("off")]}, full=True, more=True)
     cloud.says("/sync/promotions", first, GONE)
     await go(store)
