@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
@@ -19,13 +19,16 @@ from promenade.store.unit import Look, Session
 from promenade.store.upsert import upsert
 
 __all__ = [
+    "RUNNING_HOURS",
     "Deployment",
     "Registration",
     "add_exchange",
     "count_online",
+    "deployment_ids",
     "find_deployment",
     "find_pos_group",
     "find_running",
+    "give_up_exchanges",
     "is_deployment",
     "let_go_offline",
     "note_heartbeat",
@@ -38,6 +41,9 @@ __all__ = [
 _DEPLOYMENTS = table("LocalDeployments")
 _HISTORY = table("SyncHistory")
 _POS_GROUPS = table("PosGroups")
+
+RUNNING_HOURS = timedelta(hours=6)
+"""No exchange goes on for longer than that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,10 +194,11 @@ async def add_exchange(session: Session, row: dict[str, Any]) -> None:
     await session.rowcount(insert(_HISTORY), row)
 
 
-async def find_running(session: Session, deployment_id: str, direction: str) -> str | None:
-    """The exchange of a store that has begun and not ended; None: there is none."""
+async def find_running(session: Session, deployment_id: str, direction: str, since: datetime) -> str | None:
+    """The exchange of a store that has begun ``since`` then and not ended; None: there is none."""
     c = _HISTORY.c
-    running = and_(c.deployment_id == deployment_id, c.direction == direction, c.status == "RUNNING")
+    running = and_(c.deployment_id == deployment_id, c.started_at >= since)
+    running = and_(running, c.direction == direction, c.status == "RUNNING")
     rows = await session.execute(select(c.id).where(running).order_by(c.started_at.desc()).limit(1))
     return str(rows[0].id) if rows else None
 
@@ -213,18 +220,28 @@ async def update_exchange(
     await session.rowcount(changing.values(**values, promotions=c.promotions + promotions, version=c.version + 1))
 
 
-async def purge_history(
-    session: Session, *, before: datetime, given_up: datetime, at: datetime, limit: int
-) -> tuple[int, bool]:
-    """Delete the tenant's exchanges that began ``before`` a moment, up to ``limit``; how many, and whether that is all.
+async def deployment_ids(session: Session) -> list[str]:
+    """All stores of the tenant."""
+    return [row.id for row in await session.execute(select(_DEPLOYMENTS.c.id).order_by(_DEPLOYMENTS.c.id))]
 
-    Those that began before ``given_up`` and have not ended have FAILED: the store did not go on.
+
+async def give_up_exchanges(session: Session, stores: Sequence[str], *, since: datetime, at: datetime) -> None:
+    """Exchanges of stores that have not ended, and that nobody has gone on with ``since`` then, have FAILED.
+
+    Of the last hours: there are thousands a day.
     """
     c = _HISTORY.c
-    left = update(_HISTORY).where(c.status == "RUNNING", c.modified_at < given_up)
+    recent = and_(c.deployment_id.in_(stores), c.started_at >= since - RUNNING_HOURS)
+    left = update(_HISTORY).where(recent, c.status == "RUNNING", c.modified_at < since)
     message = "The store did not go on with it."
     await session.rowcount(left.values(status="FAILED", completed_at=at, message=message, version=c.version + 1))
-    old = [row.id for row in await session.execute(select(c.id).where(c.started_at < before).limit(limit))]
-    if old:
-        await session.rowcount(delete(_HISTORY).where(c.id.in_(old)))
-    return len(old), len(old) == limit
+
+
+async def purge_history(session: Session, stores: Sequence[str], *, before: datetime, limit: int) -> int:
+    """Delete up to ``limit`` of the stores' exchanges that began ``before`` a moment; how many."""
+    c = _HISTORY.c
+    old = select(c.id).where(c.deployment_id.in_(stores), c.started_at < before).limit(limit)
+    ids = [row.id for row in await session.execute(old)]
+    if ids:
+        await session.rowcount(delete(_HISTORY).where(c.id.in_(ids)))
+    return len(ids)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from promenade.store.deployments import let_go_offline, purge_history
+from promenade.store.deployments import deployment_ids, give_up_exchanges, let_go_offline, purge_history
 from promenade.workflows.clockwork.jobs import Ran, clock_job
 from promenade.workflows.clockwork.paced import Pace, tenant_by_tenant
 from promenade.workflows.context import Context
@@ -32,17 +32,28 @@ async def offline(context: Context, cursor: str | None) -> Ran:
 @clock_job("purge.sync_history", every=timedelta(hours=1))
 async def history(context: Context, cursor: str | None) -> Ran:
     """Delete exchanges after `HISTORY_DAYS`; a download that its store has not gone on with has FAILED."""
-    at = context.clock()
+    at, database = context.clock(), context.database
     before, given_up = at - timedelta(days=HISTORY_DAYS), at - _GIVEN_UP_AFTER
 
     async def of_tenant(tenant_id: str, pace: Pace) -> bool:
-        async def unit() -> tuple[int, bool]:
-            return await context.database.write(
-                lambda session: purge_history(session, before=before, given_up=given_up, at=at, limit=UNIT_ROWS),
+        stores = await database.read(deployment_ids, tenant=tenant_id)
+
+        async def left() -> tuple[int, bool]:
+            await database.write(
+                lambda session: give_up_exchanges(session, stores, since=given_up, at=at),
                 tenant=tenant_id,
                 durable=False,
             )
+            return 0, False
 
-        return await pace.while_more(unit)
+        async def old() -> tuple[int, bool]:
+            gone = await database.write(
+                lambda session: purge_history(session, stores, before=before, limit=UNIT_ROWS),
+                tenant=tenant_id,
+                durable=False,
+            )
+            return gone, gone == UNIT_ROWS
+
+        return not stores or (await pace.while_more(left) and await pace.while_more(old))
 
     return await tenant_by_tenant(context, cursor, of_tenant)

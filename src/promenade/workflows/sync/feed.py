@@ -228,7 +228,8 @@ async def _note(
 
     async def work(session: Session) -> None:
         now = context.clock()
-        running = await deployments.find_running(session, deployment_id, "DOWN")
+        since = now - deployments.RUNNING_HOURS
+        running = await deployments.find_running(session, deployment_id, "DOWN", since)
         if running is not None and page.full:
             message = "The store has begun anew."
             await deployments.update_exchange(
