@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -41,19 +41,30 @@ class Seconds:
         return self.now
 
 
+def _set() -> asyncio.Event:
+    event = asyncio.Event()
+    event.set()
+    return event
+
+
 @dataclass
 class Counting:
-    """A database that counts what is read, and may fail to answer."""
+    """A database that counts what is read, may fail to answer, or answers when told to."""
 
     database: Database
     reads: int = 0
     is_away: bool = False
+    is_read: asyncio.Event = field(default_factory=asyncio.Event)
+    go_on: asyncio.Event = field(default_factory=_set)
 
     async def read(self, work: Any, **how: Any) -> Any:
         self.reads += 1
         if self.is_away:
             raise Unavailable("DATABASE_UNAVAILABLE", "It is away.")
-        return await self.database.read(work, **how)
+        found = await self.database.read(work, **how)
+        self.is_read.set()
+        await self.go_on.wait()
+        return found
 
     async def write(self, work: Any, **how: Any) -> Any:
         return await self.database.write(work, **how)
@@ -150,13 +161,15 @@ async def test_tills_do_not_wait_for_a_database_that_is_away(database: Database)
 
 
 async def test_a_key_that_is_replaced_is_not_brought_back_by_a_reading_under_way(database: Database) -> None:
-    seconds = Seconds()
-    known = KnownStore(database, await establish(database), seconds)
-    seconds.now = 10
-    await asyncio.gather(
-        *(known.read() for _ in range(20)), known.replace_key(OTHER), *(known.read() for _ in range(20))
-    )
+    slow = Counting(database, is_read=asyncio.Event(), go_on=asyncio.Event())
+    known = KnownStore(slow, await establish(database))  # type: ignore[arg-type]
+    reading = asyncio.create_task(known.read())
+    await slow.is_read.wait()
+    await known.replace_key(OTHER)
+    slow.go_on.set()
+    assert (await reading).api_key == KEY
     assert known.key == OTHER.encode()
+    assert (await known.read()).api_key == OTHER
 
 
 async def test_a_till_that_floods_is_held_back_and_counted_once(database: Database) -> None:
