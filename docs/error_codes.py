@@ -20,6 +20,7 @@ __all__ = [
     "LOCAL_ADMIN",
     "POS",
     "PUBLIC",
+    "SYNC",
     "Raised",
     "computed_codes",
     "error_codes_page",
@@ -50,6 +51,7 @@ POS = (
     "!promenade/web/sessions",
     "!promenade/web/soap",
     "!promenade/web/spool",
+    "!promenade/web/sync",
     "promenade/workflows/article_import",
     "promenade/workflows/confirm",
     "promenade/workflows/coupon_claims",
@@ -79,6 +81,7 @@ PUBLIC = (
     "!promenade/web/numbers",
     "!promenade/web/pos",
     "!promenade/web/sessions",
+    "!promenade/web/sync",
     "!promenade/web/validation",
     "promenade/workflows/authoring/",
     "promenade/workflows/campaigns",
@@ -110,12 +113,30 @@ LOCAL_ADMIN = (
     "promenade/web/login_throttle",
     "promenade/workflows/local_admin",
 )
+SYNC = (
+    "promenade/web/auth",
+    "promenade/web/body",
+    "promenade/web/endpoint",
+    "promenade/web/numbers",
+    "promenade/web/problems",
+    "promenade/web/rate_limits",
+    "promenade/web/sync",
+    "promenade/web/validation",
+    "promenade/workflows/sync/",
+    "promenade/store/postgresql",
+    "promenade/store/sqlite",
+    "promenade/store/unit",
+)
 TABLES = ("odata_server/engines", "odata_server/sql_source", "odata_server/tables/")
 EVERYWHERE = ("",)
 # Made where requests of every kind pass, for one of them alone.
 _NOT_FOR_TILLS = frozenset({"`QUERY_TOO_EXPENSIVE`", "`CSRF_TOKEN_REQUIRED`"})
 _NOT_FOR_INTEGRATORS = frozenset({"`CSRF_TOKEN_REQUIRED`"})
-_ELSEWHERE: Mapping[tuple[str, ...], frozenset[str]] = {POS: _NOT_FOR_TILLS, PUBLIC: _NOT_FOR_INTEGRATORS}
+_ELSEWHERE: Mapping[tuple[str, ...], frozenset[str]] = {
+    POS: _NOT_FOR_TILLS,
+    PUBLIC: _NOT_FOR_INTEGRATORS,
+    SYNC: _NOT_FOR_TILLS,
+}
 
 # What makes an error: its status, or None where its first argument says it.
 _MAKERS: dict[str, str | None] = {
@@ -145,6 +166,7 @@ _INTRO = inspect.cleandoc(
     - A till meets those of [POS](pos.md#errors).
     - An integrator meets those of the [public API](#public-api) below; in which form, says
       [its page](public-api.md#errors).
+    - A store meets those of [sync](sync.md#errors).
     - A planner meets these, and those of [administration](#administration).
     - The administrator of a [store](local-store.md#errors) meets those of its page, and those of administration.
     - The [commands](#commands) print the message alone and end with 1, or with 2 when a value was wrong.
@@ -172,7 +194,7 @@ def error_codes_page() -> str:
     public, pos = error_rows(PUBLIC), error_rows(POS)
     admin = [row for row in error_rows(ADMIN) if row[:2] not in {known[:2] for known in public}]
     tables = [row for row in error_rows(TABLES) if row[0] not in {known[0] for known in public}]
-    known = {row[:2] for row in (*public, *admin, *pos, *tables, *error_rows(LOCAL_ADMIN))}
+    known = {row[:2] for row in (*public, *admin, *pos, *tables, *error_rows(LOCAL_ADMIN), *error_rows(SYNC))}
     rest = [row for row in error_rows(EVERYWHERE) if row[:2] not in known]
     parts = ["# Error codes", _INTRO, "## Public API", table(COLUMNS, public)]
     parts += ["## Administration", _BESIDE, table(COLUMNS, admin)]

@@ -17,6 +17,7 @@ from docs.admin_page import admin_page
 from docs.markdown import table, text_of
 from docs.public_page import public_api_page
 from docs.store_page import store_page
+from docs.sync_reference import sync_page
 from promenade import cli, events, metrics
 from promenade.engine.benefits import registry as benefits
 from promenade.engine.conditions import registry as conditions
@@ -287,6 +288,7 @@ LINKED: tuple[tuple[str, Callable[[], str]], ...] = (
     ("admin.md", admin_page),
     ("pos.md", pos_page),
     ("local-store.md", store_page),
+    ("sync.md", sync_page),
     ("conditions.md", conditions_page),
     ("benefits.md", benefits_page),
     ("entities.md", entities_page),
