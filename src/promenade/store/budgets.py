@@ -8,9 +8,11 @@ from datetime import datetime
 from decimal import ROUND_FLOOR, Decimal
 from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import insert, select, update
 
+from odata_server.sql.connection import Kept
 from promenade.engine.money import minor_digits
+from promenade.store.recurring import among, parameter
 from promenade.store.schema import table
 from promenade.store.unit import Session
 
@@ -35,10 +37,13 @@ _NOTIFICATIONS = table("BudgetNotifications")
 DECIMALS = 3  # of a budget's amounts
 
 # Put together once: that takes longer than to run them.
-_BY = bindparam("changed_by", type_=_BUDGETS.c.consumed_amount.type)
-_CHANGE = (
+_BY = parameter("changed_by", _BUDGETS.c.consumed_amount.type)
+_CHANGING = (
     update(_BUDGETS)
-    .where(_BUDGETS.c.id == bindparam("changed_id"), _BUDGETS.c.currency == bindparam("changed_in"))
+    .where(
+        _BUDGETS.c.id == parameter("changed_id", _BUDGETS.c.id.type),
+        _BUDGETS.c.currency == parameter("changed_in", _BUDGETS.c.currency.type),
+    )
     .values(consumed_amount=_BUDGETS.c.consumed_amount + _BY, version=_BUDGETS.c.version + 1)
     .returning(
         _BUDGETS.c.name,
@@ -49,8 +54,12 @@ _CHANGE = (
         _BUDGETS.c.reserved_amount,
     )
 )
-_CHANGE_WHILE_COVERED = _CHANGE.where(
-    _BUDGETS.c.total_amount - _BUDGETS.c.consumed_amount - _BUDGETS.c.reserved_amount >= _BY
+_CHANGE = Kept(_CHANGING)
+_CHANGE_WHILE_COVERED = Kept(
+    _CHANGING.where(_BUDGETS.c.total_amount - _BUDGETS.c.consumed_amount - _BUDGETS.c.reserved_amount >= _BY)
+)
+_THRESHOLDS = select(_NOTIFICATIONS.c.id, _NOTIFICATIONS.c.budget_id, _NOTIFICATIONS.c.threshold_percentage).order_by(
+    _NOTIFICATIONS.c.threshold_percentage
 )
 
 
@@ -165,11 +174,9 @@ async def reach_thresholds(
 
     Each is marked as told ``at``. Whoever calls holds the budgets.
     """
-    rows = await session.execute(
-        select(_NOTIFICATIONS.c.id, _NOTIFICATIONS.c.budget_id, _NOTIFICATIONS.c.threshold_percentage)
-        .where(_NOTIFICATIONS.c.budget_id.in_(sorted(uses)))
-        .order_by(_NOTIFICATIONS.c.threshold_percentage)
-    )
+    if not uses:
+        return {}
+    rows = await session.execute(*among((_NOTIFICATIONS.c.budget_id,), sorted(uses), _THRESHOLDS.where))
     reached: dict[str, list[Decimal]] = {}
     told: list[str] = []
     for row in rows:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 
 from sqlalchemy import select, tuple_, update
 
+from odata_server.sql.connection import Kept
+from promenade.store.recurring import parameter
 from promenade.store.schema import table
 from promenade.store.unit import Session
 from promenade.store.upsert import upsert
@@ -104,16 +107,23 @@ async def insert_first(
     Waits for a confirm of the same transaction that is under way, so that the answer is final.
     """
     row = {
-        "origin": origin,
-        "transaction_id": transaction_id,
-        "transaction_counter": transaction_counter,
-        "fingerprint": fingerprint,
-        "response": response,
-        "sale": carried,
-        "log_id": log_id,
-        "confirmed_at": confirmed_at,
+        "given_origin": origin,
+        "given_transaction_id": transaction_id,
+        "given_transaction_counter": transaction_counter,
+        "given_fingerprint": fingerprint,
+        "given_response": response,
+        "given_sale": carried,
+        "given_log_id": log_id,
+        "given_confirmed_at": confirmed_at,
     }
-    return await session.rowcount(upsert(session.dialect, _CONFIRMATIONS).on_conflict_do_nothing(), row) == 1
+    return await session.rowcount(_inserting(session.dialect), row) == 1
+
+
+@cache  # made once: putting the statement together takes longer than running it
+def _inserting(dialect: str) -> Kept:
+    names = [column.name for column in _CONFIRMATIONS.c if column.name not in {"tenant_id", "returned"}]
+    given = {name: parameter(f"given_{name}", _CONFIRMATIONS.c[name].type) for name in names}
+    return Kept(upsert(dialect, _CONFIRMATIONS).values(**given).on_conflict_do_nothing())
 
 
 async def note_carried(session: Session, origin: str, transaction_id: str, carried: bytes) -> None:

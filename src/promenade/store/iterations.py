@@ -13,6 +13,7 @@ import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -20,11 +21,13 @@ import zstandard
 from sqlalchemy import select
 from sqlalchemy.dialects import postgresql, sqlite
 
+from odata_server.sql.connection import Kept
 from promenade.engine.basket import Basket, Facts, Settings
 from promenade.engine.definition import PromotionDefinition
 from promenade.engine.outcome import Outcome
 from promenade.store.changes import Version
 from promenade.store.hot import hot_statement
+from promenade.store.recurring import parameter
 from promenade.store.schema import table
 from promenade.store.types import to_microseconds
 from promenade.store.unit import Database, Session
@@ -206,7 +209,6 @@ def _store_iteration(connection: sqlite3.Connection, params: tuple[Any, ...]) ->
 
 async def insert_iteration(session: Session, origin: str, priced: StoredIteration, *, created_at: datetime) -> None:
     """Store an iteration that another has priced and counted; one that is there already stays as it is."""
-    upsert = postgresql.insert if session.dialect == "postgresql" else sqlite.insert
     values = (priced.basket, priced.settings, priced.facts, priced.tree_hash, priced.outcome)
     row = {
         "origin": origin,
@@ -220,7 +222,15 @@ async def insert_iteration(session: Session, origin: str, priced: StoredIteratio
         "record": _compressed(_ENCODER.encode(values)),
         "created_at": created_at,
     }
-    await session.rowcount(upsert(table("iterations")).on_conflict_do_nothing(), row)
+    await session.rowcount(_inserting(session.dialect), {f"given_{name}": value for name, value in row.items()})
+
+
+@cache
+def _inserting(dialect: str) -> Kept:
+    upsert, rows = postgresql.insert if dialect == "postgresql" else sqlite.insert, table("iterations")
+    names = [column.name for column in rows.c if column.name != "tenant_id"]
+    given = {name: parameter(f"given_{name}", rows.c[name].type) for name in names}
+    return Kept(upsert(rows).values(**given).on_conflict_do_nothing())
 
 
 async def find_iteration(

@@ -21,6 +21,7 @@ __all__ = [
     "mark_issued",
     "revive_leased",
     "shared_types",
+    "shares_of",
     "till_claims",
 ]
 
@@ -57,6 +58,18 @@ async def shared_types(session: Session, coupon_type_ids: Collection[str]) -> se
         select(_TYPES.c.id).where(_TYPES.c.id.in_(list(coupon_type_ids)), _TYPES.c.code_type == "GENERIC")
     )
     return {row.id for row in rows}
+
+
+async def shares_of(session: Session, deployment_id: str, entity_ids: Collection[str]) -> set[str]:
+    """Those of the budgets, coupon types, promotions and codes of which the store was ever given something."""
+    if not entity_ids:
+        return set()
+    rows = await session.execute(
+        select(_SHARES.c.entity_id).where(
+            _SHARES.c.deployment_id == deployment_id, _SHARES.c.entity_id.in_(list(entity_ids))
+        )
+    )
+    return {row.entity_id for row in rows}
 
 
 async def logged(session: Session, log_ids: Collection[str]) -> set[str]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 
-from sqlalchemy import Insert, bindparam, update
+from sqlalchemy import update
 
+from odata_server.sql.connection import Kept
+from promenade.store.recurring import parameter
 from promenade.store.schema import table
 from promenade.store.unit import Session
 from promenade.store.upsert import upsert
@@ -17,19 +19,25 @@ ALL_CUSTOMERS = ""
 
 _USAGE = table("promotion_usage")
 _PROMOTIONS = table("Promotions")
-_COUNT_IN_PROMOTION = (
+_COUNT_IN_PROMOTION = Kept(
     update(_PROMOTIONS)
-    .where(_PROMOTIONS.c.id == bindparam("counted_id"))
+    .where(_PROMOTIONS.c.id == parameter("counted_id", _PROMOTIONS.c.id.type))
     .values(applications_count=_PROMOTIONS.c.applications_count + 1)
 )
 
 
 @cache  # made once: putting the statement together takes longer than running it
-def _counting(dialect: str) -> Insert:
-    counting = upsert(dialect, _USAGE)
-    return counting.on_conflict_do_update(
-        index_elements=[_USAGE.c.tenant_id, _USAGE.c.promotion_id, _USAGE.c.customer_id],
-        set_={"count": _USAGE.c["count"] + counting.excluded["count"]},
+def _counting(dialect: str) -> Kept:
+    counting = upsert(dialect, _USAGE).values(
+        promotion_id=parameter("given_promotion", _USAGE.c.promotion_id.type),
+        customer_id=parameter("given_customer", _USAGE.c.customer_id.type),
+        count=1,
+    )
+    return Kept(
+        counting.on_conflict_do_update(
+            index_elements=[_USAGE.c.tenant_id, _USAGE.c.promotion_id, _USAGE.c.customer_id],
+            set_={"count": _USAGE.c["count"] + counting.excluded["count"]},
+        )
     )
 
 
@@ -44,7 +52,7 @@ async def count_applications(session: Session, promotion_ids: Iterable[str], cus
     await session.execute_many(
         _counting(session.dialect),
         [
-            {"promotion_id": promotion_id, "customer_id": customer, "count": 1}
+            {"given_promotion": promotion_id, "given_customer": customer}
             for promotion_id in ordered
             for customer in customers
         ],

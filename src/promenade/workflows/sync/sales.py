@@ -92,6 +92,7 @@ class _Known:
     definitions: Collection[str]
     codes: Mapping[str, CodeOf]
     shared: Collection[str]  # types whose code all share
+    shares: Collection[str]  # of what the store was given something
     controls: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
 
@@ -166,14 +167,23 @@ async def _look_up(session: Session, sender: Sender, sent: Sequence[Sent]) -> _K
     names = [one.transaction_id for one in sales]
     ids = {fact.coupon_id for fact in facts if fact.coupon_id} | {one.coupon_id for one in events if one.coupon_id}
     types = {fact.coupon_type_id for fact in facts if fact.coupon_type_id} | {one.coupon_type_id for one in events}
+    given = ids | types | {name for one in sales for name in _spent_by(one)}
     return _Known(
         confirmed=await confirmations.find_all(session, sender.deployment_id, names) if names else {},
         logged=await uploaded_coupons.logged(session, [one.log_id for one in events]),
         definitions=await known_definitions(session, hashes) if hashes else set(),
         codes=await uploaded_coupons.codes_of(session, ids),
         shared=await uploaded_coupons.shared_types(session, types),
+        shares=await uploaded_coupons.shares_of(session, sender.deployment_id, given),
         controls=await promotion_names(session, arms) if arms else {},
     )
+
+
+def _spent_by(sale: UploadedSale) -> Iterator[str]:
+    """Promotions and budgets of a sale."""
+    for one in sale.result.applied:
+        yield one.promotion_id
+        yield from one.budget_ids
 
 
 async def _take(context: Context, tenant_id: str, sender: Sender, known: _Known, one: Sent) -> Taken | Unavailable:
@@ -226,7 +236,7 @@ async def _take_sale(context: Context, tenant_id: str, sender: Sender, known: _K
     plan = plan_sale(iteration, command, sale, controls)
 
     async def work(session: Session) -> bool:
-        shares = StoreSale(as_store, sale, upload.issued)
+        shares = StoreSale(as_store, sale, upload.issued, known.shares)
         await commit_sale(as_store, session, plan, shares)
         if shares.is_new:
             await insert_iteration(session, sale.origin, iteration, created_at=now)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -36,13 +36,17 @@ class Issued:
 class StoreSale:
     """See `confirm.Shares`; one for each attempt at the unit of work.
 
-    ``is_new``: the sale was not known. A repeat never comes to any of these.
+    ``is_new``: the sale was not known. A repeat never comes to any of these. ``shares`` are the IDs of all that the
+    store was given something of, as far as the sale is concerned: it spends nothing that it was not given before.
     """
 
-    def __init__(self, context: Context, sale: SaleIdentity, issued: Sequence[IssuedCode]) -> None:
+    def __init__(
+        self, context: Context, sale: SaleIdentity, issued: Sequence[IssuedCode], shares: Collection[str]
+    ) -> None:
         self._context = context
         self._sale = sale
         self._issued = issued
+        self._shares = shares
         self.is_new = False
 
     async def before_coupons(self, session: Session, spendings: Sequence[Spending]) -> None:
@@ -56,20 +60,21 @@ class StoreSale:
         sale = self._sale
         before = await uploaded_coupons.till_claims(session, sale.origin, sale.transaction_id)
         new = [one for one in spendings if one.key not in before]
-        codes = [one.coupon_id for one in new if one.coupon_id is not None]
+        codes = [one.coupon_id for one in new if one.coupon_id is not None and one.coupon_id in self._shares]
         if codes:
             await uploaded_coupons.revive_leased(session, sale.origin, codes, sale.judged_at)
-        types = Counter(one.coupon_type_id for one in new)
-        await release_shares(
-            self._context,
-            session,
-            sale.origin,
-            budgets={},
-            coupon_codes=codes,
-            coupon_types=types,
-            promotions=(),
-            at=sale.at,
-        )
+        types = Counter(one.coupon_type_id for one in new if one.coupon_type_id in self._shares)
+        if codes or types:
+            await release_shares(
+                self._context,
+                session,
+                sale.origin,
+                budgets={},
+                coupon_codes=codes,
+                coupon_types=types,
+                promotions=(),
+                at=sale.at,
+            )
 
     async def issued(self, session: Session) -> frozenset[PostPurchaseCoupon]:
         """Write down the coupons that the store has issued; the others are left to the side effects."""
@@ -105,8 +110,9 @@ class StoreSale:
 
     async def before_counting(self, session: Session, promotion_ids: Sequence[str]) -> None:
         """Let go of the applications of promotions."""
-        if promotion_ids:
-            await self._release(session, {}, promotion_ids)
+        limited = [promotion_id for promotion_id in promotion_ids if promotion_id in self._shares]
+        if limited:
+            await self._release(session, {}, limited)
 
     async def before_budgets(self, session: Session, moves: Sequence[BudgetMove], brought: Sequence[GiveBack]) -> None:
         """Let go of the money that the sale takes."""
@@ -130,7 +136,7 @@ class StoreSale:
                 for charge in back.charges:
                     amount = money(charge.amount_minor, minor_digits(charge.currency))
                     net[charge.budget_id] = net.get(charge.budget_id, Decimal(0)) - amount
-        return net
+        return {budget_id: amount for budget_id, amount in net.items() if budget_id in self._shares}
 
     async def _release(self, session: Session, budgets: dict[str, Decimal], promotion_ids: Sequence[str]) -> None:
         await release_shares(
