@@ -84,6 +84,8 @@ class Settings:
             raise SettingsError(f"--workers must be at least 1, not {self.workers}.")
         if urlsplit(self.database_url).scheme not in {"sqlite", "postgresql"}:
             raise SettingsError("--database-url must start with sqlite:/// or postgresql://.")
+        if self.workers > 1 and self.edition == LOCAL_STORE:
+            raise SettingsError("--workers above 1 is for the cloud: a store is one process.")
         if self.workers > 1 and self.is_sqlite:
             raise SettingsError("--workers above 1 needs PostgreSQL: give --database-url postgresql://...")
         if self.redis_url is not None and urlsplit(self.redis_url).scheme not in {"redis", "rediss", "unix"}:

@@ -11,7 +11,7 @@ import secrets
 from base64 import urlsafe_b64encode
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 __all__ = ["COOKIE", "IDLE", "Session", "Sessions"]
@@ -37,7 +37,7 @@ class Session:
     name: str
     tenant_id: str
     user: str
-    proof: str = ""
+    proof: str = field(default="", repr=False)
 
 
 class Sessions:

@@ -25,6 +25,7 @@ from promenade.store.iterations import keep_definitions, store_iteration
 from promenade.store.surroundings import PosGroup
 from promenade.workflows.context import Context
 from promenade.workflows.coupons.failed_look_ups import FailedLookUps
+from promenade.workflows.replica.holding import hold_codes
 
 __all__ = ["PricedIteration", "PricingRequest", "evaluate", "simulate"]
 
@@ -132,6 +133,7 @@ class _Pricing:
         "_context",
         "_failed",
         "_include_inactive",
+        "_not_held",
         "_request",
         "_tenant_id",
         "at",
@@ -152,6 +154,7 @@ class _Pricing:
         self._request = request
         self._include_inactive = include_inactive
         self._failed = FailedLookUps(context.cache, tenant_id, request.client_id)
+        self._not_held: dict[str, str] = {}  # why a store has not got codes, which it asks for once
         self.transaction_id = request.transaction_id or context.new_id()
         self.received_at = context.clock()
         self.at = self.received_at if request.timestamp is None else request.timestamp.astimezone(UTC)
@@ -237,7 +240,20 @@ class _Pricing:
             return ()
         failed = await self._failed.count()
         presented = Presented(self.transaction_id, self._customer_id, self.at, failed, self._context.origin)
-        return await read_coupons(self._context.database.look, self._tenant_id, codes, known.surroundings, presented)
+        look, tenant_id = self._context.database.look, self._tenant_id
+        coupons = await read_coupons(look, tenant_id, codes, known.surroundings, presented)
+        if self._context.uplink is None:
+            return coupons
+        unknown = [fact.code for fact in coupons if fact.refusal == "UNKNOWN_CODE" and fact.code not in self._not_held]
+        if unknown:
+            self._not_held |= await hold_codes(self._context, tenant_id, unknown)
+            coupons = await read_coupons(look, tenant_id, codes, known.surroundings, presented)
+        return tuple(
+            CouponFact(fact.code, refusal=self._not_held.get(fact.code, fact.refusal))
+            if fact.refusal == "UNKNOWN_CODE"
+            else fact
+            for fact in coupons
+        )
 
     async def _read_limits(self, selection: Selection) -> None:
         look, tenant_id, facts = self._context.database.look, self._tenant_id, self.facts

@@ -215,7 +215,9 @@ async def reset_password(database: Database, password: str, at: datetime) -> Non
     """Set the password anew, whatever it was; sessions end. Raises NotFound (NOT_A_STORE), and Invalid."""
     hashed = _HASHER.hash(check_password(password))
     if not await database.write(lambda session: set_password(session, hashed, at), system=True):
-        raise NotFound("NOT_A_STORE", "This is no store yet: start it once with `promenade serve --edition local-store`.")
+        raise NotFound(
+            "NOT_A_STORE", "This is no store yet: start it once with `promenade serve --edition local-store`."
+        )
 
 
 async def forget_password(database: Database, at: datetime) -> None:

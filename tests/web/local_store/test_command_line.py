@@ -106,3 +106,27 @@ def test_a_password_that_cannot_be_is_one_clear_line(tmp_path: Path, stdin: byte
     assert code == 2
     assert words in line
     assert "\n" not in line
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--workers", "2"), "a store is one process"),
+        (("--tenant", ""), "1 to 36 characters"),
+        (("--tenant", "x" * 37), "1 to 36 characters"),
+        (("--database-url", "postgresql://localhost/x"), "keeps its data in SQLite"),
+        (("--jwks-url", "https://issuer.example/keys", "--issuer", "x"), "--jwks-url is for the cloud"),
+    ],
+)
+def test_a_store_that_cannot_be_is_one_clear_line(tmp_path: Path, options: tuple[str, ...], words: str) -> None:
+    code, line = attempt("serve", "--edition", "local-store", "--data-dir", str(tmp_path), "--port", "0", *options)
+    assert code == 2
+    assert words in line
+    assert "\n" not in line
+
+
+def test_a_store_has_a_database_of_its_own(tmp_path: Path) -> None:
+    data = ("--data-dir", str(tmp_path))
+    promenade("tenant", "create", "acme", *data)
+    code, line = attempt("serve", "--edition", "local-store", "--port", "0", *data)
+    assert (code, "holds tenant acme" in line) == (2, True)

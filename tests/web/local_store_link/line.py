@@ -90,7 +90,7 @@ class Line:
         self._writers |= {writer, far_writer}
         try:
             await asyncio.gather(self._lead(reader, far_writer), self._lead(far_reader, writer, is_answer=True))
-        except OSError:
+        except (OSError, asyncio.CancelledError):  # cut off, or the end of the test
             pass
         finally:
             self._writers -= {writer, far_writer}

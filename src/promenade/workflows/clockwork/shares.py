@@ -13,6 +13,7 @@ from promenade.store import store_shares as store
 from promenade.store.unit import Session
 from promenade.workflows.clockwork.jobs import Ran, clock_job
 from promenade.workflows.context import Context
+from promenade.workflows.replica.ending import end_shares
 from promenade.workflows.sync.shares import FAR, GOOD_FOR
 
 __all__ = ["take_back"]
@@ -25,9 +26,9 @@ REST_SECONDS_MAX = 0.1
 
 @clock_job("shares.end", every=timedelta(minutes=1))
 async def take_back(context: Context, cursor: str | None) -> Ran:
-    """In the cloud: take back what has run out long ago."""
+    """In the cloud: take back what has run out long ago. In a store: spend nothing of what has run out."""
     if context.is_store:
-        return Ran(0)
+        return Ran(await end_shares(context))
     at, now = context.clock(), asyncio.get_running_loop().time
     tenants = await context.database.read(
         lambda session: store.find_due(session, at - GOOD_FOR, at + FAR, TENANTS), system=True

@@ -33,6 +33,8 @@ REASONS: Mapping[str, str] = {
     "RESERVATION_NOT_FOUND": "There is no such reservation: it was cancelled, or has been replaced.",
     "RESERVATION_EXPIRED": "The reservation has run out; reserve the coupon again.",
     "WRONG_TRANSACTION": "Another transaction holds this reservation.",
+    "NEEDS_CLOUD": "Only the cloud knows this code, and it cannot be asked now.",
+    "TOO_MANY_ATTEMPTS": "Too many unknown codes were shown; wait before the next.",
     "REDEEMED_BEFORE": "This has been redeemed already; nothing was done again.",
 }
 VALID = "The coupon is valid."

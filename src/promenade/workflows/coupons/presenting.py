@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import TypeVar
 
 from promenade.store.coupon_reservations import Coupon, activate_code, find_coupon, running_promotion
 from promenade.store.coupon_rules import code_refusal, limit_refusal, type_refusal
@@ -11,9 +12,12 @@ from promenade.workflows.context import Context
 from promenade.workflows.coupons.answers import Activated, Validated
 from promenade.workflows.coupons.edges import Overtaken, carry_out, write_log
 from promenade.workflows.coupons.failed_look_ups import FailedLookUps
+from promenade.workflows.replica.holding import hold_codes
 from promenade.workflows.replica.queueing import QueuedCoupon, queue_coupon
 
 __all__ = ["activate", "validate"]
+
+T = TypeVar("T", Activated, Validated)
 
 
 async def validate(
@@ -27,9 +31,12 @@ async def validate(
     await failed.require_room()
     look, at = context.database.look, context.clock()
     coupon = await find_coupon(look, tenant_id, code, at=at, customer_id=customer_id)
+    refusal = None
+    if coupon is None and context.uplink is not None:
+        refusal = (await hold_codes(context, tenant_id, (code,))).get(code)
+        coupon = await find_coupon(look, tenant_id, code, at=at, customer_id=customer_id)
     if coupon is None:
-        await failed.add()
-        return Validated(code, "UNKNOWN_CODE")
+        return await _not_found(failed, Validated(code, refusal or "UNKNOWN_CODE"))
     row, kind = coupon.row, coupon.kind
     reason = (
         type_refusal(kind, at)
@@ -72,6 +79,14 @@ async def activate(context: Context, tenant_id: str, code: str, customer_id: str
         return Activated(code, reason, coupon.valid_until)
 
     answer = await carry_out(context, tenant_id, work)
+    if answer.reason == "UNKNOWN_CODE" and context.uplink is not None:
+        refusal = (await hold_codes(context, tenant_id, (code,))).get(code)
+        answer = await carry_out(context, tenant_id, work) if refusal is None else Activated(code, refusal)
+    return await _not_found(failed, answer)
+
+
+async def _not_found(failed: FailedLookUps, answer: T) -> T:
+    """The answer, counted if it is that nobody knows the code."""
     if answer.reason == "UNKNOWN_CODE":
         await failed.add()
     return answer

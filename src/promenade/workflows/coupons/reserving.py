@@ -26,6 +26,7 @@ from promenade.workflows.context import Context
 from promenade.workflows.coupons.answers import Cancelled, Reserved
 from promenade.workflows.coupons.edges import Overtaken, carry_out, write_log
 from promenade.workflows.coupons.failed_look_ups import FailedLookUps
+from promenade.workflows.replica.holding import hold_codes
 
 __all__ = ["ReserveOrder", "cancel", "lost", "reserve"]
 
@@ -61,6 +62,12 @@ async def reserve(context: Context, tenant_id: str, order: ReserveOrder) -> Rese
         return Reserved(None, reservation_id, until)
     # Something stands against it, or there is more to it: a code that many share, a reservation that has run out.
     answer = await carry_out(context, tenant_id, lambda session: _reserve(context, session, tenant_id, order))
+    if answer.reason == "UNKNOWN_CODE" and context.uplink is not None:
+        refusal = (await hold_codes(context, tenant_id, (order.code,))).get(order.code)
+        if refusal is not None:
+            answer = Reserved(refusal)
+        else:
+            answer = await carry_out(context, tenant_id, lambda session: _reserve(context, session, tenant_id, order))
     if answer.reason == "UNKNOWN_CODE":
         await failed.add()
     return answer

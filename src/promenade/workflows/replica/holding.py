@@ -1,11 +1,117 @@
-"""What a store may spend on its own, asked for and kept."""
+"""What a store may spend without the cloud: codes fetched when somebody shows them, everything else kept in stock.
+
+In the cloud nothing here does anything; whoever prices there asks `Context.uplink` alone.
+"""
 
 from __future__ import annotations
 
-from promenade.workflows.context import Context
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-__all__ = ["keep_shares"]
+import structlog
+
+from promenade.store import held_shares
+from promenade.store.held_shares import CODES_ASKED, Note, encode_note, note_of
+from promenade.store.store_shares import Share
+from promenade.store.unit import Session
+from promenade.workflows.context import Context
+from promenade.workflows.replica.ending import end_shares
+from promenade.workflows.replica.filling import Cloud, fill_up
+from promenade.workflows.replica.stocking import NEVER, is_leaving, keep_codes, take_in
+from promenade.workflows.uplink import CloudRefused, CloudUnreachable
+
+__all__ = ["NEEDS_CLOUD", "hold_codes", "keep_shares"]
+
+NEEDS_CLOUD = "NEEDS_CLOUD"
+"""The reason for a code that the store does not hold, and could not get."""
+SECONDS_MAX = 2.0  # that a till waits for the cloud
+CODES_MAX = 100  # in one request
+_NOTHING: Mapping[str, str] = {}
+# Those that tills are told of; a newer cloud may have others.
+_REASONS = frozenset(
+    {"UNKNOWN_CODE", "NOT_ACTIVE", "EXPIRED", "ALREADY_REDEEMED", "RESERVED_ELSEWHERE", "TOO_MANY_ATTEMPTS"}
+)
+
+_log = structlog.get_logger(__name__)
 
 
 async def keep_shares(context: Context, tenant_id: str) -> None:
-    """One round: ask, renew, end what has expired."""
+    """One round of a store with a link: what has run out ends, what it needs is asked for, the rest given back.
+
+    Raises CloudUnreachable and CloudRefused, after which nothing is lost.
+    """
+    await end_shares(context)
+    cloud = _cloud(context, tenant_id)
+    if cloud is not None:
+        await fill_up(cloud)
+        await keep_codes(cloud)
+
+
+def _cloud(context: Context, tenant_id: str) -> Cloud | None:
+    uplink = context.uplink
+    if uplink is None or uplink.client is None or uplink.deployment_id is None:
+        return None
+    return Cloud(context, tenant_id, uplink.client, uplink.deployment_id)
+
+
+async def hold_codes(context: Context, tenant_id: str, codes: Sequence[str]) -> Mapping[str, str]:
+    """Fetch codes that the store does not know; the answer is why it has not got each of those that did not come.
+
+    NEEDS_CLOUD is what only the cloud can tell, which cannot be asked now or has not answered within two seconds; other
+    reasons are those that the cloud has given. In the cloud, and for no codes, there is nothing to do.
+    """
+    if context.uplink is None or not codes:
+        return _NOTHING
+    cloud = _cloud(context, tenant_id) if context.uplink.is_connected else None
+    wanted = list(dict.fromkeys(codes))
+    reasons = dict.fromkeys(wanted, NEEDS_CLOUD)
+    if cloud is None or len(wanted) > CODES_MAX:
+        return reasons
+    asked = await cloud.write(lambda session: _note(session, cloud, wanted))
+    if asked is None:
+        return reasons
+    try:
+        body = {"deploymentId": cloud.deployment_id, "codes": wanted}
+        answer = await cloud.client.post("/sync/coupon-leases", body, key=asked.last_key, seconds=SECONDS_MAX)
+        return await _settle(cloud, asked, answer, reasons)
+    except CloudUnreachable:
+        return reasons  # perhaps it has given them: the next round gives them back
+    except CloudRefused as refused:
+        _log.warning("codes.refused", code=refused.code)
+        if refused.code == "TOO_MANY_ATTEMPTS":
+            reasons = dict.fromkeys(wanted, refused.code)
+        await cloud.write(lambda session: held_shares.drop(session, asked))
+        return reasons
+
+
+async def _note(session: Session, cloud: Cloud, codes: Sequence[str]) -> Share | None:
+    """Note that the codes were asked for; None: one of them is just being given back."""
+    shares = await held_shares.read_all(session)
+    leaving = {code for one in shares if is_leaving(one) for code in note_of(one).codes}
+    if not leaving.isdisjoint(codes):
+        return None
+    at = cloud.context.clock()
+    request = cloud.context.new_id()
+    asked = Share(
+        cloud.deployment_id,
+        CODES_ASKED,
+        request,
+        NEVER,
+        None,
+        None,
+        at,
+        request,
+        encode_note(Note(codes=tuple(codes))),
+        at,
+    )
+    await held_shares.put(session, asked)
+    return asked
+
+
+async def _settle(cloud: Cloud, asked: Share, answer: dict[str, Any], reasons: dict[str, str]) -> Mapping[str, str]:
+    at = cloud.context.clock()
+    taken: set[str] = await cloud.write(lambda session: take_in(session, cloud, answer, at, settled=asked))
+    for refused in answer.get("refused") or ():
+        if isinstance(refused, dict) and refused.get("code") in reasons and refused.get("reason") in _REASONS:
+            reasons[refused["code"]] = refused["reason"]
+    return {code: reason for code, reason in reasons.items() if code not in taken}

@@ -1,0 +1,101 @@
+"""A store stops to spend what has run out, whether it has a link or not.
+
+What is left of it is set aside and given back when the cloud is there. The cloud waits long enough for the sales that
+have used the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+import msgspec
+
+from promenade.store import held_codes, held_shares
+from promenade.store.held_shares import NUMBERS, Limit
+from promenade.store.local_store import read_store_tenant
+from promenade.store.store_shares import COUPON_CODE, Share
+from promenade.store.unit import Session
+from promenade.workflows.context import Context
+
+__all__ = ["FAR", "end_shares", "set_aside", "withdraw"]
+
+FAR = timedelta(days=15)
+"""Further ahead nothing ends that was given now: the clock has been set back (reliability A4)."""
+
+
+async def end_shares(context: Context) -> int:
+    """End what has run out in this store, and what it had as another deployment; how much that was."""
+    uplink = context.uplink
+    deployment_id = None if uplink is None else uplink.deployment_id
+
+    async def look(session: Session) -> list[Share]:
+        at = context.clock()
+        return [one for one in await held_shares.read_all(session) if _is_over(one, deployment_id, at)]
+
+    tenant_id = await context.database.read(read_store_tenant, system=True)
+    if tenant_id is None:
+        return 0
+    ended = await context.database.read(look, tenant=tenant_id)
+    if ended:
+        await context.database.write(lambda session: _end(session, ended, deployment_id, context), tenant=tenant_id)
+    return len(ended)
+
+
+def _is_over(share: Share, deployment_id: str | None, at: datetime) -> bool:
+    if _is_foreign(share, deployment_id):
+        return True
+    if share.kind not in (*NUMBERS, COUPON_CODE) or (share.kind == COUPON_CODE and share.last_key is not None):
+        return False
+    return share.expires_at <= at or share.expires_at > at + FAR
+
+
+def _is_foreign(share: Share, deployment_id: str | None) -> bool:
+    """Whether the cloud gave it to who the store was before it registered anew."""
+    return deployment_id is not None and share.deployment_id != deployment_id
+
+
+async def _end(session: Session, ended: list[Share], deployment_id: str | None, context: Context) -> None:
+    at = context.clock()
+    for seen in ended:
+        share = await held_shares.read_one(session, seen.kind, seen.entity_id)
+        if share is None or not _is_over(share, deployment_id, at):
+            continue
+        if share.kind in NUMBERS:
+            limit = await held_shares.read_limit(session, share.kind, share.entity_id, at)
+            if limit is not None:
+                share = await set_aside(session, share, limit, at)
+                await held_shares.put(session, share)
+        elif share.kind == COUPON_CODE:
+            await withdraw(session, [share], context, at)
+        if _is_foreign(share, deployment_id):
+            await held_shares.drop(session, share)
+
+
+async def set_aside(session: Session, share: Share, limit: Limit, at: datetime) -> Share:
+    """Spend no more of something: what is left of it is to be given back. The caller writes the share."""
+    if limit.total > limit.used:
+        await held_shares.set_total(session, limit, limit.used, at)
+    note = msgspec.structs.replace(held_shares.note_of(share), fill=Decimal(0))
+    return replace(
+        share,
+        outstanding=share.outstanding + limit.rest,
+        last_answer=held_shares.encode_note(note),
+        changed_at=at,
+    )
+
+
+async def withdraw(session: Session, shares: list[Share], context: Context, at: datetime) -> None:
+    """Take codes out of the store that were not spent, and note that they are to be given back; forget the others."""
+    codes = {one.id: one.code for one in (await held_codes.read_held(session, at)).values()}
+    gone = await held_codes.take_out(session, [one.entity_id for one in shares])
+    for share in shares:
+        if share.entity_id in gone:
+            note = held_shares.Note(codes=(codes[share.entity_id],))
+            key = context.new_id()
+            await held_shares.put(
+                session, replace(share, last_key=key, last_answer=held_shares.encode_note(note), changed_at=at)
+            )
+        elif share.last_key is None:
+            await held_shares.drop(session, share)

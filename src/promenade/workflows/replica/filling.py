@@ -1,0 +1,218 @@
+"""A store's parts of budgets and limits: filled up, renewed and given back.
+
+The key of a request is kept, with what it wants, before it is sent, and the same request is sent until it is answered:
+a store that is killed in between neither loses what it was given nor gets it twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+
+from promenade.store import held_shares as store
+from promenade.store.held_shares import NUMBERS, Limit, Note, encode_note, note_of
+from promenade.store.store_shares import BUDGET, COUPON_TYPE, Share
+from promenade.store.unit import Session
+from promenade.workflows.context import Context
+from promenade.workflows.replica.ending import set_aside
+from promenade.workflows.uplink import CloudClient, CloudRefused, CloudUnreachable
+
+__all__ = ["AT_ONCE", "PAUSE", "RENEWED_BEFORE", "Cloud", "fill_up", "is_final", "is_past"]
+
+AT_ONCE = 200  # requests of one round; the others come with the next
+PAUSE = timedelta(minutes=5)  # before the cloud is asked again for what it has none of
+RENEWED_BEFORE = timedelta(days=7)  # of the end of what a store has
+_NOTHING = Decimal(0)
+_FINAL = frozenset({400, 404, 409})
+
+
+@dataclass(frozen=True, slots=True)
+class Cloud:
+    """The cloud that a store asks, and what the store is called there."""
+
+    context: Context
+    tenant_id: str
+    client: CloudClient
+    deployment_id: str
+
+    async def ask(self, path: str, body: Mapping[str, Any], key: str | None = None) -> dict[str, Any]:
+        """POST a request in the store's name. Raises CloudUnreachable and CloudRefused."""
+        return await self.client.post(path, {"deploymentId": self.deployment_id, **body}, key=key)
+
+    def read(self, work: Callable[[Session], Coroutine[Any, Any, Any]]) -> Coroutine[Any, Any, Any]:
+        """A unit of the store that reads."""
+        return self.context.database.read(work, tenant=self.tenant_id)
+
+    def write(self, work: Callable[[Session], Coroutine[Any, Any, Any]]) -> Coroutine[Any, Any, Any]:
+        """A unit of the store that writes."""
+        return self.context.database.write(work, tenant=self.tenant_id)
+
+
+def is_final(refused: CloudRefused) -> bool:
+    """Whether the cloud refuses just this, and will do so again; else it is tried again later."""
+    return refused.status in _FINAL and refused.code != "DEPLOYMENT_NOT_FOUND"
+
+
+def is_past(moment: datetime, by: timedelta, at: datetime) -> bool:
+    """Whether a moment is so long ago; one that is ahead was noted by a clock that has been set back since."""
+    return moment > at or at - moment >= by
+
+
+class _Granted(msgspec.Struct, frozen=True, rename="camel"):
+    """The answer about a budget."""
+
+    granted: Decimal
+    expires_at: datetime
+
+
+class _Given(msgspec.Struct, frozen=True, rename="camel"):
+    """The answer about uses."""
+
+    leased: int
+    expires_at: datetime
+
+
+async def fill_up(cloud: Cloud) -> None:
+    """One round: whatever is under way, to be given back, used up by half or near its end.
+
+    Raises CloudUnreachable and CloudRefused, after which nothing is lost.
+    """
+    for kind, entity_id in await cloud.write(lambda session: _plan(session, cloud)):
+        # What is set aside is given back by a request of its own, after the one that is under way.
+        while await _ask(cloud, kind, entity_id):
+            pass
+
+
+async def _plan(session: Session, cloud: Cloud) -> list[tuple[str, str]]:
+    """What there is to ask; of what is needed no more, all that is left is set aside."""
+    at = cloud.context.clock()
+    limits = await store.read_limits(session, at)
+    shares = {(one.kind, one.entity_id): one for one in await store.read_all(session) if one.kind in NUMBERS}
+    found: list[tuple[str, str]] = []
+    for key, seen in shares.items():
+        share, limit = seen, limits.get(key)
+        if limit is not None and not limit.is_needed and limit.rest:
+            share = await set_aside(session, seen, limit, at)
+            await store.put(session, share)
+        if share.last_key is not None or _wanted(share, limit, at) != _Nothing:
+            found.append(key)
+        elif limit is None or not limit.is_needed:
+            await store.drop(session, share)
+    found += [key for key, limit in limits.items() if limit.is_needed and key not in shares]
+    return found[:AT_ONCE]
+
+
+class _Nothing:
+    """There is nothing to ask."""
+
+
+def _wanted(share: Share | None, limit: Limit | None, at: datetime) -> Decimal | type[_Nothing] | None:
+    """How much to ask for, None: as much as is usual. Below zero it is given back, 0 renews."""
+    if share is not None and share.outstanding:
+        return -share.outstanding
+    if limit is None or not limit.is_needed:
+        return _Nothing
+    if share is None:
+        return None
+    note, is_empty = note_of(share), limit.rest <= 0
+    if limit.rest * 2 < note.fill or (is_empty and (note.filled_at is None or is_past(note.filled_at, PAUSE, at))):
+        return None
+    return _NOTHING if not is_empty and share.expires_at - at < RENEWED_BEFORE else _Nothing
+
+
+# ---- one request --------------------------------------------------------------------------------------------------
+
+
+async def _ask(cloud: Cloud, kind: str, entity_id: str) -> bool:
+    """Send the request that is due, if there is one; whether another may be due by its answer."""
+    share = await cloud.write(lambda session: _begin(session, cloud, kind, entity_id))
+    if share is None:
+        return False
+    asked = note_of(share).asked
+    try:
+        answer = _understood(kind, await _send(cloud, share, asked))
+    except CloudRefused as refused:
+        if not is_final(refused):
+            raise
+        answer = None
+    rest = await cloud.write(lambda session: _settle(session, cloud, share, asked, answer))
+    return bool(rest)
+
+
+async def _begin(session: Session, cloud: Cloud, kind: str, entity_id: str) -> Share | None:
+    """The request under way, or a new one, with its key; None: there is nothing to ask."""
+    at = cloud.context.clock()
+    share = await store.read_one(session, kind, entity_id)
+    if share is not None and share.last_key is not None:
+        return share
+    wanted = _wanted(share, await store.read_limit(session, kind, entity_id, at), at)
+    if wanted is _Nothing:
+        return None
+    asked = wanted if isinstance(wanted, Decimal) else None
+    if share is None:
+        share = Share(cloud.deployment_id, kind, entity_id, _NOTHING, None, None, at, None, None, at)
+    note = msgspec.structs.replace(note_of(share), asked=asked)
+    share = replace(share, last_key=cloud.context.new_id(), last_answer=encode_note(note), changed_at=at)
+    await store.put(session, share)
+    return share
+
+
+async def _send(cloud: Cloud, share: Share, asked: Decimal | None) -> dict[str, Any]:
+    if share.kind == BUDGET:
+        amount = {} if asked is None else {"amount": f"{asked:f}"}
+        return await cloud.ask("/sync/budget-grants", {"budgetId": share.entity_id, **amount}, share.last_key)
+    quantity = {} if asked is None else {"quantity": int(asked)}
+    what = (
+        {"couponTypeId": share.entity_id, "purpose": "REDEEM"}
+        if share.kind == COUPON_TYPE
+        else {"promotionId": share.entity_id}
+    )
+    return await cloud.ask("/sync/coupon-leases", {**what, **quantity}, share.last_key)
+
+
+def _understood(kind: str, answer: dict[str, Any]) -> tuple[Decimal, datetime]:
+    try:
+        if kind == BUDGET:
+            granted = msgspec.convert(answer, _Granted, strict=False)
+            return granted.granted, granted.expires_at
+        given = msgspec.convert(answer, _Given, strict=False)
+        return Decimal(given.leased), given.expires_at
+    except (msgspec.ValidationError, ArithmeticError) as error:
+        message = f"The cloud's answer about a share cannot be understood: {error}"
+        raise CloudUnreachable("CLOUD_UNREADABLE", message) from error
+
+
+async def _settle(
+    session: Session, cloud: Cloud, sent: Share, asked: Decimal | None, answer: tuple[Decimal, datetime] | None
+) -> bool:
+    """Enter what was answered, None: it was refused; whether something is to be given back now."""
+    at = cloud.context.clock()
+    share = await store.read_one(session, sent.kind, sent.entity_id)
+    if share is None or share.last_key != sent.last_key:
+        return False
+    note = note_of(share)
+    if asked is None:
+        note = msgspec.structs.replace(note, filled_at=at)  # refused as well: it is not asked again at once
+    if asked is not None and asked < 0:
+        # Refused or not, what it asked for is settled: the cloud has no more of it than it has taken.
+        share = replace(share, outstanding=max(share.outstanding + asked, _NOTHING))
+    elif answer is not None:
+        granted, expires_at = answer
+        limit = await store.read_limit(session, share.kind, share.entity_id, at)
+        if limit is None:
+            share = replace(share, outstanding=share.outstanding + granted, expires_at=expires_at)
+        else:
+            total = max(limit.total, limit.used) + granted
+            if total != limit.total:
+                await store.set_total(session, limit, total, at)
+            share = replace(share, expires_at=expires_at)
+            if asked is None:
+                note = Note(fill=total - limit.used, filled_at=at)
+    note = msgspec.structs.replace(note, asked=None)
+    await store.put(session, replace(share, last_key=None, last_answer=encode_note(note), changed_at=at))
+    return share.outstanding > 0

@@ -1,0 +1,274 @@
+"""The codes that a store holds: some of each type to issue offline, and those that were shown here until they go back.
+
+A code leaves the store before the cloud is told: from then on nothing here can spend it. It goes back only when
+everything that the store has to tell the cloud is there, so that what was done with the code comes before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+
+from promenade.store import held_codes, held_shares, sync_uploads
+from promenade.store.held_codes import HeldCode, LeasedRow
+from promenade.store.held_shares import CODES_ASKED, Note, encode_note, note_of
+from promenade.store.store_shares import COUPON_CODE, COUPON_POOL, Share
+from promenade.store.unit import Session
+from promenade.workflows.replica.ending import withdraw
+from promenade.workflows.replica.filling import PAUSE, RENEWED_BEFORE, Cloud, is_final, is_past
+from promenade.workflows.uplink import CloudRefused, CloudUnreachable
+
+__all__ = ["NEVER", "POOL", "is_leaving", "keep_codes", "take_in"]
+
+NEVER = Decimal(0)
+POOL = 20  # codes of each type that are kept to be issued
+KEPT = timedelta(minutes=30)  # how long a code that was shown stays: as long as a basket may take
+ASKED_FOR = timedelta(minutes=1)  # after which a request that was not answered is given up
+AT_ONCE = 1000  # codes of one request that gives back
+RENEWED_AT_ONCE = 100
+
+
+class _Leased(msgspec.Struct, frozen=True, rename="camel"):
+    """A code in an answer."""
+
+    code: str
+    coupon_id: str
+    coupon_type_id: str
+    status: str = "ACTIVE"
+    customer_id: str | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    issued_at: datetime | None = None
+
+
+class _Leases(msgspec.Struct, frozen=True, rename="camel"):
+    """An answer."""
+
+    leased: list[_Leased]
+    expires_at: datetime
+
+
+async def take_in(
+    session: Session,
+    cloud: Cloud,
+    answer: Mapping[str, Any],
+    at: datetime,
+    *,
+    settled: Share | None = None,
+    for_pool: bool = False,
+) -> set[str]:
+    """Put the codes of an answer into the store; which those are. Codes of types that it does not have are left out.
+
+    ``settled`` is the request, which is done unless codes were left out. Raises CloudUnreachable for what is no answer.
+    """
+    found = _understood(answer)
+    known = await held_codes.known_types(session, {one.coupon_type_id for one in found.leased})
+    taken = [one for one in found.leased if one.coupon_type_id in known]
+    rows = [
+        LeasedRow(
+            one.coupon_id,
+            one.code,
+            one.coupon_type_id,
+            one.status,
+            one.customer_id,
+            one.valid_from,
+            min(one.valid_until or found.expires_at, found.expires_at),
+            None if for_pool else one.issued_at or at,  # a code without is one that may be issued here
+        )
+        for one in taken
+    ]
+    await held_codes.insert_codes(session, rows, at)
+    shares = [
+        Share(cloud.deployment_id, COUPON_CODE, one.coupon_id, Decimal(1), None, None, found.expires_at, None, None, at)
+        for one in taken
+    ]
+    await held_shares.put(session, *shares)
+    if settled is not None and len(taken) == len(found.leased):
+        await held_shares.drop(session, settled)
+    return {one.code for one in taken}
+
+
+def _understood(answer: Mapping[str, Any]) -> _Leases:
+    try:
+        return msgspec.convert(answer, _Leases, strict=False)
+    except msgspec.ValidationError as error:
+        message = f"The cloud's answer about coupon codes cannot be understood: {error}"
+        raise CloudUnreachable("CLOUD_UNREADABLE", message) from error
+
+
+async def keep_codes(cloud: Cloud) -> None:
+    """One round: codes go back, leases are renewed, pools filled. Raises CloudUnreachable and CloudRefused."""
+    await _give_up(cloud)
+    await cloud.write(lambda session: _withdraw(session, cloud))
+    await _give_back(cloud)
+    await _renew(cloud)
+    for coupon_type_id in await cloud.read(lambda session: _low(session, cloud)):
+        await _fill(cloud, coupon_type_id)
+
+
+# ---- codes that go back -------------------------------------------------------------------------------------------
+
+
+def is_leaving(share: Share) -> bool:
+    """Whether codes are just being given back: nobody asks for them meanwhile."""
+    return (share.kind == COUPON_CODE and share.last_key is not None) or (
+        share.kind == CODES_ASKED and share.reference is not None
+    )
+
+
+async def _give_up(cloud: Cloud) -> None:
+    """Give back what unanswered requests may have brought, as far as it has not come by another one since."""
+    for one in await cloud.write(lambda session: _lost(session, cloud)):
+        codes = list(note_of(one).codes)
+        if codes:
+            await _release(cloud, codes, None)
+        await cloud.write(lambda session: held_shares.drop(session, one))  # noqa: B023 - awaited at once
+
+
+async def _lost(session: Session, cloud: Cloud) -> list[Share]:
+    """The requests, with what is left of their codes; nobody asks for these from now on until they are given back."""
+    at = cloud.context.clock()
+    asked = [one for one in await held_shares.read_all(session) if one.kind == CODES_ASKED]
+    lost = [one for one in asked if one.reference is not None or is_past(one.changed_at, ASKED_FOR, at)]
+    open_ = {code for one in asked if one not in lost for code in note_of(one).codes}
+    held = {one.code for one in (await held_codes.read_held(session, at)).values()} if lost else set()
+    marked = [
+        replace(
+            one,
+            reference=one.entity_id,
+            last_answer=encode_note(Note(codes=tuple(set(note_of(one).codes) - held - open_))),
+        )
+        for one in lost
+    ]
+    await held_shares.put(session, *marked)
+    return marked
+
+
+async def _withdraw(session: Session, cloud: Cloud) -> None:
+    """Take out of the store what it needs no more, unless the cloud has yet to hear of something."""
+    if await sync_uploads.count(session):
+        return
+    at = cloud.context.clock()
+    held = await held_codes.read_held(session, at)
+    pools = await held_codes.pools(session, at)
+    shares = [one for one in await held_shares.read_all(session) if one.kind == COUPON_CODE and one.last_key is None]
+    leaving = [one for one in shares if _is_to_leave(one, held.get(one.entity_id), pools, at)]
+    await withdraw(session, leaving, cloud.context, at)
+
+
+def _is_to_leave(share: Share, code: HeldCode | None, pools: set[str], at: datetime) -> bool:
+    if code is None or code.is_spent:
+        return True
+    if not code.is_issued:
+        return code.coupon_type_id not in pools
+    return not code.is_reserved and is_past(share.changed_at, KEPT, at)
+
+
+async def _give_back(cloud: Cloud) -> None:
+    async def look(session: Session) -> list[Share]:
+        if await sync_uploads.count(session):
+            return []
+        return [one for one in await held_shares.read_all(session) if one.kind == COUPON_CODE and one.last_key]
+
+    leaving: list[Share] = await cloud.read(look)
+    for start in range(0, len(leaving), AT_ONCE):
+        part = leaving[start : start + AT_ONCE]
+        codes = [code for one in part for code in note_of(one).codes]
+        await _release(cloud, codes, max(one.expires_at for one in part))
+        await cloud.write(lambda session: _forget(session, part))  # noqa: B023 - awaited at once
+
+
+async def _release(cloud: Cloud, codes: list[str], until: datetime | None) -> None:
+    body: dict[str, Any] = {"release": codes}
+    if until is not None:
+        body["expiresAt"] = until.isoformat()
+    await cloud.ask("/sync/coupon-leases", body)
+
+
+async def _forget(session: Session, given_back: list[Share]) -> None:
+    for one in given_back:
+        now = await held_shares.read_one(session, one.kind, one.entity_id)
+        if now is not None and now.last_key == one.last_key:
+            await held_shares.drop(session, now)
+
+
+# ---- codes to issue -----------------------------------------------------------------------------------------------
+
+
+async def _renew(cloud: Cloud) -> None:
+    """Hold on to codes that nobody has yet."""
+
+    async def look(session: Session) -> list[str]:
+        at = cloud.context.clock()
+        shares = {one.entity_id: one for one in await held_shares.read_all(session) if one.kind == COUPON_CODE}
+        return [
+            one.code
+            for one in (await held_codes.read_held(session, at)).values()
+            if not one.is_issued and not one.is_spent and shares[one.id].expires_at - at < RENEWED_BEFORE
+        ]
+
+    ending: list[str] = await cloud.read(look)
+    for start in range(0, len(ending), RENEWED_AT_ONCE):
+        answer = _understood(await cloud.ask("/sync/coupon-leases", {"codes": ending[start : start + RENEWED_AT_ONCE]}))
+        await cloud.write(lambda session: _prolong(session, cloud, answer))  # noqa: B023 - awaited at once
+
+
+async def _prolong(session: Session, cloud: Cloud, answer: _Leases) -> None:
+    at = cloud.context.clock()
+    for one in answer.leased:
+        share = await held_shares.read_one(session, COUPON_CODE, one.coupon_id)
+        if share is not None and share.last_key is None:
+            await held_shares.put(session, replace(share, expires_at=answer.expires_at))
+            until = min(one.valid_until or answer.expires_at, answer.expires_at)
+            await held_codes.prolong(session, one.coupon_id, until, at)
+
+
+async def _low(session: Session, cloud: Cloud) -> list[str]:
+    """Types of which fewer than half the codes are left, and types that were asked for without an answer."""
+    at = cloud.context.clock()
+    left: dict[str, int] = {}
+    for code in (await held_codes.read_held(session, at)).values():
+        if not code.is_issued and not code.is_spent:
+            left[code.coupon_type_id] = left.get(code.coupon_type_id, 0) + 1
+    asked = {one.entity_id: one for one in await held_shares.read_all(session) if one.kind == COUPON_POOL}
+    return [
+        one
+        for one in sorted(await held_codes.pools(session, at))
+        if left.get(one, 0) * 2 < POOL
+        and (one not in asked or asked[one].last_key is not None or is_past(asked[one].changed_at, PAUSE, at))
+    ]
+
+
+async def _fill(cloud: Cloud, coupon_type_id: str) -> None:
+    asked: Share = await cloud.write(lambda session: _begin(session, cloud, coupon_type_id))
+    try:
+        body = {"couponTypeId": coupon_type_id, "purpose": "ISSUE", "quantity": POOL}
+        answer = await cloud.ask("/sync/coupon-leases", body, asked.last_key)
+    except CloudRefused as refused:
+        if not is_final(refused):
+            raise
+        answer = {}
+
+    async def settle(session: Session) -> None:
+        at = cloud.context.clock()
+        if answer:
+            await take_in(session, cloud, answer, at, for_pool=True)
+        await held_shares.put(session, replace(asked, last_key=None, changed_at=at))
+
+    await cloud.write(settle)
+
+
+async def _begin(session: Session, cloud: Cloud, coupon_type_id: str) -> Share:
+    at = cloud.context.clock()
+    share = await held_shares.read_one(session, COUPON_POOL, coupon_type_id)
+    if share is not None and share.last_key is not None:
+        return share
+    key = cloud.context.new_id()
+    share = Share(cloud.deployment_id, COUPON_POOL, coupon_type_id, NEVER, None, None, at, key, encode_note(Note()), at)
+    await held_shares.put(session, share)
+    return share

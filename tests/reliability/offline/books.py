@@ -1,0 +1,89 @@
+"""The books of the cloud and of its stores, as their databases have them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import Row, select
+
+from promenade.store.schema import table
+from promenade.store.unit import Database, Session
+from tests.web.local_store_link.chain import with_database
+
+__all__ = ["Books", "read_books"]
+
+Key = tuple[str, int]
+
+_SETS = ("CalculationLogs", "BudgetConsumptions", "Budgets", "CouponCodes", "RedemptionLogs", "LoyaltyTransactions",
+         "Promotions", "LocalDeployments", "store_shares", "sync_uploads", "promotion_usage")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Books:
+    """All rows of the tables that the week has touched."""
+
+    rows: Mapping[str, list[Row[Any]]]
+
+    def sales(self, origin: str) -> dict[Key, Decimal]:
+        """What was paid in each confirmed sale of an origin; a sale that is there twice is a failure."""
+        found: dict[Key, Decimal] = {}
+        for log in self.rows["CalculationLogs"]:
+            if log.origin == origin and log.status == "CALCULATED":
+                key = (log.transaction_id, log.transaction_counter)
+                assert key not in found, f"{key} was confirmed twice"
+                found[key] = log.grand_total
+        return found
+
+    def refused(self, origin: str) -> list[str]:
+        """Confirms that were refused, with the reason."""
+        return [
+            f"{log.transaction_id}: {log.message}"
+            for log in self.rows["CalculationLogs"]
+            if log.origin == origin and log.status == "FAILED"
+        ]
+
+    def spent(self, budget: str, origin: str | None = None) -> Decimal:
+        """What sales have taken of a budget."""
+        of_budget = [one for one in self.rows["BudgetConsumptions"] if one.budget_id == budget]
+        return sum((one.amount for one in of_budget if origin is None or one.origin == origin), Decimal(0))
+
+    def charges(self, origin: str) -> Counter[tuple[str, int, str, Decimal, Decimal]]:
+        """Every charge of an origin's sales: the sale, the promotion, what was taken and what was not covered."""
+        return Counter(
+            (one.transaction_id, one.transaction_counter, one.promotion_id, one.amount, one.uncovered_amount)
+            for one in self.rows["BudgetConsumptions"]
+            if one.origin == origin
+        )
+
+    def points(self, origin: str) -> Counter[tuple[str, int, str, int]]:
+        """Every booking of points of an origin's sales."""
+        return Counter(
+            (one.transaction_id, one.transaction_counter, one.customer_id, one.points)
+            for one in self.rows["LoyaltyTransactions"]
+            if one.origin == origin
+        )
+
+    def redeemed(self) -> Counter[str]:
+        """How often each code was redeemed, by its ID."""
+        logs = self.rows["RedemptionLogs"]
+        return Counter(one.coupon_code_id for one in logs if one.action == "REDEEMED" and one.coupon_code_id)
+
+    def one(self, set_name: str, row_id: str) -> Row[Any]:
+        (found,) = [one for one in self.rows[set_name] if one.id == row_id]
+        return found
+
+
+def read_books(database_url: str) -> Books:
+    """All of them, of one moment."""
+
+    async def read(session: Session) -> dict[str, list[Row[Any]]]:
+        return {name: list(await session.execute(select(table(name)))) for name in _SETS}
+
+    async def work(database: Database) -> Books:
+        return Books(await database.read(read, system=True))
+
+    return with_database(database_url, work)

@@ -1,0 +1,229 @@
+"""A week without a line to the cloud, in two stores that are killed at random points; then the line is back.
+
+Every sale arrives once, to the cent. No budget is overspent and none beyond what its store was given; no code is
+redeemed twice, in whichever store it is shown; limits hold over both stores; points are those of the sales.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from promenade.workflows.context import CLOUD
+from tests.kit.databases import Databases, Dialect
+from tests.reliability.offline.books import Books, read_books
+from tests.reliability.offline.market import BUDGET, CHARGED, LIMITED, Sale, rows, sales
+from tests.reliability.offline.tills import Tills
+from tests.web.local_store_link.chain import Branch, Cloud, soon, start_branch, start_cloud
+from tests.web.local_store_link.line import Line
+from tests.web.local_store_link.shelf import identity
+
+SMALL = 200
+LARGE = int(os.environ.get("PROMENADE_SOAK") or 100_000)
+DAYS = 7
+ONLINE_PART = 10  # one in so many sales is made before the line is cut
+
+
+@dataclass
+class Week:
+    """The cloud, its stores, their lines and tills. ``pool`` has the threads that start processes: a process ends with
+    the thread that has started it."""
+
+    cloud: Cloud
+    branches: Sequence[Branch]
+    lines: Sequence[Line]
+    tills: Sequence[Tills]
+    pool: ThreadPoolExecutor
+
+    def both(self, work: Callable[[int], object]) -> None:
+        """Do something in both stores at the same time."""
+        for one in [self.pool.submit(work, at) for at in range(2)]:
+            one.result()
+
+
+@pytest.fixture
+def open_week(databases: Databases, dialect: Dialect, tmp_path: Path, logs: Path, seed: int) -> Iterator[OpenWeek]:
+    """Opens a week for so many sales."""
+    url = databases.create(dialect)
+    with ExitStack() as stack:
+        yield OpenWeek(stack, url, tmp_path, logs, seed)
+    databases.drop(url)
+
+
+@dataclass
+class OpenWeek:
+    stack: ExitStack
+    url: str
+    directory: Path
+    logs: Path
+    seed: int
+
+    def __call__(self, number: int) -> Week:
+        clock_file = self.directory / "clock"
+        stamp = time.monotonic_ns()
+
+        def branch(name: str) -> Branch:
+            return start_branch(self.directory / name, clock_file, self.logs / f"store-{name}-{stamp}.log")
+
+        pool = self.stack.enter_context(ThreadPoolExecutor(3))
+        first = pool.submit(start_cloud, self.url, clock_file, self.logs / f"cloud-{stamp}.log", rows(number))
+        others = [pool.submit(branch, name) for name in ("one", "two")]
+        cloud = first.result()
+        self.stack.callback(cloud.close)
+        branches = [one.result() for one in others]
+        for one in branches:
+            self.stack.callback(one.close)
+        lines = [self.stack.enter_context(Line(cloud.service.port, seed=self.seed + at)) for at in range(2)]
+        for at, (one, line) in enumerate(zip(branches, lines, strict=True)):
+            one.link(cloud, line, code=f"S{at}")
+        tills = [Tills(one, random.Random(self.seed + at)) for at, one in enumerate(branches)]
+        return Week(cloud, branches, lines, tills, pool)
+
+
+@pytest.mark.timeout(600)
+def test_a_week_offline(open_week: OpenWeek, seed: int) -> None:
+    live_through(open_week(SMALL), SMALL, seed, kills=2)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(24 * 3600)
+def test_a_week_offline_with_many_sales(open_week: OpenWeek, seed: int) -> None:
+    began = time.monotonic()
+    live_through(open_week(LARGE), LARGE, seed, kills=2 * DAYS)
+    print(f"{LARGE} sales took {time.monotonic() - began:.0f} s")
+
+
+def live_through(week: Week, number: int, seed: int, *, kills: int) -> None:
+    """The whole story."""
+    each = [list(sales(number // 2, at, random.Random(seed + 100 + at))) for at in range(2)]
+    for branch in week.branches:
+        soon(partial(is_provided, branch), seconds=60)
+    online = number // 2 // ONLINE_PART
+    week.both(lambda at: week.tills[at].sell(each[at][:online]))
+    # Codes that customers show once while there is a line are leased to the store, and can be redeemed without.
+    week.both(lambda at: show_codes(week.branches[at], each[at][online:], at))
+    for line in week.lines:
+        line.cut()
+    started = time.monotonic()
+    rest = [one[online:] for one in each]
+    for day in range(DAYS):
+        week.cloud.clock.move(days=1)
+        week.both(partial(live_a_day, week, rest, day, kills))
+    print(f"a week with {sum(map(len, rest))} sales: {time.monotonic() - started:.1f} s")
+    before = read_books(week.cloud.database_url)
+    assert sum(len(before.sales(one)) for one in origins(week)) <= 2 * online
+    bring_back(week, number)
+    check(week, read_books(week.cloud.database_url), [read_books(one.url) for one in week.branches])
+
+
+def live_a_day(week: Week, sales: Sequence[Sequence[Sale]], day: int, kills: int, at: int) -> None:
+    """The sales of one day in one store."""
+    size = -(-len(sales[at]) // DAYS)
+    today = kills // DAYS + (day < kills % DAYS)
+    week.tills[at].sell(sales[at][day * size : (day + 1) * size], kills=today)
+
+
+def is_provided(branch: Branch) -> bool:
+    """Whether the store has what it prices by, and something to spend."""
+    budgets = branch.columns("SELECT total_amount FROM budgets")
+    limits = branch.columns("SELECT max_applications_total FROM promotions WHERE max_applications_total > 0")
+    return bool(budgets and budgets[0][0] > 0 and limits)
+
+
+def show_codes(branch: Branch, coming: Sequence[Sale], at: int) -> None:
+    """Every other code of the week is looked at beforehand."""
+    codes = [sale.coupon for sale in coming if sale.coupon is not None][at::2]
+    for start in range(0, len(codes), 50):
+        body = {"posGroupCode": "BERLIN", "items": [{"articleNumber": "A-2", "quantity": 1, "unitPrice": 10.0}],
+                "coupons": [{"code": one} for one in codes[start : start + 50]]}  # fmt: skip
+        assert branch.post("/pos/v2/simulate", {"request": body}).status_code == 200
+
+
+def bring_back(week: Week, number: int) -> None:
+    """The line is back, a bad one at first; stores are killed while they send."""
+    started = time.monotonic()
+    for line in week.lines:
+        line.lost = 0.2
+        line.mend()
+    waiting = [pending(branch) for branch in week.branches]
+    week.both(lambda at: kill_while_it_sends(week.tills[at], waiting[at]))
+    for line in week.lines:
+        line.lost = 0.0
+    for branch in week.branches:
+        soon(lambda branch=branch: not pending(branch), seconds=60 + number / 20)  # type: ignore[misc]
+    print(f"sent within {time.monotonic() - started:.1f} s, {sum(one.answers_lost for one in week.lines)} answers lost")
+
+
+def kill_while_it_sends(tills: Tills, waiting: int) -> None:
+    soon(lambda: pending(tills.branch) < waiting, seconds=60)
+    tills.kill()
+
+
+def pending(branch: Branch) -> int:
+    ((count,),) = branch.columns("SELECT count(*) FROM sync_uploads WHERE rejected_at IS NULL")
+    return int(count)
+
+
+def origins(week: Week) -> list[str]:
+    return [str(branch.columns("SELECT deployment_id FROM sync_link")[0][0]) for branch in week.branches]
+
+
+# ---- what must be true -----------------------------------------------------------------------------------------------
+
+
+def check(week: Week, cloud: Books, stores: Sequence[Books]) -> None:
+    """Hold the cloud's books against those of the stores, and both against what tills were told."""
+    for tills, store, origin in zip(week.tills, stores, origins(week), strict=True):
+        refused = week.branches[week.tills.index(tills)].shown()["rejectedUploads"]
+        assert not refused, refused
+        told = {(one.transaction_id, one.counter): one.total for one in tills.sold}
+        assert len(told) == len(tills.sold)
+        assert store.sales(CLOUD) == told
+        assert cloud.sales(origin) == told
+        assert cloud.charges(origin) == store.charges(CLOUD)
+        assert cloud.points(origin) == store.points(CLOUD)
+        own = store.one("Budgets", BUDGET)
+        assert own.consumed_amount == store.spent(BUDGET) <= own.total_amount
+    check_budget(cloud, stores)
+    check_codes(week, cloud, stores)
+    check_limit(cloud, stores)
+
+
+def check_budget(cloud: Books, stores: Sequence[Books]) -> None:
+    budget = cloud.one("Budgets", BUDGET)
+    outstanding = [one.outstanding for one in cloud.rows["store_shares"] if one.kind == "BUDGET"]
+    assert budget.reserved_amount == sum(outstanding, Decimal(0))
+    assert budget.consumed_amount == cloud.spent(BUDGET) == sum(one.spent(BUDGET) for one in stores)
+    assert budget.consumed_amount > 0
+    assert budget.consumed_amount + budget.reserved_amount <= budget.total_amount
+
+
+def check_codes(week: Week, cloud: Books, stores: Sequence[Books]) -> None:
+    redeemed = cloud.redeemed()
+    assert max(redeemed.values()) == 1
+    by_stores = sum((one.redeemed() for one in stores), start=type(redeemed)())
+    assert redeemed == by_stores
+    codes = {one.id: one.code for one in cloud.rows["CouponCodes"]}
+    told = [one.coupon for tills in week.tills for one in tills.sold if one.coupon is not None]
+    assert sorted(told) == sorted(codes[one] for one in redeemed)
+    assert {one.id for one in cloud.rows["CouponCodes"] if one.status == "REDEEMED"} == set(redeemed)
+    refused = [reason for tills in week.tills for one in tills.sold for reason in one.invalid]
+    assert any(reason.endswith("NEEDS_CLOUD") for reason in refused), "no code was shown where nobody could be asked"
+
+
+def check_limit(cloud: Books, stores: Sequence[Books]) -> None:
+    limited = cloud.one("Promotions", identity(0xB, LIMITED))
+    applied = [one.one("Promotions", identity(0xB, LIMITED)).applications_count for one in stores]
+    assert 0 < limited.applications_count == sum(applied) <= limited.max_applications_total
+    charged = cloud.one("Promotions", identity(0xB, CHARGED))
+    assert charged.applications_count > 0

@@ -1,0 +1,174 @@
+"""Two machines in small: two services of two processes each and two workers, on one PostgreSQL and one Valkey."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from sqlalchemy import Row, select
+
+from promenade.store.catalogue import record_change
+from promenade.store.rows import insert_rows
+from promenade.store.schema import table
+from promenade.store.session import open_database
+from promenade.store.unit import Session
+from promenade.workflows.clients import create_client
+from promenade.workflows.tenants import create_tenant
+from tests.kit.api_client import SECRET
+from tests.kit.processes import free_port
+from tests.kit.service import Service
+from tests.kit.valkey import ValkeyServer
+from tests.web.conftest import TENANT, furnish
+
+__all__ = ["ACTION_ID", "House", "Process", "opened_house"]
+
+PROCESSES = 2  # of each service
+ACTION_ID = "0d000000-0000-4000-8000-000000000001"
+CLIENTS = {
+    "till": ("svc.POSReader",),
+    **{f"guesser {number}": ("svc.POSReader",) for number in range(5)},
+    "desk": ("PublicApi.Read", "PublicApi.Write"),
+}
+_BASKET = {"posGroupCode": "BERLIN", "items": [{"articleNumber": "A-1", "quantity": 2, "unitPrice": 5.00}]}
+
+
+@dataclass
+class Process:
+    """One server process, by a connection that it has taken and keeps."""
+
+    service: Service
+    http: httpx2.AsyncClient
+    instance_id: str
+    tokens: dict[str, str]
+
+    async def post(self, path: str, body: Any, client: str = "till") -> httpx2.Response:
+        return await self.send("POST", path, body, client)
+
+    async def send(self, method: str, path: str, body: Any, client: str = "till") -> httpx2.Response:
+        headers = {"authorization": f"Bearer {self.tokens[client]}"}
+        return await self.http.request(method, path, json=body, headers=headers)
+
+    async def evaluate(self, transaction_id: str | None = None, coupons: Sequence[str] = ()) -> dict[str, Any]:
+        """Price the basket; it is the same process that answers."""
+        request: dict[str, Any] = {**_BASKET, "coupons": [{"code": code} for code in coupons]}
+        if transaction_id is not None:
+            request["header"] = {"transactionId": transaction_id}
+        answer = await self.post("/pos/v2/evaluate", {"request": request})
+        assert answer.status_code == 200, answer.text
+        priced: dict[str, Any] = answer.json()
+        assert priced["meta"]["instanceId"] == self.instance_id, "the connection was lost on the way"
+        return priced
+
+
+@dataclass
+class House:
+    """The services, their database and their cache."""
+
+    database_url: str
+    services: list[Service]
+    workers: list[Service]
+    valkey: ValkeyServer
+    tokens: dict[str, str]
+
+    @contextlib.asynccontextmanager
+    async def processes(self) -> AsyncIterator[list[Process]]:
+        """Every server process there is, each by a connection of its own."""
+        async with contextlib.AsyncExitStack() as open_ones:
+            found: list[Process] = []
+            for service in self.services:
+                if service.running:
+                    found += await self._processes_of(service, open_ones)
+            yield found
+
+    async def _processes_of(self, service: Service, open_ones: contextlib.AsyncExitStack) -> list[Process]:
+        found: dict[str, Process] = {}
+        while len(found) < PROCESSES:  # one that was killed is replaced; the test's own timeout is the bound
+            limits = httpx2.Limits(max_connections=1)
+            http = httpx2.AsyncClient(base_url=service.url, timeout=30, limits=limits)
+            answer = await http.post(
+                "/pos/v2/simulate",
+                json={"request": _BASKET},
+                headers={"authorization": f"Bearer {self.tokens['till']}"},
+            )
+            assert answer.status_code == 200, answer.text
+            instance_id = answer.json()["meta"]["instanceId"]
+            if instance_id in found:
+                await http.aclose()
+                continue
+            open_ones.push_async_callback(http.aclose)
+            found[instance_id] = Process(service, http, instance_id, self.tokens)
+        return list(found.values())
+
+    async def rows(self, name: str, **where: Any) -> Sequence[Row[Any]]:
+        """Rows of a table, columns by their Python names."""
+        wanted = table(name)
+        statement = select(wanted)
+        for column, value in where.items():
+            statement = statement.where(wanted.c[column] == value)
+        database = await open_database(self.database_url)
+        try:
+            return await database.read(lambda session: session.execute(statement), tenant=TENANT)
+        finally:
+            await database.close()
+
+    async def insert(self, set_name: str, rows: Sequence[dict[str, Any]]) -> None:
+        """Add rows, as if somebody had authored them a moment ago."""
+        database = await open_database(self.database_url)
+        at = datetime.now(UTC)
+
+        async def work(session: Session) -> None:
+            await insert_rows(session, set_name, list(rows), at=at, by="tests")
+            await record_change(session, set_name, at=at)
+
+        try:
+            await database.write(work, tenant=TENANT)
+        finally:
+            await database.close()
+
+
+@contextlib.contextmanager
+def opened_house(database_url: str, valkey: ValkeyServer, logs: Path, directory: Path) -> Iterator[House]:
+    """The house on a migrated database; everything in it is killed at the end."""
+    ports = [free_port(), free_port()]
+    shared = ("--database-url", database_url, "--redis-url", valkey.url, "--data-dir", str(directory))
+    public = ("--public-url", f"http://127.0.0.1:{ports[0]}")
+    services = [
+        Service(logs / f"house-{port}.log", *shared, *public, "--workers", str(PROCESSES), port=port) for port in ports
+    ]
+    workers = [
+        Service(logs / f"house-worker-{ports[0]}-{number}.log", *shared, verb="worker", ready_path=None)
+        for number in range(2)
+    ]
+    try:
+        for one in (*services, *workers):
+            one.start()
+        tokens = {name: _token(services[0].url, name) for name in CLIENTS}
+        yield House(database_url, services, workers, valkey, tokens)
+    finally:
+        for one in (*services, *workers):
+            one.kill()
+
+
+def _token(url: str, client: str) -> str:
+    form = {"grant_type": "client_credentials", "client_id": client, "client_secret": SECRET}
+    answer = httpx2.post(f"{url}/oauth/token", data=form, timeout=30)
+    assert answer.status_code == 200, answer.text
+    return str(answer.json()["access_token"])
+
+
+async def furnished(database_url: str) -> None:
+    """The tenant, its clients and what it sells."""
+    database = await open_database(database_url)
+    at = datetime.now(UTC)
+    try:
+        await create_tenant(database, TENANT, settings={}, at=at, user="tests")
+        for name, scopes in CLIENTS.items():
+            await create_client(database, client_id=name, secret=SECRET, tenant_id=TENANT, scopes=scopes, at=at)
+    finally:
+        await database.close()
+    await furnish(database_url)

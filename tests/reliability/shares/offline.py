@@ -1,0 +1,156 @@
+"""Stores with databases of their own and a link to the cloud that can fail at any moment."""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+from sqlalchemy import delete
+
+from promenade.store.local_store import StoreRow, insert_store
+from promenade.store.schema import table
+from promenade.store.unit import Session
+from promenade.web.auth import Caller
+from promenade.web.sync_shares import SyncShares
+from promenade.workflows.replica.holding import keep_shares
+from promenade.workflows.uplink import CloudRefused, CloudUnreachable, Uplink
+from tests.reliability.shares.stores import Stores
+from tests.workflows.outcomes import applied, discount, line, outcome
+from tests.workflows.shop import NOON, Shop, identity
+
+__all__ = ["Branch", "Wire", "open_branch", "sale_of"]
+
+
+class _Trusting:
+    """Lets everybody in as a store of the tenant; who may come is tested elsewhere."""
+
+    def __init__(self, tenant_id: str) -> None:
+        self._caller = Caller(tenant_id, "store", "store", frozenset({"svc.Sync"}), 0.0)
+
+    async def authenticate(self, scope: Any) -> Caller:
+        return self._caller
+
+
+@dataclass
+class Wire:
+    """A CloudClient that goes through the cloud's endpoints. ``faults`` are how the next requests fail.
+
+    ``before``: the cloud never hears of it, ``after``: its answer is lost.
+    """
+
+    shop: Shop
+    faults: list[str] = field(default_factory=list)
+    sent: list[tuple[str, dict[str, Any], str | None]] = field(default_factory=list)
+
+    async def get(self, path: str, query: Mapping[str, str]) -> dict[str, Any]:
+        raise NotImplementedError
+
+    async def post(
+        self, path: str, body: object, *, key: str | None = None, seconds: float | None = None
+    ) -> dict[str, Any]:
+        fault = self.faults.pop(0) if self.faults else ""
+        self.sent.append((path, dict(body), key))  # type: ignore[call-overload]
+        if fault == "before":
+            raise CloudUnreachable("CLOUD_UNREACHABLE", "The cloud did not answer.")
+        status, answer = await self._called(path, msgspec.json.encode(body), key)
+        if fault == "after":
+            raise CloudUnreachable("CLOUD_UNREACHABLE", "The answer was lost.")
+        decoded: dict[str, Any] = msgspec.json.decode(answer)
+        if status != 200:
+            raise CloudRefused(status, decoded["error"]["code"], decoded["error"]["message"])
+        return decoded
+
+    async def _called(self, path: str, body: bytes, key: str | None) -> tuple[int, bytes]:
+        trusting: Any = _Trusting(self.shop.tenant)
+        endpoints = {one.route: one for one in SyncShares(self.shop.context, trusting).endpoints()}
+        headers = [(b"content-type", b"application/json"), *([(b"idempotency-key", key.encode())] if key else ())]
+        scope = {"type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "query_string": b"",
+                 "headers": headers, "promenade.correlation_id": b"test"}  # fmt: skip
+        said: list[Any] = []
+
+        async def receive() -> dict[str, Any]:
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def send(message: Any) -> None:
+            said.append(message)
+
+        await endpoints[path](scope, receive, send)
+        return said[0]["status"], said[1]["body"]
+
+
+@dataclass
+class Branch:
+    """A store: its shop, its link, and how many of its sales the cloud has heard of."""
+
+    name: str
+    shop: Shop
+    wire: Wire
+    cloud: Stores
+    unsent: list[tuple[str, int, str]] = field(default_factory=list)  # transaction, minor units, budget
+
+    @property
+    def uplink(self) -> Uplink:
+        assert self.shop.context.uplink is not None
+        return self.shop.context.uplink
+
+    async def keep(self) -> bool:
+        """A round; whether it came to its end."""
+        try:
+            await keep_shares(self.shop.context, self.shop.tenant)
+        except CloudUnreachable:
+            return False
+        return True
+
+    async def sell(self, transaction: str, minor: int, budget: str) -> None:
+        counter = await self.shop.price(transaction, sale_of(minor, budget))
+        await self.shop.confirm(transaction, counter, "off")
+        self.unsent.append((transaction, minor, budget))
+
+    async def report(self) -> None:
+        """What an upload comes to: the cloud releases the store's share of each sale, and confirms the sale."""
+        for transaction, minor, budget in self.unsent:
+            await self.cloud.release(self.name, budgets={budget: str(Decimal(minor) / 100)})
+            shop, name = self.cloud.shop, f"{self.name}-{transaction}"
+            await shop.confirm(name, await shop.price(name, sale_of(minor, budget)), "off")
+        self.unsent.clear()
+        await self.forget_uploads()
+
+    async def forget_uploads(self) -> None:
+        await self.shop.context.database.write(
+            lambda session: session.rowcount(delete(table("sync_uploads"))), tenant=self.shop.tenant
+        )
+
+    async def rest(self, budget: str) -> Decimal:
+        """What of a budget the store can still spend."""
+        row = await self.shop.row("Budgets", budget)
+        return Decimal(row.total_amount - row.consumed_amount)
+
+
+def sale_of(minor: int, budget: str) -> Any:
+    """A sale whose promotion `off` gives so much of a budget."""
+    return outcome(
+        (line("1", 1000, 100_000, discount("off", ((1, minor),))),), (applied("off", minor, budget_ids=(budget,)),)
+    )
+
+
+async def open_branch(name: str, shop: Shop, cloud: Stores) -> Branch:
+    """A store on a database of its own; its clock is the cloud's."""
+    wire = Wire(cloud.shop)
+    uplink = Uplink(client=wire, is_connected=True, deployment_id=identity(name))
+    now = cloud.shop.now
+    shop.now = now
+    shop.context = dataclasses.replace(
+        shop.context, uplink=uplink, clock=lambda: now[0], source="local-store", new_id=lambda: str(uuid.uuid4())
+    )
+    await shop.promotion("off")
+
+    async def work(session: Session) -> None:
+        await insert_store(session, StoreRow(shop.tenant, identity(name), "0" * 64), NOON)
+
+    await shop.context.database.write(work, system=True)
+    return Branch(name, shop, wire, cloud)

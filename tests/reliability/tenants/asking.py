@@ -1,0 +1,260 @@
+"""Every question that there is: of each OData service from its metadata, of everything else from a list.
+
+A question that names something of the other tenant is asked twice, the second time about something that there is not:
+both answers must be the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from odata_server.edm import Edm, EntityType, Function, NavigationProperty, Parameter, Primitive
+from promenade.model.declare import Service
+from promenade.model.edm import edm_for
+from tests.contract.made_up import identity
+from tests.reliability.tenants.canaries import MINE, TILL_TRANSACTION, canary_id
+
+__all__ = ["Question", "everything_else", "of_service"]
+
+ROOTS = {Service.PUBLIC: "/api/v1", Service.ADMIN: "/admin"}
+TEXT = "ZQXJKV-1"
+LITERALS = {
+    Primitive.STRING: f"'{TEXT}'",
+    Primitive.INT32: "1987654321",
+    Primitive.INT64: "1987654321",
+    Primitive.DATE: "2087-06-05",
+    Primitive.DATE_TIME_OFFSET: "2087-06-05T04:03:02Z",
+    Primitive.DECIMAL: "19876.54",
+}
+CONDITIONS = 12  # of one filter
+
+# The one thing that the specification wants told: a promotion has a pilot config already, whoever's it is (S2).
+_TOLD = ("PromotionPilotConfigs", "promotion_ID")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """One request of the asking tenant; a body is sent as JSON, text and bytes as they are."""
+
+    method: str
+    path: str
+    body: Any = None
+
+    @property
+    def text(self) -> str | bytes | None:
+        if self.body is None or isinstance(self.body, bytes | str):
+            return self.body
+        return json.dumps(self.body)
+
+    @property
+    def whole(self) -> str:
+        """All that is sent."""
+        return f"{self.path} {self.text!r}"
+
+    def is_read_of(self, root: str) -> bool:
+        """Whether it can be a part of a batch of the service at ``root``."""
+        path = self.path.removeprefix(f"{root}/")
+        return self.method == "GET" and path != self.path and path[:1].isupper()
+
+
+def of_service(service: Service) -> Iterator[Question]:
+    """What an OData service can be asked."""
+    edm, root = edm_for(service), ROOTS[service]
+    batch: list[str] = []
+    for name, entity_set in edm.entity_sets.items():
+        entity = edm.entity_types[entity_set.entity_type]
+        for question in _of_set(edm, service, name, entity):
+            yield Question(question.method, f"{root}/{question.path}", question.body)
+        batch += [f"{name}?$count=true", *(f"{name}({key})" for key in _keys(service, name, entity))]
+    yield Question("POST", f"{root}/$batch", {"requests": [{"id": u, "method": "get", "url": u} for u in batch[:40]]})
+    yield from (Question("GET", f"{root}/{path}") for path in ("", "$metadata", "Promotions/$count"))
+
+
+def _of_set(edm: Edm, service: Service, name: str, entity: EntityType) -> Iterator[Question]:
+    yield from _lists(edm, name, entity)
+    keys = _keys(service, name, entity)
+    for key in keys:
+        yield Question("GET", f"{name}({key})?$expand=*" if entity.navigations else f"{name}({key})")
+    if not _has_rows(entity):
+        return
+    key = keys[0]
+    for navigation in entity.navigations:
+        yield Question("GET", f"{name}({key})/{navigation.name}")
+    yield Question("GET", f"{name}({key})/{entity.properties[-1].name}")
+    for verb in ("PATCH", "PUT", "DELETE"):
+        yield Question(verb, f"{name}({key})", None if verb == "DELETE" else {})
+    links = {f"{one.name}_ID": canary_id(one.target, 1) for one in entity.navigations if not one.collection}
+    for link, foreign in links.items():
+        if link in entity.property_by_name and (name, link) != _TOLD:
+            yield Question("POST", name, {link: foreign})
+    for operation in edm.schema.operations:
+        if operation.binding == entity.name and not operation.binding_collection:
+            path = f"{name}({key})/{edm.namespace}.{operation.name}"
+            if isinstance(operation, Function):
+                yield Question("GET", f"{path}()")
+            else:
+                yield Question("POST", path, {one.name: _given(one) for one in operation.parameters})
+
+
+def _lists(edm: Edm, name: str, entity: EntityType) -> Iterator[Question]:
+    shown = [one.name for one in entity.properties if not one.collection and isinstance(one.type, Primitive)]
+    yield Question("GET", f"{name}?$count=true&$top=1000")
+    yield Question("GET", f"{name}/$count")
+    yield Question("GET", f"{name}?$orderby={','.join(shown[:5])}&$top=50")
+    if any(one.searchable for one in entity.properties):
+        yield Question("GET", f"{name}?$search={TEXT}")
+    yield Question("GET", f"{name}?$apply=groupby(({','.join(shown[:4])}),aggregate($count as n))")
+    yield Question("GET", f"{name}?$apply=aggregate({shown[0]} with max as most,{shown[0]} with min as least)")
+    if entity.navigations:
+        yield Question("GET", f"{name}?$expand=*&$top=500")
+    for conditions in _conditions(edm, entity):
+        yield Question("GET", f"{name}?$count=true&$filter={quote(conditions)}")
+
+
+def _conditions(edm: Edm, entity: EntityType) -> Iterator[str]:
+    """Filters by values of the other tenant; each property once, several in one filter."""
+    shown = [one for one in entity.properties if one.filterable and not one.collection and not one.write_only]
+    found = [
+        f"{one.name} eq {_literal(entity, one.name, one.type)}"
+        for one in shown
+        if one.type in LITERALS or one.type is Primitive.GUID
+    ]
+    texts = [one.name for one in shown if one.type is Primitive.STRING]
+    found += [f"contains({one},'{TEXT}')" for one in texts[:3]] + [f"startswith({one},'ZQXJKV')" for one in texts[:3]]
+    found += [_through(one) for one in entity.navigations if _has_rows(edm.entity_types[one.target])]
+    for start in range(0, len(found), CONDITIONS):
+        yield " or ".join(found[start : start + CONDITIONS])
+
+
+def _through(navigation: NavigationProperty) -> str:
+    foreign = canary_id(navigation.target, 1)
+    if navigation.collection:
+        return f"{navigation.name}/any(x:x/ID eq {foreign})"
+    return f"{navigation.name}/ID eq {foreign}"
+
+
+def _literal(entity: EntityType, name: str, kind: Any) -> str:
+    if kind is Primitive.GUID:
+        return canary_id(entity.name if name == "ID" else name, 1)
+    return LITERALS[kind]
+
+
+def _given(parameter: Parameter) -> Any:
+    """What an operation is given for it."""
+    if parameter.type is Primitive.GUID:
+        return [canary_id("Promotions", 1)] if parameter.collection else canary_id("Promotions", 1)
+    if parameter.type is Primitive.INT32:
+        return 1
+    if parameter.type is Primitive.BOOLEAN:
+        return True
+    assert isinstance(parameter.type, Primitive)
+    return LITERALS[parameter.type].strip("'")
+
+
+def _has_rows(entity: EntityType) -> bool:
+    """Whether its entities are a tenant's; code lists are the same for all."""
+    return bool(entity.key) and entity.key[0] == "ID"
+
+
+def _keys(service: Service, name: str, entity: EntityType) -> list[str]:
+    """Of a row of the other tenant, and of one of the asking tenant that has a twin."""
+    if not _has_rows(entity):
+        return [f"'{TEXT}'"] if len(entity.key) == 1 else []
+    identities = [canary_id(name, 1), identity(MINE, name, 1)]
+    if service is Service.PUBLIC or len(entity.key) == 1:
+        return identities
+    return [f"ID={one},IsActiveEntity={active}" for one in identities for active in ("true", "false")]
+
+
+# ---- tills, jobs, stores --------------------------------------------------------------------------------------------
+
+JOB = canary_id("ImportJobs", 1)
+STORE, MY_STORE = canary_id("LocalDeployments", 1), identity(MINE, "LocalDeployments", 1)
+_LINE = {"articleNumber": TEXT, "quantity": 1, "unitPrice": 5}
+_SALE = {"items": [_LINE], "customer": {"customerId": TEXT}, "coupons": [{"code": TEXT}]}
+_HEADER = {"transactionId": TILL_TRANSACTION, "transactionCounter": 1}
+_ROW = {"articleNumber": "mine-2", "name": "Mine"}
+_COUPON = {
+    "customerId": TEXT,
+    "code": TEXT,
+    "reservationId": canary_id("coupon_reservations.id", 1),
+    "transactionId": TILL_TRANSACTION,
+}
+_ISSUE = {"couponTypeId": canary_id("CouponTypes", 1), "quantity": 1, "customerId": TEXT}
+_SALES: list[dict[str, object]] = [
+    _SALE | {"posGroupCode": "BERLIN"},
+    _SALE | {"posGroupCode": "BERLIN", "header": {"transactionId": TILL_TRANSACTION}, "includeMissedPromotions": True},
+    _SALE | {"posGroupCode": TEXT},
+    _SALE | {"posGroupId": canary_id("PosGroups", 1)},
+]
+_ARTICLES = {"articles": [{"articleNumber": "mine-1", "name": "Mine"}]}
+_SIDE_EFFECTS = f"/pos/v2/transactions/{TILL_TRANSACTION}/1/side-effects"
+
+# By the end of a route: what it is asked. A route that none of these fits is one that somebody has to think about.
+_ASKED: tuple[tuple[str, str, list[Any]], ...] = (
+    ("evaluate", "POST", [{"request": sale} for sale in _SALES]),
+    ("simulate", "POST", [{"request": sale | {"includeInactive": True}} for sale in _SALES]),
+    ("confirm", "POST", [{"request": {"header": _HEADER, "transactionId": TILL_TRANSACTION, "appliedPromotions": []}}]),
+    ("validate", "POST", [{"code": TEXT}]),
+    ("validateCoupon", "POST", [{"code": TEXT}]),
+    ("reserve", "POST", [_COUPON]),
+    ("reserveCoupon", "POST", [_COUPON]),
+    ("redeem", "POST", [_COUPON]),
+    ("redeemCoupon", "POST", [_COUPON]),
+    ("cancel", "POST", [_COUPON]),
+    ("cancelCoupon", "POST", [_COUPON]),
+    ("activate", "POST", [_COUPON]),
+    ("activateCoupon", "POST", [_COUPON]),
+    ("issue", "POST", [_ISSUE]),
+    ("issueCoupons", "POST", [_ISSUE]),
+    ("import", "POST", [_ARTICLES]),
+    ("importArticles", "POST", [_ARTICLES]),
+    ("import-batch", "POST", [_ARTICLES]),
+    ("importArticlesBatch", "POST", [_ARTICLES]),
+    ("soap", "POST", [b"<a/>"]),
+    ("ProductMerchandiseViewReplicationBulkRequest", "POST", [{}]),
+    ("bulk-import", "POST", [{"header": {"idempotencyKey": TEXT}, "rows": [_ROW]}]),
+    ("bulkImport", "POST", [{"header": {"idempotencyKey": TEXT}, "rows": [_ROW]}]),
+    ("heartbeat", "POST", [{"deploymentId": one, "status": "UP", "version": "1"} for one in (STORE, MY_STORE)]),
+    ("register", "POST", [{"storeCode": "Store code 1é", "version": "1", "posGroupCode": TEXT}]),
+    (
+        "budget-grants",
+        "POST",
+        [{"deploymentId": one, "budgetId": canary_id("Budgets", 1)} for one in (STORE, MY_STORE)],
+    ),
+    ("coupon-leases", "POST", [{"deploymentId": one, "codes": [TEXT]} for one in (STORE, MY_STORE)]),
+    ("coupon-leases", "POST", [{"deploymentId": MY_STORE, "release": [TEXT]}]),
+    ("coupon-leases", "POST", [{"deploymentId": MY_STORE, "couponTypeId": canary_id("CouponTypes", 1), "quantity": 1}]),
+    ("coupon-leases", "POST", [{"deploymentId": MY_STORE, "promotionId": canary_id("Promotions", 1), "quantity": 1}]),
+    ("transactions", "POST", [{"deploymentId": one, "transactions": [], "coupons": []} for one in (STORE, MY_STORE)]),
+    ("token", "POST", [{}]),
+)
+_PATHS = {
+    "/pos/v2/transactions/{transaction_id:path}/{transaction_counter}/side-effects": [_SIDE_EFFECTS],
+    "/pos/v2/transactions/{transaction_id:path}/{transaction_counter}/side-effects/requeue": [
+        f"{_SIDE_EFFECTS}/requeue"
+    ],
+    "/api/v1/jobs/{job_id}": [f"/api/v1/jobs/{JOB}", f"/api/v1/jobs/{identity(MINE, 'ImportJobs', 1)}"],
+    "/sync/promotions": [f"/sync/promotions?deploymentId={one}" for one in (STORE, MY_STORE)],
+}
+
+
+def everything_else(routes: list[str]) -> Iterator[Question]:
+    """What is asked of the routes that are no OData service. Raises LookupError for one that nobody has thought of."""
+    for route in routes:
+        asked = [(method, body) for end, method, bodies in _ASKED if _last(route) == end for body in bodies]
+        paths = _PATHS.get(route) or [route.replace("{entity}", "Articles")]
+        if any("{" in path for path in paths):
+            raise LookupError(f"{route}: say in tests/reliability/tenants/asking.py what a tenant may ask there")
+        for path in paths:
+            yield Question("GET", path)
+            for method, body in asked or [("POST", {})]:
+                yield Question(method, path, body)
+
+
+def _last(route: str) -> str:
+    return route.replace(":", "/").replace(".", "/").rpartition("/")[2]
