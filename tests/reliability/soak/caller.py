@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from tests.kit.api_client import SECRET
 from tests.reliability.soak.history import Call, History, Outcome
-from tests.reliability.soak.wire import BrokenError, NotSentError, Reply, Wire
+from tests.reliability.soak.wire import BrokenError, NotSentError, Reply, Wire, pause
 
 __all__ = ["Answer", "Caller", "Tokens", "no_code"]
 
@@ -70,7 +70,7 @@ class Tokens:
             headers = {"content-type": "application/x-www-form-urlencoded"}
             reply = await wire.request("POST", "/oauth/token", headers, form.encode())
         except (BrokenError, NotSentError):
-            await asyncio.sleep(_PAUSE_SECONDS)
+            await pause(_PAUSE_SECONDS)
             return
         finally:
             wire.close()
@@ -78,7 +78,7 @@ class Tokens:
             self._known[client] = str(reply.json()["access_token"])
         else:
             assert reply.status >= 500, reply.body
-            await asyncio.sleep(_PAUSE_SECONDS)
+            await pause(_PAUSE_SECONDS)
 
 
 @dataclass(slots=True)
@@ -122,7 +122,7 @@ class Caller:
         seconds = time.monotonic() - began
         self.history.calls.append(Call(kind, self.tenant, outcome, status, code, began, seconds))
         if outcome == "unknown":
-            await asyncio.sleep(_WAIT_SECONDS)
+            await pause(_WAIT_SECONDS)
         return Answer(outcome, status, code, reply.headers if reply else {}, reply.body if reply else b"")
 
     async def _sent(self, method: str, path: str, headers: dict[str, str], content: bytes | None) -> Reply | None:
@@ -134,7 +134,7 @@ class Caller:
             except NotSentError:
                 self.history.not_sent += 1
                 if turn % len(self._wires) == len(self._wires) - 1:
-                    await asyncio.sleep(_PAUSE_SECONDS)
+                    await pause(_PAUSE_SECONDS)
             except BrokenError:
                 return None
         raise AssertionError("no service came back")

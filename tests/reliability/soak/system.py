@@ -23,6 +23,7 @@ from tests.kit.processes import free_port
 from tests.kit.receiver import Answer, Behaviour, Close, Receiver
 from tests.kit.service import COMMAND, Service
 from tests.reliability.soak.furnishing import TENANTS
+from tests.reliability.soak.wire import pause
 
 __all__ = ["Layout", "System"]
 
@@ -112,7 +113,7 @@ class System:
         async with _counting(past_the_wall(self.database_url)) as count:
             while left := {name: rows for name, one in _waiting() if (rows := await count(one))}:
                 assert loop.time() < deadline, f"not quiet after {seconds:g} s: {left}"
-                await asyncio.sleep(_POLL_SECONDS)
+                await pause(_POLL_SECONDS)
 
 
 Counting = Callable[[Select[Any]], Awaitable[int]]

@@ -19,6 +19,7 @@ from tests.reliability.soak.history import Call
 from tests.reliability.soak.load import Load
 from tests.reliability.soak.running import Plan, soak
 from tests.reliability.soak.system import Layout, System
+from tests.reliability.soak.wire import pause
 
 OPERATIONS_MAX = 5_000
 BEFORE, AFTER, AT_LAST = 200, 200, 150
@@ -52,7 +53,7 @@ class Trouble:
         self.back = time.monotonic()
         while not any(call.outcome == "ok" and call.began > self.back for call in load.history.calls[-50:]):
             assert time.monotonic() < self.back + RECOVERY_SECONDS, "nothing is answered"
-            await asyncio.sleep(0.02)
+            await pause(0.02)
         await load.until_made(AFTER)
         self.killing = time.monotonic()
         await asyncio.to_thread(system.services[0].kill)

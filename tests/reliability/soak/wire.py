@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["BrokenError", "NotSentError", "Reply", "Wire"]
+__all__ = ["BrokenError", "NotSentError", "Reply", "Wire", "pause"]
 
 _HEAD_MAX = 1 << 16
 _BODY_MAX = 1 << 26
@@ -108,3 +108,9 @@ def _head(head: bytes) -> tuple[int, dict[str, str]]:
     first, *lines = head.decode("latin-1").rstrip("\r\n").split("\r\n")
     fields = (line.partition(":") for line in lines)
     return int(first.split(" ", 2)[1]), {name.strip().lower(): value.strip() for name, _, value in fields}
+
+
+async def pause(seconds: float) -> None:
+    """What a client does that was not answered, before it asks again: nothing, and nobody tells it when to go on."""
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(asyncio.Event().wait(), seconds)
