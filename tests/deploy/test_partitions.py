@@ -1,8 +1,7 @@
-"""Tables that were partitioned by the month serve as they did before, behind the same wall (docs/how-to/scaling-out.md)."""
+"""Tables that were partitioned by the month serve as before, behind the same wall (docs/how-to/scaling-out.md)."""
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 from pathlib import Path
@@ -63,4 +62,4 @@ def test_the_page_names_these_tables() -> None:
     page = (ROOT / "docs/how-to/scaling-out.md").read_text()
     named = re.findall(r"--set=table=(\w+) --set=column=(\w+)", page)
     assert dict(named) == TABLES
-    assert os.path.basename(SCRIPT) in page
+    assert SCRIPT.name in page
