@@ -54,7 +54,7 @@ async def code(shop: Shop, text: str = "CODE") -> Any:
 
 
 async def uses(shop: Shop) -> dict[str, int]:
-    return {row.customer_id: row.count for row in await shop.rows("coupon_usage")}
+    return {row.customer_id: row._mapping["count"] for row in await shop.rows("coupon_usage")}
 
 
 async def test_a_leased_code_is_spent_in_the_cloud_when_the_sale_arrives(cloud: Cloud, store: Store) -> None:

@@ -128,10 +128,10 @@ async def upload_portion(context: Context, tenant_id: str) -> Uploaded:
         "coupons": [event for _, event in portion.coupons],
     }
     told = _told(portion, await uplink.client.post("/sync/transactions", body, seconds=SECONDS_MAX))
-    known |= definitions.keys()
+    known.update(definitions)
     missing = frozenset().union(*(one.missing for _, one in told)) - definitions.keys()
     sendable = missing & (known | bodies.keys())  # lost by the cloud, or too many for this portion
-    known -= missing
+    known.difference_update(missing)
     sent = await _settle(context, tenant_id, told, sendable)
     return Uploaded(sent + len(portion.lost), left + len(told) - sent)
 
