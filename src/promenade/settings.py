@@ -78,35 +78,40 @@ class Settings:
     def __post_init__(self) -> None:
         if self.edition not in EDITIONS:
             raise SettingsError(f"--edition must be one of {', '.join(EDITIONS)}, not {self.edition}.")
+        if self.edition == LOCAL_STORE:
+            self._check_store()
         if not 0 <= self.port <= 65535:
             raise SettingsError(f"--port must be between 0 and 65535, not {self.port}.")
         if self.workers < 1:
             raise SettingsError(f"--workers must be at least 1, not {self.workers}.")
         if urlsplit(self.database_url).scheme not in {"sqlite", "postgresql"}:
             raise SettingsError("--database-url must start with sqlite:/// or postgresql://.")
-        if self.workers > 1 and self.edition == LOCAL_STORE:
-            raise SettingsError("--workers above 1 is for the cloud: a store is one process.")
         if self.workers > 1 and self.is_sqlite:
             raise SettingsError("--workers above 1 needs PostgreSQL: give --database-url postgresql://...")
         if self.redis_url is not None and urlsplit(self.redis_url).scheme not in {"redis", "rediss", "unix"}:
             raise SettingsError("--redis-url must start with redis://, rediss:// or unix://.")
-        if self.jwks_url is not None:
-            self._check_external_issuer(self.jwks_url)
-        if not self.tenant_claims or not all(self.tenant_claims):
-            raise SettingsError("--tenant-claim must name at least one claim.")
-        if not self.scope_claims or not all(self.scope_claims):
-            raise SettingsError("--scope-claim must name at least one claim.")
-        if self.edition == LOCAL_STORE:
-            self._check_store()
+        self._check_tokens()
         for option in ("rate_limit_tenant", "rate_limit_client"):
             if getattr(self, option) < 0:
                 raise SettingsError(f"--{option.replace('_', '-')} must be 0 or more, not {getattr(self, option)}.")
         self._check_background()
         self._check_mtls()
 
+    def _check_tokens(self) -> None:
+        if self.jwks_url is not None:
+            self._check_external_issuer(self.jwks_url)
+        if not self.tenant_claims or not all(self.tenant_claims):
+            raise SettingsError("--tenant-claim must name at least one claim.")
+        if not self.scope_claims or not all(self.scope_claims):
+            raise SettingsError("--scope-claim must name at least one claim.")
+
     def _check_store(self) -> None:
         if not self.is_sqlite:
             raise SettingsError("--edition local-store keeps its data in SQLite: leave --database-url out.")
+        if self.workers > 1:
+            raise SettingsError("--workers above 1 is for the cloud: a store is one process.")
+        if not self.tenant.strip() or len(self.tenant) > 36:
+            raise SettingsError("--tenant must have 1 to 36 characters.")
         if self.jwks_url is not None:
             raise SettingsError("--jwks-url is for the cloud: a store has an API key and a password.")
         if self.mtls_port is not None:

@@ -98,7 +98,6 @@ def _instance(store: Store, key: str) -> str:
         (b"", "at least 8 characters"),
         (b"\xff\xfe\xff\xfe\xff\xfe\xff\xfe\n", "UTF-8"),
         (b"x" * 100_000, "at most 1024 bytes"),
-        (b"long enough\n", "no store yet"),
     ],
 )
 def test_a_password_that_cannot_be_is_one_clear_line(tmp_path: Path, stdin: bytes, words: str) -> None:
@@ -123,10 +122,3 @@ def test_a_store_that_cannot_be_is_one_clear_line(tmp_path: Path, options: tuple
     assert code == 2
     assert words in line
     assert "\n" not in line
-
-
-def test_a_store_has_a_database_of_its_own(tmp_path: Path) -> None:
-    data = ("--data-dir", str(tmp_path))
-    promenade("tenant", "create", "acme", *data)
-    code, line = attempt("serve", "--edition", "local-store", "--port", "0", *data)
-    assert (code, "holds tenant acme" in line) == (2, True)
