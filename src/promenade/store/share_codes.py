@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from functools import cache
 
-from sqlalchemy import ColumnElement, and_, bindparam, or_, select, update
+from sqlalchemy import ColumnElement, and_, or_, select, update
 
+from odata_server.sql.connection import Kept
+from promenade.store.recurring import parameter
 from promenade.store.schema import table
 from promenade.store.unit import Session
 
@@ -166,13 +168,27 @@ async def codes_of_lease(session: Session, coupon_type_id: str, reference: str) 
     return [PooledCode(*tuple(row)) for row in rows]
 
 
-_RETURN: dict[str, Any] = {
-    "reservation_ref": None,
-    "reserved_until": None,
-    "reserved_by_transaction_id": None,
-    "version": _CODES.c.version + 1,
-    "modified_at": bindparam("returned_at", type_=_CODES.c.modified_at.type),
-}
+@cache
+def _returning(to_sale: bool) -> Kept:
+    sources = ("RESERVED", "EXPIRED") if to_sale else ("RESERVED",)
+    return Kept(
+        update(_CODES)
+        .where(
+            _CODES.c.id == parameter("returned_id", _CODES.c.id.type),
+            _CODES.c.reservation_ref == parameter("returned_from", _CODES.c.reservation_ref.type),
+            _CODES.c.reserved_by_transaction_id.is_(None),
+            _CODES.c.redeemed_transaction_id.is_(None),
+            or_(*[_CODES.c.status == one for one in sources]),  # IN cannot be run for many at once
+        )
+        .values(
+            status=parameter("returned_as", _CODES.c.status.type),
+            reservation_ref=None,
+            reserved_until=None,
+            reserved_by_transaction_id=None,
+            version=_CODES.c.version + 1,
+            modified_at=parameter("returned_at", _CODES.c.modified_at.type),
+        )
+    )
 
 
 async def return_codes(
@@ -182,18 +198,6 @@ async def return_codes(
 
     ``to_sale``: a sale of the store spends them, whose time counts: what has ended since is ACTIVE again.
     """
-    sources = ("RESERVED", "EXPIRED") if to_sale else ("RESERVED",)
-    statement = (
-        update(_CODES)
-        .where(
-            _CODES.c.id == bindparam("returned_id"),
-            _CODES.c.reservation_ref == bindparam("returned_from"),
-            _CODES.c.reserved_by_transaction_id.is_(None),
-            _CODES.c.redeemed_transaction_id.is_(None),
-            or_(*[_CODES.c.status == one for one in sources]),  # IN cannot be run for many at once
-        )
-        .values(status=bindparam("returned_as", type_=_CODES.c.status.type), **_RETURN)
-    )
     given = [
         {
             "returned_id": code_id,
@@ -203,4 +207,4 @@ async def return_codes(
         }
         for code_id, reference, status in sorted(leased)
     ]
-    await session.execute_many(statement, given)
+    await session.execute_many(_returning(to_sale), given)

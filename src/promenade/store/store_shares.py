@@ -19,8 +19,10 @@ from decimal import Decimal
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Insert, Row, Update, bindparam, delete, select, tuple_, update
+from sqlalchemy import ColumnElement, Insert, Row, Select, delete, select, update
 
+from odata_server.sql.connection import Kept
+from promenade.store.recurring import among, parameter
 from promenade.store.schema import table
 from promenade.store.share_codes import return_codes
 from promenade.store.unit import Session
@@ -124,10 +126,12 @@ async def hold_shares(session: Session, deployment_id: str, keys: Collection[tup
     """Those shares (kind, entity) that the store has, in the order of their keys, held until the unit ends."""
     if not keys:
         return []
-    statement = select(*_COLUMNS).where(
-        _SHARES.c.deployment_id == deployment_id, tuple_(_SHARES.c.kind, _SHARES.c.entity_id).in_(sorted(keys))
-    )
-    return _shares(await session.execute(statement.order_by(*_KEY).with_for_update()))
+    named = [(deployment_id, kind, entity_id) for kind, entity_id in sorted(keys)]
+    return _shares(await session.execute(*among(_KEY, named, _held)))
+
+
+def _held(condition: ColumnElement[bool]) -> Select[Any]:
+    return select(*_COLUMNS).where(condition).order_by(*_KEY).with_for_update()
 
 
 async def find_shares(session: Session, deployment_id: str, kind: str, entity_ids: Collection[str]) -> list[Share]:
@@ -168,15 +172,22 @@ async def put_shares(session: Session, shares: Sequence[Share]) -> None:
     await session.execute_many(_putting(session.dialect), rows)
 
 
+def _of_share(prefix: str) -> list[ColumnElement[bool]]:
+    """The key of a share that varies in a kept statement."""
+    return [column == parameter(f"{prefix}_{column.name}", column.type) for column in _KEY]
+
+
+def _named(prefix: str, share: Share) -> dict[str, Any]:
+    names = (column.name for column in _KEY)
+    return {f"{prefix}_{name}": value for name, value in zip(names, share.key, strict=True)}
+
+
+_DROP = Kept(delete(_SHARES).where(*_of_share("dropped")))
+
+
 async def drop_shares(session: Session, shares: Sequence[Share]) -> None:
     """Forget shares."""
-    statement = delete(_SHARES).where(
-        _SHARES.c.deployment_id == bindparam("of_deployment"),
-        _SHARES.c.kind == bindparam("of_kind"),
-        _SHARES.c.entity_id == bindparam("of_entity"),
-    )
-    keys = [{"of_deployment": one.deployment_id, "of_kind": one.kind, "of_entity": one.entity_id} for one in shares]
-    await session.execute_many(statement, keys)
+    await session.execute_many(_DROP, [_named("dropped", one) for one in shares])
 
 
 async def drop_shares_of_others(session: Session, deployment_id: str, code_ids: Collection[str]) -> None:
@@ -219,13 +230,13 @@ async def hold_budget(session: Session, budget_id: str, *, held: bool = True) ->
     return BudgetRow(*tuple(rows[0])) if rows else None
 
 
-_BY = bindparam("moved_by", type_=_BUDGETS.c.reserved_amount.type)
+_BY = parameter("moved_by", _BUDGETS.c.reserved_amount.type)
 # INVARIANT: in the statement itself, so that no two can come between: what is granted was free, what is given back
 # was reserved.
-_MOVE: Update = (
+_MOVE = Kept(
     update(_BUDGETS)
     .where(
-        _BUDGETS.c.id == bindparam("moved_id"),
+        _BUDGETS.c.id == parameter("moved_id", _BUDGETS.c.id.type),
         _BUDGETS.c.total_amount - _BUDGETS.c.consumed_amount - _BUDGETS.c.reserved_amount >= _BY,
         _BUDGETS.c.reserved_amount + _BY >= 0,
     )
@@ -242,21 +253,23 @@ _NO_LIMIT = 2**31 - 1
 
 
 @cache
-def _counting(dialect: str, kind: str) -> Insert:
+def _counting(dialect: str, kind: str) -> Kept:
     usage, owner = _COUNTS[kind]
     made = upsert(dialect, usage).values(
         {
-            owner: bindparam("counted_id", type_=usage.c[owner].type),
+            owner: parameter("counted_id", usage.c[owner].type),
             "customer_id": ALL_CUSTOMERS,
-            "count": bindparam("counted_by", type_=usage.c["count"].type),
+            "count": parameter("counted_by", usage.c["count"].type),
         }
     )
     after = usage.c["count"] + made.excluded["count"]
-    return made.on_conflict_do_update(
-        index_elements=[usage.c.tenant_id, usage.c[owner], usage.c.customer_id],
-        set_={"count": after},
-        where=after <= bindparam("counted_limit", type_=usage.c["count"].type),
-    ).returning(usage.c["count"].label("uses"))
+    return Kept(
+        made.on_conflict_do_update(
+            index_elements=[usage.c.tenant_id, usage.c[owner], usage.c.customer_id],
+            set_={"count": after},
+            where=after <= parameter("counted_limit", usage.c["count"].type),
+        ).returning(usage.c["count"].label("uses"))
+    )
 
 
 async def move_count(session: Session, kind: str, entity_id: str, by: int, limit: int | None = None) -> int | None:
@@ -269,15 +282,19 @@ async def move_count(session: Session, kind: str, entity_id: str, by: int, limit
     return int(rows[0].uses) if rows else None
 
 
-async def _uncount(session: Session, kind: str, fewer: Mapping[str, int]) -> None:
+@cache
+def _uncounting(kind: str) -> Kept:
     usage, owner = _COUNTS[kind]
-    statement = (
+    return Kept(
         update(usage)
-        .where(usage.c[owner] == bindparam("counted_id"), usage.c.customer_id == ALL_CUSTOMERS)
-        .values(count=usage.c["count"] - bindparam("counted_by", type_=usage.c["count"].type))
+        .where(usage.c[owner] == parameter("counted_id", usage.c[owner].type), usage.c.customer_id == ALL_CUSTOMERS)
+        .values(count=usage.c["count"] - parameter("counted_by", usage.c["count"].type))
     )
+
+
+async def _uncount(session: Session, kind: str, fewer: Mapping[str, int]) -> None:
     given = [{"counted_id": one, "counted_by": number} for one, number in sorted(fewer.items()) if number]
-    await session.execute_many(statement, given)
+    await session.execute_many(_uncounting(kind), given)
 
 
 async def return_shares(
@@ -294,15 +311,7 @@ async def return_shares(
         back = min(wanted, share.outstanding)
         if share.kind in amounts and back > 0:
             amounts[share.kind][share.entity_id] = amounts[share.kind].get(share.entity_id, Decimal(0)) + back
-            lowered.append(
-                {
-                    "of_deployment": share.deployment_id,
-                    "of_kind": share.kind,
-                    "of_entity": share.entity_id,
-                    "lower_by": back,
-                    "lowered_at": at,
-                }
-            )
+            lowered.append({**_named("lowered", share), "lowered_by": back, "lowered_at": at})
     await _uncount(session, COUPON_TYPE, {one: int(by) for one, by in amounts[COUPON_TYPE].items()})
     await return_codes(
         session,
@@ -317,16 +326,12 @@ async def return_shares(
     await drop_shares(session, codes)
 
 
-_LOWER: Update = (
+_LOWER = Kept(
     update(_SHARES)
-    .where(
-        _SHARES.c.deployment_id == bindparam("of_deployment"),
-        _SHARES.c.kind == bindparam("of_kind"),
-        _SHARES.c.entity_id == bindparam("of_entity"),
-    )
+    .where(*_of_share("lowered"))
     .values(
-        outstanding=_SHARES.c.outstanding - bindparam("lower_by", type_=_SHARES.c.outstanding.type),
-        changed_at=bindparam("lowered_at", type_=_SHARES.c.changed_at.type),
+        outstanding=_SHARES.c.outstanding - parameter("lowered_by", _SHARES.c.outstanding.type),
+        changed_at=parameter("lowered_at", _SHARES.c.changed_at.type),
     )
 )
 

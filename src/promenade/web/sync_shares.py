@@ -49,6 +49,7 @@ def _thousandths(value: Decimal) -> int:
 
 Code = Annotated[str, Meta(min_length=1, max_length=64)]
 Moment = Annotated[datetime, Meta(tz=True)]
+Purpose = Literal["ISSUE", "REDEEM"] | None
 Money = Annotated[Decimal, Meta(extra={"check": _thousandths})]
 
 
@@ -70,8 +71,7 @@ class CouponLeaseRequest(Message):
     coupon_type_id: UUID | None = None  #: The coupon type whose codes or uses it wants.
     promotion_id: UUID | None = None  #: The promotion of whose applications it wants some.
     quantity: Annotated[int, Meta(ge=-USES_MAX, le=USES_MAX)] | None = None  #: How many; as `amount` of a grant.
-    #: Codes to issue, or uses of a limit. Default: codes of an INDIVIDUAL type, uses of a GENERIC one.
-    purpose: Literal["ISSUE", "REDEEM"] | None = None
+    purpose: Purpose = None  #: Codes to issue, or uses of a limit. Default: codes; of a GENERIC type uses.
 
 
 class BudgetGrantAnswer(Response, frozen=True):
