@@ -51,13 +51,15 @@ class Books:
         of_budget = [one for one in self.rows["BudgetConsumptions"] if one.budget_id == budget]
         return sum((one.amount for one in of_budget if origin is None or one.origin == origin), Decimal(0))
 
-    def charges(self, origin: str) -> Counter[tuple[str, int, str, Decimal, Decimal]]:
-        """Every charge of an origin's sales: the sale, the promotion, what was taken and what was not covered."""
-        return Counter(
-            (one.transaction_id, one.transaction_counter, one.promotion_id, one.amount, one.uncovered_amount)
-            for one in self.rows["BudgetConsumptions"]
-            if one.origin == origin
-        )
+    def charges(self, origin: str) -> dict[tuple[str, int, str], tuple[Decimal, Decimal]]:
+        """By the sale and the promotion, what an origin's sales were charged, and what of it was covered."""
+        found: dict[tuple[str, int, str], tuple[Decimal, Decimal]] = {}
+        for one in self.rows["BudgetConsumptions"]:
+            if one.origin == origin:
+                key = (one.transaction_id, one.transaction_counter, one.promotion_id)
+                assert key not in found, f"{key} was charged twice"
+                found[key] = (one.amount + one.uncovered_amount, one.amount)
+        return found
 
     def points(self, origin: str) -> Counter[tuple[str, int, str, int]]:
         """Every booking of points of an origin's sales."""

@@ -8,30 +8,29 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.databases import Databases, Dialect
+from tests.kit.databases import Databases
 from tests.web.local_store_link.chain import Branch, Cloud, start_branch, start_cloud
 from tests.web.local_store_link.line import Line
 from tests.web.local_store_link.shelf import SHELF
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def clock_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The clock of the cloud and of its stores."""
     return tmp_path_factory.mktemp("clock") / "clock"
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def cloud(request: pytest.FixtureRequest, databases: Databases, logs: Path, clock_file: Path) -> Iterator[Cloud]:
-    """The cloud, on either database."""
-    dialect: Dialect = request.param
-    url = databases.create(dialect)
+@pytest.fixture(scope="package")
+def cloud(databases: Databases, logs: Path, clock_file: Path) -> Iterator[Cloud]:
+    """The cloud. A week offline has one on PostgreSQL as well."""
+    url = databases.create("sqlite")
     started = start_cloud(url, clock_file, logs / f"cloud-{time.monotonic_ns()}.log", SHELF)
     yield started
     started.close()
     databases.drop(url)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def line(cloud: Cloud) -> Iterator[Line]:
     """The line to it."""
     with Line(cloud.service.port) as laid:

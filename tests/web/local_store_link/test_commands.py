@@ -108,7 +108,6 @@ def test_trying_it_out_tells_what_is_wrong(run: Run, tmp_path: Path) -> None:
     assert (code, err.count("\n")) == (2, 1)
 
 
-@pytest.mark.parametrize("cloud", ["sqlite"], indirect=True)
 def test_trying_it_out_at_a_cloud(run: Run, cloud: Cloud, store: Branch) -> None:
     client_id, secret = cloud.clients["store"]
     at = ("set", "--url", cloud.url, "--client-id", client_id, "--store-code", "S9", "--client-secret")
