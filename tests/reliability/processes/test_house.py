@@ -23,7 +23,7 @@ ROUNDS = 100
 GUESSES_MAX = 100  # a minute, of one client
 
 
-@pytest.mark.timeout(300)  # nine processes start for it
+@pytest.mark.timeout(600)  # nine processes start for it
 async def test_several_processes_are_one_service(databases: Databases, logs: Path, tmp_path: Path) -> None:
     """One house for all of it, as it is dear to build; each part says itself what it shows."""
     url = databases.create("postgresql")
@@ -63,20 +63,13 @@ async def a_change_that_is_acknowledged_is_in_the_next_evaluate_everywhere(proce
 
 
 async def codes_are_guessed_at_all_processes_together(processes: list[Process]) -> None:
-    """A guesser has a hundred guesses a minute, wherever they come to.
-
-    A cache that does not answer within 50 ms is done without, and a process counts for itself for a second. Such a
-    moment is a busy machine's; each process for itself would let four hundred through.
-    """
-    for attempt in range(5):
-        told = Counter[int]()
-        for number in range(GUESSES_MAX + 20):
-            process = processes[number % len(processes)]
-            guess = {"code": f"GUESS-{number}"}
-            told[(await process.post("/pos/coupons/validate", guess, f"guesser {attempt}")).status_code] += 1
-        if told == {200: GUESSES_MAX, 429: 20}:
-            return
-    raise AssertionError(f"guesses are not counted together: {told}")
+    """A guesser has a hundred guesses a minute, wherever they come to."""
+    told = Counter[int]()
+    for number in range(GUESSES_MAX + 20):
+        process = processes[number % len(processes)]
+        answer = await process.post("/pos/coupons/validate", {"code": f"GUESS-{number}"}, "guesser")
+        told[answer.status_code] += 1
+    assert told == {200: GUESSES_MAX, 429: 20}
 
 
 async def one_confirm_at_all_processes_is_one_sale(house: House, processes: list[Process]) -> None:
@@ -137,8 +130,8 @@ async def a_process_that_is_killed_takes_no_other_with_it(house: House) -> None:
         """Sell until the end; whether there was nothing but prices."""
         while not stop.is_set():
             try:
-                await process.evaluate()
-            except httpx2.TransportError:
+                await process.sell()
+            except (httpx2.TransportError, LookupError):
                 return False
         return True
 
