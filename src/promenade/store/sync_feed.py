@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Row, Select, Table, and_, case, func, or_, select
+from sqlalchemy import ColumnElement, Integer, Row, Select, Table, and_, case, func, literal_column, or_, select
 
 from odata_server.sql.connection import Kept
 from promenade.model.sync_sets import CANDIDATES, Root, columns_of
@@ -101,7 +101,8 @@ async def _settings(session: Session) -> Sequence[Row[Any]]:
 def _following(set_name: str, limit: int) -> Kept:
     rows = table(set_name)
     after = rows.c.id > parameter("after", rows.c.id.type)
-    return Kept(_held(set_name, after).order_by(rows.c.id).limit(limit))
+    # Written out: of a limit that it does not know PostgreSQL thinks so much that it would rather sort all rows.
+    return Kept(_held(set_name, after).order_by(rows.c.id).limit(literal_column(str(limit), Integer)))
 
 
 def _named(condition: ColumnElement[bool], set_name: str) -> Select[Any]:

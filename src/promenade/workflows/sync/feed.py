@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from promenade.model.sync_sets import ROOTS, Root
 from promenade.store import deployments
@@ -31,7 +31,7 @@ ROWS_MAX = 1000
 BYTES_MAX = 4 * 1024 * 1024
 """A page takes no further row beyond so many; one aggregate alone may be larger."""
 _READ_AT_ONCE = 250
-_AGGREGATES_AT_ONCE = 64  # each a promotion with all that belongs to it; a length for which statements are kept
+_FIRST_AGGREGATES = 32  # read with their parts to begin with; then more or fewer, by how large they are
 
 
 @dataclass(slots=True)
@@ -124,6 +124,7 @@ class _Walking:
         self._session = session
         self._now = now
         self._page = Page()
+        self._aggregates = _FIRST_AGGREGATES
         self.cursor = Cursor(now)
 
     async def walk(self, cursor: Cursor | None) -> Page:
@@ -149,15 +150,14 @@ class _Walking:
         for number, root in _from(place):
             after = place.id if number == place.root else ""
             while True:
-                at_once = _at_once(root)
-                rows = await read_after(self._session, root, after, at_once)
+                rows = await read_after(self._session, root, after, _READ_AT_ONCE)
                 sent = await self._send(root, rows)
                 if sent:
                     after = sent
                     self.cursor = Cursor(since, full=True, place=Place(number, after))
                 if self._page.is_done:
                     return
-                if len(rows) < at_once:
+                if len(rows) < _READ_AT_ONCE:
                     break
         self.cursor = Cursor(since)
 
@@ -171,7 +171,7 @@ class _Walking:
             after = place.id if number == place.root else ""
             ids = sorted(one for one in changed.get(root.set_name, ()) if one > after)
             while ids:
-                done = await self._send_named(root, ids[: _at_once(root)])
+                done = await self._send_named(root, ids[:_READ_AT_ONCE])
                 ids = ids[len(done) :]
                 self.cursor = Cursor(since, until=until, place=Place(number, done[-1]))
                 if self._page.is_done:
@@ -179,11 +179,11 @@ class _Walking:
         self.cursor = Cursor(until)
         return True
 
-    async def _send(self, root: Root, rows: Sequence[object]) -> str:
+    async def _send(self, root: Root, rows: Sequence[Any]) -> str:
         """Put rows of a root with their parts on the page, as many as it takes; the ID of the last."""
         last = ""
         while rows and not self._page.is_done:
-            aggregates = await read_aggregates(self._session, root, rows)  # type: ignore[arg-type]
+            aggregates = await self._read_aggregates(root, rows)
             for one in aggregates:
                 if self._page.is_done:
                     return last
@@ -192,6 +192,15 @@ class _Walking:
                 last = one.id
             rows = rows[len(aggregates) :]
         return last
+
+    async def _read_aggregates(self, root: Root, rows: Sequence[Any]) -> list[Aggregate]:
+        """The first of ``rows`` with their parts, so many that they are neither few nor too much to hold."""
+        if not root.parts:
+            return await read_aggregates(self._session, root, rows)
+        few = rows[: self._aggregates]
+        aggregates = await read_aggregates(self._session, root, few)
+        self._aggregates = 2 * len(few) if len(aggregates) == len(few) else len(aggregates)
+        return aggregates
 
     async def _send_named(self, root: Root, ids: Sequence[str]) -> Sequence[str]:
         """The same for IDs: what is not there is gone. The answer is the first of ``ids``, as many as were told of."""
@@ -210,10 +219,6 @@ class _Walking:
 
 def _from(place: Place) -> Iterator[tuple[int, Root]]:
     return ((number, root) for number, root in enumerate(ROOTS) if number >= place.root)
-
-
-def _at_once(root: Root) -> int:
-    return _AGGREGATES_AT_ONCE if root.parts else _READ_AT_ONCE
 
 
 # --- SyncHistory ------------------------------------------------------------------------------------------------------

@@ -132,7 +132,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages of a few rows, so that a small catalogue has many."""
     monkeypatch.setattr(feed, "ROWS_MAX", 7)
     monkeypatch.setattr(feed, "_READ_AT_ONCE", 3)
-    monkeypatch.setattr(feed, "_AGGREGATES_AT_ONCE", 4)
+    monkeypatch.setattr(feed, "_FIRST_AGGREGATES", 2)
     monkeypatch.setattr(sync_feed, "PARTS_MAX", 5)
 
 
