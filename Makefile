@@ -100,7 +100,7 @@ SOAK ?= 100000
 
 .PHONY: soak
 soak: $(DEV_READY)  ## properties, reliability, interfaces: many more examples; then a mixed load of SOAK=100000 operations
-	@HYPOTHESIS_PROFILE=thorough $(PYTEST) -n $(JOBS) --dist worksteal -q --timeout 3600 -m 'soak or not soak' tests/engine tests/reliability tests/schemas
+	@HYPOTHESIS_PROFILE=thorough $(PYTEST) -n $(JOBS) --dist worksteal -q --timeout 3600 -m 'soak or not soak' tests/engine tests/reliability tests/schemas tests/deploy
 	@$(BIN)/python -m tests.reliability.soak --operations $(SOAK)
 	@$(BIN)/python -m tests.reliability.soak --operations $$(($(SOAK) / 10)) --chaos
 
