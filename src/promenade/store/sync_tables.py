@@ -26,7 +26,8 @@ def _of_the_cloud() -> Iterator[Definition]:
         True,
         (
             identity("deployment_id", "The store: a row of LocalDeployments."),
-            text("kind", 20, "BUDGET, COUPON_TYPE, PROMOTION or COUPON_CODE."),
+            # COUPON_POOL, and in a store CODES_ASKED, are requests for codes, not shares.
+            text("kind", 20, "BUDGET, COUPON_TYPE, PROMOTION or COUPON_CODE; or what was asked for."),
             identity("entity_id", "The budget, coupon type, promotion or coupon code."),
             sa.Column(
                 "outstanding",
