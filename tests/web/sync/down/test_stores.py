@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -139,3 +140,20 @@ def test_other_verbs_are_not_possible(cloud: Cloud) -> None:
     ):
         answer = cloud.call(method, path, None)
         assert (fault(answer)[:2], answer.headers["allow"]) == ((405, "METHOD_NOT_ALLOWED"), allow)
+
+
+def test_a_store_that_registers_from_several_places_at_once_is_one(cloud: Cloud) -> None:
+    code = cloud.unique("S")
+    cloud.token("store")
+    with ThreadPoolExecutor(8) as pool:
+        found = set(pool.map(lambda _: cloud.register(code, name="Zoo"), range(16)))
+    assert len(found) == 1
+
+
+def test_a_pos_group_that_a_store_serves_cannot_be_deleted(cloud: Cloud) -> None:
+    code = cloud.unique("PG")
+    group = cloud.author("PosGroups", code=code, name="Zoo", currency="EUR")
+    deployment = cloud.register(cloud.unique("S"), posGroupCode=code)
+    assert shown(cloud, deployment)["posGroup_ID"] == group
+    answer = cloud.delete(f"/api/v1/PosGroups({group})", client="integrator")
+    assert (answer.status_code, answer.json()["code"]) == (409, "IN_USE")

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from sqlalchemy import delete, func, select
 
 from promenade import model
 from promenade.errors import PromenadeError
@@ -278,3 +279,41 @@ async def test_a_download_is_one_row_of_the_history(cloud: Cloud, author: Author
     rows = await author.desk.rows("SyncHistory")
     assert sorted(row["status"] for row in rows) == ["FAILED", "SUCCEEDED", "SUCCEEDED"]
     assert {row["message"] for row in rows} == {None, "The store has begun anew."}
+
+
+async def test_a_page_ends_where_it_would_become_too_large(
+    cloud: Cloud, author: Author, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(12):
+        await author.desk.given("Articles", description="d" * 1000)
+    monkeypatch.setattr(feed, "ROWS_MAX", 1000)
+    monkeypatch.setattr(feed, "BYTES_MAX", 4000)
+    replica, sizes = Replica(), []
+    while True:
+        page = await feed.page_after(cloud.context, TENANT, cloud.deployment_id, replica.cursor)
+        sizes.append(len(_body(page)))
+        replica.take(json.loads(_body(page)))
+        if not page.has_more:
+            break
+    assert len(sizes) >= 4
+    assert max(sizes) < 4000 + 3000  # one row more than fits, and what stands around the rows
+    assert replica.values == await held_by_stores(database, TENANT)
+
+
+async def test_who_comes_after_changes_were_forgotten_begins_anew(
+    cloud: Cloud, author: Author, database: Database
+) -> None:
+    replica = Replica()
+    await cloud.follow(replica)
+    for _ in range(3):
+        await author.desk.given("CouponTypes")
+    changes = table("catalogue_changes")
+    ((last,),) = await database.read(
+        lambda session: session.execute(select(func.max(changes.c.version)).where(changes.c.kind == "CouponTypes")),
+        tenant=TENANT,
+    )
+    forgotten = delete(changes).where(changes.c.kind == "CouponTypes", changes.c.version < last)
+    await database.write(lambda session: session.rowcount(forgotten), tenant=TENANT)
+    await cloud.follow(replica)
+    assert replica.fulls == 2
+    assert replica.values == await held_by_stores(database, TENANT)
