@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import secrets
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -58,8 +59,10 @@ def main() -> None:
         postgres.stop()
         valkey.close()
     print(result.text)
-    print(f"logs: {directory}")
-    sys.exit(1 if _failed(result, with_chaos=options.chaos) else 0)
+    if _failed(result, with_chaos=options.chaos):
+        print(f"logs: {directory}")
+        sys.exit(1)
+    shutil.rmtree(directory)
 
 
 def _failed(result: Result, *, with_chaos: bool) -> bool:

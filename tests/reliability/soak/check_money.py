@@ -60,6 +60,7 @@ async def _transitions(books: Books) -> None:
         for row in await books.rows("outbox_events")
         if row.kind == "BUDGET_EXHAUSTED"
     )
+    books.checked["budgets that ran out"] = sum(told.values())
     for budget in await books.rows("Budgets"):
         key = (budget.tenant_id, budget.id)
         books.expect("B3", told[key] == became[key], (key, told[key], became[key]))
