@@ -1,0 +1,1 @@
+"""Sales of stores, sent to a served cloud."""
