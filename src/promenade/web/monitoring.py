@@ -139,14 +139,16 @@ class Monitoring:
             btp_connectivity=_connectivity(uplink),
             last_sync=None if uplink.last_sync_at is None else timestamp(uplink.last_sync_at),
             pending_transactions=uplink.pending,
-            promotions_loaded=await self._promotions_loaded(caller.tenant_id),
+            promotions_loaded=await self._promotions_loaded(caller.tenant_id, as_it_is=database.status == "UP"),
             uptime=int(time.monotonic() - self._started),
         )
         return Answer(msgspec.json.encode(heartbeat), headers=[(b"cache-control", b"no-store")])
 
-    async def _promotions_loaded(self, tenant_id: str) -> int:
+    async def _promotions_loaded(self, tenant_id: str, *, as_it_is: bool) -> int:
+        catalogues = self._context.catalogues
+        look = catalogues.current if as_it_is else catalogues.get
         try:
-            return len((await self._context.catalogues.get(tenant_id)).definitions)
+            return len((await look(tenant_id)).definitions)
         except Unavailable:
             return 0
 

@@ -36,14 +36,17 @@ def shop(store: Store) -> Store:
     """The store with one POS group and 10 % off everything."""
     browser = store.browser()
     browser.make("PosGroups", code="SHOP", name="The shop", currency="EUR", IsActiveEntity=True)
-    promotion = browser.make("Promotions", name="Ten percent", validFrom="2020-01-01T00:00:00Z", IsActiveEntity=True)[
-        "ID"
-    ]
+    add_promotion(store, validFrom="2020-01-01T00:00:00Z")
+    return store
+
+
+def add_promotion(store: Store, **values: str) -> None:
+    browser = store.browser()
+    promotion = browser.make("Promotions", name="Ten percent", IsActiveEntity=True, **values)["ID"]
     browser.make(
         "DiscountActions", promotion_ID=promotion, actionType="RECEIPT", discountType="PERCENTAGE", discountValue=10
     )
     browser.make(f"Promotions(ID={promotion},IsActiveEntity=true)/activate")
-    return store
 
 
 def test_every_request_of_a_till_needs_the_key(store: Store) -> None:
@@ -111,6 +114,7 @@ def test_a_till_prices_and_sells(shop: Store) -> None:
 def test_the_heartbeat_tells_of_a_store_without_a_link(shop: Store) -> None:
     with shop.till() as till:
         till.post("/pos/v2/simulate", json={"request": BASKET})
+        add_promotion(shop, validFrom="2090-01-01T00:00:00Z")
         beat = till.get("/pos/heartbeat").json()
     assert beat | {"version": "", "uptime": 0, "pendingTransactions": 0} == {
         "status": "UP",
@@ -119,7 +123,7 @@ def test_the_heartbeat_tells_of_a_store_without_a_link(shop: Store) -> None:
         "btpConnectivity": "NOT_CONFIGURED",
         "lastSync": None,
         "pendingTransactions": 0,
-        "promotionsLoaded": 1,
+        "promotionsLoaded": 2,
         "uptime": 0,
     }
 

@@ -21,8 +21,10 @@ PAGE = ROOT / "docs/how-to/first-store.md"
 @pytest.mark.skipif(shutil.which("curl") is None and "CI" not in os.environ, reason="the samples use curl")
 def test_the_tour_does_what_the_page_says(tmp_path: Path) -> None:
     text = PAGE.read_text()
-    assert "--port 8080" in text
-    steps = samples(text.replace("8080", str(free_port())))
+    for port in ("8080", "8090"):
+        assert f"--port {port}" in text
+        text = text.replace(port, str(free_port()))
+    steps = samples(text)
     # In place of an installed command that of the tests' own environment; whatever becomes of the tour, its store ends.
     command = f"PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH\ntrap 'kill $(jobs -p) 2>&-; wait' EXIT"
     outputs = paste([command, *(step.script for step in steps)], "http://127.0.0.1:8080", tmp_path, seconds=200)[1:]
