@@ -264,3 +264,65 @@ async def test_the_tenant_gets_its_settings_and_keeps_its_name(store: Shop) -> N
     assert tenant.points_per_currency_unit == Decimal("0.5")
     assert tenant.master_data_callback_url == "x"
     assert await versions(store) > before
+
+
+class _Killed(BaseException):
+    """The process ends here."""
+
+
+def many_pages(cursor: str, percent: str, articles: tuple[str, ...], *promotions: str) -> list[bytes]:
+    """A full copy of three pages."""
+    offers = [offer(name, percent=percent) for name in promotions]
+    whole = {name: [row for one in offers for row in one[name]] for name in offers[0]}
+    group = row("ArticleGroups", "group", groupId="G", name=percent)
+    goods = [article(name, articleGroup_ID="group", description=percent) for name in articles]
+    return [
+        page("p1", {"PosGroups": [PLACE], "ArticleGroups": [group], "Articles": goods[:1]}, full=True, more=True),
+        page("p2", {"Articles": goods[1:]}, more=True),
+        page(cursor, whole),
+    ]
+
+
+async def contents(store: Shop) -> dict[str, list[tuple[Any, ...]]]:
+    names = ("ArticleGroups", "Articles", "Promotions", "Conditions", "DiscountActions", "ActionScaledTiers")
+    return {name: sorted(tuple(one) for one in await store.rows(name)) for name in names}
+
+
+async def test_a_store_that_is_killed_while_it_applies_goes_on_where_it_was(store: Shop) -> None:
+    """After every commit on the way: promotions are the old ones or the new ones, and in the end all is new."""
+    old = many_pages("c1", "10.00", ("A1", "A2", "A3"), "off", "gone")
+    new = many_pages("c2", "20.00", ("A1", "A2", "A4"), "off", "added")
+    await apply(store, *new)
+    should = await contents(store)
+    database = store.context.database
+    original = database.write
+    commits = 0
+    while True:
+        await apply(store, *old)
+        await stage(store, *new)
+        left = commits = commits + 1
+
+        async def killed_after(work: Any, **scope: Any) -> Any:
+            nonlocal left
+            found = await original(work, **scope)
+            left -= 1
+            if left == 0:
+                raise _Killed
+            return found
+
+        database.write = killed_after  # type: ignore[method-assign]
+        try:
+            await apply_pages(store.context, store.tenant)
+        except _Killed:
+            database.write = original  # type: ignore[method-assign]
+            amounts = {one.discount_value for one in await store.rows("ActionScaledTiers")}
+            assert len(amounts) == 1, "half of the promotions are old, half are new"
+            cursor = (await the_link(store)).cursor
+            assert cursor == "c1" or await contents(store) == should  # what is there already may come again
+            await apply_pages(store.context, store.tenant)
+            assert await contents(store) == should
+            assert (await the_link(store)).cursor == "c2"
+        else:
+            database.write = original  # type: ignore[method-assign]
+            break
+    assert commits > 4

@@ -46,6 +46,7 @@ __all__ = [
 ]
 
 DEPLOYMENT_NOT_FOUND = "DEPLOYMENT_NOT_FOUND"
+UPLOAD_SECONDS = 20.0
 PAGES_MAX = 100_000  # of one download: a cloud that never comes to an end is not followed for ever
 
 T = TypeVar("T")
@@ -113,16 +114,19 @@ async def beat(context: Context, tenant_id: str, link: Link) -> Exchanged:
 
 
 async def upload_all(context: Context, tenant_id: str) -> int:
-    """Send portions as long as there is something to send; how much the cloud has taken.
+    """Send portions as long as there is something to send, but no longer than `UPLOAD_SECONDS`: after a week offline
+    changes are to come down meanwhile. The answer is how much the cloud has dealt with.
 
     Raises CloudUnreachable and CloudRefused.
     """
+    now = asyncio.get_running_loop().time
+    end = now() + UPLOAD_SECONDS
     total = 0
     while True:
         portion = await upload_portion(context, tenant_id)
         total += portion.sent
         _uplink(context).pending = await count_pending(context, tenant_id)
-        if not portion.sent or not portion.left:
+        if not portion.sent or not portion.left or now() >= end:
             return total
 
 
