@@ -87,6 +87,14 @@ class HotConnections:
 
         Raises what the driver raises.
         """
+        for _ in range(self._size):
+            try:
+                return await self._fetched(text, params, state)
+            except asyncpg.InternalClientError:
+                continue  # the server has said farewell to the idle connection: nothing was sent
+        return await self._fetched(text, params, state)
+
+    async def _fetched(self, text: str, params: tuple[Any, ...], state: State | None) -> Sequence[Sequence[Any]]:
         held = self._matching(state) or await self._taken()
         try:
             found = await held.fetch(text, params, state)

@@ -47,6 +47,7 @@ _UNDONE = (
     asyncpg.exceptions.CrashShutdownError,
     asyncpg.exceptions.DeadlockDetectedError,
     asyncpg.exceptions.SerializationError,
+    asyncpg.exceptions.InternalClientError,  # nothing could be sent: the server was just saying farewell
 )
 _BROKEN = (asyncpg.exceptions.PostgresConnectionError, asyncpg.exceptions.InterfaceError, OSError, TimeoutError)
 _OVERLOADED = (
@@ -172,10 +173,11 @@ class _PostgresqlSession(Session):
             adapted: Any = (await self._connection.get_raw_connection()).dbapi_connection
             await self._connection.begin()
             driver = adapted.driver_connection
+            begin = _BEGIN_READING if adapted.readonly else _BEGIN_WRITING
+            message = f"{begin}; {tell(setting_of(self.scope), local=True)}"
             # Before it has begun: what is interrupted in between is rolled back, too.
             adapted._transaction = _Transaction(driver)
-            begin = _BEGIN_READING if adapted.readonly else _BEGIN_WRITING
-            await driver.execute(f"{begin}; {tell(setting_of(self.scope), local=True)}")
+            await driver.execute(message)
             self._driver = driver
         return self._driver
 
@@ -321,7 +323,7 @@ class PostgresqlDatabase(Database):
                         committing = True
                         await session.commit()
                         return value
-                except (DBAPIError, PoolTimeoutError, asyncpg.PostgresError, *_BROKEN) as error:
+                except (DBAPIError, PoolTimeoutError, asyncpg.PostgresError, *_UNDONE, *_BROKEN) as error:
                     cause = _driver_error(error)
                     if committing or last or not isinstance(cause, (*_UNDONE, *_BROKEN)):
                         if isinstance(cause, (*_UNDONE, *_BROKEN, *_OVERLOADED)):

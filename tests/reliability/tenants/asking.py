@@ -175,7 +175,7 @@ def _keys(service: Service, name: str, entity: EntityType) -> list[str]:
 JOB = canary_id("ImportJobs", 1)
 STORE, MY_STORE = canary_id("LocalDeployments", 1), identity(MINE, "LocalDeployments", 1)
 _LINE = {"articleNumber": TEXT, "quantity": 1, "unitPrice": 5}
-_SALE = {"items": [_LINE], "customer": {"customerId": TEXT}, "coupons": [{"code": TEXT}]}
+_SALE: dict[str, Any] = {"items": [_LINE], "customer": {"customerId": TEXT}, "coupons": [{"code": TEXT}]}
 _HEADER = {"transactionId": TILL_TRANSACTION, "transactionCounter": 1}
 _ROW = {"articleNumber": "mine-2", "name": "Mine"}
 _COUPON = {
@@ -185,7 +185,7 @@ _COUPON = {
     "transactionId": TILL_TRANSACTION,
 }
 _ISSUE = {"couponTypeId": canary_id("CouponTypes", 1), "quantity": 1, "customerId": TEXT}
-_SALES: list[dict[str, object]] = [
+_SALES = [
     _SALE | {"posGroupCode": "BERLIN"},
     _SALE | {"posGroupCode": "BERLIN", "header": {"transactionId": TILL_TRANSACTION}, "includeMissedPromotions": True},
     _SALE | {"posGroupCode": TEXT},

@@ -101,7 +101,7 @@ def routes(databases: Databases) -> list[str]:
 
     async def put_together() -> None:
         settings = Settings(database=url)
-        taken = app.routed
+        taken = vars(app)["routed"]
 
         def note(endpoints: Sequence[Any], services: Any) -> Any:
             found.extend(one.route for one in endpoints)
