@@ -66,3 +66,16 @@ def test_a_store_that_was_killed_knows_its_cloud(cloud: Cloud, line: Line, store
     line.mend()
     soon(lambda: store.heartbeat()["btpConnectivity"] == "CONNECTED")
     assert store.shown()["deploymentId"] == before["deploymentId"]
+
+
+def test_a_sale_goes_up_at_once(cloud: Cloud, line: Line, store: Branch) -> None:
+    """However long the store waits between two looks for changes."""
+    store.link(cloud, line, interval=86_400)
+    soon(lambda: store.shown()["intervalSeconds"] == 86_400 and store.heartbeat()["btpConnectivity"] == "CONNECTED")
+    header = store.evaluate(basket_item("A-2"), header={"transactionId": "at once"})["meta"]["header"]
+    sale = {"header": header, "transactionId": "at once", "appliedPromotions": []}
+    assert store.post("/pos/v2/confirm", {"request": sale}).status_code == 200
+    (log,) = soon(lambda: cloud.read("CalculationLogs?$filter=transactionId eq 'at once'"))
+    assert (log["status"], log["source"]) == ("CALCULATED", "local-store")
+    soon(lambda: store.heartbeat()["pendingTransactions"] == 0)
+    assert store.shown()["pending"] == 0
