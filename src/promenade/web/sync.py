@@ -25,11 +25,12 @@ from promenade.web.sync_messages import HEARTBEAT, REGISTER, HeartbeatAnswer, Re
 from promenade.workflows.context import Context
 from promenade.workflows.sync.cursors import CURSOR_LENGTH_MAX
 from promenade.workflows.sync.deployments import StoreCard, hear, register
-from promenade.workflows.sync.feed import Page, latest_cursor, page_after
+from promenade.workflows.sync.feed import Page, latest_cursor, nothing_new, page_after
 
 __all__ = ["Sync"]
 
 _BYTES_MAX = 64 * 1024
+_PAGES_AT_ONCE = 2  # all stores may come at once, and tills want the database and the memory too
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
 _ZIPPED_FROM = 1024  # bytes; below, the headers of the answer are most of it
 _ZIP_LEVEL = 3  # a third of the time that 6 takes, for a tenth more of bytes
@@ -41,6 +42,7 @@ class Sync:
     def __init__(self, context: Context, authenticator: Authenticator) -> None:
         self._context = context
         self._authenticator = authenticator
+        self._turns = asyncio.Semaphore(_PAGES_AT_ONCE)
 
     def endpoints(self) -> list[Endpoint]:
         return [
@@ -78,11 +80,13 @@ class Sync:
     async def _promotions(self, scope: Scope, receive: Receive) -> Answer:
         caller = await self._caller(scope)
         deployment_id, cursor = _query(scope)
-        page = await page_after(self._context, caller.tenant_id, deployment_id, cursor)
-        if not page.rows:
-            return Answer(_body(page))
-        # As much as a page holds takes longer to write and to compress than a till should wait for.
-        body, headers = await asyncio.to_thread(_encoded, page, _takes_gzip(scope))
+        nothing = await nothing_new(self._context, caller.tenant_id, deployment_id, cursor)
+        if nothing is not None:
+            return Answer(_body(nothing))
+        async with self._turns:
+            page = await page_after(self._context, caller.tenant_id, deployment_id, cursor)
+            # As much as a page holds takes longer to write and to compress than a till should wait for.
+            body, headers = await asyncio.to_thread(_encoded, page, _takes_gzip(scope))
         return Answer(body, headers=headers)
 
 

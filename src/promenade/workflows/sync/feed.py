@@ -24,7 +24,7 @@ from promenade.workflows.context import Context
 from promenade.workflows.sync.cursors import Cursor, Place, read_cursor, write_cursor
 from promenade.workflows.sync.deployments import no_deployment, record_exchange
 
-__all__ = ["BYTES_MAX", "ROWS_MAX", "Page", "latest_cursor", "page_after"]
+__all__ = ["BYTES_MAX", "ROWS_MAX", "Page", "latest_cursor", "nothing_new", "page_after"]
 
 ROWS_MAX = 1000
 """Rows of roots on a page, those that are gone included."""
@@ -76,20 +76,28 @@ def latest_cursor(version: Version, tenant_id: str) -> str:
     return write_cursor(Cursor(version), tenant_id)
 
 
-async def page_after(context: Context, tenant_id: str, deployment_id: str, cursor: str | None) -> Page:
-    """The page that follows a cursor, and in SyncHistory that it was sent. Raises NotFound (DEPLOYMENT_NOT_FOUND).
+async def nothing_new(context: Context, tenant_id: str, deployment_id: str, cursor: str | None) -> Page | None:
+    """The answer to a store that has everything; None: there may be something to tell it.
 
-    Nothing new costs two looks into keys, and no write.
+    It costs two looks into keys, and no write. Raises NotFound (DEPLOYMENT_NOT_FOUND).
     """
-    started_at = context.clock()
     look = context.database.look
     if not await deployments.is_deployment(look, tenant_id, deployment_id):
         raise no_deployment()
     known = read_cursor(cursor, tenant_id)
-    if known is not None and not known.is_within:
-        version = await read_version(look, tenant_id)
-        if known.since == version:
-            return Page(cursor=latest_cursor(version, tenant_id))
+    if known is None or known.is_within:
+        return None
+    version = await read_version(look, tenant_id)
+    return Page(cursor=latest_cursor(version, tenant_id)) if known.since == version else None
+
+
+async def page_after(context: Context, tenant_id: str, deployment_id: str, cursor: str | None) -> Page:
+    """The page that follows a cursor, and in SyncHistory that it was sent. Raises NotFound (DEPLOYMENT_NOT_FOUND)."""
+    started_at = context.clock()
+    page = await nothing_new(context, tenant_id, deployment_id, cursor)
+    if page is not None:
+        return page
+    known = read_cursor(cursor, tenant_id)
     page = await context.database.read(lambda session: _built(session, tenant_id, known), tenant=tenant_id)
     await _note(context, tenant_id, deployment_id, page, is_first=known is None or not known.is_within, at=started_at)
     return page

@@ -6,6 +6,7 @@ import gzip
 import json
 import random
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -188,3 +189,11 @@ def test_nothing_of_another_tenant_comes_along(cloud: Cloud, deployment: str) ->
     cloud.follow(stranger, theirs, client="stranger")
     assert {row["name"] for row in theirs.rows["Articles"].values()} == {CANARY}
     assert theirs.rows["Promotions"] == {}
+
+
+def test_many_stores_may_download_at_once(cloud: Cloud) -> None:
+    stores = [cloud.register(cloud.unique("S")) for _ in range(12)]
+    replicas = [Replica() for _ in stores]
+    with ThreadPoolExecutor(12) as pool:
+        assert min(pool.map(cloud.follow, stores, replicas)) >= 3
+    assert all(replica.rows == replicas[0].rows for replica in replicas)
