@@ -16,6 +16,9 @@ from tests.reliability.shares.stores import Stores
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.shop import identity, open_shop
 
+ON_SQLITE = pytest.mark.parametrize("dialect", ["sqlite"])
+"""For what other tests run on PostgreSQL as well, statement by statement."""
+
 
 def _sale(minor: int) -> object:
     return outcome(
@@ -56,6 +59,7 @@ async def test_a_grant_repeated_with_its_key_is_done_once(stores: Stores) -> Non
     await stores.check("hot")
 
 
+@ON_SQLITE
 async def test_what_is_too_little_to_share_goes_to_the_first_that_asks(stores: Stores) -> None:
     await stores.shop.budget("hot", "0.02")
     assert (await stores.grant("north", "hot", "5.00")).granted == Decimal("0.02")
@@ -63,6 +67,7 @@ async def test_what_is_too_little_to_share_goes_to_the_first_that_asks(stores: S
     await stores.check("hot")
 
 
+@ON_SQLITE
 async def test_a_store_that_does_not_say_how_much_gets_a_tenth(stores: Stores) -> None:
     await stores.shop.budget("hot", "100.00")
     assert (await stores.grant("north", "hot", None)).granted == Decimal(10)
@@ -107,6 +112,7 @@ async def test_a_budget_granted_away_is_not_exhausted_until_it_is_spent(stores: 
     await stores.check("hot")
 
 
+@ON_SQLITE
 async def test_a_sale_releases_no_more_than_the_store_has(stores: Stores) -> None:
     await stores.shop.budget("hot", "30.00")
     await stores.grant("north", "hot", "5.00")
@@ -132,6 +138,7 @@ async def test_what_has_run_out_is_taken_back_as_long_again_later(stores: Stores
     await stores.check("hot")
 
 
+@ON_SQLITE
 async def test_a_share_given_by_a_clock_that_was_ahead_is_no_lease_for_years(stores: Stores) -> None:
     shop = stores.shop
     await shop.budget("hot", "30.00")

@@ -19,6 +19,9 @@ from tests.workflows.coupons.till import Till
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.shop import Shop, identity
 
+ON_SQLITE = pytest.mark.parametrize("dialect", ["sqlite"])
+"""For what other tests run on PostgreSQL as well, statement by statement."""
+
 
 async def _confirm(shop: Shop, name: str, coupon: CouponFact) -> str | None:
     """Confirm a sale with a coupon; the code of its refusal."""
@@ -70,6 +73,7 @@ async def test_clock_jobs_leave_a_lease_alone_until_long_after_its_end(stores: S
     assert await stores.shop.count("store_shares") == 0
 
 
+@ON_SQLITE
 @pytest.mark.parametrize("status", ["ACTIVE", "CREATED"])
 async def test_a_code_given_back_is_as_it_was(stores: Stores, status: str) -> None:
     await _one_code(stores, status=status)
@@ -112,6 +116,7 @@ async def test_the_sale_of_the_store_spends_its_code_though_it_has_ended_since(s
     assert await stores.shop.count("store_shares") == 0
 
 
+@ON_SQLITE
 async def test_a_lease_that_ended_gives_its_store_no_right_to_what_another_has(stores: Stores) -> None:
     await _one_code(stores)
     await stores.lease("north", "SAVE-1")
@@ -125,6 +130,7 @@ async def test_a_lease_that_ended_gives_its_store_no_right_to_what_another_has(s
     assert share.deployment_id == identity("south")
 
 
+@ON_SQLITE
 async def test_what_is_spent_reserved_over_or_not_begun_is_refused_with_its_reason(stores: Stores) -> None:
     shop = stores.shop
     await shop.coupon_type("save")
@@ -156,6 +162,7 @@ async def test_what_is_spent_reserved_over_or_not_begun_is_refused_with_its_reas
     assert ("CANCELLED", "T1") in await Till(shop).log()
 
 
+@ON_SQLITE
 async def test_a_store_guesses_no_better_than_a_till(stores: Stores) -> None:
     await stores.lease("north", *[f"GUESS-{number}" for number in range(100)])
     with pytest.raises(TooMany):
@@ -250,6 +257,7 @@ async def test_applications_of_a_promotion_are_shared_out_as_well(stores: Stores
     assert await stores.count("promotion_usage", "promotion_id", "off") == 0
 
 
+@ON_SQLITE
 async def test_what_has_no_limit_or_does_not_run_has_no_parts(stores: Stores) -> None:
     await stores.shop.coupon_type("free", code_type="GENERIC", generic_code="FREE")
     await stores.shop.coupon_type("idle", status="INACTIVE", max_redemptions=5)
@@ -310,6 +318,7 @@ async def test_pooled_codes_go_to_one_store_each_and_a_repeat_gets_the_same(stor
     assert [one.code for one in (await stores.pool("south", "gift", 4, key="k3")).leased] == [first.leased[0].code]
 
 
+@ON_SQLITE
 async def test_codes_that_all_share_are_not_issued_by_stores(stores: Stores) -> None:
     await stores.shop.coupon_type("ten", code_type="GENERIC", generic_code="TEN")
     with pytest.raises(Conflict) as refused:

@@ -169,7 +169,7 @@ async def test_b1_two_stores_and_the_cloud_fight_over_one_budget(
     rng = random.Random(seed)
     await _one_budget(stores, branches, "30.00")
     spent = Decimal(0)
-    for step in range(120):
+    for step in range(80):
         branch = rng.choice(branches)
         doing = rng.random()
         if doing < 0.4:
