@@ -188,8 +188,8 @@ def _budgets(tenant: str, operations: int) -> Rows:
     """One that never ends, one that ends and is recharged, one that ends and is not; two promotions share one."""
     budgets = {
         "wide": (1_000_000_000, ("off", "saver")),
-        "small": (max(10, operations // 200), ("saver", "bundle")),
-        "spent": (max(5, operations // 400), ("receipt",)),
+        "small": (max(3, operations // 500), ("saver", "bundle")),
+        "spent": (max(1, operations // 2_000), ("receipt",)),
     }
     for name, (total, promotions) in budgets.items():
         row = {"ID": identity(tenant, f"budget {name}"), "code": name, "name": name, "status": "ACTIVE"}

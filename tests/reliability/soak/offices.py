@@ -43,7 +43,7 @@ class Office:
         body = {"description": f"changed {self.rng.randrange(10_000)}"}
         await self._api("PATCH", address, body, kind="patch", if_match=found.json()["@etag"])
         action = f"{_API}/DiscountActions({identity(self.caller.tenant, f'action {name}')})"
-        await self._api("PATCH", action, {"discountValue": self.rng.randint(1, 3)}, kind="patch")
+        await self._api("PATCH", action, {"discountValue": self.rng.randint(5, 40)}, kind="patch")
 
     async def switch_promotion(self) -> None:
         """Off and on again."""
@@ -86,7 +86,7 @@ class Office:
     async def recharge(self) -> None:
         """Pay into the small budget, so that it runs out again later."""
         budget = {"budget_ID": identity(self.caller.tenant, "budget small")}
-        body = {**budget, "amount": self.rng.randint(1, 5), "reference": self._name()}
+        body = {**budget, "amount": self.rng.randint(1, 3), "reference": self._name()}
         answer = await self._api("POST", f"{_API}/RechargeContributions", body, kind="recharge")
         if answer.outcome == "ok":
             self.caller.history.recharged.append((self.caller.tenant, answer.json()["ID"]))
