@@ -7,11 +7,14 @@ from decimal import Decimal
 
 import msgspec
 import pytest
+import zstandard
 
 from promenade.errors import Unavailable
 from promenade.workflows.replica.uploading import count_pending
+from promenade.workflows.sync.shares import grant_budget
 from tests.workflows.replica.market import Cloud, Store, price
 from tests.workflows.sales import PRICED
+from tests.workflows.shop import TENANT, identity
 
 
 async def sell(store: Store, name: str, customer: str | None = "anna") -> None:
@@ -44,7 +47,7 @@ async def test_a_sale_arrives_with_all_that_it_means(cloud: Cloud, store: Store)
     (iteration,) = await cloud.shop.rows("iterations")
     assert (iteration.origin, iteration.transaction_counter) == (store.deployment_id, 1)
     (own,) = await store.rows("iterations")
-    kept = [msgspec.msgpack.decode(__import__("zstandard").decompress(one.record)) for one in (iteration, own)]
+    kept = [msgspec.msgpack.decode(zstandard.decompress(one.record)) for one in (iteration, own)]
     assert kept[0] == kept[1]
 
 
@@ -113,3 +116,25 @@ async def body_of(cloud: Cloud, store: Store) -> bytes:
         await store.upload()
     uplink.client = cloud
     return sent[0]
+
+
+async def test_what_was_granted_is_used_up_and_what_was_not_is_taken_if_it_is_there(cloud: Cloud, store: Store) -> None:
+    shop = cloud.shop
+    granted = await grant_budget(shop.context, TENANT, store.deployment_id, identity("marketing"), Decimal(3), "k1")
+    assert granted.granted == Decimal(3)
+    await shop.change("Budgets", "marketing", total_amount=Decimal(5))
+    for number in range(3):
+        await sell(store, f"T{number}")
+        await store.upload_all()
+        budget = await shop.row("Budgets", "marketing")
+        assert (budget.consumed_amount, budget.reserved_amount) == [(2, 1), (4, 0), (5, 0)][number]
+    booked = sorted((row.amount, row.uncovered_amount) for row in await shop.rows("BudgetConsumptions"))
+    assert booked == [(1, 1), (2, 0), (2, 0)]
+
+
+async def test_the_cloud_tells_of_what_was_exchanged(cloud: Cloud, store: Store) -> None:
+    await sell(store, "T1")
+    await sell(store, "T2")
+    await store.upload_all()
+    (exchange,) = await cloud.shop.rows("SyncHistory", direction="UP")
+    assert (exchange.transactions, exchange.status, exchange.deployment_id) == (2, "SUCCEEDED", store.deployment_id)
