@@ -153,6 +153,10 @@ _COMPUTED: dict[str, tuple[Row, ...]] = {
         ("FAILED_DEPENDENCY", "424", "Another request of the same set failed; nothing of the set was done."),
         ("FAILED_DEPENDENCY", "424", "It depends on …, which failed."),
     ),
+    "promenade/workflows/sync/sales.py": (
+        ("DEFINITION_MISSING", "200", "… definitions that it was priced with are not known; send them with it."),
+        ("UPLOAD_FAILED", "200", "The cloud could not take it; its log says why. Send it again later."),
+    ),
     "odata_server/parse/cursor.py": tuple(
         (code, "400", "… cannot be read at position …: expected …, found ….") for code in ("QUERY_SYNTAX", "URI_SYNTAX")
     ),
