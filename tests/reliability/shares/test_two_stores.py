@@ -311,6 +311,13 @@ async def test_a_code_is_activated_where_it_is_held(stores: Stores, branches: li
     till = Till(branches[0].shop)
     assert (await till.activate("SAVE-1", "C1")).reason is None
     assert (await till.reserve("SAVE-1", "T1", "C1")).reason is None
+    stores.shop.later(hours=1)
+    assert await branches[0].keep()
+    assert await stores.status("SAVE-1") == "RESERVED"  # the cloud is to hear of it before it gets the code back
+    await branches[0].forget_uploads()
+    assert await branches[0].keep()
+    assert await stores.status("SAVE-1") == "CREATED"
+    assert await branches[0].shop.count("CouponCodes") == 0
 
 
 async def test_a_store_keeps_codes_to_issue_and_renews_them(stores: Stores, branches: list[Branch]) -> None:
