@@ -22,7 +22,7 @@ from tests.reliability.soak.system import Layout, System
 from tests.reliability.soak.wire import pause
 
 OPERATIONS_MAX = 5_000
-BEFORE, AFTER, AT_LAST = 200, 200, 150
+BEFORE, AFTER, AT_LAST = 150, 150, 100
 RECOVERY_SECONDS = 10.0
 
 

@@ -11,7 +11,7 @@ from tests.kit.valkey import ValkeyServer
 from tests.reliability.soak.running import Plan, Result, soak
 from tests.reliability.soak.system import Layout
 
-OPERATIONS = {"two services, two workers": 1_200, "one on a file": 600}
+OPERATIONS = {"two services, two workers": 1_000, "one on a file": 600}
 
 
 def nothing_failed(result: Result) -> None:
