@@ -14,7 +14,7 @@ from promenade.store.schema import table
 from promenade.store.unit import Database, Session
 from tests.web.local_store_link.chain import with_database
 
-__all__ = ["Books", "read_books"]
+__all__ = ["Books", "is_done", "read_books"]
 
 Key = tuple[str, int]
 
@@ -87,5 +87,19 @@ def read_books(database_url: str) -> Books:
 
     async def work(database: Database) -> Books:
         return Books(await database.read(read, system=True))
+
+    return with_database(database_url, work)
+
+
+def is_done(database_url: str) -> bool:
+    """Whether all that its sales have set in motion has ended."""
+    jobs = table("side_effect_jobs")
+    unfinished = select(jobs.c.id).where(jobs.c.status.in_(("PENDING", "RUNNING"))).limit(1)
+
+    async def read(session: Session) -> bool:
+        return not await session.execute(unfinished)
+
+    async def work(database: Database) -> bool:
+        return await database.read(read, system=True)
 
     return with_database(database_url, work)

@@ -21,7 +21,7 @@ import pytest
 
 from promenade.workflows.context import CLOUD
 from tests.kit.databases import Databases, Dialect
-from tests.reliability.offline.books import Books, read_books
+from tests.reliability.offline.books import Books, is_done, read_books
 from tests.reliability.offline.market import BUDGET, CHARGED, LIMITED, Sale, rows, sales
 from tests.reliability.offline.tills import Tills
 from tests.web.local_store_link.chain import Branch, Cloud, soon, start_branch, start_cloud
@@ -171,6 +171,8 @@ def bring_back(week: Week, number: int) -> None:
     week.try_at_once()
     for branch in week.branches:
         soon(lambda branch=branch: not pending(branch), seconds=60 + number / 20)  # type: ignore[misc]
+    for url in (week.cloud.database_url, *(one.url for one in week.branches)):
+        soon(partial(is_done, url), seconds=60 + number / 20)
     print(f"sent within {time.monotonic() - started:.1f} s, {sum(one.answers_lost for one in week.lines)} answers lost")
 
 
