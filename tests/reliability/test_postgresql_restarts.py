@@ -14,7 +14,7 @@ from promenade.store.session import open_database
 from promenade.store.unit import Database
 from tests.conftest import StartService
 from tests.kit.databases import Databases
-from tests.kit.migrate import migrate
+from tests.kit.migrate import grant, migrate
 from tests.kit.moved_clock import MovedClock
 from tests.kit.postgres import PostgresServer
 from tests.kit.receiver import Answer, Receiver
@@ -37,7 +37,7 @@ def postgres(tmp_path: Path) -> Iterator[PostgresServer]:
 @pytest.fixture
 def url(postgres: PostgresServer, tmp_path: Path) -> str:
     """A migrated database on it."""
-    return Databases(tmp_path, lambda: postgres.url, migrate).create("postgresql")
+    return Databases(tmp_path, lambda: postgres.url, migrate, grant).create("postgresql")
 
 
 @pytest.fixture
