@@ -223,8 +223,13 @@ def database_errors() -> Iterator[None]:
     from asyncpg import PostgresError
     from sqlalchemy.exc import SQLAlchemyError
 
+    from promenade.store.migrations import SchemaAheadError
+
     try:
         yield
+    except SchemaAheadError as error:
+        message = "The database belongs to a newer version of this program: install that one."
+        raise Unavailable("SCHEMA_AHEAD", message) from error
     except (OSError, PostgresError, SQLAlchemyError) as error:
         cause = str(getattr(error, "orig", None) or error).partition("\n")[0]
         raise Unavailable("DATABASE_UNAVAILABLE", f"The database cannot be used: {cause}") from error

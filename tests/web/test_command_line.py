@@ -9,7 +9,9 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
+from promenade.store.migrations import in_transaction
 from tests.conftest import StartService
 from tests.kit.databases import Databases
 from tests.kit.processes import free_port
@@ -136,6 +138,22 @@ def test_postgresql_is_not_upgraded_behind_its_operators_back(databases: Databas
         assert done.stderr.count("\n") == 1
         promenade("db", "upgrade", "--database-url", url)
         promenade("tenant", "create", "acme", "--database-url", url)
+    finally:
+        databases.drop(url)
+
+
+@pytest.mark.parametrize("command", [("serve",), ("db", "upgrade"), ("tenant", "list")])
+def test_a_database_of_a_newer_program_is_one_line_that_says_so(databases: Databases, command: tuple[str, ...]) -> None:
+    url = databases.create("postgresql" if command == ("serve",) else "sqlite")
+    try:
+        owner = databases.owner_url(url)
+        in_transaction(
+            owner, lambda connection: connection.execute(text("UPDATE alembic_version SET version_num = '9'"))
+        )
+        done = attempt(*command, "--database-url", url)
+        assert done.returncode == 1
+        assert "newer version" in done.stderr
+        assert done.stderr.count("\n") == 1
     finally:
         databases.drop(url)
 

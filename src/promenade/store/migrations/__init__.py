@@ -25,25 +25,36 @@ from sqlalchemy.pool import NullPool
 from promenade.store.row_security import EVERY_TENANT, tell
 from promenade.store.schema import metadata
 
-__all__ = ["current", "differences", "head", "in_transaction", "upgrade"]
+__all__ = ["SchemaAheadError", "current", "differences", "head", "in_transaction", "upgrade"]
 
 T = TypeVar("T")
 
 _LOCK = 7_310_000  # PostgreSQL advisory lock: one upgrade at a time
 
 
+class SchemaAheadError(LookupError):
+    """A newer version of the program has upgraded the database."""
+
+
 def upgrade(url: str) -> None:
     """Bring the database at ``url`` (``sqlite:///path`` or ``postgresql://...``) to this version's tables.
 
-    Raises ValueError for another kind of URL, LookupError when a newer version of the program has upgraded it
-    already, and what the driver raises when the database does not answer.
+    Raises ValueError for another kind of URL, SchemaAheadError, and what the driver raises when the database does not
+    answer.
     """
     in_transaction(url, _upgrade)
 
 
 def current(url: str) -> str | None:
-    """The revision of the database at ``url``; None: it has no tables yet."""
-    return in_transaction(url, lambda connection: MigrationContext.configure(connection).get_current_revision())
+    """The revision of the database at ``url``; None: it has no tables yet. Raises SchemaAheadError."""
+    return in_transaction(url, lambda connection: _current(connection, _scripts()))
+
+
+def _current(connection: sa.Connection, scripts: ScriptDirectory) -> str | None:
+    found = MigrationContext.configure(connection).get_current_revision()
+    if found is not None and found not in {step.revision for step in scripts.walk_revisions()}:
+        raise SchemaAheadError(f"the database is at revision {found}, which this version of the program does not know")
+    return found
 
 
 def head() -> str:
@@ -81,9 +92,7 @@ def _upgrade(connection: sa.Connection) -> None:
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
         connection.exec_driver_sql(tell(EVERY_TENANT, local=True))  # a step may have to change rows
     scripts = _scripts()
-    found = MigrationContext.configure(connection).get_current_revision()
-    if found is not None and found not in {step.revision for step in scripts.walk_revisions()}:
-        raise LookupError(f"the database is at revision {found}, which this version of the program does not know")
+    _current(connection, scripts)
     with EnvironmentContext(
         _config(), scripts, fn=lambda revision, _: scripts._upgrade_revs("head", revision)
     ) as steps:
