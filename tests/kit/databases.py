@@ -62,7 +62,8 @@ class Databases:
             shutil.copyfile(template, path)
             return f"sqlite:///{path}"
         name = self._new_name()
-        self._administer(f'CREATE DATABASE "{name}" TEMPLATE "{template}" OWNER {OWNER}')
+        # Its files are copied: through the write-ahead log, as is usual, it takes twice as long.
+        self._administer(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY FILE_COPY OWNER {OWNER}')
         return self._url_of(name, SERVING)
 
     def create_empty(self, dialect: Dialect) -> str:
