@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -69,26 +69,30 @@ class Asking:
         return [leak for leaks in (*found, *map(self._leaks, alone)) for leak in leaks]
 
     def _leaks(self, questions: Sequence[Question]) -> list[Leak]:
+        answers = self._batched if len(questions) > 1 else self._alone  # compared are answers that came the same way
         for _ in range(TRIES):
-            pairs = zip(questions, self._answers(questions), strict=True)
+            pairs = zip(questions, self._answers(questions, answers), strict=True)
             named = [one for one in questions if canaries_in(one.whole)]
-            nothing = dict(zip(named, self._answers([_of_nothing(one) for one in named]), strict=True))
+            nothing = dict(zip(named, self._answers([_of_nothing(one) for one in named], answers), strict=True))
             leaks = [leak for one, answer in pairs if (leak := _judged(one, answer, nothing.get(one))) is not None]
             if not leaks:
                 break
         return leaks
 
-    def _answers(self, questions: Sequence[Question]) -> list[_Answer]:
+    def _answers(
+        self, questions: Sequence[Question], answers: Callable[[Sequence[Question]], Iterator[_Answer]]
+    ) -> list[_Answer]:
         if not questions:
             return []
-        answers = list(self._batched(questions) if len(questions) > 1 else [self._alone(questions[0])])
-        self.statuses.update(one.status for one in answers)
-        return answers
+        found = list(answers(questions))
+        self.statuses.update(one.status for one in found)
+        return found
 
-    def _alone(self, question: Question) -> _Answer:
-        headers = self._headers | ({"content-type": "application/json"} if question.body is not None else {})
-        answer = self._http.request(question.method, question.path, content=question.text, headers=headers)
-        return _Answer(answer.status_code, answer.text)
+    def _alone(self, questions: Sequence[Question]) -> Iterator[_Answer]:
+        for one in questions:
+            headers = self._headers | ({"content-type": "application/json"} if one.body is not None else {})
+            answer = self._http.request(one.method, one.path, content=one.text, headers=headers)
+            yield _Answer(answer.status_code, answer.text)
 
     def _batched(self, questions: Sequence[Question]) -> Iterator[_Answer]:
         root = next(root for root in ROOTS.values() if questions[0].is_read_of(root))
@@ -99,7 +103,7 @@ class Asking:
         answer = self._http.post(f"{root}/$batch", json={"requests": asked}, headers=self._headers)
         assert answer.status_code == 200, answer.text
         for one in sorted(answer.json()["responses"], key=lambda part: int(part["id"])):
-            yield _Answer(one["status"], json.dumps(one.get("body"), ensure_ascii=False))
+            yield _Answer(one["status"], json.dumps(one.get("body"), ensure_ascii=False, separators=(",", ":")))
 
     def close(self) -> None:
         """Let go of the connections."""
