@@ -48,7 +48,7 @@ class Wire:
     sent: list[tuple[str, dict[str, Any], str | None]] = field(default_factory=list)
 
     async def get(self, path: str, query: Mapping[str, str]) -> dict[str, Any]:
-        raise NotImplementedError
+        raise AssertionError(f"nothing is fetched here: {path}")
 
     async def post(
         self, path: str, body: object, *, key: str | None = None, seconds: float | None = None
