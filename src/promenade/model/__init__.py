@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from promenade.model import (
     actions,
+    advice_reports,
+    aggregator,
+    arm_reports,
     articles,
     budgets,
     campaigns,
@@ -12,12 +15,14 @@ from promenade.model import (
     forecasts,
     jobs,
     logs,
+    money_reports,
     pilots,
     pos_groups,
     promotions,
     sync,
     templates,
     tenants,
+    usage_reports,
     webhooks,
 )
 from promenade.model.codelists import CodeList, code_list, code_lists
@@ -27,7 +32,7 @@ __all__ = ["CodeList", "EntityType", "code_list", "code_lists", "entities", "ent
 
 _MODULES = (
     promotions, conditions, actions, campaigns, templates, pilots, articles, pos_groups, budgets, coupons, logs,
-    forecasts, jobs, webhooks, sync, tenants,
+    forecasts, jobs, webhooks, sync, tenants, usage_reports, money_reports, arm_reports, advice_reports, aggregator,
 )  # fmt: skip
 
 

@@ -137,9 +137,9 @@ def text(
     )  # fmt: skip
 
 
-def uuid(doc: str, *, read_only: bool = False) -> Field:
+def uuid(doc: str, *, read_only: bool = False, required: bool = False, wire: str = "") -> Field:
     """A UUID that is no link."""
-    return Field(kind=Kind.UUID, doc=doc, length=36, read_only=read_only)
+    return Field(kind=Kind.UUID, doc=doc, length=36, read_only=read_only, required=required, wire=wire)
 
 
 def integer(
@@ -232,9 +232,9 @@ def timestamp(
     )
 
 
-def calendar_date(doc: str, *, read_only: bool = False) -> Field:
+def calendar_date(doc: str, *, read_only: bool = False, required: bool = False) -> Field:
     """A day of the calendar, without a time zone of its own."""
-    return Field(kind=Kind.DATE, doc=doc, read_only=read_only)
+    return Field(kind=Kind.DATE, doc=doc, read_only=read_only, required=required)
 
 
 def time_of_day(doc: str) -> Field:

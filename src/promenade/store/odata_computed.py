@@ -12,6 +12,7 @@ from sqlalchemy.sql.functions import FunctionElement
 
 from odata_server.sql.model import Column
 from promenade.model.criticality import CRITICALITY, NEGATIVE, NEUTRAL, POSITIVE
+from promenade.store import advice_reports, arm_reports, money_reports, usage_reports
 from promenade.store.condition_facts import condition_summary
 from promenade.store.schema import table
 from promenade.store.types import ExactDecimal
@@ -104,5 +105,9 @@ COMPUTED: Mapping[tuple[str, str], Column] = {
     ("Budgets", "utilization"): _utilization,
     ("Conditions", "parameter_summary"): condition_summary,
     ("Stakeholders", "total_share_across_budgets"): _total_share,
+    **usage_reports.COMPUTED,
+    **money_reports.COMPUTED,
+    **arm_reports.COMPUTED,
+    **advice_reports.COMPUTED,
 }
 """For an entity set and the name of a virtual field: its value over the rows that an entity is read of."""

@@ -20,6 +20,7 @@ from promenade import model
 from promenade.model.codelists import Code
 from promenade.model.declare import PUBLIC, EntityType, Field, Service
 from promenade.model.edm import MINOR_VERSION
+from promenade.store import advice_reports, arm_reports, money_reports, usage_reports
 from promenade.store.calendar import promotions_calendar
 from promenade.store.odata_computed import COMPUTED
 from promenade.store.schema import column_type, table
@@ -63,7 +64,13 @@ def _minor_version(source: sa.FromClause) -> sa.ColumnElement[Any]:
 # ---- read otherwise than stored -----------------------------------------------------------------------------------
 
 
-_QUERIES: Mapping[str, Callable[[], sa.FromClause]] = {"PromotionsCalendar": promotions_calendar}
+_QUERIES: Mapping[str, Callable[[], sa.FromClause]] = {
+    "PromotionsCalendar": promotions_calendar,
+    **usage_reports.QUERIES,
+    **money_reports.QUERIES,
+    **arm_reports.QUERIES,
+    **advice_reports.QUERIES,
+}
 
 
 class _FaceValue(ExactDecimal):

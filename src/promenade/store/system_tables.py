@@ -10,11 +10,15 @@ from collections.abc import Iterator
 
 import sqlalchemy as sa
 
+from promenade.store.advice_report_tables import advice_reports
 from promenade.store.after_sale_tables import after_sales
+from promenade.store.arm_report_tables import arm_reports
 from promenade.store.import_tables import import_definitions
+from promenade.store.money_report_tables import money_reports
 from promenade.store.sync_tables import sync_definitions
 from promenade.store.system_columns import Definition, content, count, identity, iteration, key, moment, text
 from promenade.store.types import Json, string
+from promenade.store.usage_report_tables import usage_reports
 
 __all__ = ["declare"]
 
@@ -52,6 +56,10 @@ def _definitions() -> Iterator[Definition]:
     yield from after_sales()
     yield from import_definitions()
     yield from sync_definitions()
+    yield from usage_reports()
+    yield from money_reports()
+    yield from arm_reports()
+    yield from advice_reports()
     yield from _access()
 
 
@@ -144,6 +152,7 @@ def _transactions() -> Iterator[Definition]:
 
 
 def _work() -> Iterator[Definition]:
+    unreported = sa.text("NOT reported")
     yield (
         "side_effect_jobs",
         "The asynchronous stage of each confirmed transaction: its order, its lease and its result.",
@@ -167,6 +176,7 @@ def _work() -> Iterator[Definition]:
                 "post_purchase_coupons", Json(), nullable=True, doc="Coupons issued, as the endpoint shows them."
             ),
             text("reason", 1000, "Why the last attempt failed.", nullable=True),
+            sa.Column("reported", sa.Boolean(), nullable=False, default=False, doc="Whether reports count the sale."),
             key("side_effect_jobs", "id"),
             sa.UniqueConstraint(
                 "tenant_id", "origin", "transaction_id", "transaction_counter", name="uq_side_effect_jobs__iteration"
@@ -176,6 +186,13 @@ def _work() -> Iterator[Definition]:
             ),
             # Workers look across tenants for what is due, or was left by a worker that died.
             sa.Index("ix_side_effect_jobs__due", "status", "due_at"),
+            sa.Index(
+                "ix_side_effect_jobs__unreported",
+                "tenant_id",
+                "enqueued_at",
+                sqlite_where=unreported,
+                postgresql_where=unreported,
+            ),
         ),
     )
 

@@ -949,12 +949,15 @@ CREATE TABLE side_effect_jobs (
 	loyalty_points_earned BIGINT NOT NULL,
 	post_purchase_coupons TEXT,
 	reason VARCHAR(1000) COLLATE "C",
+	reported BOOLEAN NOT NULL,
 	CONSTRAINT pk_side_effect_jobs__key PRIMARY KEY (tenant_id, id),
 	CONSTRAINT uq_side_effect_jobs__iteration UNIQUE (tenant_id, origin, transaction_id, transaction_counter),
 	CONSTRAINT ck_side_effect_jobs__status CHECK (status IN ('PENDING', 'RUNNING', 'COMPLETED', 'FAILED'))
 );
 
 CREATE INDEX ix_side_effect_jobs__due ON side_effect_jobs (status, due_at);
+
+CREATE INDEX ix_side_effect_jobs__unreported ON side_effect_jobs (tenant_id, enqueued_at) WHERE NOT reported;
 
 ALTER TABLE side_effect_jobs ENABLE ROW LEVEL SECURITY;
 

@@ -1,0 +1,49 @@
+"""How sales become reports: folds, each of which adds sales to aggregates of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from types import MappingProxyType
+
+from promenade.store.unit import Session
+from promenade.workflows.reporting.sales import LoggedSale
+
+__all__ = ["Fold", "fold", "folds"]
+
+Add = Callable[[Session, Sequence[LoggedSale], datetime], Awaitable[int]]
+"""Add sales of the session's tenant to the aggregates, ``at`` a moment; the answer is how many rows were written.
+
+It runs within the unit of work that marks the sales as counted, which may be repeated: it awaits the session alone,
+reads and writes sets of rows at once, in the order of their keys, and keeps nothing in memory.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """``name`` is what AggregatorRuns call it; ``tables`` hold all that it keeps, and are emptied to count anew."""
+
+    name: str
+    tables: tuple[str, ...]
+    add: Add
+
+
+_REGISTRY: dict[str, Fold] = {}
+
+
+def fold(name: str, *, tables: Sequence[str]) -> Callable[[Add], Add]:
+    """Register an async function as the fold ``name``. A name taken twice is refused."""
+
+    def register(add: Add) -> Add:
+        if name in _REGISTRY:
+            raise ValueError(f"fold {name} is defined twice")
+        _REGISTRY[name] = Fold(name, tuple(tables), add)
+        return add
+
+    return register
+
+
+def folds() -> Mapping[str, Fold]:
+    """All folds by name, in the order in which they are carried out."""
+    return MappingProxyType(_REGISTRY)
