@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.sql.compiler import SQLCompiler
-from sqlalchemy.sql.functions import FunctionElement
 
 from odata_server.sql.model import Column
 from promenade.model.criticality import CRITICALITY, NEGATIVE, NEUTRAL, POSITIVE
 from promenade.store import advice_reports, arm_reports, money_reports, usage_reports
 from promenade.store.condition_facts import condition_summary
+from promenade.store.percentages import Percentage
 from promenade.store.schema import table
 from promenade.store.types import ExactDecimal
 
@@ -49,36 +47,8 @@ def _number(number: int) -> sa.ColumnElement[int]:
 # ---- shares -------------------------------------------------------------------------------------------------------
 
 
-class _Percentage(FunctionElement[Any]):
-    """What percentage of the second amount the first is, rounded half up to two decimals; of nothing it is 0.
-
-    At most 999.99, which more than ten times the amount is as well; only drafts can hold such.
-    """
-
-    inherit_cache = True
-    type = ExactDecimal(5, 2)
-
-
-@compiles(_Percentage)
-def _of_whole_numbers(element: _Percentage, compiler: SQLCompiler, **kw: Any) -> str:
-    """In two steps, of which none is too large for 64 bits: whole percent, and hundredths of what is left of them."""
-    part, whole = (compiler.process(one, **kw) for one in element.clauses)
-    rest = f"(({part}) * 100 % ({whole}))"
-    return (
-        f"CASE WHEN ({whole}) > 0 AND ({part}) >= ({whole}) * 10 THEN 99999 WHEN ({whole}) > 0 THEN"
-        f" ({part}) * 100 / ({whole}) * 100 + {rest} * 100 / ({whole})"
-        f" + ({rest} * 100 % ({whole}) * 2 >= ({whole})) ELSE 0 END"
-    )
-
-
-@compiles(_Percentage, "postgresql")
-def _of_numerics(element: _Percentage, compiler: SQLCompiler, **kw: Any) -> str:
-    part, whole = (compiler.process(one, **kw) for one in element.clauses)
-    return f"(CASE WHEN {whole} > 0 THEN least(round({part} * 100 / {whole}, 2), 999.99) ELSE 0.00 END)::numeric(5, 2)"
-
-
 def _utilization(source: sa.FromClause) -> sa.ColumnElement[Any]:
-    return _Percentage(source.c.consumed_amount, source.c.total_amount)
+    return Percentage(source.c.consumed_amount, source.c.total_amount)
 
 
 def _total_share(source: sa.FromClause) -> sa.ColumnElement[Any]:
