@@ -54,6 +54,8 @@ from promenade.web.public import PublicApi
 from promenade.web.public_openapi import render_public_openapi
 from promenade.web.rate_limits import RateLimits
 from promenade.web.reader_pages import document_endpoint, reader_endpoints
+from promenade.web.reporting import ROOT as REPORTING_ROOT
+from promenade.web.reporting import ReportingApi
 from promenade.web.routing import routed
 from promenade.web.store_service import store_service
 from promenade.web.sync import Sync
@@ -255,7 +257,11 @@ class Cloud(_Edition):
             *documents,
             *(issuer.endpoints() if issuer else ()),
         ]
-        services = {PUBLIC_ROOT: PublicApi(context, authenticator), ADMIN_ROOT: AdminApi(context, authenticator)}
+        services = {
+            PUBLIC_ROOT: PublicApi(context, authenticator),
+            ADMIN_ROOT: AdminApi(context, authenticator),
+            REPORTING_ROOT: ReportingApi(context, authenticator),
+        }
         return routed(endpoints, services)
 
     @contextlib.asynccontextmanager
@@ -290,13 +296,14 @@ class LocalStore(_Edition):
 
 
 def local_store(settings: Settings) -> ASGIApp:
-    """The local-store edition: `/pos` for an API key, `/admin` for its administrator's session, monitoring."""
+    """The local-store edition: `/pos` for an API key, what an administrator's session opens, monitoring."""
     return LocalStore(settings)
 
 
 def cloud(settings: Settings, certified: socket.socket | None = None) -> ASGIApp:
-    """The cloud edition: `/pos`, `/api/v1` and `/admin` for bearer tokens, the built-in issuer unless a JWKS address
-    is set, monitoring; master data for certificates on the socket ``certified``, else on one of its own."""
+    """The cloud edition: `/pos`, `/api/v1`, `/admin` and `/reporting` for bearer tokens, the built-in issuer unless a
+    JWKS address is set, monitoring; master data for certificates on the socket ``certified``, else on one of its own.
+    """
     return Cloud(settings, certified=certified)
 
 

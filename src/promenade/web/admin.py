@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from starlette.types import Scope
-
 from odata_server.errors import ODataError
 from odata_server.hooks import Access
 from odata_server.http import Request, Response
 from odata_server.responses import error_response
-from promenade.errors import Forbidden
 from promenade.model.declare import Service
 from promenade.model.edm import edm_for
 from promenade.web.admin_operations import OPERATIONS
 from promenade.web.admin_roles import ROLES, scopes_for
 from promenade.web.admin_unit import AdminSource
-from promenade.web.auth import CSRF_HEADER, CSRF_TOKEN_REQUIRED, Authentication, Caller
-from promenade.web.body import header
-from promenade.web.odata_api import ADDED_HEADERS, ApiHooks, ODataApi, refuse_what_is_not_written
+from promenade.web.auth import Authentication, Caller
+from promenade.web.odata_api import BrowserHooks, ODataApi, refuse_what_is_not_written
 from promenade.workflows.claims import check_tenant
 from promenade.workflows.context import Context
 
@@ -33,25 +29,11 @@ class AdminApi(ODataApi):
         super().__init__(edm_for(Service.ADMIN), source, _AdminHooks(context, authenticator), root=ROOT)
 
 
-class _AdminHooks(ApiHooks):
+class _AdminHooks(BrowserHooks):
     """Who may do what in administration, and how its errors look."""
 
     default_version = "4.0"
     patch_returns = "representation"
-
-    async def identify(self, scope: Scope) -> Caller:
-        """Browsers are served too; whoever asks for a CSRF token gets one, and whoever needs one is told so."""
-        try:
-            caller = await self._authenticator.authenticate_browser(scope)
-        except Forbidden as error:
-            if error.code == CSRF_TOKEN_REQUIRED:
-                scope[ADDED_HEADERS].append((CSRF_HEADER, b"Required"))
-            raise
-        wanted = header(scope, CSRF_HEADER)
-        if wanted is not None and wanted.lower() == b"fetch" and scope["method"] in {"GET", "HEAD"}:
-            token = self._authenticator.csrf_token(caller).encode("ascii")
-            scope[ADDED_HEADERS] += [(CSRF_HEADER, token), (b"cache-control", b"no-store")]
-        return caller
 
     def permit(self, caller: Caller, access: Access, request: Request) -> None:
         """One of the three roles; then what the collections admit, and then what the role does."""

@@ -16,15 +16,22 @@ from odata_server.http import Request
 from odata_server.service import Service
 from odata_server.source import Key, Source, Unit
 from odata_server.transport import request_of, send_response
-from promenade.errors import PromenadeError
-from promenade.web.auth import Authentication, Caller
+from promenade.errors import Forbidden, PromenadeError
+from promenade.web.auth import CSRF_HEADER, CSRF_TOKEN_REQUIRED, Authentication, Caller
 from promenade.web.body import Disconnected, header
 from promenade.web.endpoint import URL_TOO_LONG, url_is_too_long
 from promenade.web.odata import AuthoredUnit
 from promenade.web.problems import Headers, odata_error
 from promenade.workflows.context import Context
 
-__all__ = ["ADDED_HEADERS", "ApiHooks", "ODataApi", "is_odata_client", "refuse_what_is_not_written"]
+__all__ = [
+    "ADDED_HEADERS",
+    "ApiHooks",
+    "BrowserHooks",
+    "ODataApi",
+    "is_odata_client",
+    "refuse_what_is_not_written",
+]
 
 ADDED_HEADERS = "promenade.headers"
 """Where a scope has the headers that are added to its answer, whatever that will be."""
@@ -58,6 +65,24 @@ class ApiHooks(Hooks):
 
     def now(self) -> datetime:
         return self._context.clock()
+
+
+class BrowserHooks(ApiHooks):
+    """Who calls where browsers are served too: by a token, or by the cookie of a session."""
+
+    async def identify(self, scope: Scope) -> Caller:
+        """Whoever asks for a CSRF token gets one, and whoever needs one is told so."""
+        try:
+            caller = await self._authenticator.authenticate_browser(scope)
+        except Forbidden as error:
+            if error.code == CSRF_TOKEN_REQUIRED:
+                scope[ADDED_HEADERS].append((CSRF_HEADER, b"Required"))
+            raise
+        wanted = header(scope, CSRF_HEADER)
+        if wanted is not None and wanted.lower() == b"fetch" and scope["method"] in {"GET", "HEAD"}:
+            token = self._authenticator.csrf_token(caller).encode("ascii")
+            scope[ADDED_HEADERS] += [(CSRF_HEADER, token), (b"cache-control", b"no-store")]
+        return caller
 
 
 class ODataApi:

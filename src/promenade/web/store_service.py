@@ -1,4 +1,4 @@
-"""What a store serves: `/pos` for its tills, `/admin` and `/local-admin` for its administrator, health and metrics."""
+"""What a store serves: `/pos` to tills, `/admin`, `/reporting` and `/local-admin` to its administrator, monitoring."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from promenade.web.pos_articles import PosArticles
 from promenade.web.pos_coupons import PosCoupons
 from promenade.web.pos_metadata import PosMetadata
 from promenade.web.rate_limits import RateLimits
+from promenade.web.reporting import ROOT as REPORTING_ROOT
+from promenade.web.reporting import ReportingApi
 from promenade.web.routing import routed
 from promenade.web.sessions import Sessions
 from promenade.workflows.context import Context
@@ -45,4 +47,8 @@ def store_service(
         *Monitoring(context, authenticator, settings.metrics_token).endpoints(),
         *administration.endpoints(),
     ]
-    return behind_key(routed(endpoints, {ADMIN_ROOT: AdminApi(context, authenticator)}), authenticator)
+    services = {
+        ADMIN_ROOT: AdminApi(context, authenticator),
+        REPORTING_ROOT: ReportingApi(context, authenticator),
+    }
+    return behind_key(routed(endpoints, services), authenticator)
