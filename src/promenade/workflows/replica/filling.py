@@ -2,6 +2,10 @@
 
 The key of a request is kept, with what it wants, before it is sent, and the same request is sent until it is answered:
 a store that is killed in between neither loses what it was given nor gets it twice.
+
+A database that was restored, or made anew on another machine, knows less than the cloud does of what the store has. So
+each process compares every share with the cloud once, and from then on with each answer, whenever the cloud has heard
+of everything that was sold: then what it says the store has is what the store can spend.
 """
 
 from __future__ import annotations
@@ -11,13 +15,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import msgspec
+import structlog
 
 from promenade.store import held_shares as store
+from promenade.store import sync_uploads
 from promenade.store.held_shares import NUMBERS, Limit, Note, encode_note, note_of
 from promenade.store.store_shares import BUDGET, COUPON_TYPE, Share
-from promenade.store.unit import Session
+from promenade.store.sync_link import count_uploads
+from promenade.store.unit import Database, Session
 from promenade.workflows.context import Context
 from promenade.workflows.replica.ending import set_aside
 from promenade.workflows.uplink import CloudClient, CloudRefused, CloudUnreachable
@@ -29,6 +37,10 @@ PAUSE = timedelta(minutes=5)  # before the cloud is asked again for what it has 
 RENEWED_BEFORE = timedelta(days=7)  # of the end of what a store has
 _NOTHING = Decimal(0)
 _FINAL = frozenset({400, 404, 409})
+_COMPARED: WeakKeyDictionary[Database, set[tuple[str, str, str]]] = WeakKeyDictionary()
+"""Which shares this process has compared with the cloud's: deployment, kind and ID."""
+
+_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +55,11 @@ class Cloud:
     async def ask(self, path: str, body: Mapping[str, Any], key: str | None = None) -> dict[str, Any]:
         """POST a request in the store's name. Raises CloudUnreachable and CloudRefused."""
         return await self.client.post(path, {"deploymentId": self.deployment_id, **body}, key=key)
+
+    @property
+    def compared(self) -> set[tuple[str, str, str]]:
+        """Which shares this process has compared."""
+        return _COMPARED.setdefault(self.context.database, set())
 
     def read(self, work: Callable[[Session], Coroutine[Any, Any, Any]]) -> Coroutine[Any, Any, Any]:
         """A unit of the store that reads."""
@@ -68,6 +85,7 @@ class _Granted(msgspec.Struct, frozen=True, rename="camel"):
 
     granted: Decimal
     expires_at: datetime
+    outstanding: Decimal | None = None
 
 
 class _Given(msgspec.Struct, frozen=True, rename="camel"):
@@ -75,6 +93,20 @@ class _Given(msgspec.Struct, frozen=True, rename="camel"):
 
     leased: int
     expires_at: datetime
+    outstanding: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What was given, until when it is good, and all that the store has by that; None: the cloud does not say.
+
+    ``is_first``: a repeat is answered as at first, and what the cloud has heard of since is not in it.
+    """
+
+    given: Decimal
+    expires_at: datetime
+    outstanding: Decimal | None
+    is_first: bool = True
 
 
 async def fill_up(cloud: Cloud) -> None:
@@ -104,7 +136,14 @@ async def _plan(session: Session, cloud: Cloud) -> list[tuple[str, str]]:
         elif limit is None or not limit.is_needed:
             await store.drop(session, share)
     found += [key for key, limit in limits.items() if limit.is_needed and key not in shares]
+    if not await sync_uploads.count(session):
+        found += [key for key in shares if key not in found and _is_to_compare(cloud, *key, limits.get(key))]
     return found[:AT_ONCE]
+
+
+def _is_to_compare(cloud: Cloud, kind: str, entity_id: str, limit: Limit | None) -> bool:
+    needed = limit is not None and limit.is_needed
+    return needed and (cloud.deployment_id, kind, entity_id) not in cloud.compared
 
 
 class _Nothing:
@@ -130,7 +169,7 @@ def _wanted(share: Share | None, limit: Limit | None, at: datetime) -> Decimal |
 
 async def _ask(cloud: Cloud, kind: str, entity_id: str) -> bool:
     """Send the request that is due, if there is one; whether another may be due by its answer."""
-    share = await cloud.write(lambda session: _begin(session, cloud, kind, entity_id))
+    share, is_new = await cloud.write(lambda session: _begin(session, cloud, kind, entity_id))
     if share is None:
         return False
     asked = note_of(share).asked
@@ -140,26 +179,31 @@ async def _ask(cloud: Cloud, kind: str, entity_id: str) -> bool:
         if not is_final(refused):
             raise
         answer = None
+    if answer is not None:
+        answer = replace(answer, is_first=is_new)
     rest = await cloud.write(lambda session: _settle(session, cloud, share, asked, answer))
     return bool(rest)
 
 
-async def _begin(session: Session, cloud: Cloud, kind: str, entity_id: str) -> Share | None:
-    """The request under way, or a new one, with its key; None: there is nothing to ask."""
+async def _begin(session: Session, cloud: Cloud, kind: str, entity_id: str) -> tuple[Share | None, bool]:
+    """The request under way, or a new one, with its key, and whether it is new; None: there is nothing to ask."""
     at = cloud.context.clock()
     share = await store.read_one(session, kind, entity_id)
     if share is not None and share.last_key is not None:
-        return share
-    wanted = _wanted(share, await store.read_limit(session, kind, entity_id, at), at)
+        return share, False
+    limit = await store.read_limit(session, kind, entity_id, at)
+    wanted = _wanted(share, limit, at)
+    if wanted is _Nothing and share is not None and _is_to_compare(cloud, kind, entity_id, limit):
+        wanted = _NOTHING
     if wanted is _Nothing:
-        return None
+        return None, False
     asked = wanted if isinstance(wanted, Decimal) else None
     if share is None:
         share = Share(cloud.deployment_id, kind, entity_id, _NOTHING, None, None, at, None, None, at)
     note = msgspec.structs.replace(note_of(share), asked=asked)
     share = replace(share, last_key=cloud.context.new_id(), last_answer=encode_note(note), changed_at=at)
     await store.put(session, share)
-    return share
+    return share, True
 
 
 async def _send(cloud: Cloud, share: Share, asked: Decimal | None) -> dict[str, Any]:
@@ -175,44 +219,66 @@ async def _send(cloud: Cloud, share: Share, asked: Decimal | None) -> dict[str, 
     return await cloud.ask("/sync/coupon-leases", {**what, **quantity}, share.last_key)
 
 
-def _understood(kind: str, answer: dict[str, Any]) -> tuple[Decimal, datetime]:
+def _understood(kind: str, answer: dict[str, Any]) -> _Answer:
     try:
         if kind == BUDGET:
             granted = msgspec.convert(answer, _Granted, strict=False)
-            return granted.granted, granted.expires_at
+            return _Answer(granted.granted, granted.expires_at, granted.outstanding)
         given = msgspec.convert(answer, _Given, strict=False)
-        return Decimal(given.leased), given.expires_at
+        has = None if given.outstanding is None else Decimal(given.outstanding)
+        return _Answer(Decimal(given.leased), given.expires_at, has)
     except (msgspec.ValidationError, ArithmeticError) as error:
         message = f"The cloud's answer about a share cannot be understood: {error}"
         raise CloudUnreachable("CLOUD_UNREADABLE", message) from error
 
 
-async def _settle(
-    session: Session, cloud: Cloud, sent: Share, asked: Decimal | None, answer: tuple[Decimal, datetime] | None
-) -> bool:
+async def _settle(session: Session, cloud: Cloud, sent: Share, asked: Decimal | None, answer: _Answer | None) -> bool:
     """Enter what was answered, None: it was refused; whether something is to be given back now."""
     at = cloud.context.clock()
     share = await store.read_one(session, sent.kind, sent.entity_id)
     if share is None or share.last_key != sent.last_key:
         return False
     note = note_of(share)
+    if answer is None:
+        cloud.compared.add((cloud.deployment_id, share.kind, share.entity_id))
     if asked is None:
         note = msgspec.structs.replace(note, filled_at=at)  # refused as well: it is not asked again at once
     if asked is not None and asked < 0:
         # Refused or not, what it asked for is settled: the cloud has no more of it than it has taken.
         share = replace(share, outstanding=max(share.outstanding + asked, _NOTHING))
     elif answer is not None:
-        granted, expires_at = answer
         limit = await store.read_limit(session, share.kind, share.entity_id, at)
         if limit is None:
-            share = replace(share, outstanding=share.outstanding + granted, expires_at=expires_at)
+            share = replace(share, outstanding=share.outstanding + answer.given, expires_at=answer.expires_at)
         else:
-            total = max(limit.total, limit.used) + granted
+            total = await _total(session, cloud, share, limit, answer)
             if total != limit.total:
                 await store.set_total(session, limit, total, at)
-            share = replace(share, expires_at=expires_at)
+            share = replace(share, expires_at=answer.expires_at)
             if asked is None:
                 note = Note(fill=total - limit.used, filled_at=at)
     note = msgspec.structs.replace(note, asked=None)
     await store.put(session, replace(share, last_key=None, last_answer=encode_note(note), changed_at=at))
     return share.outstanding > 0
+
+
+async def _total(session: Session, cloud: Cloud, share: Share, limit: Limit, answer: _Answer) -> Decimal:
+    """How much the store has been given in all: as much more as was answered, or as the cloud knows better.
+
+    Nothing is sent but from the round that this is part of. So where nothing waits, the cloud had heard of all sales
+    before it answered, and has as much for the store as the store may spend.
+    """
+    total = max(limit.total, limit.used) + answer.given
+    waiting, refused = await count_uploads(session)
+    if waiting or not answer.is_first:
+        return total
+    cloud.compared.add((cloud.deployment_id, share.kind, share.entity_id))
+    if answer.outstanding is None:
+        return total
+    has = limit.used + max(answer.outstanding - share.outstanding, _NOTHING)
+    if has == total or (refused and has > total):  # what was refused may be sent once more, and needs its share then
+        return total
+    _log.warning(
+        "sync.share_differs", kind=share.kind, id=share.entity_id, here=total - limit.used, cloud=has - limit.used
+    )
+    return has

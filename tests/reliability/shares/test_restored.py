@@ -1,0 +1,144 @@
+"""A store whose database is not what it was: restored from a copy, or made anew on another machine (B1)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+from sqlalchemy import update
+
+from promenade.store.schema import table
+from promenade.store.session import open_database
+from tests.kit.databases import Databases
+from tests.reliability.shares.offline import Branch, open_branch
+from tests.reliability.shares.stores import Stores
+from tests.workflows.shop import Shop, identity, open_shop
+
+pytestmark = pytest.mark.parametrize("dialect", ["sqlite"])
+"""What the cloud does is tested on both databases elsewhere; a store's is SQLite anyway."""
+
+
+class Machines:
+    """Machines that a store runs on, one after the other; each has the database of one of them, or a new one."""
+
+    def __init__(self, stores: Stores, databases: Databases, stack: AsyncExitStack) -> None:
+        self._stores = stores
+        self._databases = databases
+        self._stack = stack
+        self.branch: Branch | None = None
+        self._url = ""
+
+    async def start(self, url: str | None = None) -> Branch:
+        """A process of the store `north` on a database, or on a new one."""
+        self._url = url or self._databases.create("sqlite")
+        database = await open_database(self._url)
+        self._stack.push_async_callback(database.close)
+        shop = await open_shop(database, is_new=url is None)
+        if url is None:
+            self.branch = await open_branch("north", shop, self._stores)
+            await _budget(shop, "0")
+            return self.branch
+        assert self.branch is not None
+        shop.now = self.branch.shop.now
+        shop.context = replace(
+            self.branch.shop.context, database=database, catalogues=shop.context.catalogues, cache=shop.context.cache
+        )
+        return Branch("north", shop, self.branch.wire, self._stores)
+
+    def copy(self) -> str:
+        """The URL of a copy of the database as it is now."""
+        url = self._databases.create_empty("sqlite")
+        with sqlite3.connect(self._url.removeprefix("sqlite:///")) as here:
+            here.execute("VACUUM INTO ?", (url.removeprefix("sqlite:///"),))
+        return url
+
+
+@pytest.fixture
+async def machines(stores: Stores, databases: Databases) -> AsyncIterator[Machines]:
+    await _budget(stores.shop, "100.00")
+    async with AsyncExitStack() as stack:
+        yield Machines(stores, databases, stack)
+
+
+async def _budget(shop: Shop, total: str) -> None:
+    await shop.budget("hot", total)
+    await shop.put("BudgetPromotions", budget_id=identity("hot"), promotion_id=identity("off"))
+
+
+async def _refuse_uploads(shop: Shop) -> None:
+    refused = update(table("sync_uploads")).values(rejected_at=shop.now[0], reason="COUPON_ALREADY_CLAIMED: spent")
+    await shop.context.database.write(lambda session: session.rowcount(refused), tenant=shop.tenant)
+
+
+async def test_a_store_on_a_new_machine_has_what_it_had(stores: Stores, machines: Machines) -> None:
+    old = await machines.start()
+    await old.keep()
+    await old.sell("T1", 400, "hot")
+    await old.report()
+    new = await machines.start()
+    await new.keep()
+    assert await new.rest("hot") == await stores.outstanding("hot") == 6 + 9  # a tenth of the 90 that are free
+    await stores.check("hot")
+
+
+async def test_a_restored_store_spends_no_more_than_the_cloud_has_for_it(stores: Stores, machines: Machines) -> None:
+    old = await machines.start()
+    await old.keep()
+    copy = machines.copy()
+    await old.sell("T1", 300, "hot")
+    await old.report()
+    restored = await machines.start(copy)
+    await restored.sell("T2", 100, "hot")
+    await restored.keep()
+    assert await restored.rest("hot") == 9  # what waits to be sent is not known to the cloud: nothing is compared yet
+    await restored.report()
+    await restored.keep()
+    assert await restored.rest("hot") == await stores.outstanding("hot") == 6
+    sent = len(restored.wire.sent)
+    await restored.keep()
+    assert len(restored.wire.sent) == sent
+    await stores.check("hot")
+
+
+async def test_limits_are_compared_as_well(stores: Stores, machines: Machines) -> None:
+    await stores.shop.change("Promotions", "off", max_applications_total=40)
+    old = await machines.start()
+    await old.shop.change("Promotions", "off", max_applications_total=0)
+    await old.keep()
+    copy = machines.copy()
+    assert (await old.shop.row("Promotions", "off")).max_applications_total == 4
+    await stores.release("north", promotions=["off"])  # three are left of the four, and two of them are needed no more
+    await stores.uses("north", "PROMOTION", "off", -2)
+    restored = await machines.start(copy)
+    await restored.keep()
+    outstanding = await stores.outstanding("off")
+    assert (await restored.shop.row("Promotions", "off")).max_applications_total == outstanding == 1
+
+
+async def test_a_share_is_left_to_what_was_refused_and_may_be_sent_again(stores: Stores, machines: Machines) -> None:
+    old = await machines.start()
+    await old.keep()
+    await old.sell("T1", 300, "hot")
+    await _refuse_uploads(old.shop)
+    copy = machines.copy()
+    restored = await machines.start(copy)
+    await restored.keep()
+    assert (await restored.rest("hot"), await stores.outstanding("hot")) == (Decimal(7), Decimal(10))
+
+
+async def test_an_answer_that_was_lost_says_nothing_about_later_sales(stores: Stores, machines: Machines) -> None:
+    store = await machines.start()
+    await store.keep()
+    await store.sell("T1", 600, "hot")
+    await store.report()
+    store.wire.faults = ["after"]
+    assert not await store.keep()
+    await store.sell("T2", 300, "hot")
+    await store.report()
+    assert await store.keep()
+    assert await store.rest("hot") == await stores.outstanding("hot")
+    await stores.check("hot")
