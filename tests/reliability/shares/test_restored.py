@@ -142,3 +142,28 @@ async def test_an_answer_that_was_lost_says_nothing_about_later_sales(stores: St
     assert await store.keep()
     assert await store.rest("hot") == await stores.outstanding("hot")
     await stores.check("hot")
+
+
+async def test_codes_issued_or_spent_after_the_copy_are_not_issued_again(stores: Stores, machines: Machines) -> None:
+    await stores.shop.coupon_type("gift")
+    for number in range(20):
+        await stores.shop.coupon(f"GIFT-{number}", "gift")
+    old = await machines.start()
+    await old.shop.coupon_type("gift")
+    gift = {"action_type": "COUPON", "discount_type": "PERCENTAGE", "discount_value": Decimal(1), "sequence": 1}
+    await old.shop.put("DiscountActions", promotion_id=identity("off"), target_coupon_type_id=identity("gift"), **gift)
+    await old.keep()
+    copy = machines.copy()
+    assert await old.shop.count("CouponCodes") == 20
+    await stores.shop.change("CouponCodes", "GIFT-3", issued_at=stores.shop.now[0], customer_id="C-1")
+    await stores.shop.change("CouponCodes", "GIFT-4", status="REDEEMED", redeemed_transaction_id="T9")
+    restored = await machines.start(copy)
+    await restored.keep()
+    kept = {row.code for row in await restored.shop.rows("CouponCodes")}
+    assert kept == {f"GIFT-{number}" for number in range(20) if number not in {3, 4}}
+    await restored.keep()
+    assert await stores.status("GIFT-3") == "ACTIVE"  # its customer may spend it wherever he goes
+    assert await stores.status("GIFT-4") == "REDEEMED"
+    sent = len(restored.wire.sent)
+    await restored.keep()
+    assert len(restored.wire.sent) == sent

@@ -88,6 +88,7 @@ async def take_in(
         for one in taken
     ]
     await held_shares.put(session, *shares)
+    cloud.compared.update(_compared(cloud, one.coupon_id) for one in taken)
     if settled is not None and len(taken) == len(found.leased):
         await held_shares.drop(session, settled)
     return {one.code for one in taken}
@@ -201,7 +202,10 @@ async def _forget(session: Session, given_back: list[Share]) -> None:
 
 
 async def _renew(cloud: Cloud) -> None:
-    """Hold on to codes that nobody has yet."""
+    """Hold on to codes that nobody has yet, and compare each once with the cloud.
+
+    A database that was restored from a copy may hold codes that were issued, or spent, after the copy was made.
+    """
 
     async def look(session: Session) -> list[str]:
         at = cloud.context.clock()
@@ -209,23 +213,42 @@ async def _renew(cloud: Cloud) -> None:
         return [
             one.code
             for one in (await held_codes.read_held(session, at)).values()
-            if not one.is_issued and not one.is_spent and shares[one.id].expires_at - at < RENEWED_BEFORE
+            if _is_free(one)
+            and (shares[one.id].expires_at - at < RENEWED_BEFORE or _compared(cloud, one.id) not in cloud.compared)
         ]
 
     ending: list[str] = await cloud.read(look)
     for start in range(0, len(ending), RENEWED_AT_ONCE):
-        answer = _understood(await cloud.ask("/sync/coupon-leases", {"codes": ending[start : start + RENEWED_AT_ONCE]}))
-        await cloud.write(lambda session: _prolong(session, cloud, answer))  # noqa: B023 - awaited at once
+        asked = ending[start : start + RENEWED_AT_ONCE]
+        answer = _understood(await cloud.ask("/sync/coupon-leases", {"codes": asked}))
+        await cloud.write(lambda session: _prolong(session, cloud, asked, answer))  # noqa: B023 - awaited at once
 
 
-async def _prolong(session: Session, cloud: Cloud, answer: _Leases) -> None:
+def _is_free(code: HeldCode) -> bool:
+    return not code.is_issued and not code.is_spent
+
+
+def _compared(cloud: Cloud, code_id: str) -> tuple[str, str, str]:
+    return (cloud.deployment_id, COUPON_CODE, code_id)
+
+
+async def _prolong(session: Session, cloud: Cloud, asked: list[str], answer: _Leases) -> None:
+    """Keep what is the store's and nobody's yet for longer; the other codes that were asked for go back."""
     at = cloud.context.clock()
-    for one in answer.leased:
-        share = await held_shares.read_one(session, COUPON_CODE, one.coupon_id)
-        if share is not None and share.last_key is None:
-            await held_shares.put(session, replace(share, expires_at=answer.expires_at))
-            until = min(one.valid_until or answer.expires_at, answer.expires_at)
-            await held_codes.prolong(session, one.coupon_id, until, at)
+    free = {one.code: one.id for one in (await held_codes.read_held(session, at)).values() if _is_free(one)}
+    leased = {one.code: one for one in answer.leased if one.issued_at is None}
+    for code in asked:
+        share = await held_shares.read_one(session, COUPON_CODE, free[code]) if code in free else None
+        if share is None or share.last_key is not None:
+            continue
+        cloud.compared.add(_compared(cloud, share.entity_id))
+        renewed = leased.get(code)
+        if renewed is None:
+            await withdraw(session, [share], cloud.context, at)
+            continue
+        await held_shares.put(session, replace(share, expires_at=answer.expires_at))
+        until = min(renewed.valid_until or answer.expires_at, answer.expires_at)
+        await held_codes.prolong(session, share.entity_id, until, at)
 
 
 async def _low(session: Session, cloud: Cloud) -> list[str]:
