@@ -1,3 +1,222 @@
+CREATE TABLE a_b_test_results (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	control_avg_basket NUMERIC(18, 3),
+	experiment_avg_basket NUMERIC(18, 3),
+	revenue_uplift NUMERIC(18, 2),
+	revenue_t_statistic NUMERIC(18, 6),
+	revenue_p_value NUMERIC(11, 10),
+	revenue_is_significant BOOLEAN NOT NULL,
+	control_conversion_rate NUMERIC(5, 2),
+	experiment_conversion_rate NUMERIC(5, 2),
+	uplift NUMERIC(18, 2),
+	chi_squared NUMERIC(18, 6),
+	p_value NUMERIC(11, 10),
+	is_significant BOOLEAN NOT NULL,
+	currency VARCHAR(3) COLLATE "C",
+	trial VARCHAR(30) COLLATE "C" NOT NULL,
+	control_transactions BIGINT NOT NULL,
+	experiment_transactions BIGINT NOT NULL,
+	control_conversions BIGINT NOT NULL,
+	experiment_conversions BIGINT NOT NULL,
+	total_discount NUMERIC(18, 3) NOT NULL,
+	computed_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	kept_name VARCHAR(255) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_a_b_test_results__key PRIMARY KEY (tenant_id, promotion_id),
+	CONSTRAINT ck_a_b_test_results__control_conversion_rate_min CHECK (control_conversion_rate >= 0),
+	CONSTRAINT ck_a_b_test_results__control_conversion_rate_max CHECK (control_conversion_rate <= 100),
+	CONSTRAINT ck_a_b_test_results__experiment_conversion_rate_min CHECK (experiment_conversion_rate >= 0),
+	CONSTRAINT ck_a_b_test_results__experiment_conversion_rate_max CHECK (experiment_conversion_rate <= 100)
+);
+
+ALTER TABLE a_b_test_results ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE a_b_test_results FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON a_b_test_results
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE advice_converted (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	kind VARCHAR(10) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	day DATE NOT NULL,
+	currency VARCHAR(3) COLLATE "C" NOT NULL,
+	converted BIGINT NOT NULL,
+	extra_revenue NUMERIC(18, 3) NOT NULL,
+	total_discount NUMERIC(18, 3) NOT NULL,
+	CONSTRAINT pk_advice_converted__key PRIMARY KEY (tenant_id, kind, promotion_id, day, currency)
+);
+
+ALTER TABLE advice_converted ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE advice_converted FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON advice_converted
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE advice_open (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	customer_id VARCHAR(50) COLLATE "C" NOT NULL,
+	kind VARCHAR(10) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	day DATE NOT NULL,
+	currency VARCHAR(3) COLLATE "C" NOT NULL,
+	grand_total NUMERIC(18, 3) NOT NULL,
+	shown_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	CONSTRAINT pk_advice_open__key PRIMARY KEY (tenant_id, customer_id, kind, promotion_id)
+);
+
+CREATE INDEX ix_advice_open__age ON advice_open (shown_at);
+
+ALTER TABLE advice_open ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE advice_open FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON advice_open
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE advice_shown (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	kind VARCHAR(10) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	day DATE NOT NULL,
+	currency VARCHAR(3) COLLATE "C" NOT NULL,
+	promotion_name VARCHAR(255) COLLATE "C" NOT NULL,
+	shown BIGINT NOT NULL,
+	CONSTRAINT pk_advice_shown__key PRIMARY KEY (tenant_id, kind, promotion_id, day, currency)
+);
+
+CREATE INDEX ix_advice_shown__day ON advice_shown (tenant_id, kind, day);
+
+ALTER TABLE advice_shown ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE advice_shown FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON advice_shown
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE advice_walk (
+	id SERIAL NOT NULL,
+	place TEXT COLLATE "C" NOT NULL,
+	CONSTRAINT pk_advice_walk__key PRIMARY KEY (id)
+);
+
+CREATE TABLE aggregator_runs (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	name VARCHAR(50) COLLATE "C" NOT NULL,
+	started_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	completed_at TIMESTAMP WITH TIME ZONE,
+	rows BIGINT NOT NULL,
+	status VARCHAR(30) COLLATE "C" NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_aggregator_runs__key PRIMARY KEY (tenant_id, id)
+);
+
+CREATE INDEX ix_aggregator_runs__name_started_at ON aggregator_runs (tenant_id, name, started_at);
+
+CREATE INDEX ix_aggregator_runs__started_at ON aggregator_runs (tenant_id, started_at);
+
+ALTER TABLE aggregator_runs ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE aggregator_runs FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON aggregator_runs
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE arm_days (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	day DATE NOT NULL,
+	currency VARCHAR(3) COLLATE "C" NOT NULL,
+	trial VARCHAR(10) COLLATE "C" NOT NULL,
+	promotion_name VARCHAR(255) COLLATE "C",
+	treated_transactions BIGINT NOT NULL,
+	treated_revenue NUMERIC(18, 3) NOT NULL,
+	treated_squares_0 BIGINT NOT NULL,
+	treated_squares_1 BIGINT NOT NULL,
+	treated_squares_2 BIGINT NOT NULL,
+	treated_conversions BIGINT NOT NULL,
+	treated_discount NUMERIC(18, 3) NOT NULL,
+	control_transactions BIGINT NOT NULL,
+	control_revenue NUMERIC(18, 3) NOT NULL,
+	control_squares_0 BIGINT NOT NULL,
+	control_squares_1 BIGINT NOT NULL,
+	control_squares_2 BIGINT NOT NULL,
+	control_conversions BIGINT NOT NULL,
+	extra_revenue NUMERIC(18, 3),
+	is_stale BOOLEAN NOT NULL,
+	CONSTRAINT pk_arm_days__key PRIMARY KEY (tenant_id, promotion_id, day, currency)
+);
+
+CREATE INDEX ix_arm_days__day ON arm_days (tenant_id, day);
+
+CREATE INDEX ix_arm_days__stale ON arm_days (tenant_id, promotion_id) WHERE is_stale;
+
+ALTER TABLE arm_days ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE arm_days FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON arm_days
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE arm_trials (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	catalogue BIGINT NOT NULL,
+	read_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	since TIMESTAMP WITH TIME ZONE NOT NULL,
+	until TIMESTAMP WITH TIME ZONE NOT NULL,
+	trials BYTEA NOT NULL,
+	CONSTRAINT pk_arm_trials__key PRIMARY KEY (tenant_id)
+);
+
+ALTER TABLE arm_trials ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE arm_trials FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON arm_trials
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE arm_utc_days (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	day DATE NOT NULL,
+	currency VARCHAR(3) COLLATE "C" NOT NULL,
+	trial VARCHAR(10) COLLATE "C" NOT NULL,
+	promotion_name VARCHAR(255) COLLATE "C",
+	treated_transactions BIGINT NOT NULL,
+	treated_revenue NUMERIC(18, 3) NOT NULL,
+	treated_squares_0 BIGINT NOT NULL,
+	treated_squares_1 BIGINT NOT NULL,
+	treated_squares_2 BIGINT NOT NULL,
+	treated_conversions BIGINT NOT NULL,
+	treated_discount NUMERIC(18, 3) NOT NULL,
+	control_transactions BIGINT NOT NULL,
+	control_revenue NUMERIC(18, 3) NOT NULL,
+	control_squares_0 BIGINT NOT NULL,
+	control_squares_1 BIGINT NOT NULL,
+	control_squares_2 BIGINT NOT NULL,
+	control_conversions BIGINT NOT NULL,
+	CONSTRAINT pk_arm_utc_days__key PRIMARY KEY (tenant_id, promotion_id, day, currency)
+);
+
+ALTER TABLE arm_utc_days ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE arm_utc_days FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON arm_utc_days
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE article_groups (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -76,6 +295,89 @@ ALTER TABLE audit_logs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE audit_logs FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY tenant ON audit_logs
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE basket_days (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	pos_group_id VARCHAR(36) COLLATE "C" NOT NULL,
+	day DATE NOT NULL,
+	currency VARCHAR(3) COLLATE "C" NOT NULL,
+	transactions BIGINT NOT NULL,
+	revenue NUMERIC(18, 3) NOT NULL,
+	squares_0 BIGINT NOT NULL,
+	squares_1 BIGINT NOT NULL,
+	squares_2 BIGINT NOT NULL,
+	is_stale BOOLEAN NOT NULL,
+	CONSTRAINT pk_basket_days__key PRIMARY KEY (tenant_id, pos_group_id, day, currency)
+);
+
+CREATE INDEX ix_basket_days__stale ON basket_days (tenant_id, day) WHERE is_stale;
+
+ALTER TABLE basket_days ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE basket_days FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON basket_days
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE budget_promotion_utc_days (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	budget_id VARCHAR(36) COLLATE "C" NOT NULL,
+	day DATE NOT NULL,
+	consumed NUMERIC(18, 3) NOT NULL,
+	uncovered NUMERIC(18, 3) NOT NULL,
+	transactions BIGINT NOT NULL,
+	CONSTRAINT pk_budget_promotion_utc_days__key PRIMARY KEY (tenant_id, promotion_id, budget_id, day)
+);
+
+ALTER TABLE budget_promotion_utc_days ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE budget_promotion_utc_days FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON budget_promotion_utc_days
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE budget_totals (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	budget_id VARCHAR(36) COLLATE "C" NOT NULL,
+	consumed NUMERIC(18, 3) NOT NULL,
+	uncovered NUMERIC(18, 3) NOT NULL,
+	transactions BIGINT NOT NULL,
+	first_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	last_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	changed BOOLEAN NOT NULL,
+	daily_burn NUMERIC(18, 3),
+	reckoned_at TIMESTAMP WITH TIME ZONE,
+	CONSTRAINT pk_budget_totals__key PRIMARY KEY (tenant_id, budget_id)
+);
+
+ALTER TABLE budget_totals ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE budget_totals FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON budget_totals
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE budget_utc_days (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	budget_id VARCHAR(36) COLLATE "C" NOT NULL,
+	day DATE NOT NULL,
+	consumed NUMERIC(18, 3) NOT NULL,
+	uncovered NUMERIC(18, 3) NOT NULL,
+	transactions BIGINT NOT NULL,
+	CONSTRAINT pk_budget_utc_days__key PRIMARY KEY (tenant_id, budget_id, day)
+);
+
+ALTER TABLE budget_utc_days ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE budget_utc_days FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON budget_utc_days
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
@@ -287,6 +589,29 @@ ALTER TABLE coupon_reservations ENABLE ROW LEVEL SECURITY;
 ALTER TABLE coupon_reservations FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY tenant ON coupon_reservations
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE coupon_type_counts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	coupon_type_id VARCHAR(36) COLLATE "C" NOT NULL,
+	issued BIGINT NOT NULL,
+	pooled BIGINT NOT NULL,
+	created BIGINT NOT NULL,
+	active BIGINT NOT NULL,
+	reserved BIGINT NOT NULL,
+	redeemed BIGINT NOT NULL,
+	expired BIGINT NOT NULL,
+	cancelled BIGINT NOT NULL,
+	counted_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	CONSTRAINT pk_coupon_type_counts__key PRIMARY KEY (tenant_id, coupon_type_id)
+);
+
+ALTER TABLE coupon_type_counts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE coupon_type_counts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON coupon_type_counts
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
@@ -794,6 +1119,62 @@ CREATE POLICY tenant ON priority_groups
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
+CREATE TABLE promotion_ab_comparison (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	arm VARCHAR(30) COLLATE "C" NOT NULL,
+	transactions BIGINT NOT NULL,
+	avg_basket NUMERIC(18, 3),
+	conversion_rate NUMERIC(5, 2),
+	uplift NUMERIC(18, 2),
+	p_value NUMERIC(11, 10),
+	is_significant BOOLEAN NOT NULL,
+	conversion_uplift NUMERIC(18, 2),
+	conversion_p_value NUMERIC(11, 10),
+	currency VARCHAR(3) COLLATE "C",
+	conversions BIGINT NOT NULL,
+	revenue NUMERIC(18, 3) NOT NULL,
+	total_discount NUMERIC(18, 3) NOT NULL,
+	trial VARCHAR(30) COLLATE "C" NOT NULL,
+	computed_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	kept_name VARCHAR(255) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_ab_comparison__key PRIMARY KEY (tenant_id, promotion_id, arm),
+	CONSTRAINT ck_promotion_ab_comparison__conversion_rate_min CHECK (conversion_rate >= 0),
+	CONSTRAINT ck_promotion_ab_comparison__conversion_rate_max CHECK (conversion_rate <= 100)
+);
+
+ALTER TABLE promotion_ab_comparison ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_ab_comparison FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_ab_comparison
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE promotion_article_sums (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	currency VARCHAR(3) COLLATE "C" NOT NULL,
+	article_number VARCHAR(50) COLLATE "C" NOT NULL,
+	applications BIGINT NOT NULL,
+	total_discount NUMERIC(18, 3) NOT NULL,
+	rank INTEGER,
+	CONSTRAINT pk_promotion_article_sums__key PRIMARY KEY (tenant_id, promotion_id, currency, article_number)
+);
+
+CREATE INDEX ix_promotion_article_sums__of_promotion ON promotion_article_sums (tenant_id, promotion_id, currency, rank) WHERE rank IS NOT NULL;
+
+CREATE INDEX ix_promotion_article_sums__rank ON promotion_article_sums (tenant_id, rank, promotion_id, currency) WHERE rank > 0;
+
+ALTER TABLE promotion_article_sums ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_article_sums FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_article_sums
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE promotion_definitions (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	hash VARCHAR(64) COLLATE "C" NOT NULL,
@@ -807,6 +1188,25 @@ ALTER TABLE promotion_definitions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE promotion_definitions FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY tenant ON promotion_definitions
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE promotion_discount_distribution (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	bucket_from NUMERIC(18, 3) NOT NULL,
+	bucket_to NUMERIC(18, 3) NOT NULL,
+	transactions BIGINT NOT NULL,
+	currency VARCHAR(3) COLLATE "C" NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_discount_distribution__key PRIMARY KEY (tenant_id, promotion_id, bucket_from, currency)
+);
+
+ALTER TABLE promotion_discount_distribution ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_discount_distribution FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_discount_distribution
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
@@ -850,6 +1250,115 @@ CREATE POLICY tenant ON promotion_forecasts
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
+CREATE TABLE promotion_hour_of_day (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	weekday INTEGER NOT NULL,
+	hour INTEGER NOT NULL,
+	transactions BIGINT NOT NULL,
+	total_discount NUMERIC(18, 3) NOT NULL,
+	currency VARCHAR(3) COLLATE "C" NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_hour_of_day__key PRIMARY KEY (tenant_id, promotion_id, weekday, hour, currency),
+	CONSTRAINT ck_promotion_hour_of_day__weekday_min CHECK (weekday >= 1),
+	CONSTRAINT ck_promotion_hour_of_day__weekday_max CHECK (weekday <= 7),
+	CONSTRAINT ck_promotion_hour_of_day__hour_min CHECK (hour >= 0),
+	CONSTRAINT ck_promotion_hour_of_day__hour_max CHECK (hour <= 23)
+);
+
+CREATE INDEX ix_promotion_hour_of_day__total_discount ON promotion_hour_of_day (tenant_id, total_discount);
+
+ALTER TABLE promotion_hour_of_day ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_hour_of_day FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_hour_of_day
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE promotion_performance (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	applications_count BIGINT NOT NULL,
+	total_discount_given NUMERIC(18, 3) NOT NULL,
+	first_applied_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	last_applied_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	currency VARCHAR(3) COLLATE "C",
+	logged_name VARCHAR(255) COLLATE "C" NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_performance__key PRIMARY KEY (tenant_id, promotion_id)
+);
+
+ALTER TABLE promotion_performance ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_performance FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_performance
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE promotion_pos_group_sums (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	currency VARCHAR(3) COLLATE "C" NOT NULL,
+	pos_group_id VARCHAR(36) COLLATE "C" NOT NULL,
+	applications BIGINT NOT NULL,
+	total_discount NUMERIC(18, 3) NOT NULL,
+	rank INTEGER,
+	CONSTRAINT pk_promotion_pos_group_sums__key PRIMARY KEY (tenant_id, promotion_id, currency, pos_group_id)
+);
+
+CREATE INDEX ix_promotion_pos_group_sums__of_promotion ON promotion_pos_group_sums (tenant_id, promotion_id, currency, rank) WHERE rank IS NOT NULL;
+
+CREATE INDEX ix_promotion_pos_group_sums__rank ON promotion_pos_group_sums (tenant_id, rank, promotion_id, currency) WHERE rank > 0;
+
+ALTER TABLE promotion_pos_group_sums ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_pos_group_sums FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_pos_group_sums
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE promotion_uplift_analysis (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	baseline_from DATE,
+	baseline_to DATE,
+	promotion_from DATE,
+	promotion_to DATE,
+	baseline_avg_basket NUMERIC(18, 3),
+	promotion_avg_basket NUMERIC(18, 3),
+	baseline_revenue_per_day NUMERIC(18, 3),
+	promotion_revenue_per_day NUMERIC(18, 3),
+	uplift_pct NUMERIC(18, 2),
+	p_value NUMERIC(11, 10),
+	is_significant BOOLEAN NOT NULL,
+	revenue_per_day_uplift_pct NUMERIC(18, 2),
+	revenue_per_day_p_value NUMERIC(11, 10),
+	currency VARCHAR(3) COLLATE "C",
+	baseline_transactions BIGINT NOT NULL,
+	promotion_transactions BIGINT NOT NULL,
+	computed_at TIMESTAMP WITH TIME ZONE,
+	kept_name VARCHAR(255) COLLATE "C",
+	first_applied_on DATE NOT NULL,
+	is_stale BOOLEAN NOT NULL,
+	goes_on BOOLEAN NOT NULL,
+	computed_for DATE,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_uplift_analysis__key PRIMARY KEY (tenant_id, promotion_id)
+);
+
+CREATE INDEX ix_promotion_uplift_analysis__is_stale_promotion_id ON promotion_uplift_analysis (tenant_id, is_stale, promotion_id);
+
+ALTER TABLE promotion_uplift_analysis ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_uplift_analysis FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_uplift_analysis
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE promotion_usage (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -864,6 +1373,96 @@ ALTER TABLE promotion_usage ENABLE ROW LEVEL SECURITY;
 ALTER TABLE promotion_usage FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY tenant ON promotion_usage
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE promotion_usage_by_day (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	day DATE NOT NULL,
+	applications BIGINT NOT NULL,
+	total_discount NUMERIC(18, 3) NOT NULL,
+	transactions BIGINT NOT NULL,
+	currency VARCHAR(3) COLLATE "C" NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_usage_by_day__key PRIMARY KEY (tenant_id, promotion_id, day, currency)
+);
+
+CREATE INDEX ix_promotion_usage_by_day__day ON promotion_usage_by_day (tenant_id, day);
+
+CREATE INDEX ix_promotion_usage_by_day__total_discount ON promotion_usage_by_day (tenant_id, total_discount);
+
+ALTER TABLE promotion_usage_by_day ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_usage_by_day FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_usage_by_day
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE promotion_usage_by_day_of_week (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	weekday INTEGER NOT NULL,
+	applications BIGINT NOT NULL,
+	total_discount NUMERIC(18, 3) NOT NULL,
+	transactions BIGINT NOT NULL,
+	currency VARCHAR(3) COLLATE "C" NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_usage_by_day_of_week__key PRIMARY KEY (tenant_id, promotion_id, weekday, currency),
+	CONSTRAINT ck_promotion_usage_by_day_of_week__weekday_min CHECK (weekday >= 1),
+	CONSTRAINT ck_promotion_usage_by_day_of_week__weekday_max CHECK (weekday <= 7)
+);
+
+ALTER TABLE promotion_usage_by_day_of_week ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_usage_by_day_of_week FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_usage_by_day_of_week
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE promotion_usage_by_hour (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	hour INTEGER NOT NULL,
+	applications BIGINT NOT NULL,
+	total_discount NUMERIC(18, 3) NOT NULL,
+	transactions BIGINT NOT NULL,
+	currency VARCHAR(3) COLLATE "C" NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_usage_by_hour__key PRIMARY KEY (tenant_id, promotion_id, hour, currency),
+	CONSTRAINT ck_promotion_usage_by_hour__hour_min CHECK (hour >= 0),
+	CONSTRAINT ck_promotion_usage_by_hour__hour_max CHECK (hour <= 23)
+);
+
+ALTER TABLE promotion_usage_by_hour ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_usage_by_hour FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_usage_by_hour
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE promotion_utc_days (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	day DATE NOT NULL,
+	currency VARCHAR(3) COLLATE "C" NOT NULL,
+	applications BIGINT NOT NULL,
+	total_discount NUMERIC(18, 3) NOT NULL,
+	first_applied_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	last_applied_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	CONSTRAINT pk_promotion_utc_days__key PRIMARY KEY (tenant_id, promotion_id, day, currency)
+);
+
+CREATE INDEX ix_promotion_utc_days__day ON promotion_utc_days (tenant_id, day);
+
+ALTER TABLE promotion_utc_days ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_utc_days FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_utc_days
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
@@ -926,6 +1525,46 @@ ALTER TABLE redemption_logs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE redemption_logs FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY tenant ON redemption_logs
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE report_state (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	portions BIGINT NOT NULL,
+	refreshed_portions BIGINT NOT NULL,
+	refreshed_at TIMESTAMP WITH TIME ZONE,
+	rebuild VARCHAR(10) COLLATE "C",
+	cursor_at TIMESTAMP WITH TIME ZONE,
+	cursor_id VARCHAR(36) COLLATE "C",
+	CONSTRAINT pk_report_state__key PRIMARY KEY (tenant_id)
+);
+
+ALTER TABLE report_state ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE report_state FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON report_state
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE sales_days (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	pos_group_id VARCHAR(36) COLLATE "C" NOT NULL,
+	day DATE NOT NULL,
+	currency VARCHAR(3) COLLATE "C" NOT NULL,
+	sales BIGINT NOT NULL,
+	total NUMERIC(18, 3) NOT NULL,
+	squares VARCHAR(60) COLLATE "C" NOT NULL,
+	CONSTRAINT pk_sales_days__key PRIMARY KEY (tenant_id, pos_group_id, day, currency)
+);
+
+CREATE INDEX ix_sales_days__day ON sales_days (tenant_id, day);
+
+ALTER TABLE sales_days ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE sales_days FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON sales_days
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 

@@ -1,3 +1,158 @@
+CREATE TABLE a_b_test_results (
+	tenant_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	control_avg_basket BIGINT,
+	experiment_avg_basket BIGINT,
+	revenue_uplift BIGINT,
+	revenue_t_statistic BIGINT,
+	revenue_p_value BIGINT,
+	revenue_is_significant BOOLEAN NOT NULL,
+	control_conversion_rate BIGINT,
+	experiment_conversion_rate BIGINT,
+	uplift BIGINT,
+	chi_squared BIGINT,
+	p_value BIGINT,
+	is_significant BOOLEAN NOT NULL,
+	currency VARCHAR(3),
+	trial VARCHAR(30) NOT NULL,
+	control_transactions BIGINT NOT NULL,
+	experiment_transactions BIGINT NOT NULL,
+	control_conversions BIGINT NOT NULL,
+	experiment_conversions BIGINT NOT NULL,
+	total_discount BIGINT NOT NULL,
+	computed_at BIGINT NOT NULL,
+	kept_name VARCHAR(255),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_a_b_test_results__key PRIMARY KEY (tenant_id, promotion_id),
+	CONSTRAINT ck_a_b_test_results__control_conversion_rate_min CHECK (control_conversion_rate >= 0),
+	CONSTRAINT ck_a_b_test_results__control_conversion_rate_max CHECK (control_conversion_rate <= 10000),
+	CONSTRAINT ck_a_b_test_results__experiment_conversion_rate_min CHECK (experiment_conversion_rate >= 0),
+	CONSTRAINT ck_a_b_test_results__experiment_conversion_rate_max CHECK (experiment_conversion_rate <= 10000)
+);
+
+CREATE TABLE advice_converted (
+	tenant_id VARCHAR(36) NOT NULL,
+	kind VARCHAR(10) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	day DATE NOT NULL,
+	currency VARCHAR(3) NOT NULL,
+	converted BIGINT NOT NULL,
+	extra_revenue BIGINT NOT NULL,
+	total_discount BIGINT NOT NULL,
+	CONSTRAINT pk_advice_converted__key PRIMARY KEY (tenant_id, kind, promotion_id, day, currency)
+);
+
+CREATE TABLE advice_open (
+	tenant_id VARCHAR(36) NOT NULL,
+	customer_id VARCHAR(50) NOT NULL,
+	kind VARCHAR(10) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	day DATE NOT NULL,
+	currency VARCHAR(3) NOT NULL,
+	grand_total BIGINT NOT NULL,
+	shown_at BIGINT NOT NULL,
+	CONSTRAINT pk_advice_open__key PRIMARY KEY (tenant_id, customer_id, kind, promotion_id)
+);
+
+CREATE INDEX ix_advice_open__age ON advice_open (shown_at);
+
+CREATE TABLE advice_shown (
+	tenant_id VARCHAR(36) NOT NULL,
+	kind VARCHAR(10) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	day DATE NOT NULL,
+	currency VARCHAR(3) NOT NULL,
+	promotion_name VARCHAR(255) NOT NULL,
+	shown BIGINT NOT NULL,
+	CONSTRAINT pk_advice_shown__key PRIMARY KEY (tenant_id, kind, promotion_id, day, currency)
+);
+
+CREATE INDEX ix_advice_shown__day ON advice_shown (tenant_id, kind, day);
+
+CREATE TABLE advice_walk (
+	id INTEGER NOT NULL,
+	place TEXT NOT NULL,
+	CONSTRAINT pk_advice_walk__key PRIMARY KEY (id)
+);
+
+CREATE TABLE aggregator_runs (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	name VARCHAR(50) NOT NULL,
+	started_at BIGINT NOT NULL,
+	completed_at BIGINT,
+	rows BIGINT NOT NULL,
+	status VARCHAR(30) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_aggregator_runs__key PRIMARY KEY (tenant_id, id)
+);
+
+CREATE INDEX ix_aggregator_runs__name_started_at ON aggregator_runs (tenant_id, name, started_at);
+
+CREATE INDEX ix_aggregator_runs__started_at ON aggregator_runs (tenant_id, started_at);
+
+CREATE TABLE arm_days (
+	tenant_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	day DATE NOT NULL,
+	currency VARCHAR(3) NOT NULL,
+	trial VARCHAR(10) NOT NULL,
+	promotion_name VARCHAR(255),
+	treated_transactions BIGINT NOT NULL,
+	treated_revenue BIGINT NOT NULL,
+	treated_squares_0 BIGINT NOT NULL,
+	treated_squares_1 BIGINT NOT NULL,
+	treated_squares_2 BIGINT NOT NULL,
+	treated_conversions BIGINT NOT NULL,
+	treated_discount BIGINT NOT NULL,
+	control_transactions BIGINT NOT NULL,
+	control_revenue BIGINT NOT NULL,
+	control_squares_0 BIGINT NOT NULL,
+	control_squares_1 BIGINT NOT NULL,
+	control_squares_2 BIGINT NOT NULL,
+	control_conversions BIGINT NOT NULL,
+	extra_revenue BIGINT,
+	is_stale BOOLEAN NOT NULL,
+	CONSTRAINT pk_arm_days__key PRIMARY KEY (tenant_id, promotion_id, day, currency)
+);
+
+CREATE INDEX ix_arm_days__day ON arm_days (tenant_id, day);
+
+CREATE INDEX ix_arm_days__stale ON arm_days (tenant_id, promotion_id) WHERE is_stale;
+
+CREATE TABLE arm_trials (
+	tenant_id VARCHAR(36) NOT NULL,
+	catalogue BIGINT NOT NULL,
+	read_at BIGINT NOT NULL,
+	since BIGINT NOT NULL,
+	until BIGINT NOT NULL,
+	trials BLOB NOT NULL,
+	CONSTRAINT pk_arm_trials__key PRIMARY KEY (tenant_id)
+);
+
+CREATE TABLE arm_utc_days (
+	tenant_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	day DATE NOT NULL,
+	currency VARCHAR(3) NOT NULL,
+	trial VARCHAR(10) NOT NULL,
+	promotion_name VARCHAR(255),
+	treated_transactions BIGINT NOT NULL,
+	treated_revenue BIGINT NOT NULL,
+	treated_squares_0 BIGINT NOT NULL,
+	treated_squares_1 BIGINT NOT NULL,
+	treated_squares_2 BIGINT NOT NULL,
+	treated_conversions BIGINT NOT NULL,
+	treated_discount BIGINT NOT NULL,
+	control_transactions BIGINT NOT NULL,
+	control_revenue BIGINT NOT NULL,
+	control_squares_0 BIGINT NOT NULL,
+	control_squares_1 BIGINT NOT NULL,
+	control_squares_2 BIGINT NOT NULL,
+	control_conversions BIGINT NOT NULL,
+	CONSTRAINT pk_arm_utc_days__key PRIMARY KEY (tenant_id, promotion_id, day, currency)
+);
+
 CREATE TABLE article_groups (
 	tenant_id VARCHAR(36) NOT NULL,
 	id VARCHAR(36) NOT NULL,
@@ -54,6 +209,57 @@ CREATE TABLE audit_logs (
 CREATE INDEX ix_audit_logs__entity_type_entity_id_timestamp ON audit_logs (tenant_id, entity_type, entity_id, timestamp);
 
 CREATE INDEX ix_audit_logs__timestamp ON audit_logs (tenant_id, timestamp);
+
+CREATE TABLE basket_days (
+	tenant_id VARCHAR(36) NOT NULL,
+	pos_group_id VARCHAR(36) NOT NULL,
+	day DATE NOT NULL,
+	currency VARCHAR(3) NOT NULL,
+	transactions BIGINT NOT NULL,
+	revenue BIGINT NOT NULL,
+	squares_0 BIGINT NOT NULL,
+	squares_1 BIGINT NOT NULL,
+	squares_2 BIGINT NOT NULL,
+	is_stale BOOLEAN NOT NULL,
+	CONSTRAINT pk_basket_days__key PRIMARY KEY (tenant_id, pos_group_id, day, currency)
+);
+
+CREATE INDEX ix_basket_days__stale ON basket_days (tenant_id, day) WHERE is_stale;
+
+CREATE TABLE budget_promotion_utc_days (
+	tenant_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	budget_id VARCHAR(36) NOT NULL,
+	day DATE NOT NULL,
+	consumed BIGINT NOT NULL,
+	uncovered BIGINT NOT NULL,
+	transactions BIGINT NOT NULL,
+	CONSTRAINT pk_budget_promotion_utc_days__key PRIMARY KEY (tenant_id, promotion_id, budget_id, day)
+);
+
+CREATE TABLE budget_totals (
+	tenant_id VARCHAR(36) NOT NULL,
+	budget_id VARCHAR(36) NOT NULL,
+	consumed BIGINT NOT NULL,
+	uncovered BIGINT NOT NULL,
+	transactions BIGINT NOT NULL,
+	first_at BIGINT NOT NULL,
+	last_at BIGINT NOT NULL,
+	changed BOOLEAN NOT NULL,
+	daily_burn BIGINT,
+	reckoned_at BIGINT,
+	CONSTRAINT pk_budget_totals__key PRIMARY KEY (tenant_id, budget_id)
+);
+
+CREATE TABLE budget_utc_days (
+	tenant_id VARCHAR(36) NOT NULL,
+	budget_id VARCHAR(36) NOT NULL,
+	day DATE NOT NULL,
+	consumed BIGINT NOT NULL,
+	uncovered BIGINT NOT NULL,
+	transactions BIGINT NOT NULL,
+	CONSTRAINT pk_budget_utc_days__key PRIMARY KEY (tenant_id, budget_id, day)
+);
 
 CREATE TABLE budgets (
 	tenant_id VARCHAR(36) NOT NULL,
@@ -209,6 +415,21 @@ CREATE TABLE coupon_reservations (
 );
 
 CREATE INDEX ix_coupon_reservations__live ON coupon_reservations (tenant_id, coupon_type_id, state, reserved_until);
+
+CREATE TABLE coupon_type_counts (
+	tenant_id VARCHAR(36) NOT NULL,
+	coupon_type_id VARCHAR(36) NOT NULL,
+	issued BIGINT NOT NULL,
+	pooled BIGINT NOT NULL,
+	created BIGINT NOT NULL,
+	active BIGINT NOT NULL,
+	reserved BIGINT NOT NULL,
+	redeemed BIGINT NOT NULL,
+	expired BIGINT NOT NULL,
+	cancelled BIGINT NOT NULL,
+	counted_at BIGINT NOT NULL,
+	CONSTRAINT pk_coupon_type_counts__key PRIMARY KEY (tenant_id, coupon_type_id)
+);
 
 CREATE TABLE coupon_types (
 	tenant_id VARCHAR(36) NOT NULL,
@@ -555,12 +776,63 @@ CREATE TABLE priority_groups (
 	CONSTRAINT uq_priority_groups__code UNIQUE (tenant_id, code)
 );
 
+CREATE TABLE promotion_ab_comparison (
+	tenant_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	arm VARCHAR(30) NOT NULL,
+	transactions BIGINT NOT NULL,
+	avg_basket BIGINT,
+	conversion_rate BIGINT,
+	uplift BIGINT,
+	p_value BIGINT,
+	is_significant BOOLEAN NOT NULL,
+	conversion_uplift BIGINT,
+	conversion_p_value BIGINT,
+	currency VARCHAR(3),
+	conversions BIGINT NOT NULL,
+	revenue BIGINT NOT NULL,
+	total_discount BIGINT NOT NULL,
+	trial VARCHAR(30) NOT NULL,
+	computed_at BIGINT NOT NULL,
+	kept_name VARCHAR(255),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_ab_comparison__key PRIMARY KEY (tenant_id, promotion_id, arm),
+	CONSTRAINT ck_promotion_ab_comparison__conversion_rate_min CHECK (conversion_rate >= 0),
+	CONSTRAINT ck_promotion_ab_comparison__conversion_rate_max CHECK (conversion_rate <= 10000)
+);
+
+CREATE TABLE promotion_article_sums (
+	tenant_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	currency VARCHAR(3) NOT NULL,
+	article_number VARCHAR(50) NOT NULL,
+	applications BIGINT NOT NULL,
+	total_discount BIGINT NOT NULL,
+	rank INTEGER,
+	CONSTRAINT pk_promotion_article_sums__key PRIMARY KEY (tenant_id, promotion_id, currency, article_number)
+);
+
+CREATE INDEX ix_promotion_article_sums__of_promotion ON promotion_article_sums (tenant_id, promotion_id, currency, rank) WHERE rank IS NOT NULL;
+
+CREATE INDEX ix_promotion_article_sums__rank ON promotion_article_sums (tenant_id, rank, promotion_id, currency) WHERE rank > 0;
+
 CREATE TABLE promotion_definitions (
 	tenant_id VARCHAR(36) NOT NULL,
 	hash VARCHAR(64) NOT NULL,
 	body BLOB NOT NULL,
 	created_at BIGINT NOT NULL,
 	CONSTRAINT pk_promotion_definitions__key PRIMARY KEY (tenant_id, hash)
+);
+
+CREATE TABLE promotion_discount_distribution (
+	tenant_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	bucket_from BIGINT NOT NULL,
+	bucket_to BIGINT NOT NULL,
+	transactions BIGINT NOT NULL,
+	currency VARCHAR(3) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_discount_distribution__key PRIMARY KEY (tenant_id, promotion_id, bucket_from, currency)
 );
 
 CREATE TABLE promotion_forecasts (
@@ -595,6 +867,83 @@ CREATE INDEX ix_promotion_forecasts__created_at ON promotion_forecasts (tenant_i
 
 CREATE INDEX ix_promotion_forecasts__promotion_id_created_at ON promotion_forecasts (tenant_id, promotion_id, created_at);
 
+CREATE TABLE promotion_hour_of_day (
+	tenant_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	weekday INTEGER NOT NULL,
+	hour INTEGER NOT NULL,
+	transactions BIGINT NOT NULL,
+	total_discount BIGINT NOT NULL,
+	currency VARCHAR(3) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_hour_of_day__key PRIMARY KEY (tenant_id, promotion_id, weekday, hour, currency),
+	CONSTRAINT ck_promotion_hour_of_day__weekday_min CHECK (weekday >= 1),
+	CONSTRAINT ck_promotion_hour_of_day__weekday_max CHECK (weekday <= 7),
+	CONSTRAINT ck_promotion_hour_of_day__hour_min CHECK (hour >= 0),
+	CONSTRAINT ck_promotion_hour_of_day__hour_max CHECK (hour <= 23)
+);
+
+CREATE INDEX ix_promotion_hour_of_day__total_discount ON promotion_hour_of_day (tenant_id, total_discount);
+
+CREATE TABLE promotion_performance (
+	tenant_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	applications_count BIGINT NOT NULL,
+	total_discount_given BIGINT NOT NULL,
+	first_applied_at BIGINT NOT NULL,
+	last_applied_at BIGINT NOT NULL,
+	currency VARCHAR(3),
+	logged_name VARCHAR(255) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_performance__key PRIMARY KEY (tenant_id, promotion_id)
+);
+
+CREATE TABLE promotion_pos_group_sums (
+	tenant_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	currency VARCHAR(3) NOT NULL,
+	pos_group_id VARCHAR(36) NOT NULL,
+	applications BIGINT NOT NULL,
+	total_discount BIGINT NOT NULL,
+	rank INTEGER,
+	CONSTRAINT pk_promotion_pos_group_sums__key PRIMARY KEY (tenant_id, promotion_id, currency, pos_group_id)
+);
+
+CREATE INDEX ix_promotion_pos_group_sums__of_promotion ON promotion_pos_group_sums (tenant_id, promotion_id, currency, rank) WHERE rank IS NOT NULL;
+
+CREATE INDEX ix_promotion_pos_group_sums__rank ON promotion_pos_group_sums (tenant_id, rank, promotion_id, currency) WHERE rank > 0;
+
+CREATE TABLE promotion_uplift_analysis (
+	tenant_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	baseline_from DATE,
+	baseline_to DATE,
+	promotion_from DATE,
+	promotion_to DATE,
+	baseline_avg_basket BIGINT,
+	promotion_avg_basket BIGINT,
+	baseline_revenue_per_day BIGINT,
+	promotion_revenue_per_day BIGINT,
+	uplift_pct BIGINT,
+	p_value BIGINT,
+	is_significant BOOLEAN NOT NULL,
+	revenue_per_day_uplift_pct BIGINT,
+	revenue_per_day_p_value BIGINT,
+	currency VARCHAR(3),
+	baseline_transactions BIGINT NOT NULL,
+	promotion_transactions BIGINT NOT NULL,
+	computed_at BIGINT,
+	kept_name VARCHAR(255),
+	first_applied_on DATE NOT NULL,
+	is_stale BOOLEAN NOT NULL,
+	goes_on BOOLEAN NOT NULL,
+	computed_for DATE,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_uplift_analysis__key PRIMARY KEY (tenant_id, promotion_id)
+);
+
+CREATE INDEX ix_promotion_uplift_analysis__is_stale_promotion_id ON promotion_uplift_analysis (tenant_id, is_stale, promotion_id);
+
 CREATE TABLE promotion_usage (
 	tenant_id VARCHAR(36) NOT NULL,
 	promotion_id VARCHAR(36) NOT NULL,
@@ -603,6 +952,64 @@ CREATE TABLE promotion_usage (
 	CONSTRAINT pk_promotion_usage__key PRIMARY KEY (tenant_id, promotion_id, customer_id),
 	CONSTRAINT ck_promotion_usage__count CHECK (count >= 0)
 );
+
+CREATE TABLE promotion_usage_by_day (
+	tenant_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	day DATE NOT NULL,
+	applications BIGINT NOT NULL,
+	total_discount BIGINT NOT NULL,
+	transactions BIGINT NOT NULL,
+	currency VARCHAR(3) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_usage_by_day__key PRIMARY KEY (tenant_id, promotion_id, day, currency)
+);
+
+CREATE INDEX ix_promotion_usage_by_day__day ON promotion_usage_by_day (tenant_id, day);
+
+CREATE INDEX ix_promotion_usage_by_day__total_discount ON promotion_usage_by_day (tenant_id, total_discount);
+
+CREATE TABLE promotion_usage_by_day_of_week (
+	tenant_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	weekday INTEGER NOT NULL,
+	applications BIGINT NOT NULL,
+	total_discount BIGINT NOT NULL,
+	transactions BIGINT NOT NULL,
+	currency VARCHAR(3) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_usage_by_day_of_week__key PRIMARY KEY (tenant_id, promotion_id, weekday, currency),
+	CONSTRAINT ck_promotion_usage_by_day_of_week__weekday_min CHECK (weekday >= 1),
+	CONSTRAINT ck_promotion_usage_by_day_of_week__weekday_max CHECK (weekday <= 7)
+);
+
+CREATE TABLE promotion_usage_by_hour (
+	tenant_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	hour INTEGER NOT NULL,
+	applications BIGINT NOT NULL,
+	total_discount BIGINT NOT NULL,
+	transactions BIGINT NOT NULL,
+	currency VARCHAR(3) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_usage_by_hour__key PRIMARY KEY (tenant_id, promotion_id, hour, currency),
+	CONSTRAINT ck_promotion_usage_by_hour__hour_min CHECK (hour >= 0),
+	CONSTRAINT ck_promotion_usage_by_hour__hour_max CHECK (hour <= 23)
+);
+
+CREATE TABLE promotion_utc_days (
+	tenant_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	day DATE NOT NULL,
+	currency VARCHAR(3) NOT NULL,
+	applications BIGINT NOT NULL,
+	total_discount BIGINT NOT NULL,
+	first_applied_at BIGINT NOT NULL,
+	last_applied_at BIGINT NOT NULL,
+	CONSTRAINT pk_promotion_utc_days__key PRIMARY KEY (tenant_id, promotion_id, day, currency)
+);
+
+CREATE INDEX ix_promotion_utc_days__day ON promotion_utc_days (tenant_id, day);
 
 CREATE TABLE raw_payloads (
 	tenant_id VARCHAR(36) NOT NULL,
@@ -649,6 +1056,30 @@ CREATE INDEX ix_redemption_logs__coupon_code_id_occurred_at ON redemption_logs (
 CREATE INDEX ix_redemption_logs__coupon_type_id_action ON redemption_logs (tenant_id, coupon_type_id, action);
 
 CREATE INDEX ix_redemption_logs__transaction_id ON redemption_logs (tenant_id, transaction_id);
+
+CREATE TABLE report_state (
+	tenant_id VARCHAR(36) NOT NULL,
+	portions BIGINT NOT NULL,
+	refreshed_portions BIGINT NOT NULL,
+	refreshed_at BIGINT,
+	rebuild VARCHAR(10),
+	cursor_at BIGINT,
+	cursor_id VARCHAR(36),
+	CONSTRAINT pk_report_state__key PRIMARY KEY (tenant_id)
+);
+
+CREATE TABLE sales_days (
+	tenant_id VARCHAR(36) NOT NULL,
+	pos_group_id VARCHAR(36) NOT NULL,
+	day DATE NOT NULL,
+	currency VARCHAR(3) NOT NULL,
+	sales BIGINT NOT NULL,
+	total BIGINT NOT NULL,
+	squares VARCHAR(60) NOT NULL,
+	CONSTRAINT pk_sales_days__key PRIMARY KEY (tenant_id, pos_group_id, day, currency)
+);
+
+CREATE INDEX ix_sales_days__day ON sales_days (tenant_id, day);
 
 CREATE TABLE side_effect_jobs (
 	tenant_id VARCHAR(36) NOT NULL,
