@@ -15,6 +15,7 @@ from promenade.store.after_sale_tables import after_sales
 from promenade.store.arm_report_tables import arm_reports
 from promenade.store.import_tables import import_definitions
 from promenade.store.money_report_tables import money_reports
+from promenade.store.report_tables import report_work
 from promenade.store.sync_tables import sync_definitions
 from promenade.store.system_columns import Definition, content, count, identity, iteration, key, moment, text
 from promenade.store.types import Json, string
@@ -56,6 +57,7 @@ def _definitions() -> Iterator[Definition]:
     yield from after_sales()
     yield from import_definitions()
     yield from sync_definitions()
+    yield from report_work()
     yield from usage_reports()
     yield from money_reports()
     yield from arm_reports()

@@ -1,4 +1,4 @@
-"""How sales become reports: folds, each of which adds sales to aggregates of its own."""
+"""How sales become reports: folds add sales to aggregates of their own, refreshers compute from aggregates."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from datetime import datetime
 from types import MappingProxyType
 
 from promenade.store.unit import Session
+from promenade.workflows.context import Context
 from promenade.workflows.reporting.sales import LoggedSale
 
-__all__ = ["Fold", "fold", "folds"]
+__all__ = ["Fold", "Refresher", "fold", "folds", "refresher", "refreshers"]
 
 Add = Callable[[Session, Sequence[LoggedSale], datetime], Awaitable[int]]
 """Add sales of the session's tenant to the aggregates, ``at`` a moment; the answer is how many rows were written.
@@ -47,3 +48,39 @@ def fold(name: str, *, tables: Sequence[str]) -> Callable[[Add], Add]:
 def folds() -> Mapping[str, Fold]:
     """All folds by name, in the order in which they are carried out."""
     return MappingProxyType(_REGISTRY)
+
+
+Refresh = Callable[[Context, str, datetime], Awaitable[int]]
+"""Compute anew, for a tenant, what is derived from aggregates, ``at`` a moment; the answer is how many rows changed.
+
+It runs in units of work of its own, after sales were counted and once at the beginning of each UTC day, and may be cut
+off and begun again: what it writes is right whatever was written before.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Refresher:
+    """``name`` is what AggregatorRuns call it."""
+
+    name: str
+    refresh: Refresh
+
+
+_REFRESHERS: dict[str, Refresher] = {}
+
+
+def refresher(name: str) -> Callable[[Refresh], Refresh]:
+    """Register an async function as the refresher ``name``. A name taken twice, or by a fold, is refused."""
+
+    def register(refresh: Refresh) -> Refresh:
+        if name in _REFRESHERS or name in _REGISTRY:
+            raise ValueError(f"refresher {name} is defined twice")
+        _REFRESHERS[name] = Refresher(name, refresh)
+        return refresh
+
+    return register
+
+
+def refreshers() -> Mapping[str, Refresher]:
+    """All refreshers by name, in the order in which they are carried out."""
+    return MappingProxyType(_REFRESHERS)

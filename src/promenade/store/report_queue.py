@@ -1,0 +1,236 @@
+"""Sales that reports do not count yet: looked up, read with all their parts, and marked.
+
+The mark is on the job of the sale's asynchronous stage, which every confirmed sale has from the moment it is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Row, Select, and_, false, func, or_, select, true, update
+
+from odata_server.sql.connection import Kept
+from promenade.store.recurring import among, parameter
+from promenade.store.schema import table
+from promenade.store.unit import Session
+from promenade.store.upsert import upsert
+
+__all__ = [
+    "SaleParts",
+    "State",
+    "hold_state",
+    "mark_reported",
+    "note_refreshed",
+    "note_run",
+    "read_parts",
+    "read_state",
+    "tenants_waiting",
+    "unreported",
+]
+
+_JOBS = table("side_effect_jobs")
+_CONFIRMATIONS = table("confirmations")
+_LOGS = table("CalculationLogs")
+_ITEMS = table("CalculationLogItems")
+_APPLIED = table("CalculationLogPromotions")
+_GROUPS = table("PosGroups")
+_TENANTS = table("Tenants")
+_STATE = table("report_state")
+_RUNS = table("AggregatorRuns")
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How far a tenant's reports are; see the table's columns."""
+
+    portions: int = 0
+    refreshed_portions: int = 0
+    refreshed_at: datetime | None = None
+    rebuild: str | None = None
+    cursor_at: datetime | None = None
+    cursor_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SaleParts:
+    """Rows of logs: each with its ``time_zone`` and the MessagePack of what it ``carried``; lines and promotions."""
+
+    logs: Sequence[Row[Any]]
+    items: Mapping[str, Sequence[Row[Any]]]
+    applied: Mapping[str, Sequence[Row[Any]]]
+
+
+# --- How far reports are ---------------------------------------------------------------------------------------------
+
+_STATE_COLUMNS = (
+    _STATE.c.portions,
+    _STATE.c.refreshed_portions,
+    _STATE.c.refreshed_at,
+    _STATE.c.rebuild,
+    _STATE.c.cursor_at,
+    _STATE.c.cursor_id,
+)
+
+
+async def read_state(session: Session) -> State:
+    """How far the tenant's reports are."""
+    rows = await session.execute(select(*_STATE_COLUMNS))
+    return State(*tuple(rows[0])) if rows else State()
+
+
+async def hold_state(session: Session) -> State:
+    """Count a portion and hold the tenant's row until the unit of work ends: portions come one after the other."""
+    return State(*tuple((await session.execute(_holding(session.dialect)))[0]))
+
+
+@cache
+def _holding(dialect: str) -> Kept:
+    first = upsert(dialect, _STATE).values(portions=1, refreshed_portions=0)
+    counted = first.on_conflict_do_update(index_elements=[_STATE.c.tenant_id], set_={"portions": _STATE.c.portions + 1})
+    return Kept(counted.returning(*_STATE_COLUMNS))
+
+
+async def note_refreshed(session: Session, portions: int, at: datetime) -> None:
+    """What is computed from aggregates has so many portions in it."""
+    row = {"portions": portions, "refreshed_portions": portions, "refreshed_at": at}
+    statement = upsert(session.dialect, _STATE).on_conflict_do_update(
+        index_elements=[_STATE.c.tenant_id], set_={"refreshed_portions": portions, "refreshed_at": at}
+    )
+    await session.rowcount(statement, row)
+
+
+async def tenants_waiting(session: Session, day: datetime) -> list[str]:
+    """Tenants whose reports have something to do: sales, a count anew, or what is to be computed again.
+
+    The latter once after ``day``, the beginning of a UTC day, as well. Needs a system session.
+    """
+    rows = await session.execute(_waiting(), {"day": day})
+    return [row.tenant_id for row in rows]
+
+
+@cache
+def _waiting() -> Kept:
+    sale = select(_JOBS.c.id).where(_JOBS.c.tenant_id == _TENANTS.c.tenant_id, _unreported()).exists()
+    day = parameter("day", _STATE.c.refreshed_at.type)
+    # A moment in the future was noted by a clock that has been set back since; it is past again tomorrow at the latest.
+    behind = or_(
+        _STATE.c.refreshed_at.is_(None),
+        _STATE.c.refreshed_at < day,
+        _STATE.c.portions != _STATE.c.refreshed_portions,
+        _STATE.c.rebuild.is_not(None),
+    )
+    joined = _TENANTS.outerjoin(_STATE, _STATE.c.tenant_id == _TENANTS.c.tenant_id)
+    return Kept(
+        select(_TENANTS.c.tenant_id).select_from(joined).where(or_(behind, sale)).order_by(_TENANTS.c.tenant_id)
+    )
+
+
+# --- Sales -----------------------------------------------------------------------------------------------------------
+
+
+def _unreported() -> Any:
+    """As the index has it."""
+    return _JOBS.c.reported == false()
+
+
+async def unreported(session: Session, limit: int, leave: Sequence[str] = ()) -> list[tuple[str, str | None]]:
+    """Up to ``limit`` jobs of sales that are not counted, the oldest first, each with its log; without ``leave``."""
+    few: Select[Any] = select(_JOBS.c.id, _JOBS.c.enqueued_at, _JOBS.c.origin, _JOBS.c.transaction_id)
+    few = few.where(_unreported()).order_by(_JOBS.c.enqueued_at).limit(limit)
+    if leave:
+        few = few.where(_JOBS.c.id.not_in(leave))
+    picked = few.cte("few")
+    whole = select(picked.c.id, _CONFIRMATIONS.c.log_id).select_from(
+        picked.outerjoin(
+            _CONFIRMATIONS,
+            and_(
+                _CONFIRMATIONS.c.origin == picked.c.origin,
+                _CONFIRMATIONS.c.transaction_id == picked.c.transaction_id,
+            ),
+        )
+    )
+    rows = await session.execute(whole.order_by(picked.c.enqueued_at, picked.c.id))
+    return [(row.id, row.log_id) for row in rows]
+
+
+async def mark_reported(session: Session, jobs: Sequence[str]) -> set[str]:
+    """Mark sales as counted; which of them were not so yet."""
+    marking = update(_JOBS).where(_JOBS.c.id.in_(jobs), _unreported()).values(reported=true())
+    return {row.id for row in await session.execute(marking.returning(_JOBS.c.id))}
+
+
+async def read_parts(session: Session, log_ids: Sequence[str]) -> SaleParts:
+    """The logs of confirmed sales with what belongs to them."""
+    if not log_ids:
+        return SaleParts((), {}, {})
+    logs = await session.execute(*among((_LOGS.c.id,), log_ids, _select_logs))
+    items = await session.execute(*among((_ITEMS.c.log_id,), log_ids, _select_items))
+    applied = await session.execute(*among((_APPLIED.c.log_id,), log_ids, _select_applied))
+    return SaleParts(logs, _by_log(items), _by_log(applied))
+
+
+def _by_log(rows: Sequence[Row[Any]]) -> dict[str, list[Row[Any]]]:
+    found: dict[str, list[Row[Any]]] = {}
+    for row in rows:
+        found.setdefault(row.log_id, []).append(row)
+    return found
+
+
+def _select_logs(condition: Any) -> Select[Any]:
+    shown = (
+        _LOGS.c[name]
+        for name in (
+            *("id", "origin", "transaction_id", "transaction_counter", "pos_group_id", "customer_id", "currency"),
+            *("pilot_arm", "subtotal", "discount", "grand_total", "loyalty_points", "evaluated_at", "confirmed_at"),
+        )
+    )
+    source = _LOGS.outerjoin(_GROUPS, _GROUPS.c.id == _LOGS.c.pos_group_id).outerjoin(
+        _CONFIRMATIONS,
+        and_(
+            _CONFIRMATIONS.c.origin == _LOGS.c.origin,
+            _CONFIRMATIONS.c.transaction_id == _LOGS.c.transaction_id,
+            _CONFIRMATIONS.c.transaction_counter == _LOGS.c.transaction_counter,
+        ),
+    )
+    zone = func.coalesce(_GROUPS.c.time_zone, "UTC").label("time_zone")
+    statement = select(*shown, zone, _CONFIRMATIONS.c.sale.label("carried")).select_from(source)
+    return statement.where(condition, _LOGS.c.status == "CALCULATED")
+
+
+def _select_items(condition: Any) -> Select[Any]:
+    names = ("log_id", "line_reference", "article_number", "article_group_key", "quantity")
+    amounts = ("line_total", "line_discount", "line_net")
+    return select(*(_ITEMS.c[name] for name in (*names, *amounts))).where(condition).order_by(_ITEMS.c.id)
+
+
+def _select_applied(condition: Any) -> Select[Any]:
+    names = ("log_id", "promotion_id", "promotion_name", "total_discount", "points", "pilot_arm", "coupon_code_id")
+    return select(*(_APPLIED.c[name] for name in names)).where(condition).order_by(_APPLIED.c.id)
+
+
+# --- Runs ------------------------------------------------------------------------------------------------------------
+
+
+async def note_run(session: Session, row: Mapping[str, Any]) -> None:
+    """Write what a run came to; one of the ID that is there has gone on: its rows are added, the rest is replaced."""
+    await session.rowcount(_noting(session.dialect), {f"given_{name}": value for name, value in row.items()})
+
+
+@cache
+def _noting(dialect: str) -> Kept:
+    names = ("id", "name", "started_at", "completed_at", "rows", "status")
+    first = upsert(dialect, _RUNS).values({name: parameter(f"given_{name}", _RUNS.c[name].type) for name in names})
+    return Kept(
+        first.on_conflict_do_update(
+            index_elements=[_RUNS.c.tenant_id, _RUNS.c.id],
+            set_={
+                "rows": _RUNS.c.rows + first.excluded.rows,
+                "completed_at": first.excluded.completed_at,
+                "status": first.excluded.status,
+            },
+        )
+    )

@@ -1,0 +1,160 @@
+"""Confirmed sales are added to the aggregates that reports are read of: each once, a portion at a time.
+
+What a sale came to never changes once it was confirmed. So a portion is read beside the tills; the unit of work that
+writes only marks those sales of it that are not counted yet, and lets every fold add them. Whatever is killed, marks
+and sums are written together or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from time import perf_counter
+from typing import Any
+
+import structlog
+
+from promenade.errors import Unavailable
+from promenade.store import report_queue as store
+from promenade.store.clockwork import LeaseLost
+from promenade.store.report_queue import State
+from promenade.store.unit import Session
+from promenade.workflows.context import Context
+from promenade.workflows.reporting.folds import folds, refreshers
+from promenade.workflows.reporting.reading import sales_of
+from promenade.workflows.reporting.sales import LoggedSale
+
+__all__ = ["Portion", "Run", "aggregate", "aggregate_all", "count_portion", "refresh", "refresh_is_due"]
+
+PORTION = 100
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class Run:
+    """One run over a tenant's sales: IDs of what AggregatorRuns show of it, made when each is first needed."""
+
+    new_id: Callable[[], str]
+    ids: dict[str, str] = field(default_factory=dict)
+
+    def id_of(self, name: str) -> str:
+        """The ID of the run of the part ``name``."""
+        if name not in self.ids:
+            self.ids[name] = self.new_id()
+        return self.ids[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """``jobs`` that were found, how many sales of them were ``counted``, and how long writing them took."""
+
+    jobs: tuple[str, ...]
+    counted: int
+    seconds: float
+
+
+async def aggregate(context: Context, tenant_id: str, *, limit: int = PORTION) -> int:
+    """Count up to ``limit`` sales of the tenant that are not counted yet; how many were. 0: none are left."""
+    return (await count_portion(context, tenant_id, Run(context.new_id), limit)).counted
+
+
+async def aggregate_all(context: Context, tenant_id: str) -> int:
+    """Count all sales that are not counted yet, then compute what is derived; how many sales were counted."""
+    run, counted = Run(context.new_id), 0
+    while (portion := await count_portion(context, tenant_id, run, PORTION)).jobs:
+        counted += portion.counted
+    await refresh(context, tenant_id)
+    return counted
+
+
+async def count_portion(context: Context, tenant_id: str, run: Run, limit: int, leave: Sequence[str] = ()) -> Portion:
+    """Count one portion, without the jobs ``leave``. What a fold raises is raised: nothing of the portion counts."""
+
+    async def look(session: Session) -> tuple[list[tuple[str, str | None]], dict[str, LoggedSale]]:
+        found = await store.unreported(session, limit, leave)
+        return found, sales_of(await store.read_parts(session, [log_id for _, log_id in found if log_id is not None]))
+
+    found, sales = await context.database.read(look, tenant=tenant_id)
+    if not found:
+        return Portion((), 0, 0.0)
+    seconds = 0.0
+
+    async def work(session: Session) -> int:
+        nonlocal seconds
+        began = perf_counter()
+        await store.hold_state(session)
+        new = await store.mark_reported(session, [job_id for job_id, _ in found])
+        counted = [sales[log_id] for job_id, log_id in found if job_id in new and log_id in sales]
+        await _add(context, session, run, counted)
+        seconds = perf_counter() - began
+        return len(counted)
+
+    counted = await context.database.write(work, tenant=tenant_id, durable=False)
+    return Portion(tuple([job_id for job_id, _ in found]), counted, seconds)
+
+
+async def _add(context: Context, session: Session, run: Run, sales: Sequence[LoggedSale]) -> None:
+    if not sales:
+        return
+    for one in folds().values():
+        at = context.clock()
+        rows = await one.add(session, sales, at)
+        await store.note_run(session, _came_to(run.id_of(one.name), one.name, at, context.clock(), rows))
+
+
+def _came_to(
+    run_id: str, name: str, started_at: datetime, completed_at: datetime, rows: int, status: str = "COMPLETED"
+) -> dict[str, Any]:
+    return {
+        "id": run_id,
+        "name": name,
+        "started_at": started_at,
+        "completed_at": completed_at,
+        "rows": rows,
+        "status": status,
+    }
+
+
+# --- What is computed from aggregates ---------------------------------------------------------------------------------
+
+
+def refresh_is_due(state: State, at: datetime) -> bool:
+    """Whether sales were counted since, or another UTC day has begun."""
+    if state.refreshed_at is None or state.refreshed_at.date() != at.date():
+        return True
+    return state.portions != state.refreshed_portions
+
+
+async def refresh(context: Context, tenant_id: str) -> str | None:
+    """Compute anew what is derived from aggregates, if that is due; the answer is what went wrong, if anything did.
+
+    A part that fails is shown as FAILED in AggregatorRuns and tried again after the next sale; the others do not wait.
+    """
+    at = context.clock()
+    state = await context.database.read(store.read_state, tenant=tenant_id)
+    if not refresh_is_due(state, at):
+        return None
+    troubles: list[str] = []
+    for one in refreshers().values():
+        started_at = context.clock()
+        try:
+            rows, status = await one.refresh(context, tenant_id, at), "COMPLETED"
+        except (LeaseLost, Unavailable):
+            raise
+        except Exception as error:
+            _log.exception("reports.refresh_failed", tenant=tenant_id, refresher=one.name)
+            troubles.append(f"{one.name} of {tenant_id}: {type(error).__name__}")
+            rows, status = 0, "FAILED"
+        if rows or status == "FAILED":
+            row = _came_to(context.new_id(), one.name, started_at, context.clock(), rows, status)
+            await context.database.write(
+                lambda session, row=row: store.note_run(session, row),  # type: ignore[misc]
+                tenant=tenant_id,
+                durable=False,
+            )
+    await context.database.write(
+        lambda session: store.note_refreshed(session, state.portions, at), tenant=tenant_id, durable=False
+    )
+    return "; ".join(troubles) or None
