@@ -1,5 +1,231 @@
-"""How often promotions were applied, when and where, and what they gave."""
+"""Reports about the use of promotions: how often they were applied, when, where and to what, and what they gave.
+
+An application is one promotion in one confirmed transaction. Days, hours and weekdays are those on the wall clock of
+the POS group that sold; weekday 1 is Monday. Amounts are what was charged, returns taken off.
+"""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from promenade.model.declare import (
+    ADMIN,
+    PUBLIC,
+    REPORTING,
+    RO,
+    Entity,
+    Fields,
+    calendar_date,
+    computed_amount,
+    currency_code,
+    decimal,
+    integer,
+    long_integer,
+    text,
+    timestamp,
+    uuid,
+)
+
+__all__ = [
+    "PromotionDiscountDistribution",
+    "PromotionHourOfDay",
+    "PromotionPerformance",
+    "PromotionPostMortemTopArticles",
+    "PromotionPostMortemTopStores",
+    "PromotionTopArticles",
+    "PromotionTopPosGroups",
+    "PromotionUsageByDay",
+    "PromotionUsageByDayOfWeek",
+    "PromotionUsageByHour",
+]
+
+_EVERYWHERE = frozenset({PUBLIC, ADMIN, REPORTING})
+_APPLICATIONS = "Confirmed transactions that it was applied to, each counted once."
+_TRANSACTIONS = "Confirmed transactions."
+_GIVEN = "What it gave, as charged."
+_CURRENCY = "The currency of the amounts."
+
+
+class PromotionPerformance(Entity, reporting=RO, key=("promotion_id",), managed=False):
+    """What each promotion that was ever applied came to; a promotion that is deleted stays."""
+
+    promotion_id = uuid("The promotion.", required=True, read_only=True)
+    promotion_name = text(255, "What it is called, or was when it was last applied.", virtual=True)
+    promotion_status = text(30, "Its status now; null: it is deleted.", virtual=True)
+    promotion_type = text(30, "Its type; null: it is deleted.", virtual=True)
+    applications_count = long_integer(_APPLICATIONS, required=True, read_only=True)
+    total_discount_given = computed_amount(_GIVEN, required=True)
+    avg_discount_per_tx = decimal(18, 3, "What it gave per application.", virtual=True)
+    first_applied_at = timestamp("When a sale that it was applied to was first confirmed.", required=True,
+                                 read_only=True)  # fmt: skip
+    last_applied_at = timestamp("When one was last.", required=True, read_only=True)
+    currency = currency_code("The currency of the amounts; null: amounts of several are added at face value.",
+                             read_only=True)  # fmt: skip
+    logged_name = text(255, "What it was called when it was last applied.", required=True, read_only=True,
+                       hidden_from=_EVERYWHERE)  # fmt: skip
+
+
+class _Promotion(Fields):
+    promotion_id = uuid("The promotion.", required=True, read_only=True)
+    promotion_name = text(255, "What it is called, or was when it was last applied.", virtual=True)
+
+
+class _Usage(Fields):
+    applications = long_integer(_APPLICATIONS, required=True, read_only=True)
+    total_discount = computed_amount(_GIVEN, required=True)
+    transactions = long_integer(_TRANSACTIONS, required=True, read_only=True)
+    currency = currency_code(_CURRENCY, required=True, read_only=True)
+
+
+class _Day(Fields):
+    day = calendar_date("The day.", required=True, read_only=True)
+
+
+class _Hour(Fields):
+    hour = integer("The hour, 0 to 23.", required=True, read_only=True, minimum=0, maximum=23)
+
+
+class _Weekday(Fields):
+    weekday = integer("1 is Monday, 7 Sunday.", required=True, read_only=True, minimum=1, maximum=7)
+
+
+class PromotionUsageByDay(
+    _Usage,
+    _Day,
+    _Promotion,
+    Entity,
+    reporting=RO,
+    key=("promotion_id", "day", "currency"),
+    indexes=(("day",), ("total_discount",)),
+    managed=False,
+):
+    """What a promotion came to on each day that it was applied."""
+
+
+class PromotionUsageByHour(
+    _Usage, _Hour, _Promotion, Entity, reporting=RO, key=("promotion_id", "hour", "currency"), managed=False
+):
+    """What a promotion came to in each hour of the day."""
+
+
+class PromotionUsageByDayOfWeek(
+    _Usage, _Weekday, _Promotion, Entity, reporting=RO, key=("promotion_id", "weekday", "currency"), managed=False
+):
+    """What a promotion came to on each day of the week."""
+
+
+class _WeekHourSums(Fields):
+    transactions = long_integer(_TRANSACTIONS, required=True, read_only=True)
+    total_discount = computed_amount(_GIVEN, required=True)
+    currency = currency_code(_CURRENCY, required=True, read_only=True)
+
+
+class PromotionHourOfDay(
+    _WeekHourSums,
+    _Hour,
+    _Weekday,
+    _Promotion,
+    Entity,
+    reporting=RO,
+    key=("promotion_id", "weekday", "hour", "currency"),
+    indexes=(("total_discount",),),
+    managed=False,
+):
+    """What a promotion came to in each hour of the week: 168 rows, of which those without a sale hold zeros."""
+
+
+class _Buckets(Fields):
+    bucket_from = computed_amount("The least that the transactions were given.", required=True)
+    bucket_to = computed_amount("What they were given less than; below zero it may be just that.", required=True)
+    transactions = long_integer(_TRANSACTIONS, required=True, read_only=True)
+    currency = currency_code(_CURRENCY, required=True, read_only=True)
+
+
+class PromotionDiscountDistribution(
+    _Buckets, _Promotion, Entity, reporting=RO, key=("promotion_id", "bucket_from", "currency"), managed=False
+):
+    """How many transactions a promotion gave how much.
+
+    Bounds are 0, 0.50, 1, 2, 5, 10, 20, 50 and so on. Returns, which took more back than was given, are in buckets
+    below zero: -1 to -0.50 and so on.
+    """
+
+
+class _PosGroup(Fields):
+    pos_group_id = uuid("The POS group; null: the sales named none.", read_only=True)
+    pos_group_code = text(20, "Its code; null: it is deleted.", virtual=True)
+    pos_group_name = text(255, "Its name; null: it is deleted.", virtual=True)
+
+
+class _Article(Fields):
+    article_number = text(50, "Number of the article.", required=True, read_only=True)
+    article_name = text(255, "Its name; null: it is deleted.", virtual=True)
+
+
+class _Sums(Fields):
+    total_discount = computed_amount(_GIVEN, required=True)
+    applications = long_integer(_APPLICATIONS, required=True, read_only=True)
+    currency = currency_code(_CURRENCY, required=True, read_only=True)
+
+
+class _Rank(Fields):
+    rank = integer("Its place in the currency, by total discount; 1 is the first.", required=True, read_only=True)
+
+
+class PromotionTopPosGroups(
+    _Sums,
+    _PosGroup,
+    _Rank,
+    _Promotion,
+    Entity,
+    reporting=RO,
+    key=("promotion_id", "currency", "rank"),
+    managed=False,
+    stored=False,
+):
+    """The 20 POS groups in which a promotion gave most."""
+
+
+class PromotionTopArticles(
+    _Sums,
+    _Article,
+    _Rank,
+    _Promotion,
+    Entity,
+    reporting=RO,
+    key=("promotion_id", "currency", "rank"),
+    managed=False,
+    stored=False,
+):
+    """The 20 articles on which a promotion gave most, as its discounts were shared out among lines."""
+
+
+class _OfPostMortem(Fields):
+    promotion_id = uuid("The promotion.", required=True, read_only=True, wire="promotion_ID")
+    promotion_name = text(255, "What it is called, or was when it was last applied.", virtual=True)
+
+
+class PromotionPostMortemTopStores(
+    _Sums,
+    _PosGroup,
+    _Rank,
+    _OfPostMortem,
+    Entity,
+    reporting=RO,
+    key=("promotion_id", "currency", "rank"),
+    managed=False,
+    stored=False,
+):
+    """The ten POS groups in which a promotion gave most."""
+
+
+class PromotionPostMortemTopArticles(
+    _Sums,
+    _Article,
+    _Rank,
+    _OfPostMortem,
+    Entity,
+    reporting=RO,
+    key=("promotion_id", "currency", "rank"),
+    managed=False,
+    stored=False,
+):
+    """The ten articles on which a promotion gave most, as its discounts were shared out among lines."""

@@ -4,11 +4,89 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from promenade.store.system_columns import Definition
+import sqlalchemy as sa
+
+from promenade.store.system_columns import Definition, count, identity, key, moment, text
+from promenade.store.types import ExactDecimal
 
 __all__ = ["usage_reports"]
+
+_KEPT = sa.text("rank IS NOT NULL")
+_SHOWN = sa.text("rank > 0")
 
 
 def usage_reports() -> Iterator[Definition]:
     """All of them."""
-    yield from ()
+    yield (
+        "sales_days",
+        "All sales of a POS group on a day of its wall clock, whether a promotion applied or not.",
+        True,
+        (
+            identity("pos_group_id", "The POS group; empty for sales that named none."),
+            _day("The day."),
+            text("currency", 3, "The currency of the amounts."),
+            count("sales", "Confirmed transactions.", big=True),
+            _amount("total", "Sum of their grand totals."),
+            text("squares", 60, "Sum of the squares of their grand totals in minor units, in decimal digits."),
+            key("sales_days", "pos_group_id", "day", "currency"),
+            sa.Index("ix_sales_days__day", "tenant_id", "day"),
+        ),
+    )
+    yield (
+        "promotion_utc_days",
+        "What each promotion came to on each day in UTC: what reports of a period are added up from.",
+        True,
+        (
+            identity("promotion_id", "The promotion."),
+            _day("The day."),
+            text("currency", 3, "The currency of the amounts."),
+            count("applications", "Confirmed transactions that it was applied to.", big=True),
+            _amount("total_discount", "What it gave."),
+            moment("first_applied_at", "When the first of them was confirmed."),
+            moment("last_applied_at", "When the last was."),
+            key("promotion_utc_days", "promotion_id", "day", "currency"),
+            sa.Index("ix_promotion_utc_days__day", "tenant_id", "day"),
+        ),
+    )
+    yield _ranked(
+        "promotion_pos_group_sums",
+        "What each promotion gave in each POS group, with the places of the first.",
+        identity("pos_group_id", "The POS group; empty for sales that named none."),
+    )
+    yield _ranked(
+        "promotion_article_sums",
+        "What each promotion gave on each article, with the places of the first.",
+        text("article_number", 50, "The article."),
+    )
+
+
+def _ranked(name: str, doc: str, item: sa.Column[str]) -> Definition:
+    return (
+        name,
+        doc,
+        True,
+        (
+            identity("promotion_id", "The promotion."),
+            text("currency", 3, "The currency of the amounts."),
+            item,
+            count("applications", "Confirmed transactions that it was applied to.", big=True),
+            _amount("total_discount", "What it gave."),
+            sa.Column("rank", sa.Integer(), nullable=True, doc="Its place; 0: to be given one; null: beyond the last."),
+            key(name, "promotion_id", "currency", item.name),
+            # Both hold the few rows that have a place, so that neither reading nor placing goes through the others.
+            _partial(f"ix_{name}__of_promotion", _KEPT, "tenant_id", "promotion_id", "currency", "rank"),
+            _partial(f"ix_{name}__rank", _SHOWN, "tenant_id", "rank", "promotion_id", "currency"),
+        ),
+    )
+
+
+def _partial(name: str, where: sa.TextClause, *columns: str) -> sa.Index:
+    return sa.Index(name, *columns, sqlite_where=where, postgresql_where=where)
+
+
+def _day(doc: str) -> sa.Column[object]:
+    return sa.Column("day", sa.Date(), nullable=False, doc=doc)
+
+
+def _amount(name: str, doc: str) -> sa.Column[object]:
+    return sa.Column(name, ExactDecimal(18, 3), nullable=False, doc=doc)
