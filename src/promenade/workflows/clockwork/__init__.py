@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from promenade.workflows.clockwork import (
+    advice,
     budgets,
     campaigns,
     coupons,
@@ -18,5 +19,5 @@ from promenade.workflows.clockwork.jobs import ClockJob, Ran, clock_jobs
 
 __all__ = ["ClockJob", "Ran", "clock_jobs"]
 
-_JOBS = (budgets, campaigns, coupons, deployments, drafts, imports, pilots, promotions, purges, shares)
+_JOBS = (advice, budgets, campaigns, coupons, deployments, drafts, imports, pilots, promotions, purges, shares)
 """The modules that register jobs."""

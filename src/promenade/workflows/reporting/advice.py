@@ -1,5 +1,248 @@
-"""What came of the advice that was given."""
+"""What came of the advice that was given: threshold gaps, near misses, nudges, shown savings and free items.
+
+*Shown* counts evaluations: `count_shown` looks through all that are stored, once each. *Converted* counts sales: of the
+evaluations of a confirmed transaction, the first that returned the advice is held against what was confirmed. Savings
+and free items are converted when they are part of the sale. The others tell what is missing: they are converted when
+the promotion applied to the sale and nothing was missing any more. What a customer left with is kept for some time: a
+later sale of the same customer converts it just so. All count on the day on which the advice was shown.
+"""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from functools import cache
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import msgspec
+import zstandard
+
+from promenade.store.advice_conversions import (
+    Conversion,
+    OpenAdvice,
+    OpenKey,
+    add_conversions,
+    evaluations_of,
+    keep_open,
+    open_advice,
+)
+from promenade.store.advice_walk import ShownKey, add_shown, read_place, walk
+from promenade.store.unit import Session
+from promenade.workflows.context import Context
+from promenade.workflows.reporting.folds import fold
+from promenade.workflows.reporting.sales import LoggedSale
+
+__all__ = ["OPEN_FOR", "count_conversions", "count_shown"]
+
+GAP, NEAR_MISS, NUDGE, SAVING, FREE_ITEM = "GAP", "NEAR_MISS", "NUDGE", "SAVING", "FREE_ITEM"
+MISSING = frozenset((GAP, NEAR_MISS, NUDGE))
+"""Advice that tells what is missing."""
+
+OPEN_FOR = timedelta(days=30)
+SETTLED = timedelta(seconds=20)  # an evaluation is stored within that time of when it came
+STRETCH = 200  # evaluations looked through at a time: some 20 ms
+
+Advised = tuple[str, str]
+"""Kind of advice, promotion."""
+
+
+# ---- what evaluations returned ------------------------------------------------------------------------------------
+
+
+class _Of(msgspec.Struct, frozen=True):
+    """Whatever names a promotion."""
+
+    promotion_id: str
+    promotion_name: str
+
+
+class _Recommendation(_Of, frozen=True):
+    kind: str
+
+
+class _Applied(_Of, frozen=True):
+    discount_minor: int
+
+
+class _Line(msgspec.Struct, frozen=True):
+    free_promotion_id: str | None = None
+
+
+class _Outcome(msgspec.Struct, frozen=True):
+    """What matters here of `engine.outcome.Outcome`; the rest is passed over, which is most of it."""
+
+    currency: str
+    exponent: int
+    grand_total_minor: int
+    lines: tuple[_Line, ...]
+    applied: tuple[_Applied, ...]
+    granted: tuple[_Of, ...]
+    recommendations: tuple[_Recommendation, ...]
+    gaps: tuple[_Of, ...]
+    nudges: tuple[_Of, ...]
+
+    def advice(self) -> dict[Advised, str]:
+        """What was shown, each once, with the promotion's name; of what a line got free the name may be empty."""
+        found = {(FREE_ITEM, one.free_promotion_id): "" for one in self.lines if one.free_promotion_id is not None}
+        found |= {(SAVING, one.promotion_id): one.promotion_name for one in self.applied if one.discount_minor > 0}
+        found |= {(FREE_ITEM, one.promotion_id): one.promotion_name for one in self.granted}
+        found |= {
+            (NEAR_MISS, one.promotion_id): one.promotion_name
+            for one in self.recommendations
+            if one.kind == "NEAR_MISS" and one.promotion_id
+        }
+        found |= {(GAP, one.promotion_id): one.promotion_name for one in self.gaps}
+        return found | {(NUDGE, one.promotion_id): one.promotion_name for one in self.nudges}
+
+
+_RECORD = msgspec.msgpack.Decoder(tuple[msgspec.Raw, msgspec.Raw, msgspec.Raw, str, _Outcome])
+
+
+def _outcome(record: bytes) -> _Outcome:
+    return _RECORD.decode(zstandard.decompress(record))[4]
+
+
+@cache
+def _zone(name: str | None) -> ZoneInfo | None:
+    try:
+        return ZoneInfo(name) if name else None
+    except (ZoneInfoNotFoundError, ValueError):
+        return None
+
+
+def _day(at: datetime, time_zone: str | None) -> date:
+    """The day on the clock of a POS group; of one that is gone, in UTC."""
+    return at.astimezone(_zone(time_zone) or UTC).date()
+
+
+# ---- shown --------------------------------------------------------------------------------------------------------
+
+
+async def count_shown(context: Context) -> tuple[int, bool]:
+    """Look through the next evaluations of all tenants; how many they were, and whether there may be more."""
+    database = context.database
+    place = await database.read(read_place, system=True)
+    until = context.clock() - SETTLED
+    stretch = await database.read(lambda session: walk(session, place, until=until, limit=STRETCH), system=True)
+    if not stretch.rows:
+        return 0, False
+    shown: dict[ShownKey, tuple[str, int]] = {}
+    for row in stretch.rows:
+        outcome = _outcome(row.record)
+        day = _day(row.evaluated_at, row.time_zone)
+        for (kind, promotion_id), name in outcome.advice().items():
+            key = (row.tenant_id, kind, promotion_id, day, outcome.currency)
+            shown[key] = (name or shown.get(key, ("", 0))[0], shown.get(key, ("", 0))[1] + 1)
+    moved = await database.write(
+        lambda session: add_shown(session, shown, place, stretch.place), system=True, durable=False
+    )
+    return (len(stretch.rows), len(stretch.rows) == STRETCH) if moved else (0, True)
+
+
+# ---- converted ----------------------------------------------------------------------------------------------------
+
+
+@fold("advice", tables=("advice_converted", "advice_open"))
+async def count_conversions(session: Session, sales: Sequence[LoggedSale], at: datetime) -> int:
+    """Count what came of advice in these sales, and remember what their customers have left with."""
+    evaluations = await evaluations_of(session, sorted({(sale.origin, sale.transaction_id) for sale in sales}))
+    by_transaction: dict[tuple[str, str], list[Any]] = {}
+    for row in evaluations:
+        by_transaction.setdefault((row.origin, row.transaction_id), []).append(row)
+    customers = {sale.customer_id for sale in sales if sale.customer_id is not None}
+    counting = _Counting(await open_advice(session, customers) if customers else {})
+    for sale in sorted(sales, key=lambda one: (one.confirmed_at, one.log_id)):
+        counting.add(sale, by_transaction.get((sale.origin, sale.transaction_id), ()))
+    written = await keep_open(session, counting.left_with(at), counting.gone())
+    return written + await add_conversions(session, counting.found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """When advice was first shown in a transaction, and for which basket."""
+
+    day: date
+    grand_total: Decimal
+
+
+@dataclass
+class _Counting:
+    """Sales in the order in which they were confirmed. ``known``: what customers had left with before them."""
+
+    known: Mapping[OpenKey, OpenAdvice]
+    found: dict[tuple[str, str, date, str], Conversion] = field(default_factory=dict)
+    _open: dict[OpenKey, OpenAdvice | None] = field(default_factory=dict)
+    _of_customer: dict[str, set[Advised]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for customer_id, *of in self.known:
+            self._of_customer.setdefault(customer_id, set()).add((of[0], of[1]))
+
+    def add(self, sale: LoggedSale, evaluations: Sequence[Any]) -> None:
+        first, last = _advice_of(sale, evaluations)
+        given = {one.promotion_id: one.total_discount for one in sale.promotions if one.pilot_arm != "CONTROL"}
+        reached = {
+            advised for advised in first if advised[1] in given and (advised[0] not in MISSING or advised not in last)
+        }
+        for kind, promotion_id in reached:
+            shown = first[kind, promotion_id]
+            self._convert(sale, (kind, promotion_id), shown.day, shown.grand_total, given[promotion_id])
+        if sale.customer_id is None:
+            return
+        open_ = self._of_customer.setdefault(sale.customer_id, set())
+        for kind, promotion_id in sorted(open_):
+            # What is missing again in this sale is not reached by it.
+            if promotion_id in given and (kind, promotion_id) not in last:
+                self._come_back(sale, (kind, promotion_id), reached, given[promotion_id])
+        for kind, promotion_id in first.keys() - reached:
+            if kind in MISSING:
+                shown = first[kind, promotion_id]
+                left_with = OpenAdvice(shown.day, sale.currency, sale.grand_total, sale.confirmed_at)
+                self._open[sale.customer_id, kind, promotion_id] = left_with
+                open_.add((kind, promotion_id))
+
+    def _convert(self, sale: LoggedSale, of: Advised, day: date, before: Decimal, discount: Decimal) -> None:
+        key = (*of, day, sale.currency)
+        one = Conversion(1, sale.grand_total - before, discount)
+        self.found[key] = self.found[key].plus(one) if key in self.found else one
+
+    def _come_back(self, sale: LoggedSale, of: Advised, reached: set[Advised], discount: Decimal) -> None:
+        key = (sale.customer_id or "", *of)
+        left_with = self._open[key] if key in self._open else self.known[key]
+        if left_with is None or left_with.currency != sale.currency:
+            return
+        since = sale.confirmed_at - left_with.shown_at
+        if timedelta(0) < since <= OPEN_FOR:
+            if of not in reached:
+                self._convert(sale, of, left_with.day, left_with.grand_total, discount)
+            self._open[key] = None
+
+    def left_with(self, at: datetime) -> dict[OpenKey, OpenAdvice]:
+        """What customers have left with newly, and may still come back for."""
+        return {key: one for key, one in self._open.items() if one is not None and one.shown_at > at - OPEN_FOR}
+
+    def gone(self) -> list[OpenKey]:
+        """What they have come back for."""
+        return [key for key, one in self._open.items() if one is None and key in self.known]
+
+
+def _advice_of(sale: LoggedSale, evaluations: Sequence[Any]) -> tuple[dict[Advised, _Shown], set[Advised]]:
+    """What was shown up to the confirmed evaluation, each with its first time, and what that one itself showed."""
+    first: dict[Advised, _Shown] = {}
+    last: set[Advised] = set()
+    for row in evaluations:
+        counter = abs(row.transaction_counter)
+        if counter > sale.transaction_counter:
+            continue
+        outcome = _outcome(row.record)
+        advice = outcome.advice()
+        day = _day(row.evaluated_at, row.time_zone)
+        total = Decimal(outcome.grand_total_minor).scaleb(-outcome.exponent)
+        for advised in advice:
+            first.setdefault(advised, _Shown(day, total))
+        if counter == sale.transaction_counter:
+            last = set(advice)
+    return first, last
