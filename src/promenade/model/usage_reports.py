@@ -133,8 +133,8 @@ class PromotionHourOfDay(
 
 
 class _Buckets(Fields):
-    bucket_from = computed_amount("The least that the transactions were given.", required=True)
-    bucket_to = computed_amount("What they were given less than; below zero it may be just that.", required=True)
+    bucket_from = computed_amount("The least that they were given.", required=True)
+    bucket_to = computed_amount("What they were given less than.", required=True)
     transactions = long_integer(_TRANSACTIONS, required=True, read_only=True)
     currency = currency_code(_CURRENCY, required=True, read_only=True)
 
@@ -144,8 +144,8 @@ class PromotionDiscountDistribution(
 ):
     """How many transactions a promotion gave how much.
 
-    Bounds are 0, 0.50, 1, 2, 5, 10, 20, 50 and so on. Returns, which took more back than was given, are in buckets
-    below zero: -1 to -0.50 and so on.
+    Bounds are 0, 0.50, 1, 2, 5, 10, 20, 50 and so on; transactions that took back more than they gave are in buckets
+    below zero, such as -1 to -0.50.
     """
 
 

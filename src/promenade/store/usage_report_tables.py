@@ -23,7 +23,7 @@ def usage_reports() -> Iterator[Definition]:
         True,
         (
             identity("pos_group_id", "The POS group; empty for sales that named none."),
-            _day("The day."),
+            sa.Column("day", sa.Date(), nullable=False, doc="The day."),
             text("currency", 3, "The currency of the amounts."),
             count("sales", "Confirmed transactions.", big=True),
             _amount("total", "Sum of their grand totals."),
@@ -32,20 +32,16 @@ def usage_reports() -> Iterator[Definition]:
             sa.Index("ix_sales_days__day", "tenant_id", "day"),
         ),
     )
+    yield _by_utc("promotion_utc_days", "day", "What each promotion came to on each day in UTC.")
+    yield _by_utc("promotion_utc_months", "month", "What each promotion came to in each month in UTC.")
     yield (
-        "promotion_utc_days",
-        "What each promotion came to on each day in UTC: what reports of a period are added up from.",
+        "promotion_hours_due",
+        "Promotions of which PromotionHourOfDay does not have all hours of the week yet.",
         True,
         (
             identity("promotion_id", "The promotion."),
-            _day("The day."),
             text("currency", 3, "The currency of the amounts."),
-            count("applications", "Confirmed transactions that it was applied to.", big=True),
-            _amount("total_discount", "What it gave."),
-            moment("first_applied_at", "When the first of them was confirmed."),
-            moment("last_applied_at", "When the last was."),
-            key("promotion_utc_days", "promotion_id", "day", "currency"),
-            sa.Index("ix_promotion_utc_days__day", "tenant_id", "day"),
+            key("promotion_hours_due", "promotion_id", "currency"),
         ),
     )
     yield _ranked(
@@ -57,6 +53,26 @@ def usage_reports() -> Iterator[Definition]:
         "promotion_article_sums",
         "What each promotion gave on each article, with the places of the first.",
         text("article_number", 50, "The article."),
+    )
+
+
+def _by_utc(name: str, span: str, doc: str) -> Definition:
+    """What reports of any period are added up from."""
+    return (
+        name,
+        doc,
+        True,
+        (
+            identity("promotion_id", "The promotion."),
+            sa.Column(span, sa.Date(), nullable=False, doc=f"The first day of the {span}."),
+            text("currency", 3, "The currency of the amounts."),
+            count("applications", "Confirmed transactions that it was applied to.", big=True),
+            _amount("total_discount", "What it gave."),
+            moment("first_applied_at", "When the first of them was confirmed."),
+            moment("last_applied_at", "When the last was."),
+            key(name, "promotion_id", span, "currency"),
+            sa.Index(f"ix_{name}__{span}", "tenant_id", span),
+        ),
     )
 
 
@@ -82,10 +98,6 @@ def _ranked(name: str, doc: str, item: sa.Column[str]) -> Definition:
 
 def _partial(name: str, where: sa.TextClause, *columns: str) -> sa.Index:
     return sa.Index(name, *columns, sqlite_where=where, postgresql_where=where)
-
-
-def _day(doc: str) -> sa.Column[object]:
-    return sa.Column("day", sa.Date(), nullable=False, doc=doc)
 
 
 def _amount(name: str, doc: str) -> sa.Column[object]:

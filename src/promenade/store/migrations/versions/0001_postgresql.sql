@@ -603,6 +603,8 @@ CREATE TABLE coupon_type_counts (
 	redeemed BIGINT NOT NULL,
 	expired BIGINT NOT NULL,
 	cancelled BIGINT NOT NULL,
+	external BIGINT NOT NULL,
+	examined_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	counted_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	CONSTRAINT pk_coupon_type_counts__key PRIMARY KEY (tenant_id, coupon_type_id)
 );
@@ -1276,6 +1278,21 @@ CREATE POLICY tenant ON promotion_hour_of_day
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
+CREATE TABLE promotion_hours_due (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	currency VARCHAR(3) COLLATE "C" NOT NULL,
+	CONSTRAINT pk_promotion_hours_due__key PRIMARY KEY (tenant_id, promotion_id, currency)
+);
+
+ALTER TABLE promotion_hours_due ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_hours_due FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_hours_due
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE promotion_performance (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1463,6 +1480,28 @@ ALTER TABLE promotion_utc_days ENABLE ROW LEVEL SECURITY;
 ALTER TABLE promotion_utc_days FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY tenant ON promotion_utc_days
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE promotion_utc_months (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	month DATE NOT NULL,
+	currency VARCHAR(3) COLLATE "C" NOT NULL,
+	applications BIGINT NOT NULL,
+	total_discount NUMERIC(18, 3) NOT NULL,
+	first_applied_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	last_applied_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	CONSTRAINT pk_promotion_utc_months__key PRIMARY KEY (tenant_id, promotion_id, month, currency)
+);
+
+CREATE INDEX ix_promotion_utc_months__month ON promotion_utc_months (tenant_id, month);
+
+ALTER TABLE promotion_utc_months ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_utc_months FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_utc_months
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 

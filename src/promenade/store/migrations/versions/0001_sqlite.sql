@@ -427,6 +427,8 @@ CREATE TABLE coupon_type_counts (
 	redeemed BIGINT NOT NULL,
 	expired BIGINT NOT NULL,
 	cancelled BIGINT NOT NULL,
+	external BIGINT NOT NULL,
+	examined_at BIGINT NOT NULL,
 	counted_at BIGINT NOT NULL,
 	CONSTRAINT pk_coupon_type_counts__key PRIMARY KEY (tenant_id, coupon_type_id)
 );
@@ -885,6 +887,13 @@ CREATE TABLE promotion_hour_of_day (
 
 CREATE INDEX ix_promotion_hour_of_day__total_discount ON promotion_hour_of_day (tenant_id, total_discount);
 
+CREATE TABLE promotion_hours_due (
+	tenant_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	currency VARCHAR(3) NOT NULL,
+	CONSTRAINT pk_promotion_hours_due__key PRIMARY KEY (tenant_id, promotion_id, currency)
+);
+
 CREATE TABLE promotion_performance (
 	tenant_id VARCHAR(36) NOT NULL,
 	promotion_id VARCHAR(36) NOT NULL,
@@ -1010,6 +1019,20 @@ CREATE TABLE promotion_utc_days (
 );
 
 CREATE INDEX ix_promotion_utc_days__day ON promotion_utc_days (tenant_id, day);
+
+CREATE TABLE promotion_utc_months (
+	tenant_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	month DATE NOT NULL,
+	currency VARCHAR(3) NOT NULL,
+	applications BIGINT NOT NULL,
+	total_discount BIGINT NOT NULL,
+	first_applied_at BIGINT NOT NULL,
+	last_applied_at BIGINT NOT NULL,
+	CONSTRAINT pk_promotion_utc_months__key PRIMARY KEY (tenant_id, promotion_id, month, currency)
+);
+
+CREATE INDEX ix_promotion_utc_months__month ON promotion_utc_months (tenant_id, month);
 
 CREATE TABLE raw_payloads (
 	tenant_id VARCHAR(36) NOT NULL,
