@@ -62,7 +62,9 @@ def money_reports() -> Iterator[Definition]:
             count("redeemed", "REDEEMED; of a shared code, how often.", big=True),
             count("expired", "EXPIRED.", big=True),
             count("cancelled", "CANCELLED.", big=True),
-            moment("counted_at", "When they were counted."),
+            count("external", "Those from outside that nobody issued; they have left the pool.", big=True),
+            moment("examined_at", "When those were last counted."),
+            moment("counted_at", "When all were last counted."),
             key("coupon_type_counts", "coupon_type_id"),
         ),
     )
