@@ -15,7 +15,7 @@ from promenade import model
 from promenade.model.declare import EntityType, Field, Kind, Link, Service
 from promenade.model.edm import served_entities
 
-__all__ = ["BEGINNING", "ENTITIES", "identity", "in_order", "python_value", "seeded_row", "special", "value"]
+__all__ = ["BEGINNING", "ENTITIES", "identity", "in_order", "python_value", "seeded_row", "special", "subject", "value"]
 
 BEGINNING = datetime(2026, 1, 1, 12, tzinfo=UTC)
 ENTITIES = {entity.set_name: entity for entity in served_entities(Service.PUBLIC)}
@@ -125,7 +125,7 @@ def python_value(field: Field, given: Any) -> Any:
 
 
 def in_order() -> Iterator[EntityType]:
-    """Every stored entity of tenants that is served at all, what is referred to before what refers to it."""
+    """Every stored entity of tenants, what is referred to before what refers to it."""
     waiting = {
         entity.set_name: entity
         for entity in model.entities()
@@ -142,15 +142,34 @@ def in_order() -> Iterator[EntityType]:
             yield waiting.pop(entity.set_name)
 
 
+# What reports are about: named by their IDs in fields of their own.
+_SUBJECTS = {
+    "promotion_id": "Promotions",
+    "budget_id": "Budgets",
+    "stakeholder_id": "Stakeholders",
+    "coupon_type_id": "CouponTypes",
+    "pos_group_id": "PosGroups",
+}
+
+
+def subject(name: str) -> str | None:
+    """The entity set whose IDs a field or a column of this name of a report holds."""
+    return _SUBJECTS.get(name)
+
+
 def seeded_row(tenant: str, entity: EntityType, number: int) -> dict[str, Any]:
-    """The ``number``-th row of an entity, every field filled; links lead to rows of the same number."""
-    row: dict[str, Any] = {"ID": identity(tenant, entity.set_name, number)}
+    """The ``number``-th row of an entity, every field filled; links lead to rows of the same number.
+
+    So do the keys of reports, which have no ID of their own.
+    """
+    row: dict[str, Any] = {"ID": identity(tenant, entity.set_name, number)} if entity.key == ("id",) else {}
     for field in entity.fields:
         if field.name in {"id", "tenant_id"} or field.virtual or field.kind is Kind.BLOB:
             continue
         if field.name in {"created_at", "modified_at", "created_by", "modified_by"}:
             continue
-        row[field.wire] = value(entity, field, number)
+        about = subject(field.name) if field.kind is Kind.UUID else None
+        row[field.wire] = value(entity, field, number) if about is None else identity(tenant, about, number)
     for link in entity.links:
         row[link.property_wire] = _linked(tenant, entity, link, number)
     return row

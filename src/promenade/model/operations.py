@@ -6,6 +6,7 @@ from odata_server.annotations import Annotation
 from odata_server.edm import Action, ComplexType, Function, Operation, Parameter, Primitive, Property, ReturnType
 from promenade.model.admin_operations import admin_complex_types, admin_operations
 from promenade.model.declare import declared
+from promenade.model.reporting_operations import reporting_complex_types, reporting_operations
 from promenade.model.shape import ADMIN, PUBLIC, Service
 
 __all__ = ["BULK_IMPORT", "IMPORT_ACCEPTED", "complex_types_of", "operations_of"]
@@ -18,14 +19,14 @@ def operations_of(service: Service) -> tuple[Operation, ...]:
     """The operations of a service, in the order of the specification."""
     if service is ADMIN:
         return admin_operations()
-    return _of_public_api() if service is PUBLIC else ()
+    return _of_public_api() if service is PUBLIC else reporting_operations()
 
 
 def complex_types_of(service: Service) -> tuple[ComplexType, ...]:
     """The values that its operations return."""
     if service is ADMIN:
         return admin_complex_types()
-    return (_BULK_HEADER, _IMPORT_ACCEPTED) if service is PUBLIC else ()
+    return (_BULK_HEADER, _IMPORT_ACCEPTED) if service is PUBLIC else reporting_complex_types()
 
 
 def _of_public_api() -> tuple[Operation, ...]:

@@ -117,7 +117,7 @@ class ODataApi:
             await self._tell(scope, refusal, with_headers)
             return
         try:
-            await self._service(scope, receive, with_headers)
+            await self.serve(scope, receive, with_headers)
         except Exception:
             if has_begun:
                 raise
@@ -128,6 +128,10 @@ class ODataApi:
             await self._tell(scope, error, with_headers)
         if not has_begun:
             raise Disconnected
+
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request that is not refused beforehand."""
+        await self._service(scope, receive, send)
 
     def refusal(self, segment: str) -> ODataError | None:
         """Why nothing below the root that begins with ``segment`` is a resource of this service, if so."""

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
+from urllib.parse import unquote
+
+from starlette.types import Receive, Scope, Send
 
 from odata_server.errors import ODataError, not_found
 from odata_server.hooks import Access
 from odata_server.http import Request, Response
+from odata_server.negotiation import version_of
 from odata_server.responses import error_response
-from odata_server.source import Unit
+from odata_server.source import OperationCall, Result, Unit
+from odata_server.transport import Disconnected, request_of, send_response
+from promenade.errors import PromenadeError
 from promenade.model.declare import Service
 from promenade.model.edm import edm_for
+from promenade.model.reporting_operations import EXPORT_CSV
 from promenade.web.admin_roles import ROLES
 from promenade.web.auth import Authentication, Caller
-from promenade.web.odata import AuthoredSource
+from promenade.web.odata import AuthoredSource, AuthoredUnit, Operations
 from promenade.web.odata_api import BrowserHooks, ODataApi, refuse_what_is_not_written
+from promenade.web.problems import odata_error
+from promenade.web.reporting_export import CsvExports
 from promenade.workflows.context import Context
 
 __all__ = ["ROOT", "ReportingApi"]
@@ -31,11 +40,40 @@ class ReportingApi(ODataApi):
     """Reporting as an ASGI application for everything at and below `ROOT`."""
 
     def __init__(self, context: Context, authenticator: Authentication) -> None:
-        source = _ReportingSource(context, Service.REPORTING, {})
-        super().__init__(edm_for(Service.REPORTING), source, _ReportingHooks(context, authenticator), root=ROOT)
+        hooks = _ReportingHooks(context, authenticator)
+        source = _ReportingSource(context, Service.REPORTING, _OPERATIONS)
+        super().__init__(edm_for(Service.REPORTING), source, hooks, root=ROOT)
+        self._hooks = hooks
+        self._exports = CsvExports(context, hooks, root=ROOT)
+
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Exports are sent while they are being read; everything else is answered as OData has it."""
+        request = request_of(scope, ROOT)
+        if request is None or request.method != "POST" or not _is_export(request):
+            await super().serve(scope, receive, send)
+            return
+        try:
+            await self._exports.answer(scope, receive, send, request)
+        except Disconnected:
+            return
+        except (ODataError, PromenadeError) as error:
+            known = error if isinstance(error, ODataError) else odata_error(error)
+            version = version_of(request, self._hooks.default_version, strict=False)
+            await send_response(send, request, self._hooks.render_error(request, known, version))
 
     def refusal(self, segment: str) -> ODataError | None:
         return not_found() if segment in _NOT_ODATA else None
+
+
+def _is_export(request: Request) -> bool:
+    return unquote(request.path).strip("/").removesuffix("()") == EXPORT_CSV
+
+
+async def _export_csv(unit: AuthoredUnit, call: OperationCall) -> Result:
+    raise ODataError(501, "NOT_IMPLEMENTED", "An export is a request of its own, not a part of a $batch.")
+
+
+_OPERATIONS: Operations = {EXPORT_CSV: _export_csv}
 
 
 class _ReportingSource(AuthoredSource):

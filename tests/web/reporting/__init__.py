@@ -1,0 +1,1 @@
+"""Reporting over HTTP."""

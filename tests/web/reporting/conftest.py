@@ -1,0 +1,78 @@
+"""Reporting served for two tenants with made-up reports, and a user of every role."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from promenade.store.session import open_database
+from promenade.workflows.clients import create_client
+from promenade.workflows.tenants import create_tenant
+from tests.kit.api_client import SECRET, ApiClient
+from tests.kit.databases import DIALECTS, Databases
+from tests.kit.service import Service
+from tests.web.conftest import run
+from tests.web.reporting.made_up import seed
+
+MADE = datetime(2026, 1, 1, tzinfo=UTC)
+OWN, OTHER = "acme", "globex"
+ROLES = {"admin": "svc.Admin", "promoter": "svc.PromotionManager", "treasurer": "svc.BudgetManager"}
+SCOPES = {
+    **{name: (OWN, (scope,)) for name, scope in ROLES.items()},
+    "integrator": (OWN, ("PublicApi.Read", "PublicApi.Write")),
+    "till": (OWN, ("svc.POSReader",)),
+    "store": (OWN, ("svc.Sync",)),
+    "stranger": (OTHER, ("svc.PromotionManager",)),
+}
+ODATA = {"OData-Version": "4.0"}
+
+
+@dataclass(kw_only=True)
+class Reporting(ApiClient):
+    """The served reports."""
+
+    root = "/reporting"
+    usual = "promoter"
+    service: Service
+    database_url: str
+
+
+async def furnish(database_url: str) -> None:
+    """The tenants, their clients and their rows."""
+    database = await open_database(database_url)
+    try:
+        for tenant in (OWN, OTHER):
+            await create_tenant(database, tenant, settings={}, at=MADE, user="tests")
+            await database.write(lambda session, tenant=tenant: seed(session, tenant), tenant=tenant)
+        for name, (tenant, scopes) in SCOPES.items():
+            await create_client(database, client_id=name, secret=SECRET, tenant_id=tenant, scopes=scopes, at=MADE)
+    finally:
+        await database.close()
+
+
+@pytest.fixture(scope="package", params=DIALECTS)
+def reporting(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> Iterator[Reporting]:
+    """Reporting, served once per database for all tests of this package; nothing is counted meanwhile."""
+    database_url = databases.create(request.param)
+    run(furnish(database_url))
+    command = (sys.executable, "-m", "tests.kit.without_worker")
+    log = logs / f"reporting-{request.param}.log"
+    service = Service(log, "--database-url", database_url, command=command).start()
+    with httpx2.Client(base_url=service.url, timeout=30) as http:
+        yield Reporting(service=service, database_url=database_url, http=http)
+    service.kill()
+    databases.drop(database_url)
+
+
+def fault(answer: httpx2.Response) -> tuple[int, str, str | None]:
+    """Status, code and target of a refusal, which is told as OData has it."""
+    assert answer.headers["content-type"].startswith("application/json"), answer.text
+    error = answer.json()["error"]
+    assert error["@Common.numericSeverity"] == 4
+    return answer.status_code, error["code"], error.get("target")
