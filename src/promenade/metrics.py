@@ -63,6 +63,12 @@ imports_duration = _histogram(
 )
 webhook_deliveries = _counter("svc_webhook_deliveries_total", "Webhook attempts.", "tenant", "status")
 webhook_dead_letters = _counter("svc_webhook_dead_letters_total", "Webhook messages given up.", "tenant")
+report_delay = Histogram(
+    "svc_report_delay_seconds",
+    "Time from when a sale was confirmed, or arrived, until reports counted it.",
+    registry=REGISTRY,
+    buckets=_AGE_SECONDS,
+)
 drfout_skipped = _counter("svc_drfout_skipped_total", "Master-data items skipped.", "tenant", "reason")
 drfout_inbound = _counter(
     "svc_drfout_inbound_total", "Master-data messages received.", "tenant", "interface", "protocol", "outcome"

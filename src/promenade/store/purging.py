@@ -27,6 +27,7 @@ from sqlalchemy import (
     literal_column,
     or_,
     select,
+    true,
     tuple_,
     update,
 )
@@ -244,8 +245,11 @@ def _same_transaction(other: Any) -> ColumnElement[bool]:
 
 
 async def purge_jobs(session: Session, *, status: str, before: datetime, limit: int) -> int:
-    """Delete up to ``limit`` side effect jobs that ended so and were last due before a moment; how many."""
-    ended = _JOBS.c.status == status, _JOBS.c.due_at < before
+    """Delete up to ``limit`` side effect jobs that ended so and were last due before a moment; how many.
+
+    Those of sales that reports do not count yet stay: they are what tells so.
+    """
+    ended = _JOBS.c.status == status, _JOBS.c.due_at < before, _JOBS.c.reported == true()
     picked = select(_JOBS.c.tenant_id, _JOBS.c.id).where(*ended).order_by(_JOBS.c.due_at).limit(limit)
     if session.dialect == "postgresql":  # who puts one back has it
         picked = picked.with_for_update(skip_locked=True)

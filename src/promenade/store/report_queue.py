@@ -11,21 +11,24 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Row, Select, and_, false, func, or_, select, true, update
+from sqlalchemy import Row, Select, and_, case, delete, false, func, or_, select, true, update
 
 from odata_server.sql.connection import Kept
 from promenade.store.recurring import among, parameter
 from promenade.store.schema import table
 from promenade.store.unit import Session
 from promenade.store.upsert import upsert
+from promenade.store.webhook_queue import among as one_of
 
 __all__ = [
     "SaleParts",
     "State",
+    "Unreported",
     "hold_state",
     "mark_reported",
     "note_refreshed",
     "note_run",
+    "purge_runs",
     "read_parts",
     "read_state",
     "tenants_waiting",
@@ -62,6 +65,15 @@ class SaleParts:
     logs: Sequence[Row[Any]]
     items: Mapping[str, Sequence[Row[Any]]]
     applied: Mapping[str, Sequence[Row[Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Unreported:
+    """A sale that reports do not count yet: its job, since when it is there, its log (None: it has none)."""
+
+    job_id: str
+    enqueued_at: datetime
+    log_id: str | None
 
 
 # --- How far reports are ---------------------------------------------------------------------------------------------
@@ -137,14 +149,14 @@ def _unreported() -> Any:
     return _JOBS.c.reported == false()
 
 
-async def unreported(session: Session, limit: int, leave: Sequence[str] = ()) -> list[tuple[str, str | None]]:
-    """Up to ``limit`` jobs of sales that are not counted, the oldest first, each with its log; without ``leave``."""
+async def unreported(session: Session, limit: int, leave: Sequence[str] = ()) -> list[Unreported]:
+    """Up to ``limit`` sales that are not counted, the oldest first, without those of the jobs ``leave``."""
     few: Select[Any] = select(_JOBS.c.id, _JOBS.c.enqueued_at, _JOBS.c.origin, _JOBS.c.transaction_id)
     few = few.where(_unreported()).order_by(_JOBS.c.enqueued_at).limit(limit)
     if leave:
         few = few.where(_JOBS.c.id.not_in(leave))
     picked = few.cte("few")
-    whole = select(picked.c.id, _CONFIRMATIONS.c.log_id).select_from(
+    whole = select(picked.c.id, picked.c.enqueued_at, _CONFIRMATIONS.c.log_id).select_from(
         picked.outerjoin(
             _CONFIRMATIONS,
             and_(
@@ -154,7 +166,7 @@ async def unreported(session: Session, limit: int, leave: Sequence[str] = ()) ->
         )
     )
     rows = await session.execute(whole.order_by(picked.c.enqueued_at, picked.c.id))
-    return [(row.id, row.log_id) for row in rows]
+    return [Unreported(*tuple(row)) for row in rows]
 
 
 async def mark_reported(session: Session, jobs: Sequence[str]) -> set[str]:
@@ -216,7 +228,7 @@ def _select_applied(condition: Any) -> Select[Any]:
 
 
 async def note_run(session: Session, row: Mapping[str, Any]) -> None:
-    """Write what a run came to; one of the ID that is there has gone on: its rows are added, the rest is replaced."""
+    """Write what a run came to; one of the ID that is there has gone on. What has FAILED once stays so."""
     await session.rowcount(_noting(session.dialect), {f"given_{name}": value for name, value in row.items()})
 
 
@@ -230,7 +242,16 @@ def _noting(dialect: str) -> Kept:
             set_={
                 "rows": _RUNS.c.rows + first.excluded.rows,
                 "completed_at": first.excluded.completed_at,
-                "status": first.excluded.status,
+                "status": case((_RUNS.c.status == "FAILED", "FAILED"), else_=first.excluded.status),
             },
         )
     )
+
+
+async def purge_runs(session: Session, before: datetime, limit: int) -> int:
+    """Delete up to ``limit`` runs that began before a moment, of all tenants; needs a system session."""
+    old = select(_RUNS.c.tenant_id, _RUNS.c.id).where(_RUNS.c.started_at < before).limit(limit)
+    keys = [tuple(row) for row in await session.execute(old)]
+    if not keys:
+        return 0
+    return await session.rowcount(delete(_RUNS).where(one_of(_RUNS.c.tenant_id, _RUNS.c.id, keys)))

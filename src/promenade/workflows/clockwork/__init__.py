@@ -13,11 +13,12 @@ from promenade.workflows.clockwork import (
     pilots,
     promotions,
     purges,
+    reports,
     shares,
 )
 from promenade.workflows.clockwork.jobs import ClockJob, Ran, clock_jobs
 
 __all__ = ["ClockJob", "Ran", "clock_jobs"]
 
-_JOBS = (advice, budgets, campaigns, coupons, deployments, drafts, imports, pilots, promotions, purges, shares)
+_JOBS = (advice, budgets, campaigns, coupons, deployments, drafts, imports, pilots, promotions, purges, reports, shares)
 """The modules that register jobs."""

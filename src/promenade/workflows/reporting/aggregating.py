@@ -9,23 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from time import perf_counter
 from typing import Any
 
 import structlog
 
+from promenade import metrics
 from promenade.errors import Unavailable
 from promenade.store import report_queue as store
 from promenade.store.clockwork import LeaseLost
-from promenade.store.report_queue import State
+from promenade.store.report_queue import State, Unreported
 from promenade.store.unit import Session
 from promenade.workflows.context import Context
 from promenade.workflows.reporting.folds import folds, refreshers
 from promenade.workflows.reporting.reading import sales_of
 from promenade.workflows.reporting.sales import LoggedSale
 
-__all__ = ["Portion", "Run", "aggregate", "aggregate_all", "count_portion", "refresh", "refresh_is_due"]
+__all__ = ["Portion", "Run", "add_sales", "aggregate", "aggregate_all", "count_portion", "note_failure", "refresh"]
 
 PORTION = 100
 
@@ -34,10 +35,14 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class Run:
-    """One run over a tenant's sales: IDs of what AggregatorRuns show of it, made when each is first needed."""
+    """One run over a tenant's sales: IDs of what AggregatorRuns show of it, made when each is first needed.
+
+    ``at`` is the fold that is at work, or was when something went wrong.
+    """
 
     new_id: Callable[[], str]
     ids: dict[str, str] = field(default_factory=dict)
+    at: str | None = None
 
     def id_of(self, name: str) -> str:
         """The ID of the run of the part ``name``."""
@@ -48,9 +53,12 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """``jobs`` that were found, how many sales of them were ``counted``, and how long writing them took."""
+    """How many sales were ``found``, how many of them ``counted``, and how many seconds writing them took.
 
-    jobs: tuple[str, ...]
+    Fewer are counted than were found where somebody else was quicker, or while the tenant is counted anew.
+    """
+
+    found: int
     counted: int
     seconds: float
 
@@ -63,7 +71,7 @@ async def aggregate(context: Context, tenant_id: str, *, limit: int = PORTION) -
 async def aggregate_all(context: Context, tenant_id: str) -> int:
     """Count all sales that are not counted yet, then compute what is derived; how many sales were counted."""
     run, counted = Run(context.new_id), 0
-    while (portion := await count_portion(context, tenant_id, run, PORTION)).jobs:
+    while (portion := await count_portion(context, tenant_id, run, PORTION)).counted:
         counted += portion.counted
     await refresh(context, tenant_id)
     return counted
@@ -72,36 +80,53 @@ async def aggregate_all(context: Context, tenant_id: str) -> int:
 async def count_portion(context: Context, tenant_id: str, run: Run, limit: int, leave: Sequence[str] = ()) -> Portion:
     """Count one portion, without the jobs ``leave``. What a fold raises is raised: nothing of the portion counts."""
 
-    async def look(session: Session) -> tuple[list[tuple[str, str | None]], dict[str, LoggedSale]]:
+    async def look(session: Session) -> tuple[list[Unreported], dict[str, LoggedSale]]:
         found = await store.unreported(session, limit, leave)
-        return found, sales_of(await store.read_parts(session, [log_id for _, log_id in found if log_id is not None]))
+        return found, sales_of(await store.read_parts(session, [one.log_id for one in found if one.log_id is not None]))
 
     found, sales = await context.database.read(look, tenant=tenant_id)
     if not found:
-        return Portion((), 0, 0.0)
+        return Portion(0, 0, 0.0)
     seconds = 0.0
 
-    async def work(session: Session) -> int:
+    async def work(session: Session) -> list[Unreported]:
         nonlocal seconds
         began = perf_counter()
-        await store.hold_state(session)
-        new = await store.mark_reported(session, [job_id for job_id, _ in found])
-        counted = [sales[log_id] for job_id, log_id in found if job_id in new and log_id in sales]
-        await _add(context, session, run, counted)
+        state = await store.hold_state(session)
+        if state.rebuild is not None:  # it would be emptied, or counted twice
+            return []
+        new = await store.mark_reported(session, [one.job_id for one in found])
+        marked = [one for one in found if one.job_id in new]
+        await add_sales(context, session, run, [sales[one.log_id] for one in marked if one.log_id in sales])
         seconds = perf_counter() - began
-        return len(counted)
+        return marked
 
-    counted = await context.database.write(work, tenant=tenant_id, durable=False)
-    return Portion(tuple([job_id for job_id, _ in found]), counted, seconds)
+    marked = await context.database.write(work, tenant=tenant_id, durable=False)
+    at = context.clock()
+    for one in marked:
+        metrics.report_delay.observe(max(0.0, (at - one.enqueued_at).total_seconds()))
+    return Portion(len(found), len(marked), seconds)
 
 
-async def _add(context: Context, session: Session, run: Run, sales: Sequence[LoggedSale]) -> None:
+async def add_sales(context: Context, session: Session, run: Run, sales: Sequence[LoggedSale]) -> None:
+    """Let every fold add ``sales``, in a unit of work that sees to it that each is added once."""
     if not sales:
         return
     for one in folds().values():
-        at = context.clock()
-        rows = await one.add(session, sales, at)
-        await store.note_run(session, _came_to(run.id_of(one.name), one.name, at, context.clock(), rows))
+        run.at = one.name
+        began_at = context.clock()
+        rows = await one.add(session, sales, began_at)
+        await store.note_run(session, _came_to(run.id_of(one.name), one.name, began_at, context.clock(), rows))
+    run.at = None
+
+
+async def note_failure(context: Context, tenant_id: str, run: Run) -> None:
+    """Show in AggregatorRuns that the fold which was at work has failed; nothing if none was."""
+    if run.at is None:
+        return
+    at = context.clock()
+    row = _came_to(run.id_of(run.at), run.at, at, at, 0, "FAILED")
+    await context.database.write(lambda session: store.note_run(session, row), tenant=tenant_id, durable=False)
 
 
 def _came_to(
@@ -120,21 +145,23 @@ def _came_to(
 # --- What is computed from aggregates ---------------------------------------------------------------------------------
 
 
-def refresh_is_due(state: State, at: datetime) -> bool:
-    """Whether sales were counted since, or another UTC day has begun."""
+def _refresh_is_due(state: State, at: datetime, every: timedelta) -> bool:
+    """Whether sales were counted since, or another UTC day has begun; not within ``every`` of the last time."""
+    if state.rebuild is not None:
+        return False
     if state.refreshed_at is None or state.refreshed_at.date() != at.date():
         return True
-    return state.portions != state.refreshed_portions
+    return state.portions != state.refreshed_portions and abs(at - state.refreshed_at) >= every
 
 
-async def refresh(context: Context, tenant_id: str) -> str | None:
+async def refresh(context: Context, tenant_id: str, *, every: timedelta = timedelta()) -> str | None:
     """Compute anew what is derived from aggregates, if that is due; the answer is what went wrong, if anything did.
 
     A part that fails is shown as FAILED in AggregatorRuns and tried again after the next sale; the others do not wait.
     """
     at = context.clock()
     state = await context.database.read(store.read_state, tenant=tenant_id)
-    if not refresh_is_due(state, at):
+    if not _refresh_is_due(state, at, every):
         return None
     troubles: list[str] = []
     for one in refreshers().values():

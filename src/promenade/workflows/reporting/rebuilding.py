@@ -1,0 +1,78 @@
+"""All that reports count is counted anew from the logs, a portion at a time; see `store.report_rebuild`."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from promenade.store import report_rebuild as store
+from promenade.store.report_queue import State, hold_state, read_parts, read_state
+from promenade.store.report_rebuild import Walked
+from promenade.store.unit import Session
+from promenade.workflows.context import Context
+from promenade.workflows.reporting.aggregating import Portion, Run, add_sales
+from promenade.workflows.reporting.folds import folds
+from promenade.workflows.reporting.reading import sales_of
+from promenade.workflows.reporting.sales import LoggedSale
+
+__all__ = ["begin_rebuild", "rebuild_portion"]
+
+EMPTIED_FOR_EACH = 10  # rows that are deleted where one sale would be counted
+
+
+async def begin_rebuild(context: Context, tenant_id: str) -> None:
+    """Let the worker count anew all that the tenant's reports tell of sales. Reports are short of it meanwhile."""
+    await context.database.write(store.begin, tenant=tenant_id)
+
+
+async def rebuild_portion(context: Context, tenant_id: str, run: Run, limit: int) -> Portion | None:
+    """Do a portion of a count anew that is under way; None: there is none."""
+    state = await context.database.read(read_state, tenant=tenant_id)
+    if state.rebuild == store.EMPTYING:
+        return await _empty(context, tenant_id, limit * EMPTIED_FOR_EACH)
+    if state.rebuild == store.COUNTING:
+        return await _count(context, tenant_id, run, state, limit)
+    return None
+
+
+async def _empty(context: Context, tenant_id: str, limit: int) -> Portion:
+    seconds = 0.0
+
+    async def work(session: Session) -> int:
+        nonlocal seconds
+        began = perf_counter()
+        if (await hold_state(session)).rebuild != store.EMPTYING:
+            return 0
+        gone = await store.empty(session, [name for one in folds().values() for name in one.tables], limit)
+        if not gone:
+            await store.go_on(session)
+        seconds = perf_counter() - began
+        return gone
+
+    gone = await context.database.write(work, tenant=tenant_id, durable=False)
+    return Portion(limit, gone // EMPTIED_FOR_EACH, seconds)
+
+
+async def _count(context: Context, tenant_id: str, run: Run, seen: State, limit: int) -> Portion:
+    async def look(session: Session) -> tuple[list[Walked], dict[str, LoggedSale]]:
+        found = await store.walk(session, seen, limit)
+        return found, sales_of(await read_parts(session, [one.log_id for one in found if one.is_due]))
+
+    found, sales = await context.database.read(look, tenant=tenant_id)
+    seconds = 0.0
+
+    async def work(session: Session) -> int:
+        nonlocal seconds
+        began = perf_counter()
+        state = await hold_state(session)
+        if (state.rebuild, state.cursor_id) != (seen.rebuild, seen.cursor_id):
+            return 0  # somebody else was quicker
+        if not found:
+            await store.end(session)
+            return 0
+        await add_sales(context, session, run, [sales[one.log_id] for one in found if one.log_id in sales])
+        await store.go_on(session, found[-1])
+        seconds = perf_counter() - began
+        return len(found)
+
+    counted = await context.database.write(work, tenant=tenant_id, durable=False)
+    return Portion(max(len(found), 1), counted, seconds)
