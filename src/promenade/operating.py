@@ -92,5 +92,27 @@ def side_effects_requeue(
     click.echo(f"{count} will run again." if count else "None has failed.")
 
 
-operator_commands: tuple[click.Command, ...] = (clockwork, side_effects)
+@click.group()
+def reports() -> None:
+    """What reports count of the sales."""
+
+
+@reports.command("rebuild")
+@option("--tenant", "tenant_id", required=True, help="Whose reports.")
+@database_options
+def reports_rebuild(tenant_id: str, **options: Any) -> None:
+    """Have the worker count anew, from the logs, all that reports tell of sales. They are short of it meanwhile."""
+
+    async def work(database: Database) -> None:
+        from promenade.workflows.reporting.rebuilding import begin_rebuild
+        from promenade.workflows.tenants import require_tenant
+
+        await require_tenant(database, tenant_id)
+        await begin_rebuild(database, tenant_id)
+
+    with_database(Settings(**options), work)
+    click.echo(f"The reports of {tenant_id} will be counted anew.")
+
+
+operator_commands: tuple[click.Command, ...] = (clockwork, side_effects, reports)
 """What the command line offers of this module."""

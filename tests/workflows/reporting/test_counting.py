@@ -105,7 +105,7 @@ async def test_counting_anew_comes_to_the_same_and_sales_that_come_meanwhile_cou
 ) -> None:
     await sell(shop, *(f"T{number}" for number in range(20)))
     await count(shop)
-    await begin_rebuild(shop.context, shop.tenant)
+    await begin_rebuild(shop.context.database, shop.tenant)
     await sell(shop, "meanwhile")
     await asyncio.gather(count(shop), count(shop), sell(shop, "later"))
     await count(shop)
@@ -118,7 +118,7 @@ async def test_counting_anew_does_not_need_jobs_that_were_forgotten(shop: Shop, 
     await count(shop)
     forget = delete(table("side_effect_jobs"))
     await shop.context.database.write(lambda session: session.rowcount(forget), tenant=shop.tenant)
-    await begin_rebuild(shop.context, shop.tenant)
+    await begin_rebuild(shop.context.database, shop.tenant)
     await count(shop)
     assert await witness.counted(shop) == {"T1": 1, "T2": 1}
 

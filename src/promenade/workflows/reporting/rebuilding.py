@@ -7,7 +7,7 @@ from time import perf_counter
 from promenade.store import report_rebuild as store
 from promenade.store.report_queue import State, hold_state, read_parts, read_state
 from promenade.store.report_rebuild import Walked
-from promenade.store.unit import Session
+from promenade.store.unit import Database, Session
 from promenade.workflows.context import Context
 from promenade.workflows.reporting.aggregating import Portion, Run, add_sales
 from promenade.workflows.reporting.folds import folds
@@ -19,9 +19,9 @@ __all__ = ["begin_rebuild", "rebuild_portion"]
 EMPTIED_FOR_EACH = 10  # rows that are deleted where one sale would be counted
 
 
-async def begin_rebuild(context: Context, tenant_id: str) -> None:
+async def begin_rebuild(database: Database, tenant_id: str) -> None:
     """Let the worker count anew all that the tenant's reports tell of sales. Reports are short of it meanwhile."""
-    await context.database.write(store.begin, tenant=tenant_id)
+    await database.write(store.begin, tenant=tenant_id)
 
 
 async def rebuild_portion(context: Context, tenant_id: str, run: Run, limit: int) -> Portion | None:
