@@ -13,14 +13,16 @@ from typing import Any
 from urllib.parse import quote
 
 from odata_server.edm import Edm, EntityType, Function, NavigationProperty, Parameter, Primitive
+from promenade import model
 from promenade.model.declare import Service
 from promenade.model.edm import edm_for
-from tests.contract.made_up import identity
+from promenade.model.reporting_operations import REPORT_TYPES
+from tests.contract.made_up import identity, seeded_row, subject
 from tests.reliability.tenants.canaries import MINE, TILL_TRANSACTION, canary_id
 
 __all__ = ["Question", "everything_else", "of_service"]
 
-ROOTS = {Service.PUBLIC: "/api/v1", Service.ADMIN: "/admin"}
+ROOTS = {Service.PUBLIC: "/api/v1", Service.ADMIN: "/admin", Service.REPORTING: "/reporting"}
 TEXT = "ZQXJKV-1"
 LITERALS = {
     Primitive.STRING: f"'{TEXT}'",
@@ -72,6 +74,17 @@ def of_service(service: Service) -> Iterator[Question]:
         batch += [f"{name}?$count=true", *(f"{name}({key})" for key in _keys(service, name, entity))]
     yield Question("POST", f"{root}/$batch", {"requests": [{"id": u, "method": "get", "url": u} for u in batch[:40]]})
     yield from (Question("GET", f"{root}/{path}") for path in ("", "$metadata", "Promotions/$count"))
+    if service is Service.REPORTING:
+        yield from _exports(root)
+
+
+def _exports(root: str) -> Iterator[Question]:
+    """Every report of all time: of everything, of something of the other tenant, and of what has a twin."""
+    always = {"dateFrom": "1980-01-01T00:00:00Z", "dateTo": "2100-01-01T00:00:00Z"}
+    for report_type in REPORT_TYPES:
+        for name, about in (("promotionId", "Promotions"), ("stakeholderId", "Stakeholders")):
+            for narrowed in ({}, {name: canary_id(about, 1)}, {name: identity(MINE, about, 1)}):
+                yield Question("POST", f"{root}/exportCsv", {"reportType": report_type, **always, **narrowed})
 
 
 def _of_set(edm: Edm, service: Service, name: str, entity: EntityType) -> Iterator[Question]:
@@ -139,8 +152,14 @@ def _through(navigation: NavigationProperty) -> str:
 
 def _literal(entity: EntityType, name: str, kind: Any) -> str:
     if kind is Primitive.GUID:
-        return canary_id(entity.name if name == "ID" else name, 1)
+        return canary_id(entity.name if name == "ID" else _subject(entity, name) or name, 1)
     return LITERALS[kind]
+
+
+def _subject(entity: EntityType, name: str) -> str | None:
+    """Whose ID a property of a report holds."""
+    fields = model.entity(entity.name).fields
+    return next((subject(field.name) for field in fields if field.wire == name), None)
 
 
 def _given(parameter: Parameter) -> Any:
@@ -162,12 +181,25 @@ def _has_rows(entity: EntityType) -> bool:
 
 def _keys(service: Service, name: str, entity: EntityType) -> list[str]:
     """Of a row of the other tenant, and of one of the asking tenant that has a twin."""
+    if service is Service.REPORTING and not _has_rows(entity) and name not in model.code_lists():
+        return [_report_key(entity, twin=twin) for twin in (False, True)]
     if not _has_rows(entity):
         return [f"'{TEXT}'"] if len(entity.key) == 1 else []
     identities = [canary_id(name, 1), identity(MINE, name, 1)]
     if service is Service.PUBLIC or len(entity.key) == 1:
         return identities
     return [f"ID={one},IsActiveEntity={active}" for one in identities for active in ("true", "false")]
+
+
+def _report_key(entity: EntityType, *, twin: bool) -> str:
+    """Of the other tenant's, or of what both have."""
+    own = seeded_row(MINE, model.entity(entity.name), 1) if twin else {}
+    parts = []
+    for name in entity.key:
+        kind = entity.property_by_name[name].type
+        given = _literal(entity, name, kind) if name not in own else own[name]
+        parts.append(f"{name}='{given}'" if name in own and kind is Primitive.STRING else f"{name}={given}")
+    return ",".join(parts)
 
 
 # ---- tills, jobs, stores --------------------------------------------------------------------------------------------

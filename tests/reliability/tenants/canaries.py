@@ -19,7 +19,7 @@ from promenade import model
 from promenade.model.declare import EntityType, Field, Kind, Link
 from promenade.store.schema import draft_table, metadata, table
 from promenade.store.types import ExactDecimal, Json, Timestamp
-from tests.contract.made_up import identity, in_order, python_value, seeded_row
+from tests.contract.made_up import identity, in_order, python_value, seeded_row, subject
 
 __all__ = ["MINE", "NUMBERS", "THEIRS", "TILL_TRANSACTION", "canaries_in", "canary_id", "canary_rows", "unknown"]
 
@@ -135,11 +135,13 @@ def _id(entity: EntityType, number: int, twin: bool) -> str:
 def _row(entity: EntityType, number: int, *, twin: bool) -> dict[str, Any]:
     """One row. The first of each kind has valid codes, so that it takes part in what looks at statuses."""
     valid = seeded_row(MINE, entity, number)
-    row: dict[str, Any] = {"tenant_id": THEIRS, "id": _id(entity, number, twin)}
+    row: dict[str, Any] = {"tenant_id": THEIRS}
+    if entity.key == ("id",):
+        row["id"] = _id(entity, number, twin)
     for field in entity.fields:
         if field.virtual or field.name in {"id", "tenant_id"}:
             continue
-        is_key = twin and field.name in entity.natural_key
+        is_key = twin and field.name in {*entity.natural_key, *entity.key}
         is_code = number == NUMBERS[0] and (field.code_list or field.choices)
         if (is_key or is_code) and field.wire in valid:
             row[field.name] = python_value(field, valid[field.wire])
@@ -184,7 +186,7 @@ def _canary(column: sa.Column[Any], field: Field | None, number: int) -> Any:
         most = INTEGER if field is None or field.maximum is None else int(field.maximum)
         return INTEGER if most >= INTEGER else min(SMALL_INTEGER, most)
     if field is not None and field.kind is Kind.UUID:
-        return canary_id(f"{column.table.name}.{column.name}", number)
+        return canary_id(subject(column.name) or f"{column.table.name}.{column.name}", number)
     return _text(getattr(kind, "length", None), number)
 
 
@@ -213,8 +215,7 @@ def _system_row(one: sa.Table, number: int) -> dict[str, Any]:
     for column in one.columns:
         if column.name == "tenant_id":
             continue
-        is_id = isinstance(column.type, sa.String) and column.type.length == 36
-        row[column.name] = canary_id(f"{one.name}.{column.name}", number) if is_id else _canary(column, None, number)
+        row[column.name] = _system_id(column, number) if _is_id(column) else _canary(column, None, number)
         if (one.name, column.name) in _CHECKED:
             row[column.name] = _CHECKED[one.name, column.name]
         elif number == NUMBERS[0] and column.name in _OF_A_SALE:
@@ -224,3 +225,15 @@ def _system_row(one: sa.Table, number: int) -> dict[str, Any]:
         elif isinstance(column.type, sa.Integer) and column.primary_key:
             row[column.name] = INTEGER - 1
     return row
+
+
+def _is_id(column: sa.Column[Any]) -> bool:
+    return isinstance(column.type, sa.String) and column.type.length == 36
+
+
+def _system_id(column: sa.Column[Any], number: int) -> str:
+    """What reports count is about something of the other tenant first, and then about its twin."""
+    about = subject(column.name)
+    if about is not None and number != NUMBERS[0]:
+        return identity(MINE, about, number)
+    return canary_id(about or f"{column.table.name}.{column.name}", number)

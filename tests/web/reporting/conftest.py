@@ -6,12 +6,14 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import httpx2
 import pytest
 
 from promenade.store.session import open_database
+from promenade.store.unit import Session
 from promenade.workflows.clients import create_client
 from promenade.workflows.tenants import create_tenant
 from tests.kit.api_client import SECRET, ApiClient
@@ -49,11 +51,15 @@ async def furnish(database_url: str) -> None:
     try:
         for tenant in (OWN, OTHER):
             await create_tenant(database, tenant, settings={}, at=MADE, user="tests")
-            await database.write(lambda session, tenant=tenant: seed(session, tenant), tenant=tenant)
+            await database.write(partial(_seeded, tenant), tenant=tenant)
         for name, (tenant, scopes) in SCOPES.items():
             await create_client(database, client_id=name, secret=SECRET, tenant_id=tenant, scopes=scopes, at=MADE)
     finally:
         await database.close()
+
+
+async def _seeded(tenant: str, session: Session) -> None:
+    await seed(session, tenant)
 
 
 @pytest.fixture(scope="package", params=DIALECTS)

@@ -65,14 +65,14 @@ def literal(one: Property, given: Any) -> str:
 def key_of(name: str, row: dict[str, Any] | None = None) -> str:
     """The key of a row in parentheses; of none: one that nothing has."""
     type_ = EDM.entity_types[EDM.entity_sets[name].entity_type]
-    made_up = {
+    made_up: dict[Any, Any] = {
         Primitive.GUID: NOBODY, Primitive.DATE: "1999-01-01", Primitive.STRING: "XXX", Primitive.INT32: 77,
         Primitive.INT64: 77, Primitive.DECIMAL: 77,
     }  # fmt: skip
     parts = []
     for key in type_.key:
         one = type_.property_by_name[key]
-        parts.append(f"{key}={literal(one, made_up[one.type] if row is None else row[key])}")  # type: ignore[index]
+        parts.append(f"{key}={literal(one, made_up[one.type] if row is None else row[key])}")
     return f"({','.join(parts)})"
 
 
@@ -203,7 +203,7 @@ def test_nothing_is_written(reporting: Reporting) -> None:
     for name in EDM.entity_sets:
         key = "('NOTHING')" if name in model.code_lists() else key_of(name)
         for method, path in (("POST", name), ("PATCH", name + key), ("PUT", name + key), ("DELETE", name + key)):
-            body = None if method == "DELETE" else {}
+            body: Any = None if method == "DELETE" else {}
             answer = reporting.call(method, path, body, client="admin")
             assert (fault(answer)[:2], answer.headers["allow"]) == ((405, "READ_ONLY"), "GET"), (method, name)
             answer = reporting.call(method, path, body, client="admin", **ODATA)
