@@ -21,7 +21,7 @@ import asyncpg
 
 from promenade.store.row_security import tell
 
-__all__ = ["HotConnections"]
+__all__ = ["IDLE_SECONDS_MAX", "HotConnections"]
 
 IDLE_SECONDS_MAX = 300.0  # firewalls forget connections that nobody uses
 

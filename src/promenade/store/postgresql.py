@@ -7,8 +7,10 @@ whose connection breaks before its COMMIT was sent has certainly not happened: i
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+import math
+from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from time import monotonic
 from typing import Any, TypeVar, cast
 
 import asyncpg
@@ -22,7 +24,7 @@ from sqlalchemy.util import LRUCache
 from odata_server.sql.connection import Kept
 from promenade.errors import Unavailable
 from promenade.store.hot import HOT, Undone
-from promenade.store.hot_connections import HotConnections
+from promenade.store.hot_connections import IDLE_SECONDS_MAX, HotConnections
 from promenade.store.kept import Form, form_of
 from promenade.store.plain_insert import PlainInserts
 from promenade.store.row_security import EVERY_TENANT, NO_TENANT, of_tenant, setting_of, tell
@@ -115,8 +117,11 @@ class _PostgresqlSession(Session):
         await self._driven()
         with acting(self.scope):
             try:
+                running = self._connection.execute(statement, params, execution_options=options)
+                if self._seconds is None:
+                    return await running
                 async with self._limited():
-                    return await self._connection.execute(statement, params, execution_options=options)
+                    return await running
             except DBAPIError as error:
                 self._failure = error
                 raise
@@ -145,23 +150,25 @@ class _PostgresqlSession(Session):
 
     async def _fetched(self, kept: Kept, values: Params) -> Sequence[Sequence[Any]]:
         form = self._form(kept)
-        async with self._driving(form.text) as driver:
-            return cast("Sequence[Sequence[Any]]", await driver.fetch(form.text, *form.bound(values, self.scope)))
+        values_bound = form.bound(values, self.scope)
+        driver = await self._driven()
+        return cast("Sequence[Sequence[Any]]", await self._drive(form.text, driver.fetch(form.text, *values_bound)))
 
     async def _written(self, text: str, values: Sequence[Sequence[Any]]) -> int:
-        async with self._driving(text) as driver:
-            if len(values) > 1:
-                await driver.executemany(text, values)
-                return len(values)
-            return int((await driver.execute(text, *values[0])).rpartition(" ")[2])  # such as INSERT 0 1
-
-    @asynccontextmanager
-    async def _driving(self, text: str) -> AsyncIterator[asyncpg.Connection]:
-        """The bare driver for one statement; what it raises looks as if SQLAlchemy had run it."""
         driver = await self._driven()
+        if len(values) > 1:
+            await self._drive(text, driver.executemany(text, values))
+            return len(values)
+        tag = await self._drive(text, driver.execute(text, *values[0]))
+        return int(tag.rpartition(" ")[2])  # such as INSERT 0 1
+
+    async def _drive(self, text: str, running: Awaitable[Any]) -> Any:
+        """Await one statement of the bare driver; what it raises looks as if SQLAlchemy had run it."""
         try:
+            if self._seconds is None:  # as nearly always; a time limit costs as much as a short statement here
+                return await running
             async with self._limited():
-                yield driver
+                return await running
         except asyncpg.PostgresError as error:
             is_of_the_data = isinstance(error, asyncpg.IntegrityConstraintViolationError)
             self._failure = (IntegrityError if is_of_the_data else DBAPIError)(text, None, error)
@@ -184,17 +191,18 @@ class _PostgresqlSession(Session):
     async def hot(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
         statement = HOT[name]
         text = statement.postgresql
-        async with self._driving(text) as driver:
-            try:
-                if statement.across:
-                    await driver.execute(tell(EVERY_TENANT, local=True))
-                found = cast("Sequence[Sequence[Any]]", await driver.fetch(text, *params))
-                if statement.across:
-                    await driver.execute(tell(setting_of(self.scope), local=True))
-                return found
-            except asyncpg.DivisionByZeroError as error:
-                self._failure = DBAPIError(text, None, error)
+        driver = await self._driven()
+        if statement.across:
+            await self._drive(text, driver.execute(tell(EVERY_TENANT, local=True)))
+        try:
+            found = cast("Sequence[Sequence[Any]]", await self._drive(text, driver.fetch(text, *params)))
+        except DBAPIError as error:
+            if isinstance(error.orig, asyncpg.DivisionByZeroError):
                 raise Undone(name) from error
+            raise
+        if statement.across:
+            await self._drive(text, driver.execute(tell(setting_of(self.scope), local=True)))
+        return found
 
     def savepoint(self) -> AbstractAsyncContextManager[None]:
         return self._savepoint()
@@ -257,6 +265,8 @@ class PostgresqlDatabase(Database):
             pool_size=CONNECTIONS,
             max_overflow=0,
             pool_timeout=POOL_SECONDS,
+            # The one that was used last has prepared and planned already; in turn, all would do it for themselves.
+            pool_use_lifo=True,
             hide_parameters=True,  # errors are logged, and rows hold secrets
             connect_args={
                 "server_settings": self._settings,
@@ -266,10 +276,16 @@ class PostgresqlDatabase(Database):
         )
         guard_dialect(engine.sync_engine.dialect)
 
+        @event.listens_for(engine.sync_engine, "checkin")
+        def _note_when(_connection: Any, record: Any) -> None:
+            record.info["idle_since"] = monotonic()
+
         @event.listens_for(engine.sync_engine, "checkout")
-        def _refuse_closed(connection: Any, _record: Any, _proxy: Any) -> None:
+        def _refuse_dead(connection: Any, record: Any, _proxy: Any) -> None:
             if connection.driver_connection.is_closed():
                 raise DisconnectionError("the server closed this connection while it was idle")
+            if monotonic() - record.info.get("idle_since", math.inf) > IDLE_SECONDS_MAX:
+                raise DisconnectionError("this connection was idle for so long that something between may forget it")
 
         return engine
 
