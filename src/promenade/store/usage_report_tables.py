@@ -44,6 +44,16 @@ def usage_reports() -> Iterator[Definition]:
             key("promotion_hours_due", "promotion_id", "currency"),
         ),
     )
+    yield (
+        "promotion_places_due",
+        "Promotions that were applied since their POS groups and articles were last given places.",
+        True,
+        (
+            identity("promotion_id", "The promotion."),
+            sa.Column("fallen", sa.Boolean(), nullable=False, doc="Whether it took something back somewhere."),
+            key("promotion_places_due", "promotion_id"),
+        ),
+    )
     yield _ranked(
         "promotion_pos_group_sums",
         "What each promotion gave in each POS group, with the places of the first.",

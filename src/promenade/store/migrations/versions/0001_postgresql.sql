@@ -1314,6 +1314,21 @@ CREATE POLICY tenant ON promotion_performance
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
+CREATE TABLE promotion_places_due (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	fallen BOOLEAN NOT NULL,
+	CONSTRAINT pk_promotion_places_due__key PRIMARY KEY (tenant_id, promotion_id)
+);
+
+ALTER TABLE promotion_places_due ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_places_due FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_places_due
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE promotion_pos_group_sums (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,

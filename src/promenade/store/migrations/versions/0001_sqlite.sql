@@ -907,6 +907,13 @@ CREATE TABLE promotion_performance (
 	CONSTRAINT pk_promotion_performance__key PRIMARY KEY (tenant_id, promotion_id)
 );
 
+CREATE TABLE promotion_places_due (
+	tenant_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	fallen BOOLEAN NOT NULL,
+	CONSTRAINT pk_promotion_places_due__key PRIMARY KEY (tenant_id, promotion_id)
+);
+
 CREATE TABLE promotion_pos_group_sums (
 	tenant_id VARCHAR(36) NOT NULL,
 	promotion_id VARCHAR(36) NOT NULL,
