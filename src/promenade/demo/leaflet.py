@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from promenade.demo.assortment import Article, Assortment, ShelfGroup, Store
 from promenade.demo.authoring import Notebook
 
-__all__ = ["Leaflet"]
+__all__ = ["Leaflet", "Trial"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """How often baskets hold an article that is tried out somewhere: ``chances`` by the code of the POS group."""
+
+    article: Article
+    chances: Mapping[str, float]
 
 
 @dataclass(slots=True)
@@ -27,6 +35,8 @@ class Leaflet:
     generic_codes: list[str] = field(default_factory=list)
     individual_codes: list[str] = field(default_factory=list)
     rewards: dict[str, str] = field(default_factory=dict)  # coupon types issued after a purchase
+    trials: list[Trial] = field(default_factory=list)
+    launched_at: datetime | None = None  # since when shoppers in Germany buy more
 
     def leaf(self, title: str) -> ShelfGroup:
         """A sub group by its title."""

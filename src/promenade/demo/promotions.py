@@ -43,6 +43,7 @@ def write_promotions(book: Notebook, assortment: Assortment, now: datetime) -> L
         checkout_offers.coupons,
         special_offers.rivals,
         special_offers.pilots_and_experiments,
+        special_offers.launch,
         special_offers.not_running,
     ):
         family(leaflet)

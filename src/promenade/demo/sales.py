@@ -25,7 +25,10 @@ _OPENING_HOUR, _OPEN_MINUTES = 7, 14 * 60
 
 @dataclass(frozen=True, slots=True)
 class Sale:
-    """One basket at one till; ``returns`` lines name an earlier sale in their fields."""
+    """One basket at one till; ``returns`` lines name an earlier sale in their fields.
+
+    ``asked_first``: how many of its lines it held when the till first asked for its price; 0: it asked but once.
+    """
 
     transaction_id: str
     at: datetime
@@ -37,6 +40,7 @@ class Sale:
     coupons: tuple[str, ...]
     user_fields: tuple[tuple[str, str], ...]
     manual_discount_reason: str | None
+    asked_first: int = 0
 
 
 def draw_sales(rng: Random, leaflet: Leaflet, until: datetime, count: int) -> Iterator[Sale]:
@@ -48,17 +52,20 @@ def draw_sales(rng: Random, leaflet: Leaflet, until: datetime, count: int) -> It
     earlier: list[Sale] = []
     for number, at in enumerate(moments, start=1):
         store = rng.choice(tills)
+        lines = _basket(rng, shelf, store, earlier)
+        lines += _extras(rng, shelf, leaflet, store, at, len(lines))
         sale = Sale(
             transaction_id=f"DEMO-{store.code}-{number:06d}",
             at=at,
             store=store,
-            lines=_basket(rng, shelf, store, earlier),
+            lines=lines,
             customer=_customer(rng),
             payment=_payment(rng),
             channel="ONLINE" if store.code.endswith("WEB") else rng.choice(("IN_STORE", "IN_STORE", "MOBILE", "KIOSK")),
             coupons=_coupons(rng, leaflet.generic_codes, individual),
             user_fields=(("scanAndGo", "true"),) if rng.random() < 0.05 else (),
             manual_discount_reason=rng.choice(("DAMAGED", "GOODWILL")) if rng.random() < 0.02 else None,
+            asked_first=rng.randrange(1, len(lines)) if len(lines) > 1 and rng.random() < 0.3 else 0,
         )
         earlier.append(sale)
         yield sale
@@ -90,6 +97,19 @@ def _basket(rng: Random, shelf: Sequence[Article], store: Store, earlier: Sequen
     if earlier and rng.random() < 0.04:
         lines.append(_return_line(str(len(lines) + 1), rng.choice(earlier[-200:]), store))
     return tuple(lines)
+
+
+def _extras(
+    rng: Random, shelf: Sequence[Article], leaflet: Leaflet, store: Store, at: datetime, held: int
+) -> tuple[BasketLine, ...]:
+    """What is tried out in this store, and what shoppers in Germany buy more of since the launch."""
+    chosen = [one.article for one in leaflet.trials if rng.random() < one.chances.get(store.code, 0)]
+    if leaflet.launched_at is not None and at >= leaflet.launched_at and store.currency == "EUR":
+        chosen += [_pick(rng, shelf) for _ in range(rng.choice((0, 1, 2, 3)))]
+    return tuple(
+        _line(str(place), article, 1500 if article.by_weight else 1000, store, ())
+        for place, article in enumerate(chosen, start=held + 1)
+    )
 
 
 def _line(

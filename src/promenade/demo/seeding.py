@@ -25,6 +25,8 @@ from promenade.workflows.confirm import confirm
 from promenade.workflows.confirm_rules import ConfirmCommand, ConfirmedPromotion
 from promenade.workflows.context import Context
 from promenade.workflows.evaluate import PricedIteration, PricingRequest, evaluate, simulate
+from promenade.workflows.reporting.advice import count_shown
+from promenade.workflows.reporting.aggregating import aggregate_all
 from promenade.workflows.tenants import create_tenant
 
 __all__ = ["DemoTenant", "seed"]
@@ -32,6 +34,7 @@ __all__ = ["DemoTenant", "seed"]
 TENANT = "demo"
 _USER = "demo"
 _CROWD = 25
+_SHOPPING = timedelta(minutes=4)  # between the first look at the price and the last
 
 # role -> scopes: one client for each kind of user the service knows
 _CLIENTS = {
@@ -116,17 +119,32 @@ async def _sell(context: Context, sales: Iterable[Sale]) -> int:
     count = 0
     waiting = iter(sales)
     while crowd := list(islice(waiting, _CROWD)):
+        growing = [sale for sale in crowd if sale.asked_first]
+        await gather(*(evaluate(_at(context, sale.at - _SHOPPING), TENANT, _first(sale)) for sale in growing))
         priced = await gather(*(evaluate(_at(context, sale.at), TENANT, _request(sale)) for sale in crowd))
         await gather(*(_pay(context, sale, basket) for sale, basket in zip(crowd, priced, strict=True)))
         count += len(crowd)
     worker = Worker(context)
     while await worker.run_once():
         pass
+    await _report(context)
     return count
+
+
+async def _report(context: Context) -> None:
+    """Count what was sold and advised, as the worker does sooner or later: reports are there from the first look."""
+    while (await count_shown(context))[1]:
+        pass
+    await aggregate_all(context, TENANT)
 
 
 async def _pay(context: Context, sale: Sale, priced: PricedIteration) -> None:
     await confirm(_at(context, sale.at + timedelta(seconds=40)), TENANT, _command(sale, priced))
+
+
+def _first(sale: Sale) -> PricingRequest:
+    """The basket as it was when the till first asked: shoppers see what they still miss, and some go for it."""
+    return replace(_request(replace(sale, lines=sale.lines[: sale.asked_first])), timestamp=sale.at - _SHOPPING)
 
 
 def _at(context: Context, moment: datetime) -> Context:

@@ -6,9 +6,12 @@ from datetime import date, time, timedelta
 from decimal import Decimal
 
 from promenade.demo.assortment import draw_id
-from promenade.demo.leaflet import Leaflet
+from promenade.demo.leaflet import Leaflet, Trial
 
-__all__ = ["channels_and_times", "fields_and_discretion", "not_running", "pilots_and_experiments", "rivals"]
+__all__ = ["channels_and_times", "fields_and_discretion", "launch", "not_running", "pilots_and_experiments", "rivals"]
+
+_PILOT_STORES, _CONTROL_STORES = ("DE-HAM", "CH-ZRH"), ("DE-BER", "CH-GVA")
+_TRIED, _AS_EVER = 0.45, 0.25  # how often a basket holds what is tried out, where it is and where it is not
 
 
 def channels_and_times(leaflet: Leaflet) -> None:
@@ -101,9 +104,15 @@ def pilots_and_experiments(leaflet: Leaflet) -> None:
             pilotShare=Decimal(share),
             controlGroupSize=0,
         )
-        for code in ("DE-HAM", "CH-ZRH"):
+        leaflet.trials.append(
+            Trial(
+                leaflet.first(title)[0],
+                dict.fromkeys(_PILOT_STORES, _TRIED) | dict.fromkeys(_CONTROL_STORES, _AS_EVER),
+            )
+        )
+        for code in _PILOT_STORES:
             book.add("PilotPosGroups", config_ID=config, posGroup_ID=leaflet.store(code).id)
-        for code in ("DE-BER", "CH-GVA"):
+        for code in _CONTROL_STORES:
             book.add("ControlPosGroups", config_ID=config, posGroup_ID=leaflet.store(code).id)
     for number, title in enumerate(("Juice", "Cola"), start=1):
         leaf = leaflet.leaf(title)
@@ -116,6 +125,25 @@ def pilots_and_experiments(leaflet: Leaflet) -> None:
         )
         book.condition(promotion, "ARTICLE_GROUP", articleGroupId=leaf.group_id)
         book.action(promotion, "ARTICLE_GROUP", "PERCENTAGE", "11", targetArticleGroupId=leaf.group_id)
+        leaflet.trials.append(Trial(leaflet.first(title)[0], {"DE-HAM": _TRIED, "DE-BER": _AS_EVER}))
+
+
+def launch(leaflet: Leaflet) -> None:
+    """What began in the middle of the week, so that the days before it can be held against those since."""
+    book = leaflet.book
+    leaflet.launched_at = leaflet.now.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=3)
+    promotion = book.promotion(
+        "LAUNCH-BASKET",
+        "3 EUR off from 60 EUR",
+        "RECEIPT",
+        currency="EUR",
+        validFrom=leaflet.launched_at,
+        priority=550,
+    )
+    book.add("PromotionPosGroups", promotion_ID=promotion, posGroup_ID=leaflet.store("DE").id)
+    book.condition(promotion, "RECEIPT_AMOUNT", operator="GTE", value="60")
+    book.action(promotion, "RECEIPT", "ABSOLUTE", "3", distributionMode="PROPORTIONAL")
+    book.add("BudgetPromotions", budget_ID=leaflet.budgets["LEAFLET-EUR"], promotion_ID=promotion)
 
 
 def not_running(leaflet: Leaflet) -> None:
