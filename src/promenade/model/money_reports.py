@@ -83,7 +83,7 @@ class BudgetUtilization(
 class CouponAnalytics(
     Entity, reporting=RO, key=("coupon_type_id",), managed=False, stored=False, shows_tenant=False
 ):  # fmt: skip
-    """What became of the codes of a coupon type, counted anew within a minute.
+    """What became of the codes of a coupon type; they are counted every few seconds.
 
     Of a GENERIC type, whose code many share, totalIssued counts how often it was given to somebody, totalReserved the
     tills that hold it, and totalRedeemed how often it was spent.
@@ -104,4 +104,4 @@ class CouponAnalytics(
     total_created = long_integer("Codes that were issued and wait for their customers to activate them.",
                                  required=True, read_only=True)  # fmt: skip
     total_pooled = long_integer("Codes that are ACTIVE and have not been issued.", required=True, read_only=True)
-    counted_at = timestamp("When they were counted; null: not yet.", read_only=True)
+    counted_at = timestamp("Since when the counts are what they are; null: not counted yet.", read_only=True)

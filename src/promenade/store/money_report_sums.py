@@ -170,7 +170,9 @@ async def to_reckon(session: Session, after: str, *, day: datetime, at: datetime
 
     A rate of the future was reckoned by a clock that has been set back since. What burns no more is left alone.
     """
-    rows = await session.execute(_reckoning(), {"after": after, "day": day, "at": at, "few": limit})
+    rows = await session.execute(
+        _reckoning(), {"after": after, "day": day, "at": at, "few": limit, "nothing": Decimal(0)}
+    )
     return [Burning(*tuple(row)) for row in rows]
 
 

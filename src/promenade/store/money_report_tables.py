@@ -64,7 +64,7 @@ def money_reports() -> Iterator[Definition]:
             count("cancelled", "CANCELLED.", big=True),
             count("external", "Those from outside that nobody issued; they have left the pool.", big=True),
             moment("examined_at", "When those were last counted."),
-            moment("counted_at", "When all were last counted."),
+            moment("counted_at", "Since when the counts are what they are."),
             key("coupon_type_counts", "coupon_type_id"),
         ),
     )

@@ -6,6 +6,7 @@ from promenade.workflows.clockwork import (
     advice,
     budgets,
     campaigns,
+    coupon_counts,
     coupons,
     deployments,
     drafts,
@@ -20,5 +21,19 @@ from promenade.workflows.clockwork.jobs import ClockJob, Ran, clock_jobs
 
 __all__ = ["ClockJob", "Ran", "clock_jobs"]
 
-_JOBS = (advice, budgets, campaigns, coupons, deployments, drafts, imports, pilots, promotions, purges, reports, shares)
+_JOBS = (
+    advice,
+    budgets,
+    campaigns,
+    coupon_counts,
+    coupons,
+    deployments,
+    drafts,
+    imports,
+    pilots,
+    promotions,
+    purges,
+    reports,
+    shares,
+)
 """The modules that register jobs."""

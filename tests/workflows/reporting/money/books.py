@@ -1,0 +1,50 @@
+"""What the tests of reports about money share: how reports are read, and sales that charge budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Row, select
+
+from promenade import model
+from promenade.store.odata_maps import rows_of
+from promenade.store.unit import Session
+from tests.workflows.outcomes import applied, discount, line, outcome
+from tests.workflows.shop import Shop, identity
+
+__all__ = ["read_report", "report", "sell", "take_back"]
+
+
+async def read_report(shop: Shop, set_name: str, **where: Any) -> Sequence[Row[Any]]:
+    """The rows of a report, as /reporting reads them."""
+    rows = rows_of(model.entity(set_name))
+    statement = select(rows)
+    for column, value in where.items():
+        statement = statement.where(rows.c[column] == value)
+
+    async def work(session: Session) -> Sequence[Row[Any]]:
+        return await session.execute(statement)
+
+    return await shop.context.database.read(work, tenant=shop.tenant)
+
+
+async def report(shop: Shop, set_name: str, **named: str) -> Row[Any]:
+    """The one row of a report whose keys are those of what is named."""
+    (row,) = await read_report(shop, set_name, **{key: identity(name) for key, name in named.items()})
+    return row
+
+
+async def sell(shop: Shop, transaction: str, minor: int, *budgets: str, promotion: str = "off") -> None:
+    """Sell two pieces for 10.00 with so much off each, which is charged to the budgets."""
+    priced = outcome(
+        (line("1", 2000, 1000, discount(promotion, ((2, minor),))),),
+        (applied(promotion, 2 * minor, budget_ids=budgets),),
+    )
+    await shop.confirm(transaction, await shop.price(transaction, priced), promotion)
+
+
+async def take_back(shop: Shop, transaction: str, sale: str) -> None:
+    """Return one of the two pieces of a sale."""
+    back = outcome((line("9", -1000, -400),), ())
+    await shop.confirm(transaction, await shop.price(transaction, back, sales={"9": (sale, "1")}))
