@@ -32,6 +32,8 @@ __all__ = [
 PLACES = 20
 """How many POS groups, and articles, of a promotion are given a place."""
 
+CANDIDATES_AT_ONCE = 2_000
+
 RANKINGS = ("promotion_article_sums", "promotion_pos_group_sums")
 """The tables whose rows have places."""
 
@@ -171,20 +173,43 @@ async def give_places(session: Session, limit: int) -> int:
     Who is among the first was so before or has been added to since, so that only those are compared; of promotions
     that took something back somewhere, all are.
     """
-    taken = select(_PLACES_DUE.c.promotion_id).order_by(_PLACES_DUE.c.promotion_id).limit(limit)
-    due = await session.execute(
-        delete(_PLACES_DUE)
-        .where(_PLACES_DUE.c.promotion_id.in_(taken))
-        .returning(_PLACES_DUE.c.promotion_id, _PLACES_DUE.c.fallen)
-    )
+    due = await session.execute(select(_PLACES_DUE.c.promotion_id).order_by(_PLACES_DUE.c.promotion_id).limit(limit))
     if not due:
         return 0
-    promotions, fallen = sorted(row.promotion_id for row in due), sorted(row.promotion_id for row in due if row.fallen)
+    some = await _few_candidates(session, [row.promotion_id for row in due])
+    taken = await session.execute(
+        delete(_PLACES_DUE)
+        .where(_PLACES_DUE.c.promotion_id.in_(some))
+        .returning(_PLACES_DUE.c.promotion_id, _PLACES_DUE.c.fallen)
+    )
+    fallen = sorted(row.promotion_id for row in taken if row.fallen)
     for name in RANKINGS:
         if fallen:
             await session.rowcount(_reconsidering(name, _size(fallen)), _numbered(fallen))
-        await session.rowcount(_placing(name, _size(promotions)), _numbered(promotions))
-    return len(due)
+        await session.rowcount(_placing(name, _size(some)), _numbered(some))
+    return len(some)
+
+
+async def _few_candidates(session: Session, promotions: Sequence[str]) -> Sequence[str]:
+    """The first of some promotions, one at least, that have few candidates together: a unit of work is to be short."""
+    candidates = dict.fromkeys(promotions, 0)
+    for name in RANKINGS:
+        for row in await session.execute(_counting(name, _size(promotions)), _numbered(promotions)):
+            candidates[row.promotion_id] += row.candidates
+    together = 0
+    for at, promotion_id in enumerate(promotions):
+        together += candidates[promotion_id]
+        if at and together > CANDIDATES_AT_ONCE:
+            return promotions[:at]
+    return promotions
+
+
+@lru_cache(64)
+def _counting(name: str, size: int) -> Kept:
+    rows = table(name)
+    candidates = func.count().label("candidates")
+    waiting = select(rows.c.promotion_id, candidates).where(rows.c["rank"].is_not(None), _one_of(rows, size))
+    return Kept(waiting.group_by(rows.c.promotion_id))
 
 
 def _size(values: Sequence[str]) -> int:
