@@ -13,6 +13,7 @@ from sqlalchemy import update
 
 from promenade.store.schema import table
 from promenade.store.session import open_database
+from promenade.workflows.replica.holding import hold_codes
 from tests.kit.databases import Databases
 from tests.reliability.shares.offline import Branch, open_branch
 from tests.reliability.shares.stores import Stores
@@ -167,3 +168,19 @@ async def test_codes_issued_or_spent_after_the_copy_are_not_issued_again(stores:
     sent = len(restored.wire.sent)
     await restored.keep()
     assert len(restored.wire.sent) == sent
+
+
+async def test_a_code_spent_after_the_copy_is_good_for_nothing_in_the_restored_store(
+    stores: Stores, machines: Machines
+) -> None:
+    await stores.shop.coupon_type("save")
+    for code in ("SAVE-1", "SAVE-2"):
+        await stores.shop.coupon(code, "save")
+    old = await machines.start()
+    await old.shop.coupon_type("save")
+    assert await hold_codes(old.shop.context, old.shop.tenant, ["SAVE-1", "SAVE-2"]) == {}
+    copy = machines.copy()
+    await stores.shop.change("CouponCodes", "SAVE-1", status="REDEEMED", redeemed_transaction_id="T9")
+    restored = await machines.start(copy)
+    await restored.keep()
+    assert {row.code for row in await restored.shop.rows("CouponCodes")} == {"SAVE-2"}

@@ -202,7 +202,7 @@ async def _forget(session: Session, given_back: list[Share]) -> None:
 
 
 async def _renew(cloud: Cloud) -> None:
-    """Hold on to codes that nobody has yet, and compare each once with the cloud.
+    """Hold on to codes that nobody has yet, and compare each that can be spent or issued once with the cloud.
 
     A database that was restored from a copy may hold codes that were issued, or spent, after the copy was made.
     """
@@ -213,8 +213,8 @@ async def _renew(cloud: Cloud) -> None:
         return [
             one.code
             for one in (await held_codes.read_held(session, at)).values()
-            if _is_free(one)
-            and (shares[one.id].expires_at - at < RENEWED_BEFORE or _compared(cloud, one.id) not in cloud.compared)
+            if (_is_free(one) and shares[one.id].expires_at - at < RENEWED_BEFORE)
+            or (_is_good(one) and _compared(cloud, one.id) not in cloud.compared)
         ]
 
     ending: list[str] = await cloud.read(look)
@@ -228,22 +228,26 @@ def _is_free(code: HeldCode) -> bool:
     return not code.is_issued and not code.is_spent
 
 
+def _is_good(code: HeldCode) -> bool:
+    return not code.is_spent and not code.is_reserved
+
+
 def _compared(cloud: Cloud, code_id: str) -> tuple[str, str, str]:
     return (cloud.deployment_id, COUPON_CODE, code_id)
 
 
 async def _prolong(session: Session, cloud: Cloud, asked: list[str], answer: _Leases) -> None:
-    """Keep what is the store's and nobody's yet for longer; the other codes that were asked for go back."""
+    """Keep what is the store's, for longer if it is nobody's yet; the other codes that were asked for go back."""
     at = cloud.context.clock()
-    free = {one.code: one.id for one in (await held_codes.read_held(session, at)).values() if _is_free(one)}
-    leased = {one.code: one for one in answer.leased if one.issued_at is None}
+    held = {one.code: one for one in (await held_codes.read_held(session, at)).values() if _is_good(one)}
+    leased = {one.code: one for one in answer.leased}
     for code in asked:
-        share = await held_shares.read_one(session, COUPON_CODE, free[code]) if code in free else None
-        if share is None or share.last_key is not None:
+        here, renewed = held.get(code), leased.get(code)
+        share = None if here is None else await held_shares.read_one(session, COUPON_CODE, here.id)
+        if here is None or share is None or share.last_key is not None:
             continue
         cloud.compared.add(_compared(cloud, share.entity_id))
-        renewed = leased.get(code)
-        if renewed is None:
+        if renewed is None or (_is_free(here) and renewed.issued_at is not None):
             await withdraw(session, [share], cloud.context, at)
             continue
         await held_shares.put(session, replace(share, expires_at=answer.expires_at))
