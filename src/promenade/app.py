@@ -13,7 +13,7 @@ import signal
 import socket
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -310,16 +310,17 @@ def cloud(settings: Settings, certified: socket.socket | None = None) -> ASGIApp
 # ---- serving ------------------------------------------------------------------------------------------------------
 
 
-def serve(settings: Settings) -> bool:
+def serve(settings: Settings, configure: Callable[[], None]) -> bool:
     """Serve until a signal ends it; whether it came to serve at all. In-flight requests are finished first.
 
-    Raises SettingsError for certificates of no use and for a database of the other edition, Conflict for a store's of
-    another tenant, and Unavailable when the address for certificates cannot be had.
+    ``configure`` is what each further process begins with. Raises SettingsError for certificates of no use and for a
+    database of the other edition, Conflict for a store's of another tenant, and Unavailable when the address for
+    certificates cannot be had.
     """
     asyncio.run(_check_edition(settings))
     certified = _certified_socket(settings)
     if settings.workers > 1:
-        return _serve_processes(settings, certified)
+        return _serve_processes(settings, certified, configure)
     app = local_store(settings) if settings.edition == LOCAL_STORE else cloud(settings, certified)
     server = uvicorn.Server(_config(settings, app, factory=False))
     # uvicorn raises the signal that stopped it once more when it has ended; being told to end is no failure.
@@ -355,12 +356,18 @@ def _certified_socket(settings: Settings) -> socket.socket | None:
     return bind(settings.mtls_host or settings.host, settings.mtls_port)
 
 
-def _serve_processes(settings: Settings, certified: socket.socket | None) -> bool:
+def _process(settings: Settings, certified: socket.socket | None, configure: Callable[[], None]) -> ASGIApp:
+    """What one of several processes serves: it shares nothing with the one that started it but what it is given."""
+    configure()
+    return cloud(settings, certified)
+
+
+def _serve_processes(settings: Settings, certified: socket.socket | None, configure: Callable[[], None]) -> bool:
     # Set before prometheus_client is imported in a child, which decides then whether metrics are shared.
     directory = tempfile.mkdtemp(prefix="promenade-metrics-")
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = directory
     try:
-        config = _config(settings, functools.partial(cloud, settings, certified), factory=True)
+        config = _config(settings, functools.partial(_process, settings, certified, configure), factory=True)
         listener = config.bind_socket()
         try:
             Multiprocess(config, sockets=[listener]).run()

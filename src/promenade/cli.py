@@ -317,7 +317,7 @@ def _serve(settings: Settings) -> None:
 
     configure_log()
     warn_of_needless_power(settings)
-    if not serve_until_stopped(settings):
+    if not serve_until_stopped(settings, configure_log):
         raise SystemExit(1)
 
 

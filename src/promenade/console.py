@@ -168,6 +168,7 @@ def configure_log() -> None:
     import structlog
 
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    logging.getLogger("httpx2").setLevel(logging.WARNING)  # or a store's link has two lines a minute about nothing
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,

@@ -45,8 +45,8 @@ def evaluate(service: Service, token: str) -> dict[str, Any]:
     return answer.json()  # type: ignore[no-any-return]
 
 
-def test_any_process_takes_the_tokens_of_any_other_from_the_first_moment(
-    chain: tuple[Service, str, dict[str, str]],
+def test_any_process_takes_the_tokens_of_any_other_from_the_first_moment_and_logs_as_the_first_does(
+    chain: tuple[Service, str, dict[str, str]], logs: Path
 ) -> None:
     service, _, form = chain
 
@@ -58,6 +58,9 @@ def test_any_process_takes_the_tokens_of_any_other_from_the_first_moment(
 
     with ThreadPoolExecutor(16) as tills:
         assert len(set(tills.map(first_sale, range(48)))) > 1
+    started = "INFO uvicorn.error: Application startup complete."
+    while (logs / "chain.log").read_text().count(started) < WORKERS:
+        assert httpx2.get(f"{service.url}/health", timeout=30).status_code == 200  # the test's own timeout is the bound
 
 
 def test_the_next_evaluate_of_every_process_sees_a_change(chain: tuple[Service, str, dict[str, str]]) -> None:
