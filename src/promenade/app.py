@@ -56,6 +56,7 @@ from promenade.web.rate_limits import RateLimits
 from promenade.web.reader_pages import document_endpoint, reader_endpoints
 from promenade.web.reporting import ROOT as REPORTING_ROOT
 from promenade.web.reporting import ReportingApi
+from promenade.web.reporting_openapi import reporting_documents
 from promenade.web.routing import routed
 from promenade.web.store_service import store_service
 from promenade.web.sync import Sync
@@ -241,6 +242,7 @@ class Cloud(_Edition):
             *reader_endpoints("/pos", "POS service"),
             document_endpoint(f"{PUBLIC_ROOT}/openapi.json", render_public_openapi),
             *reader_endpoints(PUBLIC_ROOT, "Public API"),
+            *reporting_documents(),
         ]
         coupons = PosCoupons(context, authenticator)
         endpoints = [

@@ -15,7 +15,7 @@ _END = "\r\n"
 
 # What makes a spreadsheet compute, at the beginning of a cell. Where lists are separated by semicolons or tabs, a text
 # that holds one may be cut there, whatever stands in quotes: what follows may not begin a formula either.
-_FORMULA = re.compile(r"(^|[;\t\r\n])(\s*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r\n])")
+_FORMULA = re.compile(r"(?:^(\s*)|([;\t\r\n])( *))(?=[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=\s*[\t\r\n])")
 _QUOTED = re.compile(r"[\",;\r\n\t]|^\s|\s$")
 
 
@@ -27,7 +27,7 @@ def cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        text = _FORMULA.sub(r"\1'\2", value)
+        text = _FORMULA.sub(r"\2'\1\3", value)
         return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
     if isinstance(value, bool):
         return "true" if value else "false"

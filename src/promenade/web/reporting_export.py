@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,7 +27,9 @@ from promenade.web.body import Disconnected
 from promenade.web.odata_api import ApiHooks, is_odata_client
 from promenade.web.reporting_csv import csv_pieces
 from promenade.workflows.context import Context
+from promenade.workflows.reporting import Export
 from promenade.workflows.reporting.exporting import ExportOrder, begin_export
+from promenade.workflows.reporting.exports import Row
 
 __all__ = ["EXPORTS_MAX", "CsvExports"]
 
@@ -40,12 +42,15 @@ _SECONDS_MAX = 60.0
 _OPTIONS = frozenset({"format"})
 _CONTENT_TYPE = "text/csv"
 
+Begin = Callable[[Context, str, ExportOrder], Awaitable[tuple[Export, AsyncIterator[Row]]]]
+
 
 class CsvExports:
-    """What answers the action; ``root`` is the address of the service."""
+    """What answers the action; ``root`` is the address of the service, ``begin`` finds out what an order exports."""
 
-    def __init__(self, context: Context, hooks: ApiHooks, *, root: str) -> None:
+    def __init__(self, context: Context, hooks: ApiHooks, *, root: str, begin: Begin = begin_export) -> None:
         self._context = context
+        self._begin = begin
         self._hooks = hooks
         self._root = root
         self._places = _Places()
@@ -58,7 +63,7 @@ class CsvExports:
         dialect = _dialect(request, self._hooks.default_version)
         order = _order(request, body)
         with self._places.taken(caller.tenant_id):
-            wanted, rows = await begin_export(self._context, caller.tenant_id, order)
+            wanted, rows = await self._begin(self._context, caller.tenant_id, order)
             opening = self._context_member(request, dialect) | {
                 "filename": wanted.filename,
                 "contentType": _CONTENT_TYPE,

@@ -19,6 +19,7 @@ from promenade.web.pos_metadata import PosMetadata
 from promenade.web.rate_limits import RateLimits
 from promenade.web.reporting import ROOT as REPORTING_ROOT
 from promenade.web.reporting import ReportingApi
+from promenade.web.reporting_openapi import reporting_documents
 from promenade.web.routing import routed
 from promenade.web.sessions import Sessions
 from promenade.workflows.context import Context
@@ -46,6 +47,7 @@ def store_service(
         *PosMetadata(authenticator).endpoints(),
         *Monitoring(context, authenticator, settings.metrics_token).endpoints(),
         *administration.endpoints(),
+        *reporting_documents(),
     ]
     services = {
         ADMIN_ROOT: AdminApi(context, authenticator),

@@ -42,7 +42,9 @@ async def seed(session: Session, tenant: str) -> None:
         await insert_rows(session, entity.set_name, rows, at=BEGINNING, by="seed")
     kept = {name for one in folds().values() for name in one.tables} - {one.table for one in model.entities()}
     for one in (one for one in metadata.sorted_tables if one.name in kept):
-        await session.execute_many(sa.insert(one), list(_rows(one, tenant)))
+        key = [column.name for column in one.primary_key.columns if column.name != "tenant_id"]
+        rows = {tuple(row[name] for name in key): row for row in _rows(one, tenant)}
+        await session.execute_many(sa.insert(one), list(rows.values()))
 
 
 def _rows(one: sa.Table, tenant: str) -> Iterator[dict[str, Any]]:
@@ -71,6 +73,8 @@ def _value(one: sa.Table, column: sa.Column[Any], tenant: str, number: int) -> A
         return number / 4
     if isinstance(kind, sa.Integer):
         return number
+    if isinstance(kind, sa.LargeBinary):
+        return bytes(number)
     if getattr(kind, "length", None) == 36:
         return identity(tenant, f"{one.name}.{column.name}", number)
     return _text(column, number)
