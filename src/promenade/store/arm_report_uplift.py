@@ -1,0 +1,253 @@
+"""All sales by day, which promotions are held against, and the analyses that are made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Row, and_, func, or_, select, update
+
+from odata_server.sql.connection import Kept
+from promenade.engine.definition import PromotionDefinition
+from promenade.store.arm_report_sums import Baskets, of_baskets, to_baskets
+from promenade.store.definitions import PromotionRows
+from promenade.store.promotion_rows import read_parts
+from promenade.store.recurring import parameter
+from promenade.store.schema import table
+from promenade.store.surroundings import load_places
+from promenade.store.unit import Session
+from promenade.store.upsert import upsert
+
+__all__ = [
+    "ALL_GROUPS",
+    "Subject",
+    "add_baskets",
+    "basket_days",
+    "keep_analyses",
+    "mark_stale",
+    "note_applied",
+    "read_subjects",
+    "take_stale_days",
+    "time_zones",
+]
+
+ALL_GROUPS = ""
+
+_DAYS = table("basket_days")
+_ANALYSES = table("PromotionUpliftAnalysis")
+_PROMOTIONS = table("Promotions")
+_AUDIT = table("AuditLogs")
+_GROUPS = table("PosGroups")
+
+_BEGINNINGS = ("ACTIVATE", "START_PILOT")
+_ENDS = ("DEACTIVATE", "END_PILOT", "EXPIRE", "ARCHIVE")
+_RANGES_MAX = 50
+
+BasketKey = tuple[str, date, str]
+"""POS group, day and currency."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A promotion to be analysed. ``definition`` None: it is deleted.
+
+    ``begun_at`` is when it was first activated, else made; ``ended_at`` when it was last ended, of one that is not
+    running.
+    """
+
+    promotion_id: str
+    first_applied_on: date
+    definition: PromotionDefinition | None
+    begun_at: datetime | None
+    ended_at: datetime | None
+
+
+# --- Adding ----------------------------------------------------------------------------------------------------------
+
+
+async def add_baskets(session: Session, days: Mapping[BasketKey, Baskets]) -> int:
+    """Add sales to days; the answer is how many rows were written."""
+    rows = [
+        {
+            "given_pos_group_id": group,
+            "given_day": day,
+            "given_currency": currency,
+            "given_is_stale": group == ALL_GROUPS,
+            **{f"given_{column}": value for column, value in of_baskets("", baskets).items()},
+        }
+        for (group, day, currency), baskets in sorted(days.items(), key=lambda item: item[0])
+    ]
+    await session.execute_many(_adding(session.dialect), rows)
+    return len(rows)
+
+
+_SUMMED = tuple(of_baskets("", Baskets()))
+
+
+@cache
+def _adding(dialect: str) -> Kept:
+    given = ("pos_group_id", "day", "currency", "is_stale", *_SUMMED)
+    first = upsert(dialect, _DAYS).values(
+        {column: parameter(f"given_{column}", _DAYS.c[column].type) for column in given}
+    )
+    changed: dict[str, Any] = {column: _DAYS.c[column] + first.excluded[column] for column in _SUMMED}
+    changed["is_stale"] = first.excluded.is_stale
+    key = ["tenant_id", "pos_group_id", "day", "currency"]
+    return Kept(first.on_conflict_do_update(index_elements=key, set_=changed))
+
+
+async def note_applied(session: Session, applied: Mapping[str, tuple[date, str]]) -> None:
+    """Promotions that applied, on which day at the earliest, and what they were called."""
+    rows = [
+        {"given_promotion_id": promotion_id, "given_day": day, "given_name": name}
+        for promotion_id, (day, name) in sorted(applied.items())
+    ]
+    await session.execute_many(_noting(session.dialect), rows)
+
+
+@cache
+def _noting(dialect: str) -> Kept:
+    first = upsert(dialect, _ANALYSES).values(
+        promotion_id=parameter("given_promotion_id", _ANALYSES.c.promotion_id.type),
+        first_applied_on=parameter("given_day", _ANALYSES.c.first_applied_on.type),
+        kept_name=parameter("given_name", _ANALYSES.c.kept_name.type),
+        baseline_transactions=0,
+        promotion_transactions=0,
+        is_significant=False,
+        is_stale=True,
+        goes_on=True,
+    )
+    return Kept(
+        first.on_conflict_do_update(
+            index_elements=["tenant_id", "promotion_id"],
+            set_={"first_applied_on": first.excluded.first_applied_on, "is_stale": first.excluded.is_stale},
+            where=first.excluded.first_applied_on < _ANALYSES.c.first_applied_on,
+        )
+    )
+
+
+# --- What is to be analysed anew -------------------------------------------------------------------------------------
+
+
+async def take_stale_days(session: Session) -> list[date]:
+    """The days to which sales were added since, in their order; they count as known from now on."""
+    taking = update(_DAYS).where(_DAYS.c.is_stale).values(is_stale=False).returning(_DAYS.c.day)
+    return sorted({row.day for row in await session.execute(taking)})
+
+
+async def mark_stale(session: Session, ranges: Sequence[tuple[date, date]], today: date) -> None:
+    """Have those analysed anew whose periods meet these days (both included); with the day, those that go on."""
+    for start in range(0, len(ranges), _RANGES_MAX):
+        met = [
+            and_(_ANALYSES.c.baseline_from <= last, _ANALYSES.c.promotion_to >= first)
+            for first, last in ranges[start : start + _RANGES_MAX]
+        ]
+        await session.rowcount(update(_ANALYSES).where(or_(*met)).values(is_stale=True))
+    changed = (
+        select(_PROMOTIONS.c.id)
+        .where(_PROMOTIONS.c.id == _ANALYSES.c.promotion_id, _PROMOTIONS.c.modified_at > _ANALYSES.c.computed_at)
+        .correlate(_ANALYSES)
+        .exists()
+    )
+    another_day = and_(_ANALYSES.c.computed_for != today, or_(_ANALYSES.c.goes_on, changed))
+    await session.rowcount(update(_ANALYSES).where(another_day).values(is_stale=True))
+
+
+async def read_subjects(session: Session, limit: int) -> list[Subject]:
+    """Up to ``limit`` promotions that are to be analysed anew."""
+    stale = (
+        select(_ANALYSES.c.promotion_id, _ANALYSES.c.first_applied_on)
+        .where(_ANALYSES.c.is_stale)
+        .order_by(_ANALYSES.c.promotion_id)
+        .limit(limit)
+    )
+    wanted = {row.promotion_id: row.first_applied_on for row in await session.execute(stale)}
+    if not wanted:
+        return []
+    rows = await session.execute(select(_PROMOTIONS).where(_PROMOTIONS.c.id.in_(list(wanted))))
+    ids = [row.id for row in rows]
+    read = PromotionRows(rows, await read_parts(session, ids) if ids else None)
+    definitions = read.definitions(await load_places(session))
+    made = {row.id: row.created_at for row in rows}
+    moves = {row.entity_id: row for row in await session.execute(_moves(ids))} if ids else {}
+    return [_subject(promotion_id, day, definitions, made, moves) for promotion_id, day in wanted.items()]
+
+
+def _subject(
+    promotion_id: str,
+    day: date,
+    definitions: Mapping[str, PromotionDefinition],
+    made: Mapping[str, datetime],
+    moves: Mapping[str, Row[Any]],
+) -> Subject:
+    moved = moves.get(promotion_id)
+    begun = moved.begun_at if moved is not None and moved.begun_at is not None else made.get(promotion_id)
+    definition = definitions.get(promotion_id)
+    is_running = definition is not None and definition.status in ("ACTIVE", "PILOT")
+    ended = None if moved is None or is_running else moved.ended_at
+    return Subject(promotion_id, day, definition, begun, ended)
+
+
+def _moves(ids: Sequence[str]) -> Any:
+    """When promotions were first started and last ended."""
+    begun = func.min(_AUDIT.c.timestamp).filter(_AUDIT.c.action.in_(_BEGINNINGS)).label("begun_at")
+    ended = func.max(_AUDIT.c.timestamp).filter(_AUDIT.c.action.in_(_ENDS)).label("ended_at")
+    return (
+        select(_AUDIT.c.entity_id, begun, ended)
+        .where(_AUDIT.c.entity_type == "Promotions", _AUDIT.c.entity_id.in_(ids))
+        .group_by(_AUDIT.c.entity_id)
+    )
+
+
+async def time_zones(session: Session) -> dict[str, str]:
+    """The time zone of each POS group."""
+    rows = await session.execute(_ZONES)
+    return {row.id: row.time_zone or "UTC" for row in rows}
+
+
+_ZONES = Kept(select(_GROUPS.c.id, _GROUPS.c.time_zone))
+
+
+async def basket_days(
+    session: Session, groups: Iterable[str], since: date, until: date
+) -> dict[str, dict[date, Baskets]]:
+    """Sales of these POS groups by currency and day, from ``since`` to ``until``, both included."""
+    summed = (func.sum(_DAYS.c[column]).label(column) for column in _SUMMED)
+    key = (_DAYS.c.day, _DAYS.c.currency)
+    statement = (
+        select(*key, *summed)
+        .where(_DAYS.c.pos_group_id.in_(sorted(groups)), _DAYS.c.day >= since, _DAYS.c.day <= until)
+        .group_by(*key)
+    )
+    found: dict[str, dict[date, Baskets]] = {}
+    for row in await session.execute(statement):
+        found.setdefault(row.currency, {})[row.day] = to_baskets("", row)
+    return found
+
+
+# --- What came of it -------------------------------------------------------------------------------------------------
+
+
+async def keep_analyses(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Store analyses; one of which the promotion was found to have applied earlier meanwhile is made again."""
+    by_form: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        names = tuple(name for name in row if name not in ("promotion_id", "first_applied_on"))
+        by_form.setdefault(names, []).append({f"given_{name}": value for name, value in row.items()})
+    for names, given in by_form.items():
+        await session.execute_many(_keeping(names), given)
+
+
+@cache
+def _keeping(names: tuple[str, ...]) -> Kept:
+    values: dict[str, Any] = {name: parameter(f"given_{name}", _ANALYSES.c[name].type) for name in names}
+    first = parameter("given_first_applied_on", _ANALYSES.c.first_applied_on.type)
+    key = parameter("given_promotion_id", _ANALYSES.c.promotion_id.type)
+    return Kept(
+        update(_ANALYSES)
+        .where(_ANALYSES.c.promotion_id == key)
+        .values(**values, is_stale=_ANALYSES.c.first_applied_on != first, version=_ANALYSES.c.version + 1)
+    )

@@ -1,0 +1,277 @@
+"""Sales while a promotion ran, held against a baseline of as many days before it.
+
+All sales are added up by POS group and day. Analyses are made when a day that counts for them has changed, and once a
+day for promotions that go on: today is not over, so its sales count for none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from fractions import Fraction
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from promenade.engine.pilots import treated_groups
+from promenade.store.arm_report_sums import Baskets
+from promenade.store.arm_report_trials import CONTROL
+from promenade.store.arm_report_uplift import (
+    ALL_GROUPS,
+    Subject,
+    add_baskets,
+    basket_days,
+    keep_analyses,
+    mark_stale,
+    note_applied,
+    read_subjects,
+    take_stale_days,
+    time_zones,
+)
+from promenade.store.unit import Session
+from promenade.workflows.context import Context
+from promenade.workflows.reporting.arms_counting import thousandths
+from promenade.workflows.reporting.arms_results import amount, percent, probability, sample
+from promenade.workflows.reporting.folds import fold, refresher
+from promenade.workflows.reporting.sales import LoggedSale
+from promenade.workflows.reporting.statistics import Sample, load, uplift_percent, welch
+
+__all__ = ["add", "refresh"]
+
+PORTION = 20  # promotions that one unit of work analyses
+LENGTH_MAX = 731  # days; of what runs longer, the first ones are held against as many before
+# Days that calendars have something before and after of, in every time zone.
+_FIRST = datetime(1900, 1, 1, tzinfo=UTC)
+_LAST = datetime(9000, 1, 1, tzinfo=UTC)
+_DAY = timedelta(days=1)
+_INSTANT = timedelta(microseconds=1)
+
+Days = Mapping[str, Mapping[date, Baskets]]
+
+
+@fold("baskets", tables=("basket_days", "PromotionUpliftAnalysis"))
+async def add(session: Session, sales: Sequence[LoggedSale], at: datetime) -> int:
+    """Add sales to their days, and note which promotions applied."""
+    days: dict[tuple[str, date, str], Baskets] = {}
+    applied: dict[str, tuple[date, str]] = {}
+    for sale in sales:
+        day, total = sale.local_at.date(), thousandths(sale.grand_total)
+        for group in (ALL_GROUPS, sale.pos_group_id):
+            if group is not None:
+                days.setdefault((group, day, sale.currency), Baskets()).add(total)
+        for one in sale.promotions:
+            if one.pilot_arm != CONTROL and (one.promotion_id not in applied or day < applied[one.promotion_id][0]):
+                applied[one.promotion_id] = (day, one.promotion_name)
+    await note_applied(session, applied)
+    return await add_baskets(session, days)
+
+
+@refresher("uplift")
+async def refresh(context: Context, tenant_id: str, at: datetime) -> int:
+    """Analyse the promotions for which something has changed; the answer counts them."""
+
+    async def mark(session: Session) -> None:
+        await mark_stale(session, _ranges(await take_stale_days(session)), at.astimezone(UTC).date())
+
+    await context.database.write(mark, tenant=tenant_id, durable=False)
+    done = 0
+    while True:
+        analyses = await context.database.read(lambda session: _analyses(session, at), tenant=tenant_id)
+        if not analyses:
+            return done
+        await asyncio.to_thread(load)
+        rows = [one.row(at) for one in analyses]
+
+        async def work(session: Session, rows: Sequence[Mapping[str, Any]] = tuple(rows)) -> None:
+            await keep_analyses(session, rows)
+
+        await context.database.write(work, tenant=tenant_id, durable=False)
+        done += len(rows)
+
+
+def _ranges(days: Sequence[date]) -> list[tuple[date, date]]:
+    """Days in their order as ranges, both ends included."""
+    found: list[tuple[date, date]] = []
+    for day in days:
+        if found and day - found[-1][1] <= _DAY:
+            found[-1] = (found[-1][0], day)
+        else:
+            found.append((day, day))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """From the first day of a promotion to its last so far; ``last`` None: there is none yet."""
+
+    first: date
+    last: date | None
+    goes_on: bool
+
+    @property
+    def baseline(self) -> tuple[date, date]:
+        """As many days before."""
+        length = 1 if self.last is None else (self.last - self.first).days + 1
+        return self.first - length * _DAY, self.first - _DAY
+
+
+@dataclass(frozen=True, slots=True)
+class _Analysis:
+    subject: Subject
+    span: _Span | None
+    days: Days
+
+    def row(self, at: datetime) -> dict[str, Any]:
+        """The columns of PromotionUpliftAnalysis."""
+        subject, span = self.subject, self.span
+        told = {
+            "promotion_id": subject.promotion_id,
+            "first_applied_on": subject.first_applied_on,
+            "computed_at": at,
+            "computed_for": at.astimezone(UTC).date(),
+            "goes_on": span is not None and span.goes_on,
+        }
+        if span is None:  # it is deleted, and its analysis stays as it is
+            return told
+        is_open = span.last is None
+        told |= {
+            "baseline_from": None if is_open else span.baseline[0],
+            "baseline_to": None if is_open else span.baseline[1],
+            "promotion_from": span.first,
+            "promotion_to": span.last,
+        }
+        return told | self._figures(span)
+
+    def _figures(self, span: _Span) -> dict[str, Any]:
+        currencies = [one for one, days in self.days.items() if any(baskets.count for baskets in days.values())]
+        currency = currencies[0] if len(currencies) == 1 else None
+        before = _Period.of(self.days, *span.baseline) if span.last else _Period()
+        during = _Period.of(self.days, span.first, span.last) if span.last else _Period()
+        figures: dict[str, Any] = {
+            "baseline_transactions": before.baskets.count,
+            "promotion_transactions": during.baskets.count,
+            "currency": currency,
+        }
+        return figures | _compared(before, during, currency)
+
+
+@dataclass(frozen=True, slots=True)
+class _Period:
+    """What a period came to: its baskets, and its days' revenues."""
+
+    baskets: Sample = field(default_factory=Sample)
+    daily: Sample = field(default_factory=Sample)
+
+    @classmethod
+    def of(cls, days: Days, first: date, last: date) -> _Period:
+        baskets, count, total, squares = Baskets(), 0, 0, 0
+        day = first
+        while day <= last:
+            revenue = 0
+            for of_currency in days.values():
+                if day in of_currency:
+                    baskets.join(of_currency[day])
+                    revenue += of_currency[day].total
+            count, total, squares = count + 1, total + revenue, squares + revenue * revenue
+            day += _DAY
+        return cls(sample(baskets), Sample(count, total, squares))
+
+
+def _compared(before: _Period, during: _Period, currency: str | None) -> dict[str, Any]:
+    if currency is None:  # of none nothing is told, and money of several is not compared
+        before = during = _Period()
+    usual = before.daily.mean if before.baskets.count else None
+    by_basket = welch(during.baskets, before.baskets)
+    by_day = welch(during.daily, before.daily) if usual is not None else None
+    return {
+        "baseline_avg_basket": _amount(before.baskets.mean, currency),
+        "promotion_avg_basket": _amount(during.baskets.mean, currency),
+        "baseline_revenue_per_day": _amount(before.daily.mean, currency),
+        "promotion_revenue_per_day": _amount(during.daily.mean, currency),
+        "uplift_pct": percent(uplift_percent(during.baskets.mean, before.baskets.mean)),
+        "p_value": probability(by_basket),
+        "is_significant": by_basket is not None and by_basket.is_significant,
+        "revenue_per_day_uplift_pct": percent(uplift_percent(during.daily.mean, usual)),
+        "revenue_per_day_p_value": probability(by_day),
+    }
+
+
+def _amount(value: Fraction | None, currency: str | None) -> Any:
+    return None if currency is None else amount(value, currency)
+
+
+# --- Which days and which POS groups ---------------------------------------------------------------------------------
+
+
+async def _analyses(session: Session, at: datetime) -> list[_Analysis]:
+    subjects = await read_subjects(session, PORTION)
+    if not subjects:
+        return []
+    zones = await time_zones(session)
+    read: dict[tuple[frozenset[str], date, date], Days] = {}
+    found: list[_Analysis] = []
+    for one in subjects:
+        if one.definition is None:
+            found.append(_Analysis(one, None, {}))
+            continue
+        groups = _groups(one)
+        span = _span(one, _zone(groups, zones), at)
+        days: Days = {}
+        if span.last is not None:
+            key = (groups, span.baseline[0], span.last)
+            if key not in read:
+                read[key] = await basket_days(session, *key)
+            days = read[key]
+        currency = one.definition.currency
+        if currency is not None:
+            days = {currency: days.get(currency, {})}
+        found.append(_Analysis(one, span, days))
+    return found
+
+
+def _groups(subject: Subject) -> frozenset[str]:
+    """Where the promotion runs; `ALL_GROUPS` alone: everywhere."""
+    definition = subject.definition
+    assert definition is not None  # noqa: S101 - nobody asks of one that is deleted
+    if definition.is_experiment and definition.experiment_group_id is not None:
+        return frozenset((definition.experiment_group_id,))
+    if definition.status == "PILOT" and definition.pilot is not None:
+        return treated_groups(definition.pilot)
+    return definition.pos_groups or frozenset((ALL_GROUPS,))
+
+
+def _zone(groups: frozenset[str], zones: Mapping[str, str]) -> tzinfo:
+    """The clock that most of these POS groups have; of equally many the first by name."""
+    asked = zones.values() if ALL_GROUPS in groups else [zones[one] for one in groups if one in zones]
+    if not asked:
+        return UTC
+    name = min(Counter(asked).items(), key=lambda one: (-one[1], one[0]))[0]
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return UTC
+
+
+def _span(subject: Subject, zone: tzinfo, at: datetime) -> _Span:
+    """From the day on which it was both valid and active, or applied if that was earlier, to the day before today."""
+    definition = subject.definition
+    assert definition is not None  # noqa: S101 - nobody asks of one that is deleted
+    opens, closes = definition.campaign_window or (None, None)
+    begun = [one for one in (definition.valid_from, opens, subject.begun_at) if one is not None]
+    ended = [one for one in (definition.valid_to, closes, subject.ended_at) if one is not None]
+    first = subject.first_applied_on
+    if begun:
+        first = min(first, _day(max(begun), zone))
+    first = max(first, _FIRST.date())
+    yesterday = _day(at, zone) - _DAY
+    last = first + (LENGTH_MAX - 1) * _DAY
+    if ended:
+        last = min(last, _day(min(ended) - _INSTANT, zone))
+    until = min(last, yesterday)
+    return _Span(first, until if until >= first else None, last > yesterday)
+
+
+def _day(moment: datetime, zone: tzinfo) -> date:
+    return min(max(moment, _FIRST), _LAST).astimezone(zone).date()
