@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -18,17 +20,22 @@ from promenade.workflows.uploads import UPLOADED_MAX, UploadedCoupon, UploadedSa
 
 __all__ = [
     "OPERATIONS",
-    "TRANSACTIONS",
+    "Envelope",
     "Named",
     "TransactionsAnswer",
     "TransactionsRequest",
     "decode_coupon",
     "decode_sale",
     "named",
+    "read_envelope",
 ]
 
-Raws = Annotated[list[msgspec.Raw], Meta(max_length=UPLOADED_MAX)]
-Definitions = Annotated[dict[str, str], Meta(max_length=10_000)]
+T = TypeVar("T", str, int)
+DEFINITIONS_MAX = 10_000
+VALUES_MAX = 500_000  # in one upload: the 250 000 of the largest basket, and as much again for what it came to
+NAME_BYTES_MAX = 400  # of a transaction's ID as JSON; a longer one is none
+Raws = Annotated[list[dict[str, Any]], Meta(max_length=UPLOADED_MAX)]
+Definitions = Annotated[dict[str, str], Meta(max_length=DEFINITIONS_MAX)]
 
 
 class TransactionsRequest(Message):
@@ -79,39 +86,125 @@ OPERATIONS = (
     ),
 )
 
-TRANSACTIONS = msgspec.json.Decoder(TransactionsRequest)
 _DOCUMENT = msgspec.json.Decoder()
 _SALE = msgspec.json.Decoder(UploadedSale)
 _COUPON = msgspec.json.Decoder(UploadedCoupon)
 
 
-class Named(msgspec.Struct, rename="camel"):
-    """What names an upload, as far as that can be read; ``order`` is its place among all."""
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """A request whose uploads are still as they came."""
 
-    transaction_id: Any = None
-    transaction_counter: Any = None
-    log_id: Any = None
-    order: Any = 0
-
-    @property
-    def place(self) -> int:
-        return self.order if type(self.order) is int else 0
+    deployment_id: str
+    transactions: Sequence[msgspec.Raw]
+    coupons: Sequence[msgspec.Raw]
+    definitions: Mapping[str, str]
 
 
-_NAMED = msgspec.json.Decoder(Named)
+class _Parts(msgspec.Struct, rename="camel"):
+    """A request cut into its members."""
+
+    deployment_id: UUID
+    transactions: msgspec.Raw
+    coupons: msgspec.Raw = msgspec.Raw(b"[]")
+    definitions: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+# A list is read to its end before its length is looked at, and ten megabytes hold millions of uploads; an array of
+# fields ends with the first that is too many.
+_Uploads = msgspec.defstruct(
+    "_Uploads",
+    [(f"upload{place}", msgspec.Raw, msgspec.Raw()) for place in range(UPLOADED_MAX)],
+    array_like=True,
+    forbid_unknown_fields=True,
+)
+_PARTS = msgspec.json.Decoder(_Parts)
+_UPLOADS = msgspec.json.Decoder(_Uploads)
+_DEFINITIONS = msgspec.json.Decoder(Definitions)
+
+
+def read_envelope(body: bytes) -> Envelope:
+    """Cut a request into its uploads. Raises msgspec.MsgspecError, UnicodeError and RecursionError."""
+    parts = _PARTS.decode(body)
+    if bytes(parts.definitions).count(b'"') > 4 * DEFINITIONS_MAX:
+        raise msgspec.ValidationError(f"Expected `object` of length <= {DEFINITIONS_MAX} - at `$.definitions`")
+    return Envelope(
+        str(parts.deployment_id),
+        _uploads(parts.transactions),
+        _uploads(parts.coupons),
+        _DEFINITIONS.decode(parts.definitions),
+    )
+
+
+def _uploads(raw: msgspec.Raw) -> list[msgspec.Raw]:
+    return [one for one in msgspec.structs.astuple(_UPLOADS.decode(raw)) if _size(one)]
+
+
+def _size(raw: msgspec.Raw) -> int:
+    """In bytes."""
+    return len(memoryview(raw))
+
+
+class _Named(msgspec.Struct, rename="camel"):
+    """Members that name an upload, not looked into: they may be anything."""
+
+    transaction_id: msgspec.Raw = msgspec.Raw()
+    transaction_counter: msgspec.Raw = msgspec.Raw()
+    log_id: msgspec.Raw = msgspec.Raw()
+    order: msgspec.Raw = msgspec.Raw()
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What names an upload, as far as that can be read; ``place`` is its order among all."""
+
+    transaction_id: str | None = None
+    transaction_counter: int | None = None
+    log_id: str | None = None
+    place: int = 0
+
+
+_NAMED = msgspec.json.Decoder(_Named)
+_TEXT = msgspec.json.Decoder(str)
+_NUMBER = msgspec.json.Decoder(int)
 
 
 def named(raw: msgspec.Raw) -> Named:
     """What an upload is called."""
     try:
-        return _NAMED.decode(raw)
+        found = _NAMED.decode(raw)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return Named()
+    return Named(
+        _read(_TEXT, found.transaction_id),
+        _read(_NUMBER, found.transaction_counter),
+        _read(_TEXT, found.log_id),
+        _read(_NUMBER, found.order) or 0,
+    )
+
+
+def _read(decoder: msgspec.json.Decoder[T], raw: msgspec.Raw) -> T | None:
+    """A member, if it is what it should be and no longer than it could be."""
+    if not 0 < _size(raw) <= NAME_BYTES_MAX:
+        return None
+    try:
+        return decoder.decode(raw)
+    except (msgspec.MsgspecError, UnicodeError):
+        return None
+
+
+def _require_few(raw: msgspec.Raw) -> None:
+    """Refuse what holds more values than could be, before they are made (see `validation.require_bounded`)."""
+    if _size(raw) > VALUES_MAX:
+        body = bytes(raw)
+        if body.count(b",") + body.count(b"[") + body.count(b"{") > VALUES_MAX:
+            raise Invalid("SALE_MALFORMED", f"It holds more than {VALUES_MAX} values.")
 
 
 def decode_sale(raw: msgspec.Raw) -> UploadedSale | Refused:
     """A sale that could be, else what is wrong with it."""
     try:
+        _require_few(raw)
         check_document(_DOCUMENT.decode(raw))
         sale = _SALE.decode(raw)
         check_sale(sale)
@@ -125,6 +218,7 @@ def decode_sale(raw: msgspec.Raw) -> UploadedSale | Refused:
 def decode_coupon(raw: msgspec.Raw) -> UploadedCoupon | Refused:
     """A coupon event that could be, else what is wrong with it."""
     try:
+        _require_few(raw)
         check_document(_DOCUMENT.decode(raw))
         event = _COUPON.decode(raw)
         check_coupon(event)

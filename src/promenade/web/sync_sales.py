@@ -7,6 +7,7 @@ all of it is in memory as objects at the same time.
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,8 +23,8 @@ from promenade.web.body import read_body, require_json
 from promenade.web.endpoint import Answer, Endpoint
 from promenade.web.sync_bodies import SYNC
 from promenade.web.sync_sale_messages import (
-    TRANSACTIONS,
     CouponResult,
+    Envelope,
     Named,
     SaleResult,
     TransactionsAnswer,
@@ -31,6 +32,7 @@ from promenade.web.sync_sale_messages import (
     decode_coupon,
     decode_sale,
     named,
+    read_envelope,
 )
 from promenade.web.validation import explain
 from promenade.workflows.context import Context
@@ -45,6 +47,7 @@ SLICE = 32  # uploads that are read and taken together
 SLICE_BYTES_MAX = 512 * 1024
 BESIDE_FROM = 32 * 1024  # bytes; less is read at once
 BODIES_MAX = 4  # being taken by this process at the same time: each may take ten megabytes
+BODIES_OF_TENANT_MAX = 4  # on their way or being taken: who sends slowly holds up nobody but its own tenant
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,9 @@ class SyncSales:
         self._context = context
         self._authenticator = authenticator
         self._taking = asyncio.Semaphore(BODIES_MAX)
+        self._of_tenants: defaultdict[str, asyncio.Semaphore] = defaultdict(
+            lambda: asyncio.Semaphore(BODIES_OF_TENANT_MAX)
+        )
 
     def endpoints(self) -> list[Endpoint]:
         """The routes."""
@@ -73,14 +79,15 @@ class SyncSales:
         caller = await self._authenticator.authenticate(scope)
         caller.require_scope(SYNC)
         require_json(scope)
-        async with self._taking:
-            asked = _envelope(await read_body(scope, receive))
-            return await self._take(caller, asked)
+        async with self._of_tenants[caller.tenant_id]:
+            body = await read_body(scope, receive)
+            async with self._taking:
+                return await self._take(caller, _envelope(body))
 
-    async def _take(self, caller: Caller, asked: TransactionsRequest) -> Answer:
+    async def _take(self, caller: Caller, asked: Envelope) -> Answer:
         context, tenant_id = self._context, caller.tenant_id
         started_at = context.clock()
-        deployment_id = str(asked.deployment_id)
+        deployment_id = asked.deployment_id
 
         async def find(session: Session) -> Deployment:
             return await require_deployment(session, deployment_id)
@@ -134,10 +141,10 @@ class SyncSales:
         await context.database.write(work, tenant=tenant_id, durable=False)
 
 
-def _envelope(body: bytes) -> TransactionsRequest:
+def _envelope(body: bytes) -> Envelope:
     """The request, its uploads as they came. Raises Invalid (VALIDATION_FAILED, or a code about the JSON)."""
     try:
-        return TRANSACTIONS.decode(body)
+        return read_envelope(body)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as fault:
         if len(body) < BESIDE_FROM:
             raise explain(b'{"request":%s}' % body, TransactionsRequest, ()) from None
@@ -170,8 +177,8 @@ async def _decoded(parts: Sequence[_Part]) -> list[UploadedSale | UploadedCoupon
 def _sale_result(part: _Part, taken: Taken) -> SaleResult:
     name = part.name
     return SaleResult(
-        name.transaction_id if isinstance(name.transaction_id, str) else None,
-        name.transaction_counter if isinstance(name.transaction_counter, int) else None,
+        name.transaction_id,
+        name.transaction_counter,
         taken.status,
         taken.code,
         taken.message,
@@ -180,5 +187,4 @@ def _sale_result(part: _Part, taken: Taken) -> SaleResult:
 
 
 def _coupon_result(part: _Part, taken: Taken) -> CouponResult:
-    log_id = part.name.log_id
-    return CouponResult(log_id if isinstance(log_id, str) else None, taken.status, taken.code, taken.message)
+    return CouponResult(part.name.log_id, taken.status, taken.code, taken.message)

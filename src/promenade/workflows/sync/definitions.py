@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
+import re
 from collections.abc import Mapping
 
 import msgspec
@@ -25,23 +26,35 @@ __all__ = ["keep_given"]
 
 BESIDE_FROM = 64 * 1024  # characters; longer ones are read beside the event loop
 BREATHER = 16
-LENGTH_MAX = 4 * 1024 * 1024
+LENGTH_MAX = 4 * 1024 * 1024  # characters; of one definition, and of those that are written together
+_HASH = re.compile(r"[0-9a-f]{64}")
+_PRECISIONS = frozenset({None, 0, 1, 2, 3})
 
 
 async def keep_given(context: Context, tenant_id: str, given: Mapping[str, str]) -> None:
     """Keep definitions, by hash in base64. One that is not what it should be is passed over, and missed later."""
+    given = {key: text for key, text in given.items() if _HASH.fullmatch(key)}
     if not given:
         return
     known = await context.database.read(lambda session: known_definitions(session, given), tenant=tenant_id)
     bodies: dict[str, PromotionDefinition | Tree] = {}
+    length = 0
     for place, (key, text) in enumerate(given.items()):
         if key in known or len(text) > LENGTH_MAX:
             continue
+        if length + len(text) > LENGTH_MAX:
+            await _keep(context, tenant_id, bodies)
+            bodies, length = {}, 0
         if place % BREATHER == BREATHER - 1:
             await asyncio.sleep(0)
         body = await asyncio.to_thread(_read, key, text) if len(text) >= BESIDE_FROM else _read(key, text)
         if body is not None:
             bodies[key] = body
+            length += len(text)
+    await _keep(context, tenant_id, bodies)
+
+
+async def _keep(context: Context, tenant_id: str, bodies: Mapping[str, PromotionDefinition | Tree]) -> None:
     at = context.clock()
 
     async def work(session: Session) -> None:
@@ -59,7 +72,7 @@ def _read(key: str, text: str) -> PromotionDefinition | Tree | None:
         return None
     try:
         definition = decode_definition(body)
-        if definition_hash(definition) == key:
+        if definition_hash(definition) == key and definition.precision in _PRECISIONS:
             compile_promotion(definition)
             return definition
     except (msgspec.MsgspecError, DefinitionError, RecursionError, UnicodeError, ValueError, OverflowError):

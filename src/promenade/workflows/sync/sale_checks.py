@@ -39,6 +39,7 @@ _TEXTS: Mapping[str, int] = {
     "coupon_code": 64,
     "definition_hash": 64,
     "currency": 3,
+    "card_prefix": 8,
     "metadata": 10_000,
 }
 _CODES = frozenset({"PILOT", "CONTROL", "EXPERIMENT", None})
@@ -51,6 +52,9 @@ _PRICE_LIMIT, _QUANTITY_LIMIT = 10**15, 10**15
 _AMOUNT_DIGITS_MAX = 13
 _YEAR_MIN, _YEAR_MAX = 1970, 9000
 _NODES_MAX = 250_000
+# As many as a till may send, or a sale can have done: each costs the cloud a statement or more.
+_LINES_MAX, _COUPONS_MAX = 5_000, 100
+_CHARGES_MAX, _GRANTED_MAX = 2_000, 1_000
 
 
 def check_document(document: Any) -> None:
@@ -128,11 +132,13 @@ def _check_moment(moment: datetime, name: str) -> None:
 
 def _check_coupons(basket: Basket, facts: Facts) -> None:
     codes = tuple([fact.code for fact in facts.coupons])
+    _require(len(codes) <= _COUPONS_MAX, "There are too many coupons.")
     _require(codes == basket.coupons, "The facts are not about the coupons of the basket.")
     _require(all(0 < len(code) <= 64 for code in codes), "A coupon code is too long.")
 
 
 def _check_lines(basket: Basket, outcome: Outcome) -> None:
+    _require(len(basket.lines) <= _LINES_MAX, "There are too many lines.")
     _require(len(basket.lines) == len(outcome.lines) > 0, "The result has other lines than the basket.")
     _require(len({line.reference for line in basket.lines}) == len(basket.lines), "A line reference is repeated.")
     worth = 0
@@ -179,6 +185,10 @@ def _check_promotions(outcome: Outcome, facts: Facts) -> None:
     usable = {fact.code for fact in facts.coupons if fact.refusal is None}
     applied = {one.promotion_id: one for one in outcome.applied}
     _require(len(applied) == len(outcome.applied), "A promotion is applied twice.")
+    charges = sum([len(one.budget_ids) for one in outcome.applied])
+    _require(charges <= _CHARGES_MAX, "Too many budgets are charged.")
+    granted = sum([len(one.post_purchase_coupon_type_ids) for one in outcome.applied])
+    _require(granted <= _GRANTED_MAX, "Too many coupons are granted.")
     _require(on_lines.keys() <= applied.keys(), "A discount is of a promotion that was not applied.")
     for one in outcome.applied:
         _require(one.discount_minor == on_lines[one.promotion_id], "A promotion's discounts do not add up.")

@@ -46,6 +46,7 @@ __all__ = ["Refused", "Sender", "Taken", "take_uploads"]
 
 STORE = "local-store"
 AT_ONCE = {"postgresql": 6, "sqlite": 32}  # units; on SQLite they wait for one writer and are committed together
+NAMED_MAX = 10_000  # in one statement; both databases take 32 766
 _log = structlog.get_logger("promenade.sync")
 
 
@@ -171,12 +172,22 @@ async def _look_up(session: Session, sender: Sender, sent: Sequence[Sent]) -> _K
     return _Known(
         confirmed=await confirmations.find_all(session, sender.deployment_id, names) if names else {},
         logged=await uploaded_coupons.logged(session, [one.log_id for one in events]),
-        definitions=await known_definitions(session, hashes) if hashes else set(),
+        definitions={key for few in _portions(hashes) for key in await known_definitions(session, few)},
         codes=await uploaded_coupons.codes_of(session, ids),
         shared=await uploaded_coupons.shared_types(session, types),
-        shares=await uploaded_coupons.shares_of(session, sender.deployment_id, given),
-        controls=await promotion_names(session, arms) if arms else {},
+        shares={
+            name
+            for few in _portions(given)
+            for name in await uploaded_coupons.shares_of(session, sender.deployment_id, few)
+        },
+        controls={name: of for few in _portions(arms) for name, of in (await promotion_names(session, few)).items()},
     )
+
+
+def _portions(names: Collection[str]) -> Iterator[list[str]]:
+    """As many at a time as a statement takes, whatever a store names."""
+    ordered = sorted(names)
+    return (ordered[start : start + NAMED_MAX] for start in range(0, len(ordered), NAMED_MAX))
 
 
 def _spent_by(sale: UploadedSale) -> Iterator[str]:
