@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row, select
@@ -10,10 +11,11 @@ from sqlalchemy import Row, select
 from promenade import model
 from promenade.store.odata_maps import rows_of
 from promenade.store.unit import Session
+from promenade.workflows.reporting import Period, exports
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.shop import Shop, identity
 
-__all__ = ["read_report", "report", "sell", "take_back"]
+__all__ = ["exported", "read_report", "report", "sell", "take_back"]
 
 
 async def read_report(shop: Shop, set_name: str, **where: Any) -> Sequence[Row[Any]]:
@@ -48,3 +50,14 @@ async def take_back(shop: Shop, transaction: str, sale: str) -> None:
     """Return one of the two pieces of a sale."""
     back = outcome((line("9", -1000, -400),), ())
     await shop.confirm(transaction, await shop.price(transaction, back, sales={"9": (sale, "1")}))
+
+
+async def exported(
+    shop: Shop, report_type: str, since: datetime, until: datetime, **named: str
+) -> list[dict[str, Any]]:
+    """The rows that an export of a period gives; ``named`` are a promotion or a stakeholder."""
+    ids = {key: identity(name) for key, name in named.items()}
+    period = Period(tenant_id=shop.tenant, since=since, until=until, **ids)
+    rows = [dict(row) async for row in exports()[report_type].rows(shop.context, period)]
+    assert all(list(row) == list(exports()[report_type].columns) for row in rows)
+    return rows
