@@ -47,7 +47,7 @@ def _thousandths(value: Decimal) -> int:
     return amount_thousandths(value.copy_abs())
 
 
-Code = Annotated[str, Meta(min_length=1, max_length=64)]
+Code = Annotated[str, Meta(min_length=1, max_length=64, pattern="^[^\\x00]*$")]
 Moment = Annotated[datetime, Meta(tz=True)]
 Purpose = Literal["ISSUE", "REDEEM"] | None
 Money = Annotated[Decimal, Meta(extra={"check": _thousandths})]

@@ -73,7 +73,7 @@ def read_cursor(text: str | None, tenant_id: str) -> Cursor | None:
     try:
         raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         form, mark, since, full, until, root, row_id = msgspec.msgpack.decode(raw, type=_Written)
-        if form != _FORM or mark != _mark(tenant_id) or root < 0:
+        if form != _FORM or mark != _mark(tenant_id) or root < 0 or "\0" in row_id:
             return None
         last = None if until is None else _version(until)
         return Cursor(_version(since), full, last, Place(root, row_id))

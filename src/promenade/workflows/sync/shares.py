@@ -90,15 +90,14 @@ async def grant_budget(
 
 
 def _grant(budget: BudgetRow, share: Share, amount: Decimal | None, online: int, at: datetime) -> Decimal:
-    if amount is not None and amount < 0:
-        return -min(-amount, share.outstanding)
-    if budget.status not in _RUNNING or (budget.valid_to is not None and budget.valid_to <= at):
-        message = "The budget does not run: stores get nothing of it."
-        raise Conflict("BUDGET_NOT_RUNNING", message, "budgetId")
-
     def whole(value: Decimal) -> Decimal:
         return spendable(value, budget.currency)
 
+    if amount is not None and amount < 0:
+        return -min(whole(-amount), share.outstanding) + 0  # no zero is below zero
+    if budget.status not in _RUNNING or (budget.valid_to is not None and budget.valid_to <= at):
+        message = "The budget does not run: stores get nothing of it."
+        raise Conflict("BUDGET_NOT_RUNNING", message, "budgetId")
     return _fair(budget.free, amount, online, whole)
 
 
@@ -107,7 +106,7 @@ def _fair(free: Decimal, wanted: Decimal | None, online: int, whole: Callable[[D
     most = whole(free / (online + 1)) or whole(free)
     if wanted is None:
         return min(whole(free / USUAL_PART) or most, most)
-    return min(whole(wanted), most)
+    return min(whole(wanted), most) + 0
 
 
 # ---- limits -------------------------------------------------------------------------------------------------------

@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
-from tests.web.sync.down.conftest import ARTICLES, CANARY, Cloud, fault
+from promenade.store.changes import Version
+from promenade.workflows.sync.cursors import Cursor, Place, write_cursor
+from tests.web.sync.down.conftest import ARTICLES, CANARY, OWN, Cloud, fault
 from tests.web.sync.down.replica import Replica
 
 NOBODY = "99999999-9999-4999-8999-999999999999"
@@ -169,7 +171,8 @@ def test_what_a_query_says_is_checked(cloud: Cloud, deployment: str) -> None:
 def test_a_cursor_of_nobody_begins_anew(cloud: Cloud, deployment: str) -> None:
     foreign = Replica()
     cloud.follow(cloud.register(cloud.unique("S"), client="stranger"), foreign, client="stranger")
-    for cursor in ("x", "A" * 200, "%00", "%C3%BC", foreign.cursor):
+    nowhere = write_cursor(Cursor(Version(0, 0, None), full=True, place=Place(5, "\0")), OWN)
+    for cursor in ("x", "A" * 200, "%00", "%C3%BC", foreign.cursor, nowhere):
         page = cloud.promotions(deployment, cursor).json()
         assert page["full"], cursor
         assert len(page["upserts"]["Articles"]) > 900

@@ -31,6 +31,8 @@ def test_a_budget_is_granted_once_for_each_key_and_given_back(link: Link) -> Non
     back = link.ask("budget-grants", key="two", budgetId=BUDGET, amount=-100)
     assert (Decimal(back["granted"]), Decimal(back["outstanding"])) == (Decimal("-12.34"), Decimal(0))
     assert Decimal(link.ask("budget-grants", budgetId=BUDGET)["granted"]) == 100
+    part = link.ask("budget-grants", budgetId=BUDGET, amount="-0.009")
+    assert (part["granted"], part["outstanding"]) == ("0.00", "100.000")  # no part of a cent is given back
     link.ask("budget-grants", budgetId=BUDGET, amount=-100)
 
 
@@ -83,6 +85,8 @@ def test_uses_and_codes_to_issue_are_leased_by_their_type(link: Link) -> None:
         ("coupon-leases", {"codes": [""]}, 400, "EMPTY"),
         ("coupon-leases", {"codes": ["A" * 65]}, 400, "TOO_LONG"),
         ("coupon-leases", {"codes": [1]}, 400, "WRONG_TYPE"),
+        ("coupon-leases", {"codes": ["\0"]}, 400, "WRONG_FORM"),
+        ("coupon-leases", {"release": ["A", "A\0"]}, 400, "WRONG_FORM"),
         ("coupon-leases", {"release": ["A"], "expiresAt": "2026-01-01T00:00:00"}, 400, None),
         ("coupon-leases", {"couponTypeId": COUPONS, "purpose": "ISSUE", "quantity": 0}, 400, "OUT_OF_RANGE"),
         ("coupon-leases", {"couponTypeId": COUPONS, "purpose": "ISSUE"}, 400, "OUT_OF_RANGE"),
