@@ -63,6 +63,26 @@ def test_a_link_is_set_and_shown_without_its_secret(run: Run, tmp_path: Path) ->
         assert SECRET not in output
 
 
+def test_the_issuer_moves_with_the_cloud_unless_it_is_another(run: Run, tmp_path: Path) -> None:
+    run("set", *NEEDED, directory=tmp_path, CLIENT_SECRET=SECRET)
+    run("set", "--url", "https://new.example", directory=tmp_path)
+    assert shown(run, tmp_path)["authUrl"] == "https://new.example"
+    run("set", "--auth-url", "https://login.example", directory=tmp_path)
+    run("set", "--url", "https://newer.example", directory=tmp_path)
+    told = shown(run, tmp_path)
+    assert (told["url"], told["authUrl"]) == ("https://newer.example", "https://login.example")
+
+
+def test_the_database_of_a_cloud_is_no_stores(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["tenant", "create", "acme", "--data-dir", str(tmp_path)])
+    capsys.readouterr()
+    for arguments in (("show",), ("set", *NEEDED, "--client-secret", SECRET), ("retry",)):
+        code, out, err = run(*arguments, directory=tmp_path)
+        assert (code, out) == (2, "")
+        assert "store" in err
+
+
 def test_what_is_not_named_stays(run: Run, tmp_path: Path) -> None:
     run("set", *NEEDED, directory=tmp_path, CLIENT_SECRET=SECRET)
     code, _, _ = run("set", "--interval", "5", "--name", "Corner shop", directory=tmp_path)

@@ -16,6 +16,7 @@ from promenade.store.sync_link import (
     read_rejected,
     write_settings,
 )
+from promenade.store.tenants import read_tenants
 from promenade.store.unit import Database, Session
 from promenade.workflows.replica.cloud_client import CloudAccess, HttpCloudClient, require_address
 from promenade.workflows.replica.exchanging import Registered, register_at
@@ -51,11 +52,12 @@ class LinkChange:
 async def set_link(database: Database, change: LinkChange, *, at: datetime) -> None:
     """Configure the link, or change what ``change`` names of it. A running store takes it up within two seconds.
 
-    Raises Invalid (BAD_LINK, BAD_ADDRESS) naming the option.
+    Raises Invalid (BAD_LINK, BAD_ADDRESS) naming the option, and NotFound (NOT_A_STORE).
     """
     _check(change)
 
     async def work(session: Session) -> None:
+        await _require_no_cloud(session)
         link = await read_link(session)
         before = link.settings if link is not None else None
         after = _merged(before, change)
@@ -66,6 +68,12 @@ async def set_link(database: Database, change: LinkChange, *, at: datetime) -> N
         await write_settings(session, after, at=moment, forget=forget)
 
     await database.write(work, system=True)
+
+
+async def _require_no_cloud(session: Session) -> None:
+    """A database with tenants of its own that never was a store's is a cloud's, named by mistake or by a variable."""
+    if await read_store_tenant(session) is None and await read_tenants(session):
+        raise NotFound("NOT_A_STORE", "This database holds tenants of a cloud: it is no store's.")
 
 
 def _check(change: LinkChange) -> None:
@@ -85,6 +93,8 @@ def _check(change: LinkChange) -> None:
 def _merged(before: LinkSettings | None, change: LinkChange) -> LinkSettings:
     given = {one.name: getattr(change, one.name) for one in fields(change) if getattr(change, one.name) is not None}
     if before is not None:
+        if "url" in given and before.auth_url == before.url:  # the cloud's own issuer moves along with it
+            given = {"auth_url": given["url"], **given}
         return replace(before, **given)
     for name in _NEEDED:
         if name not in given:
@@ -104,9 +114,12 @@ def _option(name: str) -> str:
 
 async def show_link(database: Database, *, at: datetime) -> dict[str, Any]:
     """How the link is, without its secret: ``state`` is NOT_CONFIGURED, WAITING (nothing was tried yet), CONNECTED,
-    FAILING (see ``lastError``) or QUIET (the store has not tried for long: is it running?)."""
+    FAILING (see ``lastError``) or QUIET (the store has not tried for long: is it running?). Raises NotFound
+    (NOT_A_STORE).
+    """
 
     async def work(session: Session) -> tuple[Link | None, str | None]:
+        await _require_no_cloud(session)
         return await read_link(session), await read_store_tenant(session)
 
     link, tenant_id = await database.read(work, system=True)
