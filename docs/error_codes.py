@@ -20,6 +20,7 @@ __all__ = [
     "LOCAL_ADMIN",
     "POS",
     "PUBLIC",
+    "REPORTING",
     "SYNC",
     "Raised",
     "computed_codes",
@@ -47,6 +48,7 @@ POS = (
     "!promenade/web/odata",
     "!promenade/web/preparing",
     "!promenade/web/public",
+    "!promenade/web/reporting",
     "!promenade/web/row_cutter",
     "!promenade/web/sessions",
     "!promenade/web/soap",
@@ -80,6 +82,7 @@ PUBLIC = (
     "!promenade/web/login_throttle",
     "!promenade/web/numbers",
     "!promenade/web/pos",
+    "!promenade/web/reporting",
     "!promenade/web/sessions",
     "!promenade/web/sync",
     "!promenade/web/validation",
@@ -105,6 +108,13 @@ ADMIN = (
     "promenade/workflows/forecast",
     "promenade/workflows/lifecycle",
     "promenade/workflows/webhook_replay",
+)
+REPORTING = (
+    "promenade/web/auth",
+    "promenade/web/rate_limits",
+    "promenade/web/reporting",
+    "promenade/web/sessions",
+    "promenade/workflows/reporting/export",
 )
 LOCAL_ADMIN = (
     "promenade/web/api_key",
@@ -172,11 +182,13 @@ _INTRO = inspect.cleandoc(
       [its page](public-api.md#errors).
     - A store meets those of [sync](sync.md#errors).
     - A planner meets these, and those of [administration](#administration).
+    - An analyst meets those of [reporting](#reporting), and those of the public API's reads.
     - The administrator of a [store](local-store.md#errors) meets those of its page, and those of administration.
     - The [commands](#commands) print the message alone and end with 1, or with 2 when a value was wrong.
     """
 )
 _BESIDE = "[Administration](admin.md) may refuse with all of the public API's, and with:"
+_REPORTED = "[Reporting](reporting.md) may refuse with what a read of the public API is refused with, and with:"
 _FEW = "Beside what is above, `promenade` may refuse with:"
 _OWN = "A [model of your own](../how-to/serve-your-own-model.md) over plain tables has besides:"
 
@@ -197,11 +209,15 @@ def error_codes_page() -> str:
     """Every code, by who can meet it."""
     public, pos = error_rows(PUBLIC), error_rows(POS)
     admin = [row for row in error_rows(ADMIN) if row[:2] not in {known[:2] for known in public}]
+    reporting = [row for row in error_rows(REPORTING) if row[:2] not in {known[:2] for known in public}]
     tables = [row for row in error_rows(TABLES) if row[0] not in {known[0] for known in public}]
-    known = {row[:2] for row in (*public, *admin, *pos, *tables, *error_rows(LOCAL_ADMIN), *error_rows(SYNC))}
+    known = {
+        row[:2] for row in (*public, *admin, *reporting, *pos, *tables, *error_rows(LOCAL_ADMIN), *error_rows(SYNC))
+    }
     rest = [row for row in error_rows(EVERYWHERE) if row[:2] not in known]
     parts = ["# Error codes", _INTRO, "## Public API", table(COLUMNS, public)]
     parts += ["## Administration", _BESIDE, table(COLUMNS, admin)]
+    parts += ["## Reporting", _REPORTED, table(COLUMNS, reporting)]
     parts += ["## Commands", _FEW, table(COLUMNS, rest), "## Plain tables", _OWN, table(COLUMNS, tables)]
     return "\n\n".join(parts)
 

@@ -16,6 +16,7 @@ from docs import error_codes, pos_reference
 from docs.admin_page import admin_page
 from docs.markdown import table, text_of
 from docs.public_page import public_api_page
+from docs.reporting_reference import reporting_page
 from docs.store_page import store_page
 from docs.sync_reference import sync_page
 from promenade import cli, events, metrics
@@ -141,7 +142,7 @@ def entities_page() -> str:
 
 def is_shown_nowhere(entity: EntityType) -> bool:
     """Whether no service has the entity."""
-    return entity.public is Mode.NONE and entity.admin is Mode.NONE
+    return entity.public is Mode.NONE and entity.admin is Mode.NONE and entity.reporting is Mode.NONE
 
 
 def kept_back(entity: EntityType) -> list[Field]:
@@ -205,9 +206,11 @@ def place_of(target: str) -> str:
     page = (
         ""
         if is_shown_nowhere(entity(target))
-        else "admin.md"
-        if entity(target).public is Mode.NONE
         else "public-api.md"
+        if entity(target).public is not Mode.NONE
+        else "admin.md"
+        if entity(target).admin is not Mode.NONE
+        else "reporting.md"
     )
     return f"[{target}]({page}#{target.lower()})"
 
@@ -286,6 +289,7 @@ def option_row(option: click.Option) -> tuple[str, str, str]:
 LINKED: tuple[tuple[str, Callable[[], str]], ...] = (
     ("public-api.md", public_api_page),
     ("admin.md", admin_page),
+    ("reporting.md", reporting_page),
     ("pos.md", pos_page),
     ("local-store.md", store_page),
     ("sync.md", sync_page),

@@ -18,9 +18,10 @@ _INTRO = inspect.cleandoc(
     """
     `promenade serve --edition local-store` serves one store on a database of its own:
     [how to start one](../how-to/first-store.md). It has the addresses of [POS](pos.md), which the store's API key opens
-    in `X-Api-Key`, and of [administration](admin.md), which the session of its administrator opens with all rights
-    (writes show the `X-CSRF-Token` that a `HEAD /admin/` with `X-CSRF-Token: Fetch` answers). `/health` and `/metrics`
-    are the same. There is no public API, no token endpoint, and no bearer token is accepted.
+    in `X-Api-Key`, and of [administration](admin.md) and [reporting](reporting.md), which the session of its
+    administrator opens with all rights (writes show the `X-CSRF-Token` that a `HEAD /admin/` with
+    `X-CSRF-Token: Fetch` answers). `/health` and `/metrics` are the same. There is no public API, no token endpoint,
+    and no bearer token is accepted.
 
     Below `/local-admin` everything is a POST of a small JSON object; no body is an empty one.
     """

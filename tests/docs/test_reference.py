@@ -9,10 +9,22 @@ import pytest
 from msgspec.structs import fields
 
 from docs.admin_page import ACTION_FAULTS
-from docs.error_codes import ADMIN, EVERYWHERE, POS, PUBLIC, Raised, computed_codes, error_rows, module_paths, raised_in
+from docs.error_codes import (
+    ADMIN,
+    EVERYWHERE,
+    POS,
+    PUBLIC,
+    REPORTING,
+    Raised,
+    computed_codes,
+    error_rows,
+    module_paths,
+    raised_in,
+)
 from docs.generate import ENVELOPE, events_page
 from docs.public_page import public_api_page
-from docs.public_reference import FAULTS
+from docs.public_reference import FAULTS, MANAGED
+from docs.reporting_reference import reporting_page
 from promenade import events, model
 from promenade.model.declare import NONE, Service
 from promenade.model.edm import edm_for
@@ -58,8 +70,9 @@ def test_every_code_that_a_test_has_seen_is_listed() -> None:
     [
         (POS, {"QUANTITY_ZERO", "CONFIRM_MISMATCH", "UNAUTHORIZED"}),
         (PUBLIC, {"QUERY_SYNTAX", "URI_SYNTAX", "NOT_INSERTABLE", "PRECONDITION_FAILED", "TOO_MANY_DIGITS", "LOCKED"}),
+        (REPORTING, {"PERIOD_EMPTY", "TOO_MANY_EXPORTS", "UNKNOWN_CODE", "NOT_FOUND", "MISSING_SCOPE"}),
     ],
-    ids=["pos", "public"],
+    ids=["pos", "public", "reporting"],
 )
 def test_each_service_lists_its_own(sources: tuple[str, ...], some: set[str]) -> None:
     assert some <= codes(sources)
@@ -127,6 +140,25 @@ def test_every_limit_names_a_code_that_is_listed() -> None:
     named = set(re.findall(r"4\d\d `([A-Z_]+)`", rest.partition("\n## ")[0]))
     assert len(named) > 8
     assert named <= codes(PUBLIC)
+
+
+# ---- reporting ----------------------------------------------------------------------------------------------------
+
+
+def test_every_report_has_its_fields() -> None:
+    page = reporting_page()
+    sections = {name: text for name, _, text in (part.partition("\n") for part in page.split("\n### ")[1:])}
+    reports = [one.set_name for one in model.entities() if one.reporting is not NONE]
+    assert list(sections) == reports
+    for name in reports:
+        for prop in edm_for(Service.REPORTING).entity_types[name].property_by_name:
+            assert prop in MANAGED or f"`{prop}`" in sections[name], (name, prop)
+
+
+def test_what_an_export_refuses_is_listed() -> None:
+    _, _, refused = reporting_page().partition("| Refused with | When |")
+    named = set(re.findall(r"`([A-Z]+_[A-Z_]+)`", refused.partition("\n\n")[0]))
+    assert {"PERIOD_EMPTY", "TOO_MANY_EXPORTS"} <= named <= codes(PUBLIC) | codes(REPORTING)
 
 
 # ---- links --------------------------------------------------------------------------------------------------------

@@ -43,8 +43,8 @@ async def seed(session: Session, tenant: str) -> None:
     kept = {name for one in folds().values() for name in one.tables} - {one.table for one in model.entities()}
     for one in (one for one in metadata.sorted_tables if one.name in kept):
         key = [column.name for column in one.primary_key.columns if column.name != "tenant_id"]
-        rows = {tuple(row[name] for name in key): row for row in _rows(one, tenant)}
-        await session.execute_many(sa.insert(one), list(rows.values()))
+        distinct = {tuple(row[name] for name in key): row for row in _rows(one, tenant)}
+        await session.execute_many(sa.insert(one), list(distinct.values()))
 
 
 def _rows(one: sa.Table, tenant: str) -> Iterator[dict[str, Any]]:
