@@ -6,7 +6,17 @@ import argparse
 import os
 import platform
 
-from benchmarks import admin_drafts, beside_imports, coupons, deliveries, imports, in_process, over_http, public_api
+from benchmarks import (
+    admin_drafts,
+    beside_imports,
+    coupons,
+    deliveries,
+    imports,
+    in_process,
+    over_http,
+    public_api,
+    reporting,
+)
 from benchmarks.measure import CONSOLE
 
 PARTS = {
@@ -18,6 +28,7 @@ PARTS = {
     "deliveries": deliveries.run,
     "imports": imports.run,
     "beside-imports": beside_imports.run,
+    "reporting": reporting.run,
 }
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from benchmarks.load import post
 from benchmarks.measure import milliseconds, show
+from benchmarks.roles import as_served
 from benchmarks.shop import Shop, open_shop
 from tests.kit.postgres import PostgresServer
 from tests.kit.processes import free_port
@@ -176,10 +177,13 @@ def serving(database_url: str, home: Path) -> Iterator[Target]:
 
 @contextmanager
 def running(database_url: str, home: Path, *more: str) -> Iterator[tuple[int, int]]:
-    """The service on a database that is filled already: its port and its process. ``more``: see `null_app`."""
+    """The service on a database that is filled already: its port and its process. ``more``: see `null_app`.
+
+    A superuser's URL of PostgreSQL is served as a role that owns nothing.
+    """
     port = free_port()
     log = home / "service.log"
-    options = ["--database-url", database_url, "--port", str(port), "--data-dir", str(home), *more]
+    options = ["--database-url", as_served(database_url), "--port", str(port), "--data-dir", str(home), *more]
     with log.open("ab") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.null_app", *options], stdout=output, stderr=subprocess.STDOUT
