@@ -27,8 +27,11 @@ __all__ = ["RUNS_KEPT", "forget", "sales"]
 PORTION_FIRST = 16
 PORTION_MAX = 500
 UNIT_SECONDS = {"sqlite": 0.02, "postgresql": 0.1}  # what writing a portion may take
-REST = {True: 2.0, False: 0.25}  # times as long as a portion took, with tills that ask and without
-REST_SECONDS_MAX = 0.2
+REST_ALONE = {"sqlite": 1.0, "postgresql": 0.25}  # times as long as a portion took, while no till asks
+REST_BEHIND = 2.0  # with tills that ask, and sales that wait for longer than `BEHIND`
+REST_BESIDE = 5.0  # with tills that ask
+REST_SECONDS_MAX = 0.5
+BEHIND = timedelta(seconds=25)
 REFRESHED_EVERY = timedelta(minutes=1)  # while there is always more to count
 RUN_SECONDS = 2.0  # then the other jobs of the clock have their turn
 LEFT_MAX = 20  # sales of a tenant that could not be counted; with more there is something else
@@ -65,13 +68,13 @@ async def sales(context: Context, cursor: str | None) -> Ran:
             return Ran(done, more=True, cursor=turns[-1].tenant_id, trouble=_told(troubles))
         began = now()
         tenant = turns.popleft()
-        counted, more = await _portion(context, tenant, troubles)
-        done += counted
-        if more:
+        portion = await _portion(context, tenant, troubles)
+        done += portion.counted
+        if portion.found:
             turns.append(tenant)
         else:
             await _refresh(context, tenant, troubles)
-        await asyncio.sleep(min(REST[context.tills.are_there()] * (now() - began), REST_SECONDS_MAX))
+        await asyncio.sleep(min(_rest(context, portion) * (now() - began), REST_SECONDS_MAX))
     return Ran(done, trouble=_told(troubles))
 
 
@@ -85,8 +88,16 @@ def _told(troubles: list[str]) -> str | None:
     return "; ".join(troubles[:TROUBLES_SHOWN]) or None
 
 
-async def _portion(context: Context, tenant: _Tenant, troubles: list[str]) -> tuple[int, bool]:
-    """Count a portion of a tenant's sales; how many, and whether there may be more."""
+def _rest(context: Context, portion: Portion) -> float:
+    """How many times as long to rest as it worked; reports are to be live, and tills come first all the same."""
+    if not context.tills.are_there():
+        return REST_ALONE[context.database.dialect]
+    is_behind = portion.oldest is not None and context.clock() - portion.oldest > BEHIND
+    return REST_BEHIND if is_behind else REST_BESIDE
+
+
+async def _portion(context: Context, tenant: _Tenant, troubles: list[str]) -> Portion:
+    """Count a portion of a tenant's sales; one that found nothing says that there are no more."""
     try:
         portion = await rebuild_portion(context, tenant.tenant_id, tenant.run, tenant.size)
         if portion is None:
@@ -97,9 +108,9 @@ async def _portion(context: Context, tenant: _Tenant, troubles: list[str]) -> tu
     except Exception as error:
         _log.exception("reports.portion_failed", tenant=tenant.tenant_id, fold=tenant.run.at)
         await note_failure(context, tenant.tenant_id, tenant.run)
-        return 0, await _set_aside(context, tenant, error, troubles)
+        return Portion(int(await _set_aside(context, tenant, error, troubles)), 0, 0.0)
     _fit(tenant, portion, UNIT_SECONDS[context.database.dialect])
-    return portion.counted, portion.found > 0
+    return portion
 
 
 async def _refresh(context: Context, tenant: _Tenant, troubles: list[str], every: timedelta = timedelta()) -> None:

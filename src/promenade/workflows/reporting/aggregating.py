@@ -55,12 +55,14 @@ class Run:
 class Portion:
     """How many sales were ``found``, how many of them ``counted``, and how many seconds writing them took.
 
-    Fewer are counted than were found where somebody else was quicker, or while the tenant is counted anew.
+    Fewer are counted than were found where somebody else was quicker, or while the tenant is counted anew. ``oldest``
+    is since when the first of them was there, where they are of the queue.
     """
 
     found: int
     counted: int
     seconds: float
+    oldest: datetime | None = None
 
 
 async def aggregate(context: Context, tenant_id: str, *, limit: int = PORTION) -> int:
@@ -105,7 +107,7 @@ async def count_portion(context: Context, tenant_id: str, run: Run, limit: int, 
     at = context.clock()
     for one in marked:
         metrics.report_delay.observe(max(0.0, (at - one.enqueued_at).total_seconds()))
-    return Portion(len(found), len(marked), seconds)
+    return Portion(len(found), len(marked), seconds, found[0].enqueued_at)
 
 
 async def add_sales(context: Context, session: Session, run: Run, sales: Sequence[LoggedSale]) -> None:
