@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
+from decimal import Decimal
 from itertools import combinations
+from typing import Any
 
+import pytest
+
+from promenade.workflows.reporting import money_exports
 from promenade.workflows.reporting.aggregating import aggregate_all
 from tests.workflows.reporting.money.books import exported, sell, take_back
+from tests.workflows.reporting.money.test_stakeholders import pay_in, stakeholder
 from tests.workflows.shop import NOON, Shop, identity
 
-ALWAYS = (NOON - timedelta(days=400), NOON + timedelta(days=400))
+MIDNIGHT = NOON - timedelta(hours=12)
+# Around three days of sales, the first at noon: at midnight, at moments of sales, and between.
+MOMENTS = [MIDNIGHT + timedelta(hours=hours) for hours in (-30, 0, 12, 19, 24, 30, 48, 61, 200)]
 
 
-def moments() -> Iterator[datetime]:
-    """Ends of periods around three days of sales, at midnight, at noon and at the moments of sales themselves."""
-    midnight = NOON - timedelta(hours=12)
-    for hours in (-30, 0, 11, 12, 19, 24, 33, 48, 61, 72, 200):
-        yield midnight + timedelta(hours=hours)
-
-
-async def test_a_period_has_what_was_consumed_in_it(shop: Shop, monkeypatch: object) -> None:
+async def test_a_period_has_what_was_consumed_in_it(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(money_exports, "PORTION", 1)
     await shop.budget("other", "1000.00")
     for number in range(9):
         await sell(shop, f"T{number}", 11 + number, *(("marketing",), ("other", "marketing"))[number % 2])
@@ -30,18 +31,75 @@ async def test_a_period_has_what_was_consumed_in_it(shop: Shop, monkeypatch: obj
         shop.later(hours=7)
     await aggregate_all(shop.context, shop.tenant)
     consumptions = await shop.rows("BudgetConsumptions")
-    for since, until in combinations(moments(), 2):
-        for promotion in (None, "off"):
-            named = {} if promotion is None else {"promotion_id": promotion}
-            rows = await exported(shop, "budgetUtilization", since, until, **named)
-            within = [
-                one
-                for one in consumptions
-                if since <= one.consumed_at < until
-                and promotion in (None, "off" if one.promotion_id == identity("off") else "")
-            ]
-            for row in rows:
-                of_budget = [one for one in within if one.budget_id == row["budgetId"]]
-                assert row["consumedAmount"] == sum(one.amount for one in of_budget), (since, until)
-                assert row["transactionCount"] == len({one.transaction_id for one in of_budget}), (since, until)
-            assert len(rows) == 2
+    for since, until in combinations(MOMENTS, 2):
+        within = [one for one in consumptions if since <= one.consumed_at < until]
+        rows = await exported(shop, "budgetUtilization", since, until)
+        assert _consumed(rows) == _consumed_by(within, ("marketing", "other")), (since, until)
+        rows = await exported(shop, "budgetUtilization", since, until, promotion_id="saver")
+        of_promotion = [one for one in within if one.promotion_id == identity("saver")]
+        assert _consumed(rows) == _consumed_by(of_promotion, ("marketing",)), (since, until)
+
+
+def _consumed(rows: list[dict[str, Any]]) -> dict[str, tuple[Decimal, int]]:
+    return {row["budgetName"]: (row["consumedAmount"], row["transactionCount"]) for row in rows}
+
+
+def _consumed_by(consumptions: list[Any], names: tuple[str, ...]) -> dict[str, tuple[Decimal, int]]:
+    """What a recomputation from the consumptions finds, by name of the budget."""
+    found: dict[str, tuple[Decimal, int]] = {}
+    for name in names:
+        own = [one for one in consumptions if one.budget_id == identity(name)]
+        found[name] = sum((one.amount for one in own), Decimal(0)), len({one.transaction_id for one in own})
+    return found
+
+
+async def test_the_rate_of_a_period_is_that_of_the_part_of_it_that_has_passed(shop: Shop) -> None:
+    await sell(shop, "T1", 500, "marketing")
+    shop.later(days=4)
+    await aggregate_all(shop.context, shop.tenant)
+    always = (NOON - timedelta(days=300), NOON + timedelta(days=300))
+    (row,) = await exported(shop, "budgetUtilization", *always)
+    assert (row["totalAmount"], row["remainingAmount"], row["utilizationPct"], row["status"]) == (100, 90, 10, "ACTIVE")
+    assert (row["dailyBurnRate"], row["currency"], row["linkedPromotions"]) == (Decimal("2.5"), "EUR", 0)
+    assert row["projectedExhaustion"] == shop.now[0] + timedelta(days=36)
+    (row,) = await exported(shop, "budgetUtilization", always[0], NOON + timedelta(days=2))
+    assert row["dailyBurnRate"] == 5
+    await shop.change("Budgets", "marketing", status="EXPIRED")
+    (row,) = await exported(shop, "budgetUtilization", NOON + timedelta(days=200), always[1])
+    assert (row["dailyBurnRate"], row["consumedAmount"], row["projectedExhaustion"]) == (0, 0, None)
+    (row,) = await exported(shop, "budgetUtilization", *always)
+    assert (row["dailyBurnRate"], row["projectedExhaustion"]) == (Decimal("2.5"), None)
+
+
+async def test_a_period_says_who_bears_what_of_it_and_has_paid_in_it(shop: Shop) -> None:
+    await shop.budget("other", "50.00")
+    await stakeholder(shop, "brand", marketing="33.33", other="100")
+    await stakeholder(shop, "house", marketing="66.67")
+    await stakeholder(shop, "patron")
+    await pay_in(shop, "brand", "marketing", "20.00")
+    await pay_in(shop, "patron", "other", "5.00")
+    await sell(shop, "T1", 100, "marketing")
+    await sell(shop, "T2", 50, "marketing", promotion="saver")
+    shop.later(days=3)
+    await sell(shop, "T3", 400, "marketing")
+    await aggregate_all(shop.context, shop.tenant)
+    day = (NOON, NOON + timedelta(days=1))
+
+    def shown(rows: list[dict[str, Any]]) -> dict[tuple[str, str], tuple[Any, ...]]:
+        columns = ("totalBudgetCost", "stakeholderCost", "contributionsTotal", "netBalance")
+        return {(row["stakeholderName"], row["budgetName"]): tuple(row[column] for column in columns) for row in rows}
+
+    assert shown(await exported(shop, "stakeholderCost", *day)) == {
+        ("Brand", "marketing"): (3, 1, 20, 19),
+        ("House", "marketing"): (3, 2, 0, -2),
+        ("Brand", "other"): (0, 0, 0, 0),
+        ("Patron", "other"): (0, 0, 5, 5),
+    }
+    rest = await exported(shop, "stakeholderCost", day[1], day[1] + timedelta(days=9), stakeholder_id="brand")
+    brand = Decimal("2.67")
+    assert shown(rest) == {("Brand", "marketing"): (8, brand, 0, -brand), ("Brand", "other"): (0, 0, 0, 0)}
+    saver = await exported(shop, "stakeholderCost", *day, promotion_id="saver", stakeholder_id="house")
+    house = Decimal("0.67")
+    assert shown(saver) == {("House", "marketing"): (1, house, 0, -house)}
+    only = await exported(shop, "budgetUtilization", *day, stakeholder_id="patron")
+    assert [row["budgetName"] for row in only] == ["other"]
