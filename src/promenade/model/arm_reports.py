@@ -205,7 +205,7 @@ class ABTestROI(
 
 
 class PromotionUpliftAnalysis(
-    Entity, reporting=RO, key=("promotion_id",), managed=False, indexes=(("is_stale", "promotion_id"),)
+    Entity, reporting=RO, key=("promotion_id",), managed=False, indexes=(("is_stale", "promotion_id"), ("due_at",))
 ):
     """Sales while a promotion ran, held against a baseline of as many days before it, where the promotion runs.
 
@@ -235,5 +235,4 @@ class PromotionUpliftAnalysis(
     kept_name = _unseen(text(255, _KEPT_NAME, read_only=True))
     first_applied_on = _unseen(calendar_date("The first day on which it applied.", required=True, read_only=True))
     is_stale = _unseen(boolean("Whether it is to be computed anew.", default=True, read_only=True))
-    goes_on = _unseen(boolean("Whether days may be added to it.", default=True, read_only=True))
-    computed_for = _unseen(calendar_date("The day, in UTC, on which it was last computed.", read_only=True))
+    due_at = _unseen(timestamp("When its next day is over; null: it has no more.", read_only=True))

@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Row, case, func, select, update
+from sqlalchemy import Row, case, func, select, text, update
 
 from odata_server.sql.connection import Kept
 from promenade.store.recurring import parameter
@@ -129,6 +129,7 @@ def _columns(sums: DaySums) -> dict[str, Any]:
     }
 
 
+_IS_STALE = text("arm_days.is_stale")  # as the partial index says it, which SQLite would not use otherwise
 _ADDED = tuple(_columns(DaySums("")))
 
 
@@ -194,7 +195,7 @@ def _adding(dialect: str, name: str) -> Kept:
 async def stale_promotions(session: Session, limit: int) -> list[str]:
     """Up to ``limit`` promotions of which reports do not know all days yet."""
     days = table(DAYS)
-    statement = select(days.c.promotion_id).where(days.c.is_stale).distinct().order_by(days.c.promotion_id)
+    statement = select(days.c.promotion_id).where(_IS_STALE).distinct().order_by(days.c.promotion_id)
     return [row.promotion_id for row in await session.execute(statement.limit(limit))]
 
 
@@ -204,7 +205,7 @@ async def take_stale_days(session: Session, promotion_ids: Sequence[str]) -> Seq
     To be done first: what is counted meanwhile waits for it, or is not known again.
     """
     days = table(DAYS)
-    taking = update(days).where(days.c.promotion_id.in_(promotion_ids), days.c.is_stale).values(is_stale=False)
+    taking = update(days).where(days.c.promotion_id.in_(promotion_ids), _IS_STALE).values(is_stale=False)
     return await session.execute(taking.returning(*days.c))
 
 

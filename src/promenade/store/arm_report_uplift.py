@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Row, and_, func, or_, select, update
+from sqlalchemy import Row, and_, func, or_, select, text, update
 
 from odata_server.sql.connection import Kept
 from promenade.engine.definition import PromotionDefinition
@@ -45,6 +45,7 @@ _GROUPS = table("PosGroups")
 _BEGINNINGS = ("ACTIVATE", "START_PILOT")
 _ENDS = ("DEACTIVATE", "END_PILOT", "EXPIRE", "ARCHIVE")
 _RANGES_MAX = 50
+_CHANGES = timedelta(days=3)
 
 BasketKey = tuple[str, date, str]
 """POS group, day and currency."""
@@ -118,7 +119,6 @@ def _noting(dialect: str) -> Kept:
         promotion_transactions=0,
         is_significant=False,
         is_stale=True,
-        goes_on=True,
     )
     return Kept(
         first.on_conflict_do_update(
@@ -134,26 +134,30 @@ def _noting(dialect: str) -> Kept:
 
 async def take_stale_days(session: Session) -> list[date]:
     """The days to which sales were added since, in their order; they count as known from now on."""
-    taking = update(_DAYS).where(_DAYS.c.is_stale).values(is_stale=False).returning(_DAYS.c.day)
+    # As the partial index says it, which SQLite would not use otherwise.
+    taking = update(_DAYS).where(text("basket_days.is_stale")).values(is_stale=False).returning(_DAYS.c.day)
     return sorted({row.day for row in await session.execute(taking)})
 
 
-async def mark_stale(session: Session, ranges: Sequence[tuple[date, date]], today: date) -> None:
-    """Have those analysed anew whose periods meet these days (both included); with the day, those that go on."""
+async def mark_stale(session: Session, ranges: Sequence[tuple[date, date]], at: datetime) -> None:
+    """Have those analysed anew whose periods meet these days (both included), and those that have another day by now.
+
+    Also those of promotions that were changed since: of the last days' changes, as this is done every day.
+    """
     for start in range(0, len(ranges), _RANGES_MAX):
         met = [
             and_(_ANALYSES.c.baseline_from <= last, _ANALYSES.c.promotion_to >= first)
             for first, last in ranges[start : start + _RANGES_MAX]
         ]
         await session.rowcount(update(_ANALYSES).where(or_(*met)).values(is_stale=True))
+    its = _ANALYSES.alias("its")
     changed = (
-        select(_PROMOTIONS.c.id)
-        .where(_PROMOTIONS.c.id == _ANALYSES.c.promotion_id, _PROMOTIONS.c.modified_at > _ANALYSES.c.computed_at)
-        .correlate(_ANALYSES)
-        .exists()
+        select(its.c.promotion_id)
+        .select_from(_PROMOTIONS.join(its, its.c.promotion_id == _PROMOTIONS.c.id))
+        .where(_PROMOTIONS.c.modified_at > at - _CHANGES, _PROMOTIONS.c.modified_at > its.c.computed_at)
     )
-    another_day = and_(_ANALYSES.c.computed_for != today, or_(_ANALYSES.c.goes_on, changed))
-    await session.rowcount(update(_ANALYSES).where(another_day).values(is_stale=True))
+    again = or_(_ANALYSES.c.due_at <= at, _ANALYSES.c.promotion_id.in_(changed))
+    await session.rowcount(update(_ANALYSES).where(again).values(is_stale=True))
 
 
 async def read_subjects(session: Session, limit: int) -> list[Subject]:

@@ -10,7 +10,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from fractions import Fraction
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -73,7 +73,10 @@ async def refresh(context: Context, tenant_id: str, at: datetime) -> int:
     """Analyse the promotions for which something has changed; the answer counts them."""
 
     async def mark(session: Session) -> None:
-        await mark_stale(session, _ranges(await take_stale_days(session)), at.astimezone(UTC).date())
+        # Where the clocks are furthest ahead, it is this day that was over last.
+        over = (at.astimezone(UTC) + timedelta(hours=14)).date() - _DAY
+        days = [day for day in await take_stale_days(session) if day <= over]
+        await mark_stale(session, _ranges(days), at)
 
     await context.database.write(mark, tenant=tenant_id, durable=False)
     done = 0
@@ -104,11 +107,14 @@ def _ranges(days: Sequence[date]) -> list[tuple[date, date]]:
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """From the first day of a promotion to its last so far; ``last`` None: there is none yet."""
+    """From the first day of a promotion to its last so far; ``last`` None: there is none yet.
+
+    ``due_at`` is when there is another one, None: never.
+    """
 
     first: date
     last: date | None
-    goes_on: bool
+    due_at: datetime | None
 
     @property
     def baseline(self) -> tuple[date, date]:
@@ -130,8 +136,7 @@ class _Analysis:
             "promotion_id": subject.promotion_id,
             "first_applied_on": subject.first_applied_on,
             "computed_at": at,
-            "computed_for": at.astimezone(UTC).date(),
-            "goes_on": span is not None and span.goes_on,
+            "due_at": None if span is None else span.due_at,
         }
         if span is None:  # it is deleted, and its analysis stays as it is
             return told
@@ -270,7 +275,8 @@ def _span(subject: Subject, zone: tzinfo, at: datetime) -> _Span:
     if ended:
         last = min(last, _day(min(ended) - _INSTANT, zone))
     until = min(last, yesterday)
-    return _Span(first, until if until >= first else None, last > yesterday)
+    due_at = datetime.combine(max(yesterday + _DAY, first) + _DAY, time(), zone) if last > yesterday else None
+    return _Span(first, until if until >= first else None, due_at)
 
 
 def _day(moment: datetime, zone: tzinfo) -> date:

@@ -814,9 +814,11 @@ CREATE TABLE promotion_article_sums (
 	CONSTRAINT pk_promotion_article_sums__key PRIMARY KEY (tenant_id, promotion_id, currency, article_number)
 );
 
+CREATE INDEX ix_promotion_article_sums__given ON promotion_article_sums (tenant_id, total_discount) WHERE rank <> 0;
+
 CREATE INDEX ix_promotion_article_sums__of_promotion ON promotion_article_sums (tenant_id, promotion_id, currency, rank) WHERE rank IS NOT NULL;
 
-CREATE INDEX ix_promotion_article_sums__rank ON promotion_article_sums (tenant_id, rank, promotion_id, currency) WHERE rank > 0;
+CREATE INDEX ix_promotion_article_sums__rank ON promotion_article_sums (tenant_id, rank, promotion_id, currency) WHERE rank <> 0;
 
 CREATE TABLE promotion_definitions (
 	tenant_id VARCHAR(36) NOT NULL,
@@ -925,9 +927,11 @@ CREATE TABLE promotion_pos_group_sums (
 	CONSTRAINT pk_promotion_pos_group_sums__key PRIMARY KEY (tenant_id, promotion_id, currency, pos_group_id)
 );
 
+CREATE INDEX ix_promotion_pos_group_sums__given ON promotion_pos_group_sums (tenant_id, total_discount) WHERE rank <> 0;
+
 CREATE INDEX ix_promotion_pos_group_sums__of_promotion ON promotion_pos_group_sums (tenant_id, promotion_id, currency, rank) WHERE rank IS NOT NULL;
 
-CREATE INDEX ix_promotion_pos_group_sums__rank ON promotion_pos_group_sums (tenant_id, rank, promotion_id, currency) WHERE rank > 0;
+CREATE INDEX ix_promotion_pos_group_sums__rank ON promotion_pos_group_sums (tenant_id, rank, promotion_id, currency) WHERE rank <> 0;
 
 CREATE TABLE promotion_uplift_analysis (
 	tenant_id VARCHAR(36) NOT NULL,
@@ -952,11 +956,12 @@ CREATE TABLE promotion_uplift_analysis (
 	kept_name VARCHAR(255),
 	first_applied_on DATE NOT NULL,
 	is_stale BOOLEAN NOT NULL,
-	goes_on BOOLEAN NOT NULL,
-	computed_for DATE,
+	due_at BIGINT,
 	version INTEGER DEFAULT '1' NOT NULL,
 	CONSTRAINT pk_promotion_uplift_analysis__key PRIMARY KEY (tenant_id, promotion_id)
 );
+
+CREATE INDEX ix_promotion_uplift_analysis__due_at ON promotion_uplift_analysis (tenant_id, due_at);
 
 CREATE INDEX ix_promotion_uplift_analysis__is_stale_promotion_id ON promotion_uplift_analysis (tenant_id, is_stale, promotion_id);
 
@@ -978,10 +983,10 @@ CREATE TABLE promotion_usage_by_day (
 	transactions BIGINT NOT NULL,
 	currency VARCHAR(3) NOT NULL,
 	version INTEGER DEFAULT '1' NOT NULL,
-	CONSTRAINT pk_promotion_usage_by_day__key PRIMARY KEY (tenant_id, promotion_id, day, currency)
+	CONSTRAINT pk_promotion_usage_by_day__key PRIMARY KEY (tenant_id, day, promotion_id, currency)
 );
 
-CREATE INDEX ix_promotion_usage_by_day__day ON promotion_usage_by_day (tenant_id, day);
+CREATE INDEX ix_promotion_usage_by_day__promotion_id_day_currency ON promotion_usage_by_day (tenant_id, promotion_id, day, currency);
 
 CREATE INDEX ix_promotion_usage_by_day__total_discount ON promotion_usage_by_day (tenant_id, total_discount);
 
@@ -1022,10 +1027,8 @@ CREATE TABLE promotion_utc_days (
 	total_discount BIGINT NOT NULL,
 	first_applied_at BIGINT NOT NULL,
 	last_applied_at BIGINT NOT NULL,
-	CONSTRAINT pk_promotion_utc_days__key PRIMARY KEY (tenant_id, promotion_id, day, currency)
+	CONSTRAINT pk_promotion_utc_days__key PRIMARY KEY (tenant_id, day, promotion_id, currency)
 );
-
-CREATE INDEX ix_promotion_utc_days__day ON promotion_utc_days (tenant_id, day);
 
 CREATE TABLE promotion_utc_months (
 	tenant_id VARCHAR(36) NOT NULL,
@@ -1036,10 +1039,8 @@ CREATE TABLE promotion_utc_months (
 	total_discount BIGINT NOT NULL,
 	first_applied_at BIGINT NOT NULL,
 	last_applied_at BIGINT NOT NULL,
-	CONSTRAINT pk_promotion_utc_months__key PRIMARY KEY (tenant_id, promotion_id, month, currency)
+	CONSTRAINT pk_promotion_utc_months__key PRIMARY KEY (tenant_id, month, promotion_id, currency)
 );
-
-CREATE INDEX ix_promotion_utc_months__month ON promotion_utc_months (tenant_id, month);
 
 CREATE TABLE raw_payloads (
 	tenant_id VARCHAR(36) NOT NULL,
