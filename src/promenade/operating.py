@@ -93,14 +93,14 @@ def side_effects_requeue(
 
 
 @click.group()
-def reports() -> None:
+def report() -> None:
     """What reports count of the sales."""
 
 
-@reports.command("rebuild")
+@report.command("rebuild")
 @option("--tenant", "tenant_id", required=True, help="Whose reports.")
 @database_options
-def reports_rebuild(tenant_id: str, **options: Any) -> None:
+def report_rebuild(tenant_id: str, **options: Any) -> None:
     """Have the worker count anew, from the logs, all that reports tell of sales. They are short of it meanwhile."""
 
     async def work(database: Database) -> None:
@@ -114,5 +114,5 @@ def reports_rebuild(tenant_id: str, **options: Any) -> None:
     click.echo(f"The reports of {tenant_id} will be counted anew.")
 
 
-operator_commands: tuple[click.Command, ...] = (clockwork, side_effects, reports)
+operator_commands: tuple[click.Command, ...] = (clockwork, side_effects, report)
 """What the command line offers of this module."""

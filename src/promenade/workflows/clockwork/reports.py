@@ -53,7 +53,7 @@ class _Tenant:
     is_alone: bool = False  # the next sale is looked at by itself, for one of its portion cannot be counted
 
 
-@clock_job("reports.sales", every=timedelta(seconds=15))
+@clock_job("reports.aggregate", every=timedelta(seconds=15))
 async def sales(context: Context, cursor: str | None) -> Ran:
     """Count the sales that have come since, of all tenants; then compute what is derived."""
     now = asyncio.get_running_loop().time
