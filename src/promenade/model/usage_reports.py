@@ -93,8 +93,8 @@ class PromotionUsageByDay(
     _Promotion,
     Entity,
     reporting=RO,
-    key=("promotion_id", "day", "currency"),
-    indexes=(("day",), ("total_discount",)),
+    key=("day", "promotion_id", "currency"),
+    indexes=(("promotion_id", "day", "currency"), ("total_discount",)),
     managed=False,
 ):
     """What a promotion came to on each day that it was applied."""

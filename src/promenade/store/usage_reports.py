@@ -38,10 +38,11 @@ def _top_articles(places: int | None = None) -> sa.FromClause:
 
 def _top(sums: sa.Table, item: sa.ColumnElement[Any], name: str, places: int | None) -> sa.FromClause:
     """The rows that have a place, the first ``places`` of them; read in the order of an index of just these."""
-    # As literals: an index of some rows serves a query only where the planner sees which rows that wants.
-    shown = sums.c.rank > sa.literal_column("0")
+    # As the indexes of these rows say it: they serve a query only where the planner sees that it wants no others.
+    shown = sums.c.rank != sa.literal_column("0")
     if places is not None:
-        shown = shown & (sums.c.rank <= sa.literal_column(str(places)))
+        # Reckoned with, so that it is no range of an index: of one promotion there are few places to look through.
+        shown = shown & (sums.c.rank + sa.literal_column("0") <= sa.literal_column(str(places)))
     columns = (sums.c.promotion_id, sums.c.currency, sums.c.rank, sums.c.total_discount, sums.c.applications)
     return sa.select(sums.c.tenant_id, *columns, item.label(name)).where(shown).subquery("ranked")
 
