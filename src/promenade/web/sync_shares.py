@@ -171,7 +171,8 @@ class SyncShares:
         asked = _decode(body, _LEASE, _LEASE_RULES)
         context, tenant_id, deployment_id = self._context, caller.tenant_id, str(asked.deployment_id)
         if asked.codes is not None:
-            return _leased(await lease_codes(context, tenant_id, deployment_id, list(dict.fromkeys(asked.codes))))
+            codes = list(dict.fromkeys(asked.codes))
+            return _leased(await lease_codes(context, tenant_id, deployment_id, codes, caller.client_id))
         if asked.release is not None:
             return _leased(await return_leases(context, tenant_id, deployment_id, set(asked.release), asked.expires_at))
         if asked.promotion_id is not None:

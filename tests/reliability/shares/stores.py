@@ -35,8 +35,8 @@ class Stores:
             self.shop.context, self.shop.tenant, identity(store), kind, identity(name), quantity, key
         )
 
-    async def lease(self, store: str, *codes: str) -> Leased:
-        return await lease_codes(self.shop.context, self.shop.tenant, identity(store), codes)
+    async def lease(self, store: str, *codes: str, client: str = "stores") -> Leased:
+        return await lease_codes(self.shop.context, self.shop.tenant, identity(store), codes, client)
 
     async def pool(self, store: str, kind: str, quantity: int, key: str | None = None) -> Leased:
         return await lease_pool(self.shop.context, self.shop.tenant, identity(store), identity(kind), quantity, key)

@@ -12,6 +12,7 @@ from promenade.errors import Conflict, NotFound, TooMany
 from promenade.store.store_shares import COUPON_TYPE, PROMOTION
 from promenade.workflows.clockwork import coupons
 from promenade.workflows.clockwork.shares import take_back
+from promenade.workflows.sync.leases import Leased
 from promenade.workflows.sync.shares import keep_leased
 from tests.reliability.shares.stores import Stores
 from tests.workflows.authoring.desk import Desk
@@ -168,6 +169,21 @@ async def test_a_store_guesses_no_better_than_a_till(stores: Stores) -> None:
     with pytest.raises(TooMany):
         await stores.lease("north", "GUESS-100")
     assert (await stores.lease("south", "GUESS-1")).refused
+
+
+@ON_SQLITE
+async def test_many_stores_at_once_guess_no_better_than_their_client_may(stores: Stores) -> None:
+    await _one_code(stores)
+    names = [f"store {number}" for number in range(30)]
+    for name in names:  # whoever may call can register as many as it likes
+        await stores.open(name)
+    guesses = [f"GUESS-{number}" for number in range(100)]
+    told = await asyncio.gather(*(stores.lease(name, *guesses) for name in names), return_exceptions=True)
+    assert sum(isinstance(one, TooMany) for one in told) == 20
+    assert all(isinstance(one, TooMany | Leased) for one in told)
+    with pytest.raises(TooMany):
+        await stores.lease("north", "SAVE-1")
+    assert (await stores.lease("north", "SAVE-1", client="another")).leased
 
 
 async def test_c1_stores_and_tills_fight_over_one_code(stores: Stores, seed: int) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from promenade.errors import Conflict, NotFound
+from promenade.errors import Conflict, NotFound, TooMany
 from promenade.store import coupon_claims, coupon_pool, share_codes
 from promenade.store import store_shares as store
 from promenade.store.coupon_rules import code_refusal
@@ -20,12 +20,14 @@ from promenade.store.share_codes import CodeRow, PooledCode
 from promenade.store.store_shares import COUPON_CODE, COUPON_POOL, Share
 from promenade.store.unit import Session
 from promenade.workflows.context import Context
-from promenade.workflows.coupons.failed_look_ups import FailedLookUps
+from promenade.workflows.coupons.failed_look_ups import WINDOW_SECONDS, FailedLookUps
 from promenade.workflows.sync.deployments import require_deployment
 from promenade.workflows.sync.shares import GOOD_FOR
 
 __all__ = ["Leased", "LeasedCode", "is_to_issue", "lease_codes", "lease_pool", "return_leases"]
 
+FAILURES_OF_CLIENT_MAX = 1000
+"""Unknown codes a minute, of all stores that call with one client's tokens."""
 _ONE = Decimal(1)
 _TOLD = timedelta(milliseconds=1)  # moments are told in whole ones
 
@@ -56,12 +58,30 @@ class Leased:
 # ---- codes that are presented -------------------------------------------------------------------------------------
 
 
-async def lease_codes(context: Context, tenant_id: str, deployment_id: str, codes: Sequence[str]) -> Leased:
+async def lease_codes(
+    context: Context, tenant_id: str, deployment_id: str, codes: Sequence[str], client_id: str = ""
+) -> Leased:
     """Give a store codes that were shown at its tills; what it holds already is renewed.
 
     Reasons are those of the coupon endpoints, such as UNKNOWN_CODE, RESERVED_ELSEWHERE. Raises NotFound
-    (DEPLOYMENT_NOT_FOUND) and TooMany (TOO_MANY_ATTEMPTS): a store can guess no better than a till.
+    (DEPLOYMENT_NOT_FOUND) and TooMany (TOO_MANY_ATTEMPTS): a store can guess no better than a till, and who calls,
+    ``client_id``, no better by registering many stores or by asking for all of them at once.
     """
+    guesses = f"coupon-failures:{tenant_id}:stores-of:{client_id}"
+    if await context.cache.count(guesses, WINDOW_SECONDS, len(codes)) > FAILURES_OF_CLIENT_MAX:
+        await context.cache.count(guesses, WINDOW_SECONDS, -len(codes))
+        text = f"More than {FAILURES_OF_CLIENT_MAX} codes were unknown within a minute; wait before the next."
+        raise TooMany("TOO_MANY_ATTEMPTS", text, WINDOW_SECONDS)
+    unknown = 0
+    try:
+        answer = await _lease_codes(context, tenant_id, deployment_id, codes)
+        unknown = sum(reason == "UNKNOWN_CODE" for _, reason in answer.refused)
+    finally:
+        await context.cache.count(guesses, WINDOW_SECONDS, unknown - len(codes))
+    return answer
+
+
+async def _lease_codes(context: Context, tenant_id: str, deployment_id: str, codes: Sequence[str]) -> Leased:
     failed = FailedLookUps(context.cache, tenant_id, f"store:{deployment_id}")
     await failed.require_room()
     reference = context.new_id()
