@@ -1,4 +1,4 @@
-"""Both interfaces, served over rows of every entity for two tenants."""
+"""The interfaces, served over rows of every entity for two tenants."""
 
 from __future__ import annotations
 
@@ -26,13 +26,15 @@ SHOP = "shop"
 
 @dataclass
 class Served:
-    """The service, and tokens: of the public API for `MINE`, of the POS service for a shop that nobody else changes."""
+    """The service, and tokens: of the public API and of reporting for `MINE`, of the POS service for a shop that nobody
+    else changes."""
 
     service: Service
     dialect: Dialect
     session_seed: int
     token: str
     till_token: str
+    manager_token: str
 
 
 async def _furnish_coupons(database_url: str) -> None:
@@ -72,8 +74,7 @@ def served(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> 
         return str(answer.json()["access_token"])
 
     integrator = token(MINE, "PublicApi.Read", "PublicApi.Write")
-    yield Served(
-        service, request.param, request.config.stash[SEED], integrator, token(SHOP, "svc.POSReader", "svc.Admin")
-    )
+    till, manager = token(SHOP, "svc.POSReader", "svc.Admin"), token(MINE, "svc.PromotionManager")
+    yield Served(service, request.param, request.config.stash[SEED], integrator, till, manager)
     service.kill()
     databases.drop(database_url)
