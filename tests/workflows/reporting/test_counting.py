@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from sqlalchemy import delete
+import pytest
+from sqlalchemy import delete, insert
 
 from promenade.store.schema import table
 from promenade.workflows.clockwork import reports
@@ -13,7 +14,7 @@ from promenade.workflows.reporting.aggregating import aggregate, aggregate_all
 from promenade.workflows.reporting.rebuilding import begin_rebuild
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.reporting.witness import Witness
-from tests.workflows.shop import Shop
+from tests.workflows.shop import Shop, open_shop
 
 PRICED = outcome((line("1", 1000, 500, discount("off", ((1, 100),))),), (applied("off", 100),))
 
@@ -121,6 +122,23 @@ async def test_counting_anew_does_not_need_jobs_that_were_forgotten(shop: Shop, 
     await begin_rebuild(shop.context.database, shop.tenant)
     await count(shop)
     assert await witness.counted(shop) == {"T1": 1, "T2": 1}
+
+
+async def test_each_tenant_is_counted_by_itself_and_in_its_turn(
+    shop: Shop, witness: Witness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = await open_shop(shop.context.database, "tenant-b")
+    row = {"tenant_id": other.tenant, "name": "B"}
+    await shop.context.database.write(lambda session: session.rowcount(insert(table("Tenants")), row), system=True)
+    await sell(shop, "T1", "T2", "T3")
+    await sell(other, "T1")
+    monkeypatch.setattr(reports, "PORTION_FIRST", 1)
+    monkeypatch.setattr(reports, "_fit", lambda *_: None)
+    ran = await reports.sales(shop.context, "tenant-a")  # who was last before
+    assert (ran.done, ran.more) == (4, False)
+    assert await witness.counted(shop) == {"T1": 1, "T2": 1, "T3": 1}
+    assert await witness.counted(other) == {"T1": 1}
+    assert {row.rows for row in await other.rows("AggregatorRuns", name="witness")} == {1}
 
 
 async def test_runs_are_forgotten_after_a_week(shop: Shop, witness: Witness) -> None:

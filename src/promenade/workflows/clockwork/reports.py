@@ -60,14 +60,16 @@ async def sales(context: Context, cursor: str | None) -> Ran:
     day = datetime.combine(context.clock().date(), time(), context.clock().tzinfo)
     waiting = await context.database.read(lambda session: tenants_waiting(session, day), system=True)
     turns = deque(_Tenant(tenant_id, Run(context.new_id)) for tenant_id in _after(waiting, cursor))
-    done, ends, troubles = 0, now() + RUN_SECONDS, list[str]()
+    done, ends, troubles, last = 0, now() + RUN_SECONDS, list[str](), cursor
     while turns:
         if now() >= ends:
             for tenant in turns:  # who has much to count sees in between what it comes to
-                await _refresh(context, tenant, troubles, every=REFRESHED_EVERY)
-            return Ran(done, more=True, cursor=turns[-1].tenant_id, trouble=_told(troubles))
+                if tenant.run.ids:
+                    await _refresh(context, tenant, troubles, every=REFRESHED_EVERY)
+            return Ran(done, more=True, cursor=last, trouble=_told(troubles))
         began = now()
         tenant = turns.popleft()
+        last = tenant.tenant_id
         portion = await _portion(context, tenant, troubles)
         done += portion.counted
         if portion.found:
@@ -80,8 +82,8 @@ async def sales(context: Context, cursor: str | None) -> Ran:
 
 def _after(tenants: list[str], cursor: str | None) -> list[str]:
     """Those after the one that the run before had in hand last, then the others."""
-    later = [one for one in tenants if cursor is not None and one > cursor]
-    return [*later, *[one for one in tenants if one not in set(later)]]
+    last = cursor or ""
+    return [*[one for one in tenants if one > last], *[one for one in tenants if one <= last]]
 
 
 def _told(troubles: list[str]) -> str | None:
