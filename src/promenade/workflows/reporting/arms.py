@@ -23,6 +23,7 @@ from promenade.store.unit import Session
 from promenade.workflows.context import Context
 from promenade.workflows.reporting import arms_export, uplift
 from promenade.workflows.reporting.arms_counting import add_up
+from promenade.workflows.reporting.arms_pace import Pace
 from promenade.workflows.reporting.arms_results import comparisons_of, extra_revenue, result_of
 from promenade.workflows.reporting.folds import fold, refresher
 from promenade.workflows.reporting.sales import LoggedSale
@@ -48,7 +49,7 @@ async def add(session: Session, sales: Sequence[LoggedSale], at: datetime) -> in
 @refresher("arms.compared")
 async def refresh(context: Context, tenant_id: str, at: datetime) -> int:
     """Compare the arms of all trials that sales were added to; the answer counts the trials."""
-    done = 0
+    done, pace = 0, Pace(context, tenant_id)
     while True:
         stale = await context.database.read(lambda session: stale_promotions(session, PORTION), tenant=tenant_id)
         if not stale:
@@ -60,6 +61,8 @@ async def refresh(context: Context, tenant_id: str, at: datetime) -> int:
 
         await context.database.write(work, tenant=tenant_id, durable=False)
         done += len(stale)
+        if len(stale) < PORTION or not await pace.goes_on():
+            return done
 
 
 async def _compare(session: Session, promotion_ids: Sequence[str], at: datetime) -> None:

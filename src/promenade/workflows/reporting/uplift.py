@@ -33,6 +33,7 @@ from promenade.store.arm_report_uplift import (
 from promenade.store.unit import Session
 from promenade.workflows.context import Context
 from promenade.workflows.reporting.arms_counting import thousandths
+from promenade.workflows.reporting.arms_pace import Pace
 from promenade.workflows.reporting.arms_results import amount, percent, probability, sample
 from promenade.workflows.reporting.folds import fold, refresher
 from promenade.workflows.reporting.sales import LoggedSale
@@ -79,7 +80,7 @@ async def refresh(context: Context, tenant_id: str, at: datetime) -> int:
         await mark_stale(session, _ranges(days), at)
 
     await context.database.write(mark, tenant=tenant_id, durable=False)
-    done = 0
+    done, pace = 0, Pace(context, tenant_id)
     while True:
         analyses = await context.database.read(lambda session: _analyses(session, at), tenant=tenant_id)
         if not analyses:
@@ -92,6 +93,8 @@ async def refresh(context: Context, tenant_id: str, at: datetime) -> int:
 
         await context.database.write(work, tenant=tenant_id, durable=False)
         done += len(rows)
+        if len(rows) < PORTION or not await pace.goes_on():
+            return done
 
 
 def _ranges(days: Sequence[date]) -> list[tuple[date, date]]:
