@@ -94,7 +94,7 @@ class PromotionUsageByDay(
     Entity,
     reporting=RO,
     key=("day", "promotion_id", "currency"),
-    indexes=(("promotion_id", "day", "currency"), ("total_discount",)),
+    indexes=(("promotion_id", "day", "currency"), ("total_discount",), ("promotion_id", "total_discount")),
     managed=False,
 ):
     """What a promotion came to on each day that it was applied."""
@@ -126,7 +126,7 @@ class PromotionHourOfDay(
     Entity,
     reporting=RO,
     key=("promotion_id", "weekday", "hour", "currency"),
-    indexes=(("total_discount",),),
+    indexes=(("total_discount",), ("promotion_id", "total_discount")),
     managed=False,
 ):
     """What a promotion came to in each hour of the week: 168 rows, of which those without a sale hold zeros."""

@@ -102,7 +102,6 @@ def _ranked(name: str, doc: str, item: sa.Column[str]) -> Definition:
             # Both hold the few rows that have a place, so that neither reading nor placing goes through the others.
             _partial(f"ix_{name}__of_promotion", _KEPT, "tenant_id", "promotion_id", "currency", "rank"),
             _partial(f"ix_{name}__rank", _SHOWN, "tenant_id", "rank", "promotion_id", "currency"),
-            _partial(f"ix_{name}__given", _SHOWN, "tenant_id", "total_discount"),
         ),
     )
 

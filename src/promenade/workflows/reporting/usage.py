@@ -30,8 +30,9 @@ _NOTHING = Decimal(0)
 
 
 def _bounds() -> tuple[Decimal, ...]:
-    """0.5, 1, 2, 5, 10 and so on, beyond every amount that a column can hold; the same below zero; and zero."""
-    above = [Decimal(digit).scaleb(power) for power in range(-1, 16) for digit in (1, 2, 5)][2:]
+    """0.5, 1, 2, 5, 10 and so on, to the largest amount that a column can hold; the same below zero; and zero."""
+    above = [Decimal(digit).scaleb(power) for power in range(-1, 15) for digit in (1, 2, 5)][2:]
+    above.append(Decimal("999999999999999.999"))
     return (*(-bound for bound in reversed(above)), _NOTHING, *above)
 
 
@@ -40,7 +41,7 @@ _BOUNDS = _bounds()
 
 def bucket_of(amount: Decimal) -> tuple[Decimal, Decimal]:
     """From which bound to before which an amount lies."""
-    at = bisect_right(_BOUNDS, amount)
+    at = min(bisect_right(_BOUNDS, amount), len(_BOUNDS) - 1)
     return _BOUNDS[at - 1], _BOUNDS[at]
 
 

@@ -814,8 +814,6 @@ CREATE TABLE promotion_article_sums (
 	CONSTRAINT pk_promotion_article_sums__key PRIMARY KEY (tenant_id, promotion_id, currency, article_number)
 );
 
-CREATE INDEX ix_promotion_article_sums__given ON promotion_article_sums (tenant_id, total_discount) WHERE rank <> 0;
-
 CREATE INDEX ix_promotion_article_sums__of_promotion ON promotion_article_sums (tenant_id, promotion_id, currency, rank) WHERE rank IS NOT NULL;
 
 CREATE INDEX ix_promotion_article_sums__rank ON promotion_article_sums (tenant_id, rank, promotion_id, currency) WHERE rank <> 0;
@@ -887,6 +885,8 @@ CREATE TABLE promotion_hour_of_day (
 	CONSTRAINT ck_promotion_hour_of_day__hour_max CHECK (hour <= 23)
 );
 
+CREATE INDEX ix_promotion_hour_of_day__promotion_id_total_discount ON promotion_hour_of_day (tenant_id, promotion_id, total_discount);
+
 CREATE INDEX ix_promotion_hour_of_day__total_discount ON promotion_hour_of_day (tenant_id, total_discount);
 
 CREATE TABLE promotion_hours_due (
@@ -926,8 +926,6 @@ CREATE TABLE promotion_pos_group_sums (
 	rank INTEGER,
 	CONSTRAINT pk_promotion_pos_group_sums__key PRIMARY KEY (tenant_id, promotion_id, currency, pos_group_id)
 );
-
-CREATE INDEX ix_promotion_pos_group_sums__given ON promotion_pos_group_sums (tenant_id, total_discount) WHERE rank <> 0;
 
 CREATE INDEX ix_promotion_pos_group_sums__of_promotion ON promotion_pos_group_sums (tenant_id, promotion_id, currency, rank) WHERE rank IS NOT NULL;
 
@@ -987,6 +985,8 @@ CREATE TABLE promotion_usage_by_day (
 );
 
 CREATE INDEX ix_promotion_usage_by_day__promotion_id_day_currency ON promotion_usage_by_day (tenant_id, promotion_id, day, currency);
+
+CREATE INDEX ix_promotion_usage_by_day__promotion_id_total_discount ON promotion_usage_by_day (tenant_id, promotion_id, total_discount);
 
 CREATE INDEX ix_promotion_usage_by_day__total_discount ON promotion_usage_by_day (tenant_id, total_discount);
 
