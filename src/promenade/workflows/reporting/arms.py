@@ -37,7 +37,7 @@ _PARTS = (arms_export, uplift)
 PORTION = 10  # promotions that one unit of work compares
 
 
-@fold("arms", tables=(DAYS, UTC_DAYS, "arm_trials", "ABTestResults", "PromotionAbComparison"))
+@fold("arms", tables=(DAYS, UTC_DAYS, "ABTestResults", "PromotionAbComparison"))
 async def add(session: Session, sales: Sequence[LoggedSale], at: datetime) -> int:
     """Add sales to the arms that they are in."""
     moments = [one.evaluated_at for one in sales]
