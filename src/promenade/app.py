@@ -15,7 +15,6 @@ import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
-from typing import Any
 
 import structlog
 import uvicorn
@@ -35,7 +34,6 @@ from promenade.web.admin import AdminApi
 from promenade.web.auth import Authenticator, KeySource
 from promenade.web.bulk_import import BulkImport
 from promenade.web.certificates import Certificates
-from promenade.web.connection import Connection
 from promenade.web.endpoint import Edge, Endpoint, not_found
 from promenade.web.import_status import ImportStatus, certificate_status_endpoint
 from promenade.web.issuer import Issuer
@@ -58,6 +56,7 @@ from promenade.web.reporting import ROOT as REPORTING_ROOT
 from promenade.web.reporting import ReportingApi
 from promenade.web.reporting_openapi import reporting_documents
 from promenade.web.routing import routed
+from promenade.web.server_config import server_config
 from promenade.web.store_service import store_service
 from promenade.web.sync import Sync
 from promenade.web.sync_sales import SyncSales
@@ -73,11 +72,6 @@ __all__ = ["Cloud", "LocalStore", "clock", "cloud", "local_store", "new_id", "op
 
 _log = structlog.get_logger("promenade")
 
-# How long requests in flight may take to end after SIGTERM before they are cut.
-_GRACE_SECONDS = 20
-# A server process that has not answered for so long is replaced; on a busy machine starting alone takes a while.
-_STARTED_SECONDS_MAX = 30
-_BACKLOG = 2048
 # Pricing makes thousands of short-lived objects and no cycles: at the interpreter's default of 700 every basket is
 # searched for garbage several times over. A loaded catalogue, millions of objects that stay, is set aside
 # (`gc.freeze`), or now and then a search through all of it would hold every till for a tenth of a second.
@@ -324,7 +318,7 @@ def serve(settings: Settings, configure: Callable[[], None]) -> bool:
     if settings.workers > 1:
         return _serve_processes(settings, certified, configure)
     app = local_store(settings) if settings.edition == LOCAL_STORE else cloud(settings, certified)
-    server = uvicorn.Server(_config(settings, app, factory=False))
+    server = uvicorn.Server(server_config(settings, app, factory=False))
     # uvicorn raises the signal that stopped it once more when it has ended; being told to end is no failure.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
@@ -369,7 +363,7 @@ def _serve_processes(settings: Settings, certified: socket.socket | None, config
     directory = tempfile.mkdtemp(prefix="promenade-metrics-")
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = directory
     try:
-        config = _config(settings, functools.partial(_process, settings, certified, configure), factory=True)
+        config = server_config(settings, functools.partial(_process, settings, certified, configure), factory=True)
         listener = config.bind_socket()
         try:
             Multiprocess(config, sockets=[listener]).run()
@@ -378,23 +372,3 @@ def _serve_processes(settings: Settings, certified: socket.socket | None, config
     finally:
         shutil.rmtree(directory, ignore_errors=True)
     return True
-
-
-def _config(settings: Settings, app: Any, *, factory: bool) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        host=settings.host,
-        port=settings.port,
-        factory=factory,
-        workers=settings.workers,
-        loop="uvloop" if os.name != "nt" else "asyncio",
-        http=Connection,
-        ws="none",
-        lifespan="on",
-        access_log=False,
-        server_header=False,
-        log_config=None,
-        backlog=_BACKLOG,
-        timeout_graceful_shutdown=_GRACE_SECONDS,
-        timeout_worker_healthcheck=_STARTED_SECONDS_MAX,
-    )

@@ -113,6 +113,9 @@ serve_options = _options(
     database_options,
     cache_option,
     option("--public-url", help="How clients reach the server; default: http://host:port."),
+    option("--trusted-proxy", "trusted_proxies", multiple=True, metavar="ADDRESS",
+           help="Proxy, by address or network, that is believed who calls (X-Forwarded-For, X-Forwarded-Proto;"
+                " repeatable); default: none."),
     option("--jwks-url", help="Keys of an external token issuer (https); default: the built-in issuer."),
     option("--issuer", help="The `iss` of accepted tokens; default: the public address."),
     option("--audience", default="promenade", show_default=True, help="The `aud` of accepted tokens."),

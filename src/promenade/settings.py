@@ -51,6 +51,7 @@ class Settings:
     database: str | None = None  # --database-url; None: SQLite in the data directory
     redis_url: str | None = None
     public_url: str | None = None  # how clients reach the server; None: http://host:port
+    trusted_proxies: tuple[str, ...] = ()  # addresses and networks whose X-Forwarded-For and -Proto are believed
     jwks_url: str | None = None  # None: the built-in issuer
     issuer: str | None = None  # None: the public address
     audience: str = "promenade"
@@ -94,6 +95,9 @@ class Settings:
         for option in ("rate_limit_tenant", "rate_limit_client"):
             if getattr(self, option) < 0:
                 raise SettingsError(f"--{option.replace('_', '-')} must be 0 or more, not {getattr(self, option)}.")
+        for proxy in self.trusted_proxies:
+            if not _is_network(proxy):
+                raise SettingsError(f"--trusted-proxy must be an address or a network, not {proxy}.")
         self._check_background()
         self._check_mtls()
 
@@ -185,6 +189,15 @@ class Settings:
     def issuer_url(self) -> str:
         """What the `iss` of an accepted token must be."""
         return self.issuer or self.base_url
+
+
+def _is_network(text: str) -> bool:
+    """Whether ``text`` is an address, or a network such as 10.0.0.0/8."""
+    try:
+        ip_network(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_target(text: str) -> bool:

@@ -2,12 +2,15 @@
 
 All of it is POST with JSON. There is no CSRF token here: another site's pages cannot send the session's cookie, which
 is SameSite=Strict, and what a browser says to come from elsewhere (Sec-Fetch-Site, or else Origin) is refused, so that
-no page can set up or log in a store for whoever looks at it either.
+no page can set up or log in a store for whoever looks at it either. Nor can a page whose name leads to the store's
+address only since it was loaded: of names, browsers must have used the store's own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from ipaddress import ip_address
+from socket import gethostname
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -92,6 +95,8 @@ class LocalAdmin:
         self._origin = urlsplit(base_url)
         self._new_key = new_key
         self._is_secure = self._origin.scheme == "https"
+        machine = gethostname().lower()
+        self._names = frozenset({"localhost", machine, f"{machine}.local", (self._origin.hostname or "").lower()})
 
     def endpoints(self) -> list[Endpoint]:
         """The routes."""
@@ -175,19 +180,35 @@ class LocalAdmin:
         return document
 
     def _require_own_page(self, scope: Scope) -> None:
-        site = header(scope, b"sec-fetch-site")
+        site, origin = header(scope, b"sec-fetch-site"), header(scope, b"origin")
+        if site is None and origin is None:  # no browser
+            return
+        host = (header(scope, b"host") or b"").decode("latin-1").lower()
+        if not self._is_own_name(host):
+            message = "This is for the store's own pages: open them by its address, or serve it with --public-url."
+            raise Forbidden("CROSS_ORIGIN", message)
         if site is not None:
-            if site in _OWN:
-                return
+            is_own = site in _OWN
         else:
-            # Browsers that speak plain http to another machine send Origin alone; other clients send neither.
-            origin = header(scope, b"origin")
-            if origin is None:
-                return
-            host = (header(scope, b"host") or b"").decode("latin-1").lower()
-            if _host_of(origin.decode("latin-1")) in {host, self._origin.netloc.lower()} - {""}:
-                return
-        raise Forbidden("CROSS_ORIGIN", "This is for the store's own pages: the request comes from another site.")
+            # Browsers that speak plain http to another machine send Origin alone.
+            own = {host, self._origin.netloc.lower()} - {""}
+            is_own = _host_of((origin or b"").decode("latin-1")) in own
+        if not is_own:
+            raise Forbidden("CROSS_ORIGIN", "This is for the store's own pages: the request comes from another site.")
+
+    def _is_own_name(self, host: str) -> bool:
+        """Whether a Host header names an address or this store. Any other name may lead here by somebody's doing."""
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+        except ValueError:
+            return False
+        if name in self._names:
+            return True
+        try:
+            ip_address(name)
+        except ValueError:
+            return False
+        return True
 
 
 def _host_of(origin: str) -> str:

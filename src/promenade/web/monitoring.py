@@ -120,7 +120,9 @@ class Monitoring:
 
     def _may_see_metrics(self, scope: Scope) -> bool:
         address = (scope.get("client") or ("", 0))[0]
-        if _is_loopback(address):
+        # A proxy on this machine passes on what comes from anywhere; it says so, whether it is believed or not.
+        is_passed_on = any(header(scope, name) is not None for name in (b"x-forwarded-for", b"forwarded"))
+        if _is_loopback(address) and not is_passed_on:
             return True
         given = (header(scope, b"authorization") or b"").removeprefix(b"Bearer ")
         wanted = self._metrics_token

@@ -100,6 +100,12 @@ def test_the_cookie_is_for_this_host_and_no_script(store: Store) -> None:
         ({"origin": "http://127.0.0.1:1"}, 403),
         ({"origin": "http://[::1"}, 403),
         ({"origin": "own"}, 200),
+        # A name that leads to this machine only since the page was loaded.
+        ({"origin": "http://evil.example:80", "host": "evil.example:80"}, 403),
+        ({"sec_fetch_site": "same-origin", "host": "evil.example"}, 403),
+        ({"sec_fetch_site": "same-origin", "host": "[evil"}, 403),
+        ({"sec_fetch_site": "same-origin", "host": "localhost:8080"}, 200),
+        ({"sec_fetch_site": "same-origin", "host": "[::1]:8080"}, 200),
         ({"content_type": "text/plain"}, 415),
         ({"content_type": "application/x-www-form-urlencoded"}, 415),
     ],

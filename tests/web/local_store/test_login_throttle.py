@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
 from promenade.errors import TooMany
 from promenade.web import login_throttle
 from promenade.web.login_throttle import FAILURES_FREE, LoginThrottle
+from tests.web.local_store.conftest import PASSWORD, start_store
 
 
 @dataclass
@@ -90,3 +92,19 @@ def test_who_has_one_address_of_a_network_has_all_of_it(one: str, other: str, is
     throttle = LoginThrottle(Seconds())
     guess(throttle, one)
     assert bool(wait(throttle, other)) is is_same
+
+
+def test_only_a_trusted_proxy_says_who_calls(logs: Path, tmp_path: Path) -> None:
+    """Else a new value in each request would be a new address, and nobody would ever have guessed too often."""
+    for number, (options, status) in enumerate((((), 429), (("--trusted-proxy", "127.0.0.0/8"), 401))):
+        store = start_store(tmp_path / str(number), logs, *options)
+        try:
+            browser = store.browser(logged_in=False)
+            browser.post("setup", {"password": PASSWORD, "confirmPassword": PASSWORD})
+            answers = [
+                browser.post("login", {"password": "wrong wrong"}, x_forwarded_for=f"203.0.113.{one}")
+                for one in range(FAILURES_FREE + 1)
+            ]
+            assert [one.status_code for one in answers] == [401] * FAILURES_FREE + [status]
+        finally:
+            store.close()
