@@ -1,0 +1,25 @@
+"""The demo's week makes every report show something."""
+
+from __future__ import annotations
+
+from sqlalchemy import func, select
+
+from promenade.model.declare import REPORTING
+from promenade.model.edm import served_entities
+from promenade.store.odata_maps import rows_of
+from promenade.store.unit import Session
+from tests.demo.test_seeding import demo
+
+
+async def test_every_report_of_the_demo_shows_something(database_url: str) -> None:
+    async with demo(database_url) as (context, made):
+
+        async def rows(session: Session) -> dict[str, int]:
+            found = {}
+            for entity in served_entities(REPORTING):
+                statement = select(func.count()).select_from(rows_of(entity))
+                found[entity.set_name] = int((await session.execute(statement))[0][0])
+            return found
+
+        counted = await context.database.read(rows, tenant=made.tenant_id)
+        assert [name for name, count in counted.items() if not count] == []
