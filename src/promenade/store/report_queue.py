@@ -18,7 +18,6 @@ from promenade.store.recurring import among, parameter
 from promenade.store.schema import table
 from promenade.store.unit import Session
 from promenade.store.upsert import upsert
-from promenade.store.webhook_queue import among as one_of
 
 __all__ = [
     "SaleParts",
@@ -251,9 +250,7 @@ def _noting(dialect: str) -> Kept:
 
 
 async def purge_runs(session: Session, before: datetime, limit: int) -> int:
-    """Delete up to ``limit`` runs that began before a moment, of all tenants; needs a system session."""
-    old = select(_RUNS.c.tenant_id, _RUNS.c.id).where(_RUNS.c.started_at < before).limit(limit)
-    keys = [tuple(row) for row in await session.execute(old)]
-    if not keys:
-        return 0
-    return await session.rowcount(delete(_RUNS).where(one_of(_RUNS.c.tenant_id, _RUNS.c.id, keys)))
+    """Delete up to ``limit`` of the tenant's runs that began before a moment; how many."""
+    old = select(_RUNS.c.id).where(_RUNS.c.started_at < before).order_by(_RUNS.c.started_at).limit(limit)
+    ids = [row.id for row in await session.execute(old)]
+    return await session.rowcount(delete(_RUNS).where(_RUNS.c.id.in_(ids))) if ids else 0

@@ -17,7 +17,7 @@ from promenade.errors import Unavailable
 from promenade.store.clockwork import LeaseLost
 from promenade.store.report_queue import purge_runs, tenants_waiting, unreported
 from promenade.workflows.clockwork.jobs import Ran, clock_job
-from promenade.workflows.clockwork.paced import Pace
+from promenade.workflows.clockwork.paced import Pace, tenant_by_tenant
 from promenade.workflows.context import Context
 from promenade.workflows.reporting.aggregating import Portion, Run, count_portion, note_failure, refresh
 from promenade.workflows.reporting.rebuilding import rebuild_portion
@@ -145,12 +145,13 @@ async def forget(context: Context, cursor: str | None) -> Ran:
     """Delete what AggregatorRuns tell of runs after `RUNS_KEPT`."""
     before = context.clock() - RUNS_KEPT
 
-    async def unit() -> tuple[int, bool]:
-        gone = await context.database.write(
-            lambda session: purge_runs(session, before, PURGED), system=True, durable=False
-        )
-        return gone, gone == PURGED
+    async def of_tenant(tenant_id: str, pace: Pace) -> bool:
+        async def unit() -> tuple[int, bool]:
+            gone = await context.database.write(
+                lambda session: purge_runs(session, before, PURGED), tenant=tenant_id, durable=False
+            )
+            return gone, gone == PURGED
 
-    pace = Pace()
-    is_whole = await pace.while_more(unit)
-    return Ran(pace.done, more=not is_whole)
+        return await pace.while_more(unit)
+
+    return await tenant_by_tenant(context, cursor, of_tenant)
