@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -14,6 +14,7 @@ from promenade.store import usage_report_sums as store
 from promenade.store.unit import Session
 from promenade.workflows.context import Context
 from promenade.workflows.reporting import usage_export
+from promenade.workflows.reporting.arms_pace import Pace
 from promenade.workflows.reporting.folds import fold, refresher
 from promenade.workflows.reporting.sales import LoggedPromotion, LoggedSale
 
@@ -236,10 +237,7 @@ async def give_places(context: Context, tenant_id: str, at: datetime) -> int:
     async def work(session: Session) -> int:
         return await store.give_places(session, PLACED_AT_ONCE)
 
-    placed = 0
-    while done := await context.database.write(work, tenant=tenant_id, durable=False):
-        placed += done
-    return placed
+    return await _portions(context, tenant_id, work)
 
 
 @refresher("hoursOfDay")
@@ -249,7 +247,14 @@ async def fill_hours(context: Context, tenant_id: str, at: datetime) -> int:
     async def work(session: Session) -> int:
         return await store.fill_hours(session, FILLED_AT_ONCE)
 
-    filled = 0
-    while done := await context.database.write(work, tenant=tenant_id, durable=False):
-        filled += done
-    return filled * len(store.HOURS)
+    return await _portions(context, tenant_id, work) * len(store.HOURS)
+
+
+async def _portions(context: Context, tenant_id: str, work: Callable[[Session], Awaitable[int]]) -> int:
+    """Repeat a unit of work until it finds nothing to do, or others are to have their turn; how much it did."""
+    done, pace = 0, Pace(context, tenant_id)
+    while found := await context.database.write(work, tenant=tenant_id, durable=False):
+        done += found
+        if not await pace.goes_on():
+            break
+    return done
