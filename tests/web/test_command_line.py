@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import time
 import urllib.request
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -51,6 +53,7 @@ def attempt(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
         (("serve", "--keep-events-days", "99999999999"), "--keep-events-days"),
         (("side-effects", "list", "--tenant", "nobody"), "nobody"),
         (("side-effects", "requeue", "--tenant", "nobody", "--all"), "nobody"),
+        (("report", "rebuild", "--tenant", "nobody"), "nobody"),
         (("serve", "--keep-sales-days", "0"), "--keep-sales-days"),
         (("worker", "--metrics-port", "0"), "--metrics-port"),
         (("sreve",), "sreve"),
@@ -196,3 +199,12 @@ def test_a_worker_serves_its_metrics_where_it_is_told(tmp_path: Path, logs: Path
         assert len(taken.stderr.splitlines()) == 1
     finally:
         worker.kill()
+
+
+def test_reports_are_counted_anew_when_an_operator_says_so(tmp_path: Path) -> None:
+    place = {"PROMENADE_DATA_DIR": str(tmp_path)}
+    assert attempt("tenant", "create", "t", **place).returncode == 0
+    done = attempt("report", "rebuild", "--tenant", "t", **place)
+    assert done.returncode == 0, done.stderr
+    with closing(sqlite3.connect(tmp_path / "promenade.db")) as database:
+        assert database.execute("SELECT tenant_id, rebuild FROM report_state").fetchall() == [("t", "EMPTYING")]
