@@ -22,10 +22,7 @@ __all__ = ["BudgetUtilization", "CouponAnalytics", "StakeholderCostBreakdown"]
 class StakeholderCostBreakdown(
     Entity, reporting=RO, key=("stakeholder_id", "budget_id"), managed=False, stored=False, shows_tenant=False
 ):
-    """What each stakeholder of a budget bears of its cost, beside what the stakeholder has paid into it.
-
-    Stakeholders that have paid in without having a share are listed as well.
-    """
+    """What each stakeholder of a budget bears of its cost, beside what the stakeholder has paid into it."""
 
     stakeholder_id = uuid("The stakeholder.", required=True, read_only=True)
     budget_id = uuid("The budget.", required=True, read_only=True)

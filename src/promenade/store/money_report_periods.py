@@ -74,7 +74,7 @@ async def budgets_after(
 ) -> Sequence[Row[Any]]:
     """Rows of BudgetUtilization after one, by the budget's ID.
 
-    Of a promotion: those that it is, or was, charged to; of a stakeholder: those that it shares or has paid into.
+    Of a promotion: those that it is, or was, charged to; of a stakeholder: those of which it bears a part.
     """
     rows = QUERIES["BudgetUtilization"]()
     statement = select(rows).where(rows.c.budget_id > after).order_by(rows.c.budget_id).limit(limit)
@@ -86,8 +86,7 @@ async def budgets_after(
         statement = statement.where(or_(linked, charged))
     if stakeholder_id is not None:
         shares = exists().where(_SHARES.c.budget_id == rows.c.budget_id, _SHARES.c.stakeholder_id == stakeholder_id)
-        paid = exists().where(_PAID.c.budget_id == rows.c.budget_id, _PAID.c.stakeholder_id == stakeholder_id)
-        statement = statement.where(or_(shares, paid))
+        statement = statement.where(shares)
     return await session.execute(statement)
 
 
@@ -146,9 +145,14 @@ def _edge(since: datetime, until: datetime, promotion_id: str | None) -> Select[
 
 
 async def shares_of(session: Session, budget_ids: Sequence[str], stakeholder_id: str | None) -> Sequence[Row[Any]]:
-    """Rows of StakeholderCostBreakdown of budgets, by the IDs of budget and stakeholder."""
+    """What StakeholderCostBreakdown says of budgets beside amounts, by the IDs of budget and stakeholder."""
     rows = QUERIES["StakeholderCostBreakdown"]()
-    statement = select(rows).where(rows.c.budget_id.in_(budget_ids)).order_by(rows.c.budget_id, rows.c.stakeholder_id)
+    told = ("stakeholder_id", "budget_id", "stakeholder_name", "stakeholder_type", "budget_name", "share_percentage")
+    statement = (
+        select(*(rows.c[name] for name in (*told, "linked_promotions", "currency")))
+        .where(rows.c.budget_id.in_(budget_ids))
+        .order_by(rows.c.budget_id, rows.c.stakeholder_id)
+    )
     if stakeholder_id is not None:
         statement = statement.where(rows.c.stakeholder_id == stakeholder_id)
     return await session.execute(statement)

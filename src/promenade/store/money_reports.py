@@ -86,8 +86,7 @@ def _linked_promotions(tenant: sa.ColumnElement[Any], budget: sa.ColumnElement[A
 
 @cache
 def _stakeholder_cost_breakdown() -> sa.FromClause:
-    pairs = _pairs()
-    budgets, stakeholders = table("Budgets"), table("Stakeholders")
+    pairs, budgets, stakeholders = table("BudgetStakeholders"), table("Budgets"), table("Stakeholders")
     of_budget = (budgets.c.tenant_id == pairs.c.tenant_id) & (budgets.c.id == pairs.c.budget_id)
     of_stakeholder = (stakeholders.c.tenant_id == pairs.c.tenant_id) & (stakeholders.c.id == pairs.c.stakeholder_id)
     cost = Share(budgets.c.consumed_amount, pairs.c.share_percentage, budgets.c.currency)
@@ -111,28 +110,6 @@ def _stakeholder_cost_breakdown() -> sa.FromClause:
         .select_from(pairs.join(budgets, of_budget).join(stakeholders, of_stakeholder))
         .subquery("stakeholder_cost_breakdown")
     )
-
-
-def _pairs() -> sa.FromClause:
-    """Stakeholders and budgets that have to do with each other: by a share, or by money paid in without one."""
-    shares, paid = table("BudgetStakeholders"), table("RechargeContributions")
-    has_share = sa.exists(sa.select(sa.literal_column("1"))).where(
-        shares.c.tenant_id == paid.c.tenant_id,
-        shares.c.budget_id == paid.c.budget_id,
-        shares.c.stakeholder_id == paid.c.stakeholder_id,
-    )
-    without = (
-        sa.select(
-            paid.c.tenant_id,
-            paid.c.budget_id,
-            paid.c.stakeholder_id,
-            sa.cast(sa.literal_column("0"), ExactDecimal(5, 2)).label("share_percentage"),
-        )
-        .where(paid.c.stakeholder_id.is_not(None), sa.not_(has_share))
-        .distinct()
-    )
-    with_share = sa.select(shares.c.tenant_id, shares.c.budget_id, shares.c.stakeholder_id, shares.c.share_percentage)
-    return with_share.union_all(without).subquery("pairs")
 
 
 def _contributions(pairs: sa.FromClause) -> sa.ColumnElement[Any]:

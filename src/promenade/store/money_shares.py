@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy.ext.compiler import compiles
@@ -37,11 +38,14 @@ class Share(FunctionElement[Any]):
 def _of_whole_numbers(element: Share, compiler: SQLCompiler, **kw: Any) -> str:
     """In two steps, of which none is too large for 64 bits: the part of whole units, and of what is left of them."""
     amount, percentage, currency = (f"({compiler.process(one, **kw)})" for one in element.clauses)
-    unit = _by_currency(currency, lambda digits: 10 ** max(_DECIMALS - digits, 0))
-    whole = f"(10000 * {unit})"
-    rest = f"(abs({amount}) % {whole} * {percentage})"
-    units = f"(abs({amount}) / {whole} * {percentage} + ({rest} * 2 + {whole}) / (2 * {whole}))"
-    return f"(CASE WHEN {amount} < 0 THEN -1 ELSE 1 END * {units} * {unit})"
+
+    def of_magnitude(digits: int) -> str:
+        unit = 10 ** max(_DECIMALS - digits, 0)
+        whole = 10_000 * unit
+        rest = f"(abs({amount}) % {whole} * {percentage})"
+        return f"(abs({amount}) / {whole} * {percentage} + ({rest} + {whole // 2}) / {whole}) * {unit}"
+
+    return f"((CASE WHEN {amount} < 0 THEN -1 ELSE 1 END) * {_by_currency(currency, of_magnitude)})"
 
 
 @compiles(Share, "postgresql")
@@ -51,8 +55,8 @@ def _of_numerics(element: Share, compiler: SQLCompiler, **kw: Any) -> str:
     return f"round({amount} * {percentage} / 100, {digits})::numeric(18, 3)"
 
 
-def _by_currency(currency: str, value: Any) -> str:
-    """``value`` of the currency's decimals, as an expression."""
+def _by_currency(currency: str, value: Callable[[int], object]) -> str:
+    """``value`` of the currency's decimals, as an expression that looks at the currency once."""
     odd = " ".join(
         f"WHEN {currency} IN ({', '.join(repr(code) for code in codes)}) THEN {value(digits)}"
         for digits, codes in _ODD.items()

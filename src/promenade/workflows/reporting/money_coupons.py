@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from promenade.store import money_report_coupons as store
 from promenade.store.money_report_coupons import Counted, Counts
@@ -19,6 +19,7 @@ FEW_CODES = 20_000
 TYPES_MAX = 50  # of one portion
 CODES_MAX = 100_000  # of one portion, as far as is known beforehand
 _CLOCKS_APART = timedelta(hours=2)
+_NEVER = datetime(1970, 1, 2, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ def _portion(types: Sequence[Counted]) -> Sequence[Counted]:
     """The first of the types, as many as may be counted together."""
     codes = 0
     for place, one in enumerate(types):
-        codes += 0 if one.before is None else one.before.total
+        codes += FEW_CODES if one.before is None else one.before.total
         if codes > CODES_MAX:
             return types[: place + 1]
     return types
@@ -59,13 +60,12 @@ async def _counted(session: Session, types: Sequence[Counted], at: datetime) -> 
     """What is to be written: types whose counts are new, or whose codes were looked at although they are many."""
     shared = await store.read_shared(session, [one.coupon_type_id for one in types if one.is_shared], at)
     own = [one for one in types if not one.is_shared]
-    few = [one for one in own if _is_to_be_examined(one)]
-    many = [one for one in own if not _is_to_be_examined(one)]
+    by_index = await _codes(session, own, examine=False)
+    few = [one for one in own if _is_to_be_examined(one, by_index[one.coupon_type_id])]
+    grown = [one for one in own if one not in few and by_index[one.coupon_type_id].total != _before(one).total]
+    if grown and await store.has_imported_since(session, min(map(_examined, grown)) - _CLOCKS_APART):
+        few += grown
     examined = shared | await _codes(session, few, examine=True)
-    by_index = await _codes(session, many, examine=False)
-    grown = [one for one in many if by_index[one.coupon_type_id].total != _before(one).total]
-    if grown and await store.has_imported_since(session, _oldest(grown, at) - _CLOCKS_APART):
-        examined |= await _codes(session, grown, examine=True)
     found: list[tuple[Counted, Counts, datetime]] = []
     for one in types:
         counts = examined.get(one.coupon_type_id)
@@ -77,10 +77,10 @@ async def _counted(session: Session, types: Sequence[Counted], at: datetime) -> 
     return found
 
 
-def _is_to_be_examined(one: Counted) -> bool:
+def _is_to_be_examined(one: Counted, counts: Counts) -> bool:
     """Whether each code is to be looked at: they are few, or only some of them are from outside."""
-    before = one.before
-    return before is None or before.total <= FEW_CODES or 0 < before.external < before.total
+    before = _before(one)
+    return counts.total <= FEW_CODES or 0 < before.external < before.total
 
 
 async def _codes(session: Session, types: Sequence[Counted], *, examine: bool) -> dict[str, Counts]:
@@ -91,8 +91,8 @@ def _before(one: Counted) -> Counts:
     return one.before or Counts()
 
 
-def _oldest(types: Sequence[Counted], at: datetime) -> datetime:
-    return min((one.examined_at or at) for one in types)
+def _examined(one: Counted) -> datetime:
+    return one.examined_at or _NEVER
 
 
 def _with_external(counts: Counts, before: Counts) -> Counts:

@@ -20,7 +20,7 @@ from promenade.workflows.reporting.money_figures import burn_per_day, exhausted_
 
 __all__ = ["budget_utilization", "stakeholder_cost"]
 
-PORTION = 100  # budgets that are read together
+PORTION = 500  # budgets that are read together
 _OVER = frozenset({"EXHAUSTED", "EXPIRED"})
 
 _Budgets = tuple[Sequence[Any], Mapping[str, Cost]]
