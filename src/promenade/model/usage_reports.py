@@ -1,7 +1,8 @@
 """Reports about the use of promotions: how often they were applied, when, where and to what, and what they gave.
 
 An application is one promotion in one confirmed transaction. Days, hours and weekdays are those on the wall clock of
-the POS group that sold; weekday 1 is Monday. Amounts are what was charged, returns taken off.
+the POS group that sold; weekday 1 is Monday. Amounts are what was charged when sales were confirmed: what is returned
+later takes no discount back.
 """
 
 from __future__ import annotations

@@ -25,8 +25,6 @@ _BUDGETS_PAID = table("BudgetStakeholders")
 _BUDGETS_USED = table("BudgetPromotions")
 _PROMOTIONS_PAID = table("StakeholderPromotions")
 
-NAMED_AT_ONCE = 500
-
 
 @dataclass(frozen=True, slots=True)
 class PromotionSums:
@@ -169,14 +167,11 @@ async def paid_by(session: Session, stakeholder_id: str) -> set[str]:
 
 
 async def names_of(session: Session, promotions: Collection[str]) -> dict[str, PromotionNames]:
-    """Name, status and type by promotion."""
-    wanted, found = sorted(promotions), dict[str, PromotionNames]()
-    for start in range(0, len(wanted), NAMED_AT_ONCE):
-        some = wanted[start : start + NAMED_AT_ONCE]
-        logged = select(_PERFORMANCE.c.promotion_id, _PERFORMANCE.c.logged_name)
-        for row in await session.execute(logged.where(_PERFORMANCE.c.promotion_id.in_(some))):
-            found[row.promotion_id] = PromotionNames(row.logged_name, None, None)
-        known = select(_PROMOTIONS.c.id, _PROMOTIONS.c.name, _PROMOTIONS.c.status, _PROMOTIONS.c.type)
-        for row in await session.execute(known.where(_PROMOTIONS.c.id.in_(some))):
-            found[row.id] = PromotionNames(row.name, row.status, row.type)
+    """Name, status and type of some promotions, at most some hundreds."""
+    logged = select(_PERFORMANCE.c.promotion_id, _PERFORMANCE.c.logged_name)
+    rows = await session.execute(logged.where(_PERFORMANCE.c.promotion_id.in_(promotions)))
+    found = {row.promotion_id: PromotionNames(row.logged_name, None, None) for row in rows}
+    known = select(_PROMOTIONS.c.id, _PROMOTIONS.c.name, _PROMOTIONS.c.status, _PROMOTIONS.c.type)
+    for row in await session.execute(known.where(_PROMOTIONS.c.id.in_(promotions))):
+        found[row.id] = PromotionNames(row.name, row.status, row.type)
     return found

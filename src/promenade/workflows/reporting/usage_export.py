@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from decimal import ROUND_HALF_UP, Decimal
+from functools import partial
 from typing import Any
 
 from promenade.store import usage_report_periods as store
@@ -13,6 +14,8 @@ from promenade.workflows.context import Context
 from promenade.workflows.reporting.exports import Period, export
 
 __all__ = ["promotion_performance"]
+
+NAMED_AT_ONCE = 500
 
 _UNKNOWN = PromotionNames(None, None, None)
 _THOUSANDTH = Decimal("0.001")
@@ -36,16 +39,20 @@ _THOUSANDTH = Decimal("0.001")
 async def promotion_performance(context: Context, period: Period) -> AsyncIterator[Mapping[str, Any]]:
     """The promotions that were applied within the period, those that gave most first."""
 
-    async def look(session: Session) -> tuple[dict[str, PromotionSums], dict[str, PromotionNames]]:
+    async def look(session: Session) -> dict[str, PromotionSums]:
         sums = await store.sums_of(session, period.since, period.until, period.promotion_id)
-        if period.stakeholder_id is not None:
-            paid = await store.paid_by(session, period.stakeholder_id)
-            sums = {promotion_id: one for promotion_id, one in sums.items() if promotion_id in paid}
-        return sums, await store.names_of(session, sums)
+        if period.stakeholder_id is None:
+            return sums
+        paid = await store.paid_by(session, period.stakeholder_id)
+        return {promotion_id: one for promotion_id, one in sums.items() if promotion_id in paid}
 
-    found, names = await context.database.read(look, tenant=period.tenant_id)
-    for promotion_id in sorted(found, key=lambda one: (-found[one].total_discount, one)):
-        yield _row(promotion_id, found[promotion_id], names.get(promotion_id, _UNKNOWN))
+    found = await context.database.read(look, tenant=period.tenant_id)
+    ordered = sorted(found, key=lambda one: (-found[one].total_discount, one))
+    for start in range(0, len(ordered), NAMED_AT_ONCE):
+        some = ordered[start : start + NAMED_AT_ONCE]
+        names = await context.database.read(partial(store.names_of, promotions=some), tenant=period.tenant_id)
+        for promotion_id in some:
+            yield _row(promotion_id, found[promotion_id], names.get(promotion_id, _UNKNOWN))
 
 
 def _row(promotion_id: str, sums: PromotionSums, names: PromotionNames) -> dict[str, Any]:
