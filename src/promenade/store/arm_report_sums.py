@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Row, case, func, select, text, update
+from sqlalchemy import Row, case, delete, func, select, text, update
 
 from odata_server.sql.connection import Kept
 from promenade.store.recurring import parameter
@@ -26,6 +26,7 @@ __all__ = [
     "add_days",
     "by_promotions",
     "day_sums",
+    "drop_comparisons",
     "keep_extra_revenue",
     "keep_results",
     "of_baskets",
@@ -254,6 +255,12 @@ _KEEPING = Kept(
     )
     .values(extra_revenue=parameter("new_amount", _ARM_DAYS.c.extra_revenue.type))
 )
+
+
+async def drop_comparisons(session: Session, promotion_ids: Sequence[str]) -> None:
+    """Delete what PromotionAbComparison has of promotions: one may have been a pilot, and be an experiment now."""
+    arms = table("PromotionAbComparison")
+    await session.rowcount(delete(arms).where(arms.c.promotion_id.in_(promotion_ids)))
 
 
 async def keep_results(session: Session, set_name: str, rows: Sequence[Mapping[str, Any]], key: Sequence[str]) -> None:

@@ -12,6 +12,7 @@ from promenade.store.arm_report_sums import (
     add_days,
     by_promotions,
     day_sums,
+    drop_comparisons,
     keep_extra_revenue,
     keep_results,
     read_sums,
@@ -75,4 +76,5 @@ async def _compare(session: Session, promotion_ids: Sequence[str], at: datetime)
     results = [result_of(promotion_id, sums, at) for promotion_id, sums in by_promotion.items()]
     arms = [row for promotion_id, sums in by_promotion.items() for row in comparisons_of(promotion_id, sums, at)]
     await keep_results(session, "ABTestResults", results, ("promotion_id",))
+    await drop_comparisons(session, promotion_ids)
     await keep_results(session, "PromotionAbComparison", arms, ("promotion_id", "arm"))

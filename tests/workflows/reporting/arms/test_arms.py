@@ -64,13 +64,23 @@ async def test_more_sales_move_the_figures_and_none_is_counted_twice(market: Mar
     result = await market.result(promotion)
     assert (result["experimentTransactions"], result["controlTransactions"]) == (3, 3)
     assert result["revenueIsSignificant"] is True
-    days = await market.trial.office.system_rows("arm_days")
-    first, second = sorted(days, key=lambda row: row["day"])
-    assert (first["treated_transactions"], first["control_transactions"]) == (3, 2)
+    first, second = sorted(await market.entries("DailyABTestAggregates", promotion), key=lambda row: row["day"])
+    assert (first["day"], second["day"]) == (DAY, DAY + timedelta(days=1))
+    assert (first["shown"], first["converted"], first["controlTransactions"]) == (3, 3, 2)
     # 9.50 + 9.50 + 9.88 less three times the control arm's 5.10
-    assert first["extra_revenue"] == Decimal("13.58")
-    assert (second["treated_transactions"], second["control_transactions"]) == (0, 1)
-    assert second["extra_revenue"] == 0
+    assert (first["revenue"], first["extraRevenue"], first["controlRevenue"]) == (
+        Decimal("28.88"), Decimal("13.58"), Decimal("10.20")
+    )  # fmt: skip
+    assert (second["shown"], second["controlTransactions"], second["extraRevenue"]) == (0, 1, 0)
+    first, second = sorted(await market.entries("ABTestROI", promotion), key=lambda row: row["day"])
+    assert (first["totalDiscount"], first["conversionRate"]) == (Decimal("1.52"), 100)
+    assert first["returnOnDiscount"] == Decimal("893.42")
+    assert (second["conversionRate"], second["returnOnDiscount"]) == (0, 0)
+    pilot, control = sorted(
+        await market.entries("PilotComparisonReports", promotion), key=lambda row: row["arm"], reverse=True
+    )
+    assert (pilot["arm"], pilot["transactions"], control["transactions"]) == ("PILOT", 3, 3)
+    assert (pilot["promotionStatus"], pilot["autoPromote"], pilot["pilotStartAt"]) == ("PILOT", False, NOON)
 
 
 async def test_converted_is_a_basket_with_a_line_that_is_targeted(market: Market) -> None:
