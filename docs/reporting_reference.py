@@ -41,8 +41,8 @@ _INTRO = inspect.cleandoc(
 )
 _FIGURES = inspect.cleandoc(
     """
-    - An application is one promotion in one confirmed transaction. Amounts are those that were charged; what a return
-      gave back is taken off again.
+    - An application is one promotion in one confirmed transaction. Amounts are those that were charged. A return takes
+      nothing off the figures of promotions; what budgets get back by it is taken off theirs.
     - Rates, shares and uplifts are percent with two decimals. What nothing can be said of, such as the significance of
       one sale, is null.
     - Days, weekdays (1 is Monday) and hours are those on the clock of the POS group; a key with a `currency` counts

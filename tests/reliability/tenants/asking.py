@@ -157,9 +157,9 @@ def _literal(entity: EntityType, name: str, kind: Any) -> str:
 
 
 def _subject(entity: EntityType, name: str) -> str | None:
-    """Whose ID a property of a report holds."""
-    fields = model.entity(entity.name).fields
-    return next((subject(field.name) for field in fields if field.wire == name), None)
+    """Whose ID a property of a report holds; what OData adds, as the administration of drafts, is no entity of ours."""
+    declared = [one for one in model.entities() if one.set_name == entity.name]
+    return next((subject(field.name) for one in declared for field in one.fields if field.wire == name), None)
 
 
 def _given(parameter: Parameter) -> Any:
