@@ -179,12 +179,22 @@ def _number(text: str) -> int | Decimal:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     for name, value in pairs:
-        if isinstance(value, str) and "\0" in value:
-            raise Invalid("NUL_CHARACTER", f"The member `{name[:100]}` holds a NUL character.", name[:100])
+        if "\0" in name or any("\0" in text for text in _texts(value)):
+            shown = name[:100].replace("\0", "\ufffd")
+            raise Invalid("NUL_CHARACTER", f"The member `{shown}` holds a NUL character.", shown)
     if len(members) != len(pairs):
         twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
         raise Invalid("DUPLICATE_KEY", f"The member `{twice[:100]}` occurs twice in one object.", twice[:100])
     return members
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts of a member, those in lists as well; those of objects below have members of their own."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one)
 
 
 def _struct_faults(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from typing import Any
 
@@ -188,6 +189,26 @@ def test_a_malformed_body_is_told_what_is_wrong(
 )
 def test_what_is_no_sound_json_is_refused(shop: Shop, body: bytes, code: str) -> None:
     assert fault(shop.call("/pos/coupons/validate", body))[:2] == (400, code)
+
+
+_NOBODYS = {"couponTypeId": TYPE_ID, "reason": "gift"}
+
+
+@pytest.mark.parametrize("body", [
+    {**_NOBODYS, "customerIds": ["A", "B?"]},
+    {**_NOBODYS, "customerId": "C?"},
+    {**_NOBODYS, "reason": "?"},
+    {**_NOBODYS, "metadata": {"note": ["?"]}},
+    {**_NOBODYS, "metadata": {"note": [["a"], [["b", "?"]]]}},
+    {**_NOBODYS, "metadata": {"notes": [{"?": 1}]}},
+    {**_NOBODYS, "unknown": ["?"]},
+    {"couponTypeName": "?"},
+], ids=repr)  # fmt: skip
+def test_what_no_database_keeps_is_refused_wherever_it_stands(counter: Counter, shop: Shop, body: Any) -> None:
+    """PostgreSQL keeps neither a NUL nor half a character, and no till reads either."""
+    for written, code in (("\\u0000", "NUL_CHARACTER"), ("\\ud800", "MALFORMED_JSON")):
+        answer = shop.call("/pos/coupons/issue", json.dumps(body).replace("?", written).encode())
+        assert fault(answer)[:2] == (400, code), (written, answer.text)
 
 
 def test_more_than_anybody_needs_is_refused(shop: Shop) -> None:
