@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -101,6 +102,10 @@ async def test_a_promotion_that_is_deleted_stays_with_its_last_name(shop: Shop) 
         ("2.000", "CHF"),
         ("1.000", "EUR"),
     ]
+    for name, days in (("gone for good", 1), ("as it was", -1)):  # the latter comes late
+        late = made_sale(name, ("A", {"gone": "1"}), at=NOON + timedelta(days=days))
+        await add(shop, [replace(late, promotions=(replace(late.promotions[0], promotion_name=name),))])
+    assert await of(shop, "PromotionPerformance", gone, "promotionName") == [("gone for good",)]
     await refresh(shop)
     assert await of(shop, "PromotionTopArticles", gone, "currency", "rank") == [("CHF", "1"), ("EUR", "1")]
 
