@@ -18,17 +18,17 @@ __all__ = ["COMPUTED", "QUERIES"]
 @cache
 def _daily() -> sa.FromClause:
     """The rows of DailyABTestAggregates."""
-    days, promotions = table("arm_days"), table("Promotions")
+    days = table("arm_days")
     return (
         sa.select(
-            *_of_a_day(days, promotions),
+            *_of_a_day(days),
             days.c.trial.label("trial"),
             days.c.treated_revenue.label("revenue"),
             days.c.control_transactions.label("control_transactions"),
             days.c.control_conversions.label("control_converted"),
             days.c.control_revenue.label("control_revenue"),
         )
-        .select_from(_with_promotions(days, promotions))
+        .select_from(days)
         .subquery("daily_ab_test_aggregates")
     )
 
@@ -36,28 +36,28 @@ def _daily() -> sa.FromClause:
 @cache
 def _returns() -> sa.FromClause:
     """The rows of ABTestROI."""
-    days, promotions = table("arm_days"), table("Promotions")
+    days = table("arm_days")
     nothing: sa.ColumnElement[Any] = sa.literal_column("0")
     won = sa.case((days.c.extra_revenue > nothing, days.c.extra_revenue), else_=nothing)
     return (
         sa.select(
-            *_of_a_day(days, promotions),
+            *_of_a_day(days),
             Percentage(days.c.treated_conversions, days.c.treated_transactions).label("conversion_rate"),
             sa.case((days.c.extra_revenue.is_(None), sa.null()), else_=Percentage(won, days.c.treated_discount)).label(
                 "return_on_discount"
             ),
         )
-        .select_from(_with_promotions(days, promotions))
+        .select_from(days)
         .subquery("ab_test_roi")
     )
 
 
-def _of_a_day(days: sa.Table, promotions: sa.Table) -> tuple[sa.ColumnElement[Any], ...]:
+def _of_a_day(days: sa.Table) -> tuple[sa.ColumnElement[Any], ...]:
     return (
         days.c.tenant_id.label("tenant_id"),
         days.c.day.label("day"),
         days.c.promotion_id.label("promotion_id"),
-        sa.func.coalesce(promotions.c.name, days.c.promotion_name).label("promotion_name"),
+        _name(days, days.c.promotion_name).label("promotion_name"),
         days.c.currency.label("currency"),
         days.c.treated_transactions.label("shown"),
         days.c.treated_conversions.label("converted"),
@@ -98,6 +98,11 @@ def _with_promotions(rows: sa.Table, promotions: sa.Table) -> sa.Join:
 
 
 def _promotion_name(source: sa.FromClause) -> sa.ColumnElement[Any]:
+    return _name(source, source.c.kept_name)
+
+
+def _name(source: sa.FromClause, kept: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
+    """What the promotion is called, else was called. Looked up where it is shown: days are often only counted."""
     promotions = table("Promotions")
     name = (
         sa.select(promotions.c.name)
@@ -105,7 +110,7 @@ def _promotion_name(source: sa.FromClause) -> sa.ColumnElement[Any]:
         .correlate(source)
         .scalar_subquery()
     )
-    return sa.func.coalesce(name, source.c.kept_name)
+    return sa.func.coalesce(name, kept)
 
 
 QUERIES: Mapping[str, Callable[[], sa.FromClause]] = {
