@@ -125,5 +125,5 @@ def _spent(type_ids: Sequence[str], since: datetime, until: datetime) -> tuple[S
     in_period = and_(_CLAIMS.c.claimed_at >= since, _CLAIMS.c.claimed_at < until)
     counted = select(_CLAIMS.c.coupon_type_id, func.count().label("uses")).group_by(_CLAIMS.c.coupon_type_id)
     own = counted.where(_CLAIMS.c.coupon_code_id.in_(type_ids), in_period)
-    of_code = _CODES.join(_CLAIMS, _CLAIMS.c.coupon_code_id == _CODES.c.id)
-    return own, counted.select_from(of_code).where(_CODES.c.coupon_type_id.in_(type_ids), in_period)
+    codes = select(_CODES.c.id).where(_CODES.c.coupon_type_id.in_(type_ids))
+    return own, counted.where(_CLAIMS.c.coupon_code_id.in_(codes), in_period)

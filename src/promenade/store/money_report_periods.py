@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, and_, exists, func, or_, select
+from sqlalchemy import Row, Select, exists, func, literal_column, or_, select, tuple_
 
 from promenade.store.money_reports import QUERIES
 from promenade.store.schema import table
@@ -112,33 +112,26 @@ async def sum_edges(session: Session, stretch: Stretch, promotion_id: str | None
     found: dict[str, Cost] = {}
     for since, until in stretch.edges:
         for row in await session.execute(_edge(since, until, promotion_id)):
-            found[row.budget_id] = found.get(row.budget_id, Cost()).plus(Cost(row.taken, row.sales))
+            found[row.charged] = found.get(row.charged, Cost()).plus(Cost(row.taken, row.sales))
     return found
 
 
 def _edge(since: datetime, until: datetime, promotion_id: str | None) -> Select[Any]:
-    of_sale = and_(
-        _CONSUMPTIONS.c.origin == _LOGS.c.origin,
-        _CONSUMPTIONS.c.transaction_id == _LOGS.c.transaction_id,
-        _CONSUMPTIONS.c.transaction_counter == _LOGS.c.transaction_counter,
+    sales = select(_LOGS.c.origin, _LOGS.c.transaction_id).where(
+        _LOGS.c.confirmed_at >= since, _LOGS.c.confirmed_at < until, _LOGS.c.status == "CALCULATED"
     )
-    conditions: list[ColumnElement[bool]] = [
-        _LOGS.c.confirmed_at >= since,
-        _LOGS.c.confirmed_at < until,
-        _LOGS.c.status == "CALCULATED",
-    ]
-    if promotion_id is not None:
-        conditions.append(_CONSUMPTIONS.c.promotion_id == promotion_id)
-    return (
+    # SQLite without statistics would go through all consumptions: for the order of a join, or that of their budgets.
+    sale, budget = (_CONSUMPTIONS.c.origin, _CONSUMPTIONS.c.transaction_id), _CONSUMPTIONS.c.budget_id + ""
+    statement = (
         select(
-            _CONSUMPTIONS.c.budget_id,
+            budget.label("charged"),
             func.sum(_CONSUMPTIONS.c.amount).label("taken"),
-            func.count(_LOGS.c.id.distinct()).label("sales"),
+            func.count((sale[0] + " " + sale[1]).distinct()).label("sales"),
         )
-        .select_from(_LOGS.join(_CONSUMPTIONS, of_sale))
-        .where(*conditions)
-        .group_by(_CONSUMPTIONS.c.budget_id)
+        .where(tuple_(*sale).in_(sales))
+        .group_by(literal_column("charged"))
     )
+    return statement if promotion_id is None else statement.where(_CONSUMPTIONS.c.promotion_id == promotion_id)
 
 
 # ---- stakeholders ---------------------------------------------------------------------------------------------------

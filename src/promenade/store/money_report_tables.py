@@ -15,6 +15,11 @@ __all__ = ["money_reports"]
 
 def money_reports() -> Iterator[Definition]:
     """All of them."""
+    yield from _budgets()
+    yield from _coupons()
+
+
+def _budgets() -> Iterator[Definition]:
     yield (
         "budget_totals",
         "What confirmed sales have done to each budget, and how fast it burns.",
@@ -48,6 +53,9 @@ def money_reports() -> Iterator[Definition]:
             key("budget_promotion_utc_days", "promotion_id", "budget_id", "day"),
         ),
     )
+
+
+def _coupons() -> Iterator[Definition]:
     yield (
         "coupon_type_counts",
         "How many codes of each coupon type stand where, as last counted.",
