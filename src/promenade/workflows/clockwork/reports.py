@@ -25,6 +25,7 @@ from promenade.workflows.reporting.rebuilding import rebuild_portion
 __all__ = ["RUNS_KEPT", "forget", "sales"]
 
 PORTION_FIRST = 16
+PORTION_MIN = 8  # a portion costs something by itself
 PORTION_MAX = 500
 UNIT_SECONDS = {"sqlite": 0.02, "postgresql": 0.1}  # what writing a portion may take
 REST_ALONE = {"sqlite": 1.0, "postgresql": 0.25}  # times as long as a portion took, while no till asks
@@ -137,7 +138,7 @@ def _fit(tenant: _Tenant, portion: Portion, seconds: float) -> None:
     """Take as many sales the next time as can be written in ``seconds``, at most twice as many as now."""
     if portion.counted:
         fitting = int(portion.counted * seconds / max(portion.seconds, 1e-6))
-        tenant.size = max(1, min(2 * tenant.size, fitting, PORTION_MAX))
+        tenant.size = max(PORTION_MIN, min(2 * tenant.size, fitting, PORTION_MAX))
 
 
 @clock_job("reports.forget_runs", every=timedelta(hours=1))

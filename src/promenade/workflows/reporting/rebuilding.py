@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from time import perf_counter
-
 from promenade.store import report_rebuild as store
 from promenade.store.report_queue import State, hold_state, read_parts, read_state
 from promenade.store.report_rebuild import Walked
 from promenade.store.unit import Database, Session
 from promenade.workflows.context import Context
-from promenade.workflows.reporting.aggregating import Portion, Run, add_sales
+from promenade.workflows.reporting.aggregating import Portion, Run, Stopwatch, add_sales
 from promenade.workflows.reporting.folds import folds
 from promenade.workflows.reporting.reading import sales_of
 from promenade.workflows.reporting.sales import LoggedSale
@@ -39,13 +37,13 @@ async def _empty(context: Context, tenant_id: str, limit: int) -> Portion:
 
     async def work(session: Session) -> int:
         nonlocal seconds
-        began = perf_counter()
+        watch = Stopwatch(session)
         if (await hold_state(session)).rebuild != store.EMPTYING:
             return 0
         gone = await store.empty(session, [name for one in folds().values() for name in one.tables], limit)
         if not gone:
             await store.go_on(session)
-        seconds = perf_counter() - began
+        seconds = watch.seconds
         return gone
 
     gone = await context.database.write(work, tenant=tenant_id, durable=False)
@@ -62,7 +60,7 @@ async def _count(context: Context, tenant_id: str, run: Run, seen: State, limit:
 
     async def work(session: Session) -> int:
         nonlocal seconds
-        began = perf_counter()
+        watch = Stopwatch(session)
         state = await hold_state(session)
         if (state.rebuild, state.cursor_id) != (seen.rebuild, seen.cursor_id):
             return 0  # somebody else was quicker
@@ -71,7 +69,7 @@ async def _count(context: Context, tenant_id: str, run: Run, seen: State, limit:
             return 0
         await add_sales(context, session, run, [sales[one.log_id] for one in found if one.log_id in sales])
         await store.go_on(session, found[-1])
-        seconds = perf_counter() - began
+        seconds = watch.seconds
         return len(found)
 
     counted = await context.database.write(work, tenant=tenant_id, durable=False)
