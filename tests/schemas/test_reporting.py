@@ -35,6 +35,8 @@ class ReportingRequests(PublicRequests):
 
     def prepare(self, case: Any) -> None:
         super().prepare(case)
+        if case.operation.path.endswith("/$ref"):  # what is described has the forms of 4.01
+            case.headers = {**dict(case.headers or {}), "OData-MaxVersion": "4.01"}
         given = case.path_parameters or {}
         named = {name: self._subject(about) for name, about in _SUBJECTS.items() if name in given}
         if named:
@@ -55,7 +57,7 @@ def test_every_report_answers_as_its_document_says(served: Served, seed: int) ->
     """Half of all addresses on one of the databases, the others on the other; in another session the other way."""
     requests = ReportingRequests(seed)
     found = run_schemathesis(
-        json.loads(render_reporting_openapi(whole=True)),
+        json.loads(render_reporting_openapi()),
         f"{served.service.url}/reporting",
         served.manager_token,
         seed=seed,
