@@ -40,6 +40,7 @@ __all__ = [
     "drop_shares",
     "drop_shares_of_others",
     "find_due",
+    "find_given",
     "find_shares",
     "hold_budget",
     "hold_due",
@@ -144,6 +145,19 @@ async def find_shares(session: Session, deployment_id: str, kind: str, entity_id
         _SHARES.c.entity_id.in_(sorted(entity_ids)),
     )
     return _shares(await session.execute(statement.order_by(*_KEY)))
+
+
+async def find_given(session: Session, kind: str, entity_ids: Collection[str]) -> set[str]:
+    """Those of the entities of which any store has something outstanding."""
+    if not entity_ids:
+        return set()
+    keys = [(kind, entity_id) for entity_id in sorted(entity_ids)]
+    rows = await session.execute(*among((_SHARES.c.kind, _SHARES.c.entity_id), keys, _given))
+    return {row.entity_id for row in rows}
+
+
+def _given(condition: ColumnElement[bool]) -> Select[Any]:
+    return select(_SHARES.c.entity_id).where(condition, _SHARES.c.outstanding > 0).distinct()
 
 
 async def write_share(session: Session, share: Share, **changes: Any) -> None:

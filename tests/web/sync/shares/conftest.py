@@ -96,6 +96,7 @@ def link(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> It
     clients = {
         "store": make_client(database_url, TENANT, "svc.Sync"),
         "till": make_client(database_url, TENANT, "svc.POSReader", "svc.PromotionManager"),
+        "author": make_client(database_url, TENANT, "PublicApi.Read", "PublicApi.Write", "svc.Admin"),
     }
     service = Service(logs / f"shares-{request.param}.log", "--database-url", database_url).start()
     with httpx2.Client(base_url=service.url, timeout=30) as http:

@@ -85,8 +85,8 @@ def test_uses_and_codes_to_issue_are_leased_by_their_type(link: Link) -> None:
         ("coupon-leases", {"codes": [""]}, 400, "EMPTY"),
         ("coupon-leases", {"codes": ["A" * 65]}, 400, "TOO_LONG"),
         ("coupon-leases", {"codes": [1]}, 400, "WRONG_TYPE"),
-        ("coupon-leases", {"codes": ["\0"]}, 400, "WRONG_FORM"),
-        ("coupon-leases", {"release": ["A", "A\0"]}, 400, "WRONG_FORM"),
+        ("coupon-leases", {"codes": ["\0"]}, 400, "NUL_CHARACTER"),
+        ("coupon-leases", {"release": ["A", "A\0"]}, 400, "NUL_CHARACTER"),
         ("coupon-leases", {"release": ["A"], "expiresAt": "2026-01-01T00:00:00"}, 400, None),
         ("coupon-leases", {"couponTypeId": COUPONS, "purpose": "ISSUE", "quantity": 0}, 400, "OUT_OF_RANGE"),
         ("coupon-leases", {"couponTypeId": COUPONS, "purpose": "ISSUE"}, 400, "OUT_OF_RANGE"),
@@ -113,3 +113,28 @@ def test_keys_and_scopes_are_checked(link: Link) -> None:
         assert link.post(what, client="till", deploymentId=NORTH).status_code == 403
         assert link.shop.http.post(f"/sync/{what}", json={}).status_code == 401
         assert link.shop.call(f"/sync/{what}", b"[]", client="store").status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("what", "body", "back", "held"),
+    [
+        ("budget-grants", {"budgetId": BUDGET, "amount": 5}, {"amount": -100}, f"Budgets({BUDGET})"),
+        ("coupon-leases", {"couponTypeId": LIMITED, "quantity": 2}, {"quantity": -100}, f"CouponTypes({LIMITED})"),
+        ("coupon-leases", {"promotionId": PROMOTION, "quantity": 2}, {"quantity": -100}, f"Promotions({PROMOTION})"),
+    ],
+    ids=["budget", "coupon type", "promotion"],
+)
+def test_what_stores_hold_a_part_of_cannot_be_deleted(
+    link: Link, what: str, body: dict[str, Any], back: dict[str, Any], held: str
+) -> None:
+    """Nobody would ever book what they spend of it."""
+    link.ask(what, **body)
+    sent = {"authorization": f"Bearer {link.shop.token('author')}"}
+    public = link.shop.http.delete(f"/api/v1/{held}", headers=sent)
+    assert (public.status_code, public.json()["code"]) == (409, "HELD_BY_STORES")
+    admin = link.shop.http.delete(
+        f"/admin/{held.replace(')', ',IsActiveEntity=true)').replace('(', '(ID=')}", headers=sent
+    )
+    assert (admin.status_code, admin.json()["error"]["code"]) == (409, "HELD_BY_STORES")
+    link.ask(what, **body | back)
+    assert link.shop.http.delete(f"/api/v1/{held}", headers=sent).status_code == 204
