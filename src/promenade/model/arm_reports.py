@@ -62,8 +62,11 @@ def _trial() -> Field:
 
 
 def _the_currency() -> Field:
-    return currency_code("The currency of its amounts; null: there are several, and amounts are not compared.",
-                         read_only=True)  # fmt: skip
+    return currency_code(
+        "The currency that averages are compared in: the only one, or of several the only one with sales on both "
+        "sides; null: several, at face value.",
+        read_only=True,
+    )
 
 
 def _change(doc: str) -> Field:
@@ -210,7 +213,8 @@ class PromotionUpliftAnalysis(
     """Sales while a promotion ran, held against a baseline of as many days before it, where the promotion runs.
 
     Days are whole days on the clocks of the POS groups, the last one included; today is not over and does not count,
-    nor do days on which the promotion no longer runs. All sales count, whether the promotion applied to them or not.
+    nor do days on which the promotion no longer runs, nor those before the first sale of all. All sales count, whether
+    the promotion applied to them or not.
     """
 
     promotion_id = _promotion()

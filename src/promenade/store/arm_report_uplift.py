@@ -26,6 +26,7 @@ __all__ = [
     "Subject",
     "add_baskets",
     "basket_days",
+    "first_sale",
     "keep_analyses",
     "mark_stale",
     "note_applied",
@@ -213,6 +214,13 @@ async def time_zones(session: Session) -> dict[str, str]:
 
 
 _ZONES = Kept(select(_GROUPS.c.id, _GROUPS.c.time_zone))
+
+
+async def first_sale(session: Session) -> date | None:
+    """The day of the tenant's first sale."""
+    few = select(_DAYS.c.day).where(_DAYS.c.pos_group_id == ALL_GROUPS).order_by(_DAYS.c.day).limit(1)
+    rows = await session.execute(few)
+    return rows[0].day if rows else None
 
 
 async def basket_days(

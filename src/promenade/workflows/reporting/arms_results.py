@@ -15,6 +15,7 @@ from promenade.workflows.reporting.statistics import Finding, Sample, chi_square
 
 __all__ = ["amount", "comparisons_of", "extra_revenue", "percent", "probability", "result_of", "sample", "statistic"]
 
+FACE_VALUE_DIGITS = 2
 _CHANGE_MAX = Decimal(10) ** 15
 _STATISTIC_MAX = 1e11
 
@@ -24,11 +25,11 @@ def sample(baskets: Baskets) -> Sample:
     return Sample(baskets.count, baskets.total, baskets.squares)
 
 
-def amount(thousandths: Fraction | None, currency: str) -> Decimal | None:
-    """Rounded half up to whole minor units of its currency."""
+def amount(thousandths: Fraction | None, currency: str | None) -> Decimal | None:
+    """Rounded half up to whole minor units of its currency; of several at face value, to two decimals."""
     if thousandths is None:
         return None
-    digits = minor_digits(currency)
+    digits = FACE_VALUE_DIGITS if currency is None else minor_digits(currency)
     minor = thousandths * 10**digits / 1000
     return Decimal(divide(minor.numerator, minor.denominator)).scaleb(-digits)
 
@@ -54,16 +55,16 @@ def probability(test: Finding | None) -> Decimal | None:
 
 
 def result_of(promotion_id: str, sums: Mapping[str, DaySums], at: datetime) -> dict[str, Any]:
-    """The row of ABTestResults, of what both arms came to by currency. Money of several currencies is not compared."""
-    currency, whole = _together(sums)
+    """The row of ABTestResults, of what both arms came to by currency."""
+    whole, (currency, money) = _together(sums), _money(sums)
     treated, control = whole.treated, whole.control
-    revenue = welch(sample(treated.baskets), sample(control.baskets)) if currency else None
+    revenue = welch(sample(money.treated.baskets), sample(money.control.baskets))
     converted = chi_squared(treated.conversions, treated.baskets.count, control.conversions, control.baskets.count)
     return {
         "promotion_id": promotion_id,
-        "control_avg_basket": _average(control, currency),
-        "experiment_avg_basket": _average(treated, currency),
-        "revenue_uplift": percent(_revenue_uplift(whole)) if currency else None,
+        "control_avg_basket": amount(sample(money.control.baskets).mean, currency),
+        "experiment_avg_basket": amount(sample(money.treated.baskets).mean, currency),
+        "revenue_uplift": percent(_revenue_uplift(money)),
         "revenue_t_statistic": statistic(revenue),
         "revenue_p_value": probability(revenue),
         "revenue_is_significant": revenue is not None and revenue.is_significant,
@@ -87,9 +88,9 @@ def result_of(promotion_id: str, sums: Mapping[str, DaySums], at: datetime) -> d
 
 def comparisons_of(promotion_id: str, sums: Mapping[str, DaySums], at: datetime) -> list[dict[str, Any]]:
     """The rows of PromotionAbComparison: the treated arm, and the control arm that it is compared with."""
-    currency, whole = _together(sums)
+    whole, (currency, money) = _together(sums), _money(sums)
     treated, control = whole.treated, whole.control
-    revenue = welch(sample(treated.baskets), sample(control.baskets)) if currency else None
+    revenue = welch(sample(money.treated.baskets), sample(money.control.baskets))
     converted = chi_squared(treated.conversions, treated.baskets.count, control.conversions, control.baskets.count)
     shared = {
         "promotion_id": promotion_id,
@@ -99,7 +100,7 @@ def comparisons_of(promotion_id: str, sums: Mapping[str, DaySums], at: datetime)
         "kept_name": whole.promotion_name,
     }
     compared = {
-        "uplift": percent(_revenue_uplift(whole)) if currency else None,
+        "uplift": percent(_revenue_uplift(money)),
         "p_value": probability(revenue),
         "is_significant": revenue is not None and revenue.is_significant,
         "conversion_uplift": percent(uplift_percent(_rate(treated), _rate(control))),
@@ -107,15 +108,20 @@ def comparisons_of(promotion_id: str, sums: Mapping[str, DaySums], at: datetime)
     }
     alone = {**dict.fromkeys(compared), "is_significant": False}
     return [
-        {**shared, **compared, "arm": whole.trial, **_arm(treated, currency)},
-        {**shared, **alone, "arm": CONTROL, **_arm(control, currency)},
+        {
+            **shared,
+            **compared,
+            "arm": whole.trial,
+            **_arm(treated, amount(sample(money.treated.baskets).mean, currency)),
+        },
+        {**shared, **alone, "arm": CONTROL, **_arm(control, amount(sample(money.control.baskets).mean, currency))},
     ]
 
 
-def _arm(arm: ArmSums, currency: str | None) -> dict[str, Any]:
+def _arm(arm: ArmSums, average: Decimal | None) -> dict[str, Any]:
     return {
         "transactions": arm.baskets.count,
-        "avg_basket": _average(arm, currency),
+        "avg_basket": average,
         "conversion_rate": percent(_rate(arm)),
         "conversions": arm.conversions,
         "revenue": Decimal(arm.baskets.total).scaleb(-3),
@@ -131,18 +137,26 @@ def extra_revenue(day: DaySums, currency: str) -> Decimal | None:
     return amount(day.treated.baskets.total - usual * day.treated.baskets.count, currency)
 
 
-def _together(sums: Mapping[str, DaySums]) -> tuple[str | None, DaySums]:
-    """The only currency, if it is the only one, and both arms in all currencies together."""
+def _together(sums: Mapping[str, DaySums]) -> DaySums:
+    """Both arms in all currencies together, money at face value."""
     whole = DaySums(PILOT)
     for one in sums.values():
         whole.join(one)
         if one.trial == EXPERIMENT:
             whole.trial = EXPERIMENT
-    return next(iter(sums)) if len(sums) == 1 else None, whole
+    return whole
 
 
-def _average(arm: ArmSums, currency: str | None) -> Decimal | None:
-    return None if currency is None else amount(sample(arm.baskets).mean, currency)
+def _money(sums: Mapping[str, DaySums]) -> tuple[str | None, DaySums]:
+    """What averages are compared of, and its currency.
+
+    That is the only one; of several, the only one that both arms have sales in, so that like is compared with like;
+    else all of them at face value, of which the currency is None.
+    """
+    if len(sums) == 1:
+        return next(iter(sums.items()))
+    shared = [name for name, one in sums.items() if one.treated.baskets.count and one.control.baskets.count]
+    return (shared[0], sums[shared[0]]) if len(shared) == 1 else (None, _together(sums))
 
 
 def _revenue_uplift(whole: DaySums) -> Fraction | None:

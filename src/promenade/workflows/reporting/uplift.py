@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from fractions import Fraction
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -23,6 +22,7 @@ from promenade.store.arm_report_uplift import (
     Subject,
     add_baskets,
     basket_days,
+    first_sale,
     keep_analyses,
     mark_stale,
     note_applied,
@@ -153,16 +153,22 @@ class _Analysis:
         return told | self._figures(span)
 
     def _figures(self, span: _Span) -> dict[str, Any]:
-        currencies = [one for one, days in self.days.items() if any(baskets.count for baskets in days.values())]
-        currency = currencies[0] if len(currencies) == 1 else None
-        before = _Period.of(self.days, *span.baseline) if span.last else _Period()
-        during = _Period.of(self.days, span.first, span.last) if span.last else _Period()
-        figures: dict[str, Any] = {
+        if span.last is None:
+            return _compared(_Period(), _Period(), None)
+        days, periods = self.days, (span.baseline, (span.first, span.last))
+        before, during = (_Period.of(days, *one) for one in periods)
+        counts = {
             "baseline_transactions": before.baskets.count,
             "promotion_transactions": during.baskets.count,
-            "currency": currency,
         }
-        return figures | _compared(before, during, currency)
+        # Of several currencies the only one with sales in both periods, so that like is compared with like.
+        sold = [name for name, of_currency in days.items() if any(one.count for one in of_currency.values())]
+        shared = [name for name in sold if all(_Period.of({name: days[name]}, *one).baskets.count for one in periods)]
+        chosen = sold if len(sold) == 1 else shared
+        currency = chosen[0] if len(chosen) == 1 else None
+        if currency is not None:
+            before, during = (_Period.of({currency: days[currency]}, *one) for one in periods)
+        return _compared(before, during, currency) | counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,26 +194,23 @@ class _Period:
 
 
 def _compared(before: _Period, during: _Period, currency: str | None) -> dict[str, Any]:
-    if currency is None:  # of none nothing is told, and money of several is not compared
-        before = during = _Period()
     usual = before.daily.mean if before.baskets.count else None
     by_basket = welch(during.baskets, before.baskets)
     by_day = welch(during.daily, before.daily) if usual is not None else None
     return {
-        "baseline_avg_basket": _amount(before.baskets.mean, currency),
-        "promotion_avg_basket": _amount(during.baskets.mean, currency),
-        "baseline_revenue_per_day": _amount(before.daily.mean, currency),
-        "promotion_revenue_per_day": _amount(during.daily.mean, currency),
+        "currency": currency,
+        "baseline_transactions": before.baskets.count,
+        "promotion_transactions": during.baskets.count,
+        "baseline_avg_basket": amount(before.baskets.mean, currency),
+        "promotion_avg_basket": amount(during.baskets.mean, currency),
+        "baseline_revenue_per_day": amount(before.daily.mean, currency),
+        "promotion_revenue_per_day": amount(during.daily.mean, currency),
         "uplift_pct": percent(uplift_percent(during.baskets.mean, before.baskets.mean)),
         "p_value": probability(by_basket),
         "is_significant": by_basket is not None and by_basket.is_significant,
         "revenue_per_day_uplift_pct": percent(uplift_percent(during.daily.mean, usual)),
         "revenue_per_day_p_value": probability(by_day),
     }
-
-
-def _amount(value: Fraction | None, currency: str | None) -> Any:
-    return None if currency is None else amount(value, currency)
 
 
 # --- Which days and which POS groups ---------------------------------------------------------------------------------
@@ -217,7 +220,7 @@ async def _analyses(session: Session, at: datetime) -> list[_Analysis]:
     subjects = await read_subjects(session, PORTION)
     if not subjects:
         return []
-    zones = await time_zones(session)
+    zones, opened = await time_zones(session), await first_sale(session)
     read: dict[tuple[frozenset[str], date, date], Days] = {}
     found: list[_Analysis] = []
     for one in subjects:
@@ -225,7 +228,7 @@ async def _analyses(session: Session, at: datetime) -> list[_Analysis]:
             found.append(_Analysis(one, None, {}))
             continue
         groups = _groups(one)
-        span = _span(one, _zone(groups, zones), at)
+        span = _span(one, _zone(groups, zones), at, opened)
         days: Days = {}
         if span.last is not None:
             key = (groups, span.baseline[0], span.last)
@@ -262,8 +265,11 @@ def _zone(groups: frozenset[str], zones: Mapping[str, str]) -> tzinfo:
         return UTC
 
 
-def _span(subject: Subject, zone: tzinfo, at: datetime) -> _Span:
-    """From the day on which it was both valid and active, or applied if that was earlier, to the day before today."""
+def _span(subject: Subject, zone: tzinfo, at: datetime, opened: date | None) -> _Span:
+    """From the day on which it was both valid and active, or applied if that was earlier, to the day before today.
+
+    ``opened`` is the day of the first sale of all: nothing is known of the days before.
+    """
     definition = subject.definition
     assert definition is not None  # noqa: S101 - nobody asks of one that is deleted
     opens, closes = definition.campaign_window or (None, None)
@@ -272,7 +278,7 @@ def _span(subject: Subject, zone: tzinfo, at: datetime) -> _Span:
     first = subject.first_applied_on
     if begun:
         first = min(first, _day(max(begun), zone))
-    first = max(first, _FIRST.date())
+    first = max(first, opened or first, _FIRST.date())
     yesterday = _day(at, zone) - _DAY
     last = first + (LENGTH_MAX - 1) * _DAY
     if ended:

@@ -156,21 +156,29 @@ async def test_a_sale_that_is_told_of_late_is_in_the_arm_in_which_it_was(market:
     assert (result["experimentTransactions"], result["controlTransactions"]) == (1, 1)
 
 
-async def test_of_several_currencies_money_is_not_compared(market: Market) -> None:
+async def test_of_several_currencies_like_is_compared_with_like(market: Market) -> None:
     trial = market.trial
-    trial.groups["SWISS"] = await trial.office.given("PosGroups", code="SWISS", currency="CHF")
+    for code in ("SWISS", "ALPS"):
+        trial.groups[code] = await trial.office.given("PosGroups", code=code, currency="CHF")
     await trial.pilot(
         autoPromote=False,
-        pilotPosGroups=[{"posGroup_ID": trial.groups["TREATED"]}, {"posGroup_ID": trial.groups["SWISS"]}],
+        pilotPosGroups=[{"posGroup_ID": trial.groups[name]} for name in ("TREATED", "SWISS")],
+        controlPosGroups=[{"posGroup_ID": trial.groups[name]} for name in ("CONTROL", "ALPS")],
     )
     trial.later(minutes=1)
     for shop in ("TREATED", "SWISS", "CONTROL"):
         await market.sell(shop, A=1000)
         await market.sell(shop, A=2000)
+    await market.sell("SWISS", A=99900)
     await market.report()
     result = await market.result(trial.promotion)
-    assert (result["currency"], result["experimentAvgBasket"], result["revenuePValue"]) == (None, None, None)
-    assert (result["experimentTransactions"], result["experimentConversionRate"]) == (4, 100)
+    assert (result["currency"], result["experimentAvgBasket"], result["revenueUplift"]) == ("EUR", Decimal("14.25"), -5)
+    assert (result["experimentTransactions"], result["experimentConversionRate"]) == (5, 100)
+    await market.sell("ALPS", A=3000)  # now both currencies are on both sides
+    await market.report()
+    result = await market.result(trial.promotion)
+    assert (result["currency"], result["controlAvgBasket"]) == (None, 20)
+    assert result["experimentAvgBasket"] == Decimal("201.21")  # 9.50, 19.00, 9.50, 19.00 and 949.05
 
 
 async def test_a_deleted_promotion_stays_in_reports(market: Market) -> None:

@@ -130,3 +130,26 @@ async def test_a_promotion_that_is_deleted_keeps_its_analysis(market: Market) ->
     after = await market.analysis(promotion)
     assert {**after, "computedAt": None} == {**before, "computedAt": None}
     assert after["upliftPct"] == -10
+
+
+async def test_days_before_the_first_sale_do_not_count_and_currencies_are_told_apart(market: Market) -> None:
+    trial = market.trial
+    trial.groups["SWISS"] = await trial.office.given("PosGroups", code="SWISS", currency="CHF")
+    trial.office.now = NOON - timedelta(days=60)
+    old = await market.promotion(percent=10)
+    trial.office.now = NOON
+    await sell_day(market, 1000)
+    await market.sell("SWISS", A=5000)
+    await sell_day(market, 2000)
+    young = await market.promotion(percent=50, article="B")
+    await market.sell("SWISS", B=5000)
+    await sell_day(market, 2000, 3000)
+    await market.report()
+    analysis = await market.analysis(old)
+    assert period(analysis)[2:] == [START, START + timedelta(days=2)]
+    assert (analysis["baselineTransactions"], analysis["baselineAvgBasket"], analysis["upliftPct"]) == (0, None, None)
+    # 9.00, then 45.00 and 18.00, then 20.00, 18.00 and 27.00: euros and francs at face value
+    assert (analysis["currency"], analysis["promotionRevenuePerDay"]) == (None, Decimal("45.67"))
+    analysis = await market.analysis(young)
+    assert (analysis["currency"], analysis["baselineAvgBasket"]) == (None, Decimal("31.50"))
+    assert analysis["promotionAvgBasket"] == Decimal("21.67")
