@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from promenade.workflows.reporting.aggregating import aggregate_all
+from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.reporting.money.books import read_report, report, sell, take_back
 from tests.workflows.shop import NOON, Shop, identity
 
@@ -105,6 +106,11 @@ async def test_sums_are_those_of_the_consumptions_by_budget_by_day_and_by_promot
         if number % 7 == 0:
             await aggregate_all(shop.context, shop.tenant)
         shop.later(hours=9)
+    both = outcome(
+        (line("1", 2000, 1000, discount("off", ((2, 10),)), discount("saver", ((2, 5),))),),
+        (applied("off", 20, budget_ids=("other",)), applied("saver", 10, budget_ids=("other",))),
+    )
+    await shop.confirm("B", await shop.price("B", both), "off", "saver")
     await aggregate_all(shop.context, shop.tenant)
     consumed: dict[tuple[str, ...], Decimal] = defaultdict(Decimal)
     sales: dict[tuple[str, ...], set[str]] = defaultdict(set)
