@@ -6,17 +6,19 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import and_, delete, or_, select, update
+from sqlalchemy import and_, delete, func, or_, select, update
 
 from promenade.model.sync_sets import CANDIDATES
 from promenade.store.schema import table
-from promenade.store.store_shares import COUPON_CODE
+from promenade.store.store_shares import COUPON_CODE, COUPON_POOL
 from promenade.store.unit import Session
 from promenade.store.upsert import upsert
 
 __all__ = [
+    "ISSUED_AT_TILLS",
     "HeldCode",
     "LeasedRow",
+    "count_free",
     "insert_codes",
     "known_types",
     "pools",
@@ -28,6 +30,8 @@ __all__ = [
 _CODES, _TYPES = table("CouponCodes"), table("CouponTypes")
 _ACTIONS, _PROMOTIONS = table("DiscountActions"), table("Promotions")
 _SHARES = table("store_shares")
+ISSUED_AT_TILLS = "TILLS"
+"""``reference`` of the last request for codes to issue: until it expires tills want such codes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +136,7 @@ async def take_out(session: Session, code_ids: Collection[str]) -> set[str]:
 
 
 async def pools(session: Session, at: datetime) -> set[str]:
-    """The coupon types of which codes are issued after purchases, and of which each code is good once."""
+    """The coupon types of which codes are issued after purchases or by tills, and of which each code is good once."""
     issued = (
         select(_ACTIONS.c.target_coupon_type_id)
         .join(_PROMOTIONS, _PROMOTIONS.c.id == _ACTIONS.c.promotion_id)
@@ -142,11 +146,28 @@ async def pools(session: Session, at: datetime) -> set[str]:
             or_(_PROMOTIONS.c.valid_to.is_(None), _PROMOTIONS.c.valid_to > at),
         )
     )
+    by_tills = select(_SHARES.c.entity_id).where(
+        _SHARES.c.kind == COUPON_POOL, _SHARES.c.reference == ISSUED_AT_TILLS, _SHARES.c.expires_at > at
+    )
     rows = await session.execute(
         select(_TYPES.c.id).where(
             and_(_TYPES.c.status == "ACTIVE", _TYPES.c.code_type != "GENERIC"),
             or_(_TYPES.c.valid_to.is_(None), _TYPES.c.valid_to > at),
-            _TYPES.c.id.in_(issued),
+            or_(_TYPES.c.id.in_(issued), _TYPES.c.id.in_(by_tills)),
         )
     )
     return {row.id for row in rows}
+
+
+async def count_free(session: Session, coupon_type_id: str, at: datetime) -> int:
+    """How many codes of a type the store can issue."""
+    rows = await session.execute(
+        select(func.count().label("free")).where(
+            _CODES.c.coupon_type_id == coupon_type_id,
+            _CODES.c.status == "ACTIVE",
+            _CODES.c.issued_at.is_(None),
+            _CODES.c.source != "EXTERNAL",
+            or_(_CODES.c.valid_until.is_(None), _CODES.c.valid_until > at),
+        )
+    )
+    return int(rows[0].free)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from weakref import WeakKeyDictionary
 
@@ -22,6 +22,7 @@ from promenade.store.unit import Database, Session
 from promenade.workflows.context import Context
 from promenade.workflows.coupon_codes import Draw, exhausted
 from promenade.workflows.coupon_issuing import IssuedCoupon, Order, check_issuable, issue_coupons
+from promenade.workflows.replica.holding import NEEDS_CLOUD, stock_pool
 from promenade.workflows.replica.queueing import QueuedCoupon, queue_coupons
 
 __all__ = ["ISSUED_MAX", "WINDOW", "IssueAnswer", "IssueFailure", "IssueOrder", "issue_at_till"]
@@ -68,17 +69,50 @@ async def issue_at_till(context: Context, tenant_id: str, order: IssueOrder, dra
     """Issue a coupon to each customer of ``order``; ``draw`` picks the characters of new codes.
 
     A type whose codes nobody could spend (COUPON_TYPE_INACTIVE, COUPON_TYPE_ENDED, NO_GENERIC_CODE), and codes that
-    have run out (CODES_EXHAUSTED), are failures of the customers concerned. Raises Invalid (COUPON_TYPE_NOT_FOUND,
+    have run out (CODES_EXHAUSTED; NEEDS_CLOUD in a store whose cloud may have some), are failures of the customers
+    concerned. A store asks its cloud for codes that it has not got. Raises Invalid (COUPON_TYPE_NOT_FOUND,
     AMBIGUOUS_COUPON_TYPE) and TooMany (ISSUE_LIMIT_REACHED); then nothing is issued. Specification, POS Service.
     """
     if len(order.customer_ids) > ISSUED_MAX:
         raise _too_many(WINDOW)
+    shortage = await _stock(context, tenant_id, order) if context.is_store else None
     answer = await _answered(context, tenant_id, order, draw)
     if isinstance(answer, timedelta):
         raise _too_many(answer)
     if isinstance(answer, Invalid):
         raise answer
-    return answer
+    return answer if shortage is None else _told_why(answer, shortage)
+
+
+async def _stock(context: Context, tenant_id: str, order: IssueOrder) -> Conflict | None:
+    """Get the codes of the order into the store; the answer says why they may be too few. None: they are not needed."""
+
+    async def look(session: Session) -> IssuingType | None:
+        try:
+            kind = await coupon_pool.read_type(session, await _find_type(session, order))
+            if kind is not None:
+                check_issuable(kind, context.clock())
+        except (Invalid, Conflict):  # which the order is told when it is carried out
+            return None
+        return kind
+
+    kind: IssuingType | None = await context.database.read(look, tenant=tenant_id)
+    if kind is None or kind.is_generic:
+        return None
+    reason = await stock_pool(context, tenant_id, kind.id, len(order.customer_ids))
+    if reason == NEEDS_CLOUD:
+        message = f"The store has no more codes of the coupon type {kind.code}, and cannot ask the cloud for some now."
+        return Conflict("NEEDS_CLOUD", message)
+    message = f"The store has no more codes of the coupon type {kind.code}, and the cloud has none to give it."
+    return Conflict("CODES_EXHAUSTED", message)
+
+
+def _told_why(answer: IssueAnswer, shortage: Conflict) -> IssueAnswer:
+    failures = [
+        replace(one, code=shortage.code, message=shortage.message) if one.code == "CODES_EXHAUSTED" else one
+        for one in answer.failures
+    ]
+    return replace(answer, failures=tuple(failures))
 
 
 _Answer = IssueAnswer | timedelta | Invalid

@@ -10,20 +10,32 @@ from typing import Any
 
 import structlog
 
-from promenade.store import held_shares
+from promenade.store import held_codes, held_shares
 from promenade.store.held_shares import CODES_ASKED, Note, encode_note, note_of
 from promenade.store.store_shares import Share
 from promenade.store.unit import Session
 from promenade.workflows.context import Context
 from promenade.workflows.replica.ending import end_shares
 from promenade.workflows.replica.filling import Cloud, fill_up
-from promenade.workflows.replica.stocking import NEVER, is_leaving, keep_codes, take_in
+from promenade.workflows.replica.stocking import (
+    NEVER,
+    POOL,
+    fill_pool,
+    is_leaving,
+    is_to_prolong,
+    keep_codes,
+    prolong_pool,
+    take_in,
+)
 from promenade.workflows.uplink import CloudRefused, CloudUnreachable
 
-__all__ = ["NEEDS_CLOUD", "hold_codes", "keep_shares"]
+__all__ = ["CODES_EXHAUSTED", "NEEDS_CLOUD", "hold_codes", "keep_shares", "stock_pool"]
 
 NEEDS_CLOUD = "NEEDS_CLOUD"
 """The reason for a code that the store does not hold, and could not get."""
+CODES_EXHAUSTED = "CODES_EXHAUSTED"
+"""The reason for a code to issue that neither the store nor the cloud has."""
+ISSUED_AT_ONCE = 1000  # codes to issue that one request may ask for
 SECONDS_MAX = 2.0  # that a till waits for the cloud
 CODES_MAX = 100  # in one request
 _NOTHING: Mapping[str, str] = {}
@@ -82,6 +94,42 @@ async def hold_codes(context: Context, tenant_id: str, codes: Sequence[str]) -> 
             reasons = dict.fromkeys(wanted, refused.code)
         await cloud.write(lambda session: held_shares.drop(session, asked))
         return reasons
+
+
+async def stock_pool(context: Context, tenant_id: str, coupon_type_id: str, wanted: int) -> str:
+    """See that a till can issue ``wanted`` codes of a type: what the store has not got is asked for, once.
+
+    The answer is why there may be too few all the same: CODES_EXHAUSTED, the cloud has no more for this store;
+    NEEDS_CLOUD, it cannot be asked now or has not answered within two seconds. Some codes of the type are kept in
+    stock from then on.
+    """
+    cloud = _cloud(context, tenant_id)
+    if cloud is None:
+        return NEEDS_CLOUD
+
+    at = context.clock()
+
+    async def look(session: Session) -> tuple[int, bool]:
+        free = await held_codes.count_free(session, coupon_type_id, at)
+        return free, await is_to_prolong(session, coupon_type_id, at)
+
+    free, is_old = await cloud.read(look)
+    if is_old:
+        await cloud.write(lambda session: prolong_pool(session, coupon_type_id, at))
+    missing = wanted - free
+    if missing <= 0:
+        return CODES_EXHAUSTED
+    if context.uplink is None or not context.uplink.is_connected:
+        return NEEDS_CLOUD
+    try:
+        quantity = min(max(missing, POOL), ISSUED_AT_ONCE)
+        await fill_pool(cloud, coupon_type_id, quantity=quantity, for_tills=True, seconds=SECONDS_MAX)
+    except CloudUnreachable:
+        return NEEDS_CLOUD  # the next round sends the same request
+    except CloudRefused as refused:
+        _log.warning("codes.refused", code=refused.code)
+        return NEEDS_CLOUD
+    return CODES_EXHAUSTED
 
 
 async def _note(session: Session, cloud: Cloud, codes: Sequence[str]) -> Share | None:

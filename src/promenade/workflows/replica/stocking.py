@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from promenade.store import held_codes, held_shares, sync_uploads
-from promenade.store.held_codes import HeldCode, LeasedRow
+from promenade.store.held_codes import ISSUED_AT_TILLS, HeldCode, LeasedRow
 from promenade.store.held_shares import CODES_ASKED, Note, encode_note, note_of
 from promenade.store.store_shares import COUPON_CODE, COUPON_POOL, Share
 from promenade.store.unit import Session
@@ -23,7 +23,7 @@ from promenade.workflows.replica.ending import withdraw
 from promenade.workflows.replica.filling import PAUSE, RENEWED_BEFORE, Cloud, is_final, is_past
 from promenade.workflows.uplink import CloudRefused, CloudUnreachable
 
-__all__ = ["NEVER", "POOL", "is_leaving", "keep_codes", "take_in"]
+__all__ = ["NEVER", "POOL", "fill_pool", "is_leaving", "is_to_prolong", "keep_codes", "prolong_pool", "take_in"]
 
 NEVER = Decimal(0)
 POOL = 20  # codes of each type that are kept to be issued
@@ -31,6 +31,8 @@ KEPT = timedelta(minutes=30)  # how long a code that was shown stays: as long as
 ASKED_FOR = timedelta(minutes=1)  # after which a request that was not answered is given up
 AT_ONCE = 1000  # codes of one request that gives back
 RENEWED_AT_ONCE = 100
+_A_DAY = timedelta(days=1)
+FOR_TILLS = timedelta(days=30)  # how long codes of a type are kept after tills have last asked to issue any
 
 
 class _Leased(msgspec.Struct, frozen=True, rename="camel"):
@@ -109,7 +111,7 @@ async def keep_codes(cloud: Cloud) -> None:
     await _give_back(cloud)
     await _renew(cloud)
     for coupon_type_id in await cloud.read(lambda session: _low(session, cloud)):
-        await _fill(cloud, coupon_type_id)
+        await fill_pool(cloud, coupon_type_id)
 
 
 # ---- codes that go back -------------------------------------------------------------------------------------------
@@ -271,31 +273,68 @@ async def _low(session: Session, cloud: Cloud) -> list[str]:
     ]
 
 
-async def _fill(cloud: Cloud, coupon_type_id: str) -> None:
-    asked: Share = await cloud.write(lambda session: _begin(session, cloud, coupon_type_id))
+async def fill_pool(
+    cloud: Cloud,
+    coupon_type_id: str,
+    *,
+    quantity: int = POOL,
+    for_tills: bool = False,
+    seconds: float | None = None,
+) -> None:
+    """Ask the cloud for codes of a type to issue; a request that is under way is sent once more instead.
+
+    ``for_tills``: tills issue codes of the type, so that some are kept from now on; ``seconds`` bounds the exchange.
+    Raises CloudUnreachable and CloudRefused, after which nothing is lost.
+    """
+    asked: Share = await cloud.write(lambda session: _begin(session, cloud, coupon_type_id, quantity, for_tills))
+    wanted = note_of(asked).asked or POOL
+    body = {
+        "deploymentId": cloud.deployment_id,
+        "couponTypeId": coupon_type_id,
+        "purpose": "ISSUE",
+        "quantity": int(wanted),
+    }
     try:
-        body = {"couponTypeId": coupon_type_id, "purpose": "ISSUE", "quantity": POOL}
-        answer = await cloud.ask("/sync/coupon-leases", body, asked.last_key)
+        answer = await cloud.client.post("/sync/coupon-leases", body, key=asked.last_key, seconds=seconds)
     except CloudRefused as refused:
         if not is_final(refused):
             raise
         answer = {}
 
     async def settle(session: Session) -> None:
+        now = await held_shares.read_one(session, COUPON_POOL, coupon_type_id)
+        if now is None or now.last_key != asked.last_key:
+            return  # a till and a round have sent the same request, and the other has settled it
         at = cloud.context.clock()
         if answer:
             await take_in(session, cloud, answer, at, for_pool=True)
-        await held_shares.put(session, replace(asked, last_key=None, changed_at=at))
+        await held_shares.put(session, replace(now, last_key=None, changed_at=at))
 
     await cloud.write(settle)
 
 
-async def _begin(session: Session, cloud: Cloud, coupon_type_id: str) -> Share:
+async def _begin(session: Session, cloud: Cloud, coupon_type_id: str, quantity: int, for_tills: bool) -> Share:
     at = cloud.context.clock()
     share = await held_shares.read_one(session, COUPON_POOL, coupon_type_id)
-    if share is not None and share.last_key is not None:
-        return share
-    key = cloud.context.new_id()
-    share = Share(cloud.deployment_id, COUPON_POOL, coupon_type_id, NEVER, None, None, at, key, encode_note(Note()), at)
+    if share is None or share.deployment_id != cloud.deployment_id:
+        share = Share(cloud.deployment_id, COUPON_POOL, coupon_type_id, NEVER, None, None, at, None, None, at)
+    if for_tills:
+        share = replace(share, reference=ISSUED_AT_TILLS, expires_at=at + FOR_TILLS)
+    if share.last_key is None:
+        note = encode_note(Note(asked=Decimal(quantity)))
+        share = replace(share, last_key=cloud.context.new_id(), last_answer=note, changed_at=at)
     await held_shares.put(session, share)
     return share
+
+
+async def is_to_prolong(session: Session, coupon_type_id: str, at: datetime) -> bool:
+    """Whether tills still issue codes of a type, and it was not noted for a day."""
+    share = await held_shares.read_one(session, COUPON_POOL, coupon_type_id)
+    return share is not None and share.reference == ISSUED_AT_TILLS and share.expires_at - at < FOR_TILLS - _A_DAY
+
+
+async def prolong_pool(session: Session, coupon_type_id: str, at: datetime) -> None:
+    """Note that tills still issue codes of a type, of which some are kept for as long again."""
+    share = await held_shares.read_one(session, COUPON_POOL, coupon_type_id)
+    if share is not None:
+        await held_shares.put(session, replace(share, expires_at=at + FOR_TILLS))
