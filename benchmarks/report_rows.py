@@ -245,7 +245,6 @@ class _Rows:
                 for number, row in enumerate(_each(promotion_id=all_, day=days))
             ),
         )
-        yield "sales_days", _each(pos_group_id=places, day=days)
         yield "basket_days", _each(pos_group_id=["", *places], day=days)
         yield "aggregator_runs", ({"id": identity(7, number), "name": "usage"} for number in range(10_000))
 

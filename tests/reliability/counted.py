@@ -116,8 +116,7 @@ async def reckoned(shop: Shop) -> Figures:
         if row.line_discount:
             _add(figures["articles"], row.article_number, 0, row.line_discount)
     for log in logs.values():
-        square = int(log.grand_total * 100) ** 2
-        _add(figures["sales"], log.confirmed_at.date(), 1, log.grand_total, square)
+        _add(figures["sales"], log.confirmed_at.date(), 1, log.grand_total)
     for row in await shop.rows("BudgetConsumptions"):
         _add(figures["budgets"], row.budget_id, 0, row.amount)
     return figures
@@ -132,8 +131,8 @@ async def shown(shop: Shop) -> Figures:
         _add(figures["days"], (row.promotion_id, row.day), row.applications, row.total_discount)
     for row in await shop.rows("promotion_article_sums"):
         _add(figures["articles"], row.article_number, 0, row.total_discount)
-    for row in await shop.rows("sales_days"):
-        _add(figures["sales"], row.day, row.sales, row.total, int(row.squares))
+    for row in await shop.rows("basket_days", pos_group_id=""):
+        _add(figures["sales"], row.day, row.transactions, row.revenue)
     for row in await shop.rows("budget_totals"):
         _add(figures["budgets"], row.budget_id, 0, row.consumed)
     return figures

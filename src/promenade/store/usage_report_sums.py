@@ -19,14 +19,12 @@ __all__ = [
     "PLACES",
     "RANKINGS",
     "Row",
-    "add_days",
     "add_performance",
     "add_sums",
     "fill_hours",
     "give_places",
     "note_applied",
     "note_new",
-    "squares_of",
 ]
 
 PLACES = 20
@@ -46,7 +44,6 @@ _HOURS = table("PromotionHourOfDay")
 _WEEKDAYS = table("PromotionUsageByDayOfWeek")
 _HOURS_DUE = table("promotion_hours_due")
 _PLACES_DUE = table("promotion_places_due")
-_SALES_DAYS = table("sales_days")
 
 
 # ---- sums ---------------------------------------------------------------------------------------------------------
@@ -65,27 +62,6 @@ async def add_performance(session: Session, rows: Sequence[Row]) -> int:
     """Add rows to PromotionPerformance; the name is that of the latest."""
     await session.execute_many(_performing(session.dialect), _given(rows))
     return len(rows)
-
-
-async def add_days(session: Session, rows: Sequence[Row]) -> int:
-    """Add rows to ``sales_days``; ``squares`` are the whole sums, what was there included (`squares_of`)."""
-    await session.execute_many(_adding_days(session.dialect), _given(rows))
-    return len(rows)
-
-
-async def squares_of(session: Session, keys: Sequence[tuple[str, Any, str]]) -> dict[tuple[str, Any, str], int]:
-    """The sums of squares by POS group, day and currency; of those that have any."""
-    columns = (_SALES_DAYS.c.pos_group_id, _SALES_DAYS.c.day, _SALES_DAYS.c.currency)
-    found: dict[tuple[str, Any, str], int] = {}
-    for some in _portions(keys):
-        rows = await session.execute(*among(columns, some, _select_squares))
-        found |= {(row.pos_group_id, row.day, row.currency): int(row.squares) for row in rows}
-    return found
-
-
-def _select_squares(condition: ColumnElement[bool]) -> Select[Any]:
-    columns = (_SALES_DAYS.c.pos_group_id, _SALES_DAYS.c.day, _SALES_DAYS.c.currency, _SALES_DAYS.c.squares)
-    return select(*columns).where(condition)
 
 
 def _portions(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
@@ -118,13 +94,6 @@ def _performing(dialect: str) -> Kept:
             "logged_name": case((is_later, given.logged_name), else_=first.logged_name),
         },
     )
-
-
-@cache
-def _adding_days(dialect: str) -> Kept:
-    given = upsert(dialect, _SALES_DAYS).excluded
-    grown = {name: _SALES_DAYS.c[name] + given[name] for name in ("sales", "total")}
-    return _upserting(dialect, _SALES_DAYS, {**grown, "squares": given.squares})
 
 
 def _upserting(dialect: str, rows: Table, more: Mapping[str, Any]) -> Kept:

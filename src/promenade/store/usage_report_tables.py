@@ -18,21 +18,6 @@ _SHOWN = sa.text("rank <> 0")
 
 def usage_reports() -> Iterator[Definition]:
     """All of them."""
-    yield (
-        "sales_days",
-        "All sales of a POS group on a day of its wall clock, whether a promotion applied or not.",
-        True,
-        (
-            identity("pos_group_id", "The POS group; empty for sales that named none."),
-            sa.Column("day", sa.Date(), nullable=False, doc="The day."),
-            text("currency", 3, "The currency of the amounts."),
-            count("sales", "Confirmed transactions.", big=True),
-            _amount("total", "Sum of their grand totals."),
-            text("squares", 60, "Sum of the squares of their grand totals in minor units, in decimal digits."),
-            key("sales_days", "pos_group_id", "day", "currency"),
-            sa.Index("ix_sales_days__day", "tenant_id", "day"),
-        ),
-    )
     yield _by_utc("promotion_utc_days", "day", "What each promotion came to on each day in UTC.")
     yield _by_utc("promotion_utc_months", "month", "What each promotion came to in each month in UTC.")
     yield (

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from promenade.engine.money import minor_digits
 from promenade.store import usage_report_sums as store
 from promenade.store.unit import Session
 from promenade.workflows.context import Context
@@ -18,7 +17,7 @@ from promenade.workflows.reporting.arms_pace import Pace
 from promenade.workflows.reporting.folds import fold, refresher
 from promenade.workflows.reporting.sales import LoggedPromotion, LoggedSale
 
-__all__ = ["add_sales_days", "add_usage", "bucket_of", "fill_hours", "give_places", "usage_export"]
+__all__ = ["add_usage", "bucket_of", "fill_hours", "give_places", "usage_export"]
 
 CONTROL = "CONTROL"
 NOWHERE = ""
@@ -205,26 +204,6 @@ async def add_usage(session: Session, sales: Sequence[LoggedSale], at: datetime)
     for table, key, counted, given in _BY:
         written += await store.add_sums(session, table, tally.rows(table, key, counted, given))
     return written
-
-
-# ---- all sales of a day -------------------------------------------------------------------------------------------
-
-
-@fold("salesDays", tables=("sales_days",))
-async def add_sales_days(session: Session, sales: Sequence[LoggedSale], at: datetime) -> int:
-    """Add sales to what all sales of a POS group came to on a day, whether a promotion applied to them or not."""
-    totals = _Sums()
-    squares: dict[tuple[Any, ...], int] = {}
-    for sale in sales:
-        key = (sale.pos_group_id or NOWHERE, sale.local_at.date(), sale.currency)
-        totals.add(key, sale.grand_total)
-        squares[key] = squares.get(key, 0) + int(sale.grand_total.scaleb(minor_digits(sale.currency))) ** 2
-    before = await store.squares_of(session, sorted(totals.found))
-    rows = totals.rows(("pos_group_id", "day", "currency"), ("sales",), "total")
-    keys: Iterable[tuple[Any, ...]] = sorted(totals.found)
-    for row, key in zip(rows, keys, strict=True):
-        row["squares"] = str(before.get(key, 0) + squares[key])
-    return await store.add_days(session, rows)
 
 
 # ---- what is computed of the sums ---------------------------------------------------------------------------------

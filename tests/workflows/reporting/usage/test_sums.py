@@ -9,7 +9,7 @@ from typing import Any
 
 from promenade.store.unit import Session
 from promenade.workflows.reporting.sales import LoggedSale
-from promenade.workflows.reporting.usage import add_sales_days, add_usage, bucket_of, fill_hours, give_places
+from promenade.workflows.reporting.usage import add_usage, bucket_of, fill_hours, give_places
 from tests.workflows.reporting.usage.made_up import any_sales, made_sale
 from tests.workflows.shop import NOON, Shop, identity
 
@@ -21,7 +21,6 @@ async def add(shop: Shop, sales: Sequence[LoggedSale]) -> None:
 
     async def work(session: Session) -> None:
         await add_usage(session, sales, NOON)
-        await add_sales_days(session, sales, NOON)
 
     await shop.context.database.write(work, tenant=shop.tenant)
 
@@ -66,7 +65,6 @@ async def test_every_report_is_what_a_plain_count_of_all_sales_gives(shop: Shop,
     await check_usage(shop, sales)
     await check_hours(shop, sales)
     await check_performance(shop, sales)
-    await check_days(shop, sales)
 
 
 async def check_usage(shop: Shop, sales: Sequence[LoggedSale]) -> None:
@@ -126,23 +124,6 @@ async def check_performance(shop: Shop, sales: Sequence[LoggedSale]) -> None:
         assert row.last_applied_at == max(sale.confirmed_at for sale, _ in own)
         currencies = {sale.currency for sale, _ in own}
         assert row.currency == (currencies.pop() if len(currencies) == 1 else None)
-
-
-async def check_days(shop: Shop, sales: Sequence[LoggedSale]) -> None:
-    expected = counted(
-        ((sale.pos_group_id or "", sale.local_at.date(), sale.currency), sale.grand_total) for sale in sales
-    )
-    rows = await shop.rows("sales_days")
-    assert {(row.pos_group_id, row.day, row.currency): (row.sales, row.total) for row in rows} == expected
-    for row in rows:
-        minor = 1000 if row.currency == "KWD" else 100
-        own = [
-            sale.grand_total
-            for sale in sales
-            if (sale.pos_group_id or "", sale.local_at.date(), sale.currency)
-            == (row.pos_group_id, row.day, row.currency)
-        ]
-        assert int(row.squares) == sum(int(total * minor) ** 2 for total in own)
 
 
 async def test_the_first_of_each_promotion_have_their_places(shop: Shop, seed: int) -> None:

@@ -1602,27 +1602,6 @@ CREATE POLICY tenant ON report_state
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
-CREATE TABLE sales_days (
-	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
-	pos_group_id VARCHAR(36) COLLATE "C" NOT NULL,
-	day DATE NOT NULL,
-	currency VARCHAR(3) COLLATE "C" NOT NULL,
-	sales BIGINT NOT NULL,
-	total NUMERIC(18, 3) NOT NULL,
-	squares VARCHAR(60) COLLATE "C" NOT NULL,
-	CONSTRAINT pk_sales_days__key PRIMARY KEY (tenant_id, pos_group_id, day, currency)
-);
-
-CREATE INDEX ix_sales_days__day ON sales_days (tenant_id, day);
-
-ALTER TABLE sales_days ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE sales_days FORCE ROW LEVEL SECURITY;
-
-CREATE POLICY tenant ON sales_days
-	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
-	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
-
 CREATE TABLE side_effect_jobs (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,

@@ -1099,19 +1099,6 @@ CREATE TABLE report_state (
 	CONSTRAINT pk_report_state__key PRIMARY KEY (tenant_id)
 );
 
-CREATE TABLE sales_days (
-	tenant_id VARCHAR(36) NOT NULL,
-	pos_group_id VARCHAR(36) NOT NULL,
-	day DATE NOT NULL,
-	currency VARCHAR(3) NOT NULL,
-	sales BIGINT NOT NULL,
-	total BIGINT NOT NULL,
-	squares VARCHAR(60) NOT NULL,
-	CONSTRAINT pk_sales_days__key PRIMARY KEY (tenant_id, pos_group_id, day, currency)
-);
-
-CREATE INDEX ix_sales_days__day ON sales_days (tenant_id, day);
-
 CREATE TABLE side_effect_jobs (
 	tenant_id VARCHAR(36) NOT NULL,
 	id VARCHAR(36) NOT NULL,
