@@ -85,7 +85,8 @@ def members(entity: EntityType) -> dict[str, Field | Link | Collection]:
     return {member.wire: member for member in every}
 
 
-ALL = model.entities()
+# What reporting alone shows is held to the specification where it is served.
+ALL = tuple(one for one in model.entities() if one.reporting is NONE or one.public is not NONE or one.admin is not NONE)
 SERVED = [entity for entity in ALL if entity.public is not NONE or entity.admin is not NONE]
 
 

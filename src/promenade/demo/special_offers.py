@@ -29,9 +29,14 @@ def channels_and_times(leaflet: Leaflet) -> None:
         book.condition(promotion, "TIME_WINDOW", timeFrom=start, timeTo=end, weekdays=weekdays)
         book.condition(promotion, "ARTICLE_GROUP", articleGroupId=leaf.group_id)
         book.action(promotion, "ARTICLE_GROUP", "PERCENTAGE", "20", targetArticleGroupId=leaf.group_id)
-    today: date = leaflet.now.date()
+    midnight = leaflet.now.replace(hour=0, minute=0, second=0, microsecond=0)
+    today: date = midnight.date()
     for number, leaf in enumerate(leaflet.leaves(6, start=70, step=9), start=1):
-        promotion = book.promotion(f"WEEK-{number:02d}", f"This week only: {leaf.name.lower()}")
+        promotion = book.promotion(
+            f"WEEK-{number:02d}",
+            f"This week only: {leaf.name.lower()}",
+            validFrom=midnight - timedelta(days=number),
+        )
         book.condition(
             promotion,
             "TIME_PERIOD",
