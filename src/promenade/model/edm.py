@@ -134,7 +134,7 @@ class _Projection:
         made = OdataType(
             name=entity.set_name,
             key=tuple(entity.field(name).wire for name in entity.key),
-            etag=entity.stored,
+            etag=entity.stored and not _is_report(entity),
             properties=(
                 *(one for name, one in properties.items() if name not in _OF_EVERY_ROW),
                 *keys.values(),
@@ -215,6 +215,11 @@ class _Projection:
 
 
 # ---- members ------------------------------------------------------------------------------------------------------
+
+
+def _is_report(entity: EntityType) -> bool:
+    """Whether reporting alone shows it: names in it are those of today, which its version does not count."""
+    return entity.mode(PUBLIC) is NONE and entity.mode(ADMIN) is NONE
 
 
 def _property(field: Field) -> Property:

@@ -1,0 +1,1 @@
+"""Reports as those who work with them meet them."""
