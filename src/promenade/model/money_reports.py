@@ -33,8 +33,8 @@ class StakeholderCostBreakdown(
                                read_only=True)  # fmt: skip
     total_budget_cost = computed_amount("What confirmed sales have taken from the budget, less what returns gave back.",
                                         required=True)  # fmt: skip
-    stakeholder_cost = computed_amount("The stakeholder's part of it, rounded half up to the currency's minor unit.",
-                                       required=True)  # fmt: skip
+    stakeholder_cost = computed_amount("The stakeholder's part of it in the currency's minor unit, rounded so that the"
+                                       " parts of all add up.", required=True)  # fmt: skip
     contributions_total = computed_amount("What the stakeholder has paid into the budget.", required=True)
     net_balance = computed_amount("contributionsTotal less stakeholderCost.", required=True)
     linked_promotions = integer("How many promotions are charged to the budget.", required=True, read_only=True)

@@ -140,7 +140,8 @@ def _edge(since: datetime, until: datetime, promotion_id: str | None) -> Select[
 async def shares_of(session: Session, budget_ids: Sequence[str], stakeholder_id: str | None) -> Sequence[Row[Any]]:
     """What StakeholderCostBreakdown says of budgets beside amounts, by the IDs of budget and stakeholder."""
     rows = QUERIES["StakeholderCostBreakdown"]()
-    told = ("stakeholder_id", "budget_id", "stakeholder_name", "stakeholder_type", "budget_name", "share_percentage")
+    told = ("stakeholder_id", "budget_id", "stakeholder_name", "stakeholder_type", "budget_name", "share_percentage",
+            "shares_before")  # fmt: skip
     statement = (
         select(*(rows.c[name] for name in (*told, "linked_promotions", "currency")))
         .where(rows.c.budget_id.in_(budget_ids))

@@ -21,6 +21,7 @@ from promenade.store.types import ExactDecimal
 __all__ = ["COMPUTED", "QUERIES"]
 
 _AMOUNT = ExactDecimal(18, 3)
+_PERCENTAGE = ExactDecimal(9, 2)
 
 
 # ---- budgets --------------------------------------------------------------------------------------------------------
@@ -89,7 +90,11 @@ def _stakeholder_cost_breakdown() -> sa.FromClause:
     pairs, budgets, stakeholders = table("BudgetStakeholders"), table("Budgets"), table("Stakeholders")
     of_budget = (budgets.c.tenant_id == pairs.c.tenant_id) & (budgets.c.id == pairs.c.budget_id)
     of_stakeholder = (stakeholders.c.tenant_id == pairs.c.tenant_id) & (stakeholders.c.id == pairs.c.stakeholder_id)
-    cost = Share(budgets.c.consumed_amount, pairs.c.share_percentage, budgets.c.currency)
+    # The part of all up to this one less the part of those before it: parts add up, whatever is rounded.
+    before = _shares_before(pairs)
+    upto = sa.type_coerce(before + pairs.c.share_percentage, _PERCENTAGE)
+    consumed, currency = budgets.c.consumed_amount, budgets.c.currency
+    cost = sa.type_coerce(Share(consumed, upto, currency) - Share(consumed, before, currency), _AMOUNT)
     paid = _contributions(pairs)
     return (
         sa.select(
@@ -99,6 +104,7 @@ def _stakeholder_cost_breakdown() -> sa.FromClause:
             stakeholders.c.type.label("stakeholder_type"),
             budgets.c.name.label("budget_name"),
             pairs.c.share_percentage,
+            before.label("shares_before"),
             budgets.c.consumed_amount.label("total_budget_cost"),
             cost.label("stakeholder_cost"),
             paid.label("contributions_total"),
@@ -110,6 +116,18 @@ def _stakeholder_cost_breakdown() -> sa.FromClause:
         .select_from(pairs.join(budgets, of_budget).join(stakeholders, of_stakeholder))
         .subquery("stakeholder_cost_breakdown")
     )
+
+
+def _shares_before(pairs: sa.FromClause) -> sa.ColumnElement[Any]:
+    """What those bear of a budget who come before a stakeholder, by their IDs."""
+    others = table("BudgetStakeholders").alias("others")
+    total = sa.func.coalesce(sa.func.sum(others.c.share_percentage), _zero(_PERCENTAGE))
+    before = sa.select(total).where(
+        others.c.tenant_id == pairs.c.tenant_id,
+        others.c.budget_id == pairs.c.budget_id,
+        others.c.stakeholder_id < pairs.c.stakeholder_id,
+    )
+    return sa.type_coerce(before.correlate(pairs).scalar_subquery(), _PERCENTAGE)
 
 
 def _contributions(pairs: sa.FromClause) -> sa.ColumnElement[Any]:

@@ -107,7 +107,7 @@ async def stakeholder_cost(context: Context, period: Period) -> AsyncIterator[Ro
         rows, paid = await context.database.read(work, tenant=period.tenant_id)
         for row in rows:
             total = costs[row.budget_id].consumed
-            cost = share(total, row.share_percentage, row.currency)
+            cost = share(total, row.share_percentage, row.currency, row.shares_before)
             contributed = paid.get((row.budget_id, row.stakeholder_id), Decimal(0))
             yield {
                 "stakeholderId": row.stakeholder_id,

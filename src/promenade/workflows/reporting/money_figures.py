@@ -39,7 +39,11 @@ def percentage(part: Decimal, whole: Decimal) -> Decimal | None:
     return min((part * 100 / whole).quantize(_HUNDREDTH, ROUND_HALF_UP), _PERCENT_MAX)
 
 
-def share(amount: Decimal, percent: Decimal, currency: str) -> Decimal:
-    """So many percent of an amount, rounded half up (away from zero) to the minor unit of its currency."""
+def share(amount: Decimal, percent: Decimal, currency: str, before: Decimal = Decimal(0)) -> Decimal:
+    """So many percent of an amount in the minor unit of its currency, after others have got ``before`` percent.
+
+    What all up to this one get is rounded half up (away from zero), and so is what those before get: parts add up.
+    """
     unit = Decimal(1).scaleb(-min(minor_digits(currency), _DECIMALS))
-    return (amount * percent / 100).quantize(unit, ROUND_HALF_UP)
+    upto, others = ((amount * part / 100).quantize(unit, ROUND_HALF_UP) for part in (before + percent, before))
+    return upto - others

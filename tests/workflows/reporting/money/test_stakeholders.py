@@ -84,3 +84,20 @@ async def test_a_part_is_rounded_half_up_to_the_minor_unit(shop: Shop) -> None:
         assert row.stakeholder_cost == Decimal(cost) == share(Decimal(amount), Decimal(percentage), currency)
         assert row.net_balance == -Decimal(cost)
     assert len(found) == len(PARTS)
+
+
+async def test_parts_add_up_to_the_minor_unit_whatever_is_rounded(shop: Shop) -> None:
+    parts = [Decimal(one) for one in ("50.00", "33.33", "16.67")]
+    for place in range(3):
+        await stakeholder(shop, f"bearer {place}")
+    for name, amount, currency in (("odd", "7.41", "EUR"), ("small", "0.01", "EUR"), ("yen", "1001", "JPY")):
+        await shop.budget(name, "5000", currency=currency, consumed_amount=Decimal(amount))
+        for place, percentage in enumerate(parts):
+            pair = {"budget_id": identity(name), "stakeholder_id": identity(f"bearer {place}")}
+            await shop.put("BudgetStakeholders", **pair, share_percentage=percentage)
+        rows = [row for row in await read_report(shop, "StakeholderCostBreakdown") if row.budget_name == name]
+        assert sum(row.stakeholder_cost for row in rows) == Decimal(amount)
+        before = Decimal(0)
+        for row in sorted(rows, key=lambda one: one.stakeholder_id):
+            assert row.stakeholder_cost == share(Decimal(amount), row.share_percentage, currency, before)
+            before += row.share_percentage
