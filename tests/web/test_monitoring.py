@@ -50,7 +50,8 @@ OF_STORES = {
     "svc_sync_transaction_age_seconds": {"tenant"},
     "svc_sync_uploads_total": {"status"},
 }
-ALL_METRICS = METRICS | OF_CERTIFICATES | OF_LIMITS | OF_STORES
+OF_REPORTS: dict[str, set[str]] = {"svc_report_delay_seconds": set()}
+ALL_METRICS = METRICS | OF_CERTIFICATES | OF_LIMITS | OF_STORES | OF_REPORTS
 
 
 def test_health_needs_no_token(shop: Shop) -> None:

@@ -80,13 +80,17 @@ class Books:
 
 
 def read_books(database_url: str) -> Books:
-    """All of them, of one moment."""
-
-    async def read(session: Session) -> dict[str, list[Row[Any]]]:
-        return {name: list(await session.execute(select(table(name)))) for name in _SETS}
+    """All of them, one after the other, as one unit of work has so much time: nobody writes meanwhile."""
 
     async def work(database: Database) -> Books:
-        return Books(await database.read(read, system=True))
+        rows: dict[str, list[Row[Any]]] = {}
+        for name in _SETS:
+
+            async def read(session: Session, name: str = name) -> list[Row[Any]]:
+                return list(await session.execute(select(table(name))))
+
+            rows[name] = await database.read(read, system=True)
+        return Books(rows)
 
     return with_database(database_url, work)
 

@@ -62,7 +62,7 @@ class Author:
         except PromenadeError:
             return
 
-    async def create(self, set_name: str) -> None:
+    async def create(self, set_name: str, **values: Any) -> None:
         links: dict[str, Any] = dict(SENSE.get(set_name, {}))
         for link in model.entity(set_name).links:
             known = self.made.get(link.target)
@@ -70,7 +70,7 @@ class Author:
                 links[link.property_wire] = self.draw.choice(known)
         if set_name == "Promotions":
             links["status"] = self.draw.choice(("ACTIVE", "ACTIVE", "ACTIVE", "DRAFT"))
-        made = await self.desk.given(set_name, **links)
+        made = await self.desk.given(set_name, **(links | values))
         self.made.setdefault(set_name, []).append(made)
 
     async def _create(self) -> None:
@@ -150,7 +150,9 @@ async def cloud(database: Database, small: None) -> Cloud:
 async def author(database: Database, cloud: Cloud, seed: int) -> Author:
     """An author who has begun already."""
     found = Author(Desk(database), random.Random(seed))
-    for set_name in ("Campaigns", "Promotions", "Promotions", "DiscountActions", "ActionScaledTiers"):
+    await found.create("Campaigns")
+    await found.create("Promotions", status="ACTIVE")  # one at least that stores are told of
+    for set_name in ("Promotions", "DiscountActions", "ActionScaledTiers"):
         await found.create(set_name)
     return found
 
