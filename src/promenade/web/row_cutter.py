@@ -62,6 +62,7 @@ class RowCutter:
         self._has_rows = False
         self._at = 0
         self._paused_at = 0
+        self._forgotten_at = 0
 
     def __len__(self) -> int:
         """How many rows there are."""
@@ -182,8 +183,14 @@ class RowCutter:
     def _pause(self) -> Iterator[None]:
         if self._at - self._paused_at > _STEP_BYTES:
             self._paused_at = self._at
-            self._forget(self._at)
+            self._let_go()
             yield
+
+    def _let_go(self) -> None:
+        """Let go of the memory of what has been passed, now and then."""
+        if self._at - self._forgotten_at > _STEP_BYTES:
+            self._forgotten_at = self._at
+            self._forget(self._at)
 
     def _next(self) -> int | None:
         """The next character that is no space, and go there; None: there is none."""
@@ -195,6 +202,7 @@ class RowCutter:
                 return self._text[self._at]
             if stop == len(self._text):
                 return None
+            self._let_go()  # spaces alone may be as long as a body
 
     def _expect(self, wanted: int, otherwise: str) -> None:
         found = self._next()
