@@ -116,7 +116,8 @@ async def reckoned(shop: Shop) -> Figures:
         if row.line_discount:
             _add(figures["articles"], row.article_number, 0, row.line_discount)
     for log in logs.values():
-        _add(figures["sales"], log.confirmed_at.date(), 1, log.grand_total)
+        square = int(log.grand_total * 1000) ** 2
+        _add(figures["sales"], log.confirmed_at.date(), 1, log.grand_total, square)
     for row in await shop.rows("BudgetConsumptions"):
         _add(figures["budgets"], row.budget_id, 0, row.amount)
     return figures
@@ -132,7 +133,8 @@ async def shown(shop: Shop) -> Figures:
     for row in await shop.rows("promotion_article_sums"):
         _add(figures["articles"], row.article_number, 0, row.total_discount)
     for row in await shop.rows("basket_days", pos_group_id=""):
-        _add(figures["sales"], row.day, row.transactions, row.revenue)
+        square = row.squares_0 + (row.squares_1 << 40) + (row.squares_2 << 80)
+        _add(figures["sales"], row.day, row.transactions, row.revenue, square)
     for row in await shop.rows("budget_totals"):
         _add(figures["budgets"], row.budget_id, 0, row.consumed)
     return figures

@@ -7,9 +7,7 @@ from promenade.model.declare import RO, Entity, choice, long_integer, text, time
 __all__ = ["AggregatorRuns"]
 
 
-class AggregatorRuns(
-    Entity, reporting=RO, managed=False, shows_tenant=False, indexes=(("started_at",), ("name", "started_at"))
-):
+class AggregatorRuns(Entity, reporting=RO, managed=False, indexes=(("started_at",), ("name", "started_at"))):
     """A run of one part of the aggregator that had something to do; kept for seven days."""
 
     name = text(50, "The part: which aggregates it added sales to, or what it computed from them.", required=True,

@@ -19,9 +19,7 @@ from promenade.model.declare import (
 __all__ = ["BudgetUtilization", "CouponAnalytics", "StakeholderCostBreakdown"]
 
 
-class StakeholderCostBreakdown(
-    Entity, reporting=RO, key=("stakeholder_id", "budget_id"), managed=False, stored=False, shows_tenant=False
-):
+class StakeholderCostBreakdown(Entity, reporting=RO, key=("stakeholder_id", "budget_id"), managed=False, stored=False):
     """What each stakeholder of a budget bears of its cost, beside what the stakeholder has paid into it."""
 
     stakeholder_id = uuid("The stakeholder.", required=True, read_only=True)
@@ -42,7 +40,7 @@ class StakeholderCostBreakdown(
 
 
 class BudgetUtilization(
-    Entity, reporting=RO, key=("budget_id",), managed=False, stored=False, shows_tenant=False
+    Entity, reporting=RO, key=("budget_id",), managed=False, stored=False
 ):  # fmt: skip
     """How far a budget is used up, how fast, and when nothing will be left of it.
 
@@ -78,7 +76,7 @@ class BudgetUtilization(
 
 
 class CouponAnalytics(
-    Entity, reporting=RO, key=("coupon_type_id",), managed=False, stored=False, shows_tenant=False
+    Entity, reporting=RO, key=("coupon_type_id",), managed=False, stored=False
 ):  # fmt: skip
     """What became of the codes of a coupon type; they are counted every few seconds.
 
