@@ -18,13 +18,23 @@ from promenade.model.declare import EntityType
 from promenade.store.rows import insert_rows
 from promenade.store.session import open_database
 from promenade.store.unit import Session
+from promenade.workflows.clients import create_client
+from promenade.workflows.tenants import create_tenant
 from tests.contract.made_up import BEGINNING, ENTITIES, in_order, python_value, seeded_row, value
 from tests.kit.databases import DIALECTS, Databases
-from tests.kit.service import Service, promenade
-from tests.web.conftest import make_client, run
+from tests.kit.service import Service
+from tests.web.conftest import run
 
 MINE, THEIRS = "mine", "theirs"
 ROWS = 3
+SECRET = "of-these-tests-only-0123456789abcdef"
+CLIENTS = {
+    "writer": (MINE, ("PublicApi.Read", "PublicApi.Write")),
+    "reader": (MINE, ("PublicApi.Read",)),
+    "only-writer": (MINE, ("PublicApi.Write",)),
+    "till": (MINE, ("svc.POSReader", "svc.Admin")),
+    "stranger": (THEIRS, ("PublicApi.Read", "PublicApi.Write")),
+}
 
 
 @dataclass
@@ -95,6 +105,7 @@ def entity_natural_key(entity: EntityType) -> set[str]:
 
 
 async def _seed(database_url: str) -> None:
+    """Tenants, rows and clients in one go: a command for each of them takes longer to start than all of this."""
     database = await open_database(database_url)
 
     def work_of(tenant: str) -> Any:
@@ -114,7 +125,12 @@ async def _seed(database_url: str) -> None:
 
     try:
         for tenant in (MINE, THEIRS):
+            await create_tenant(database, tenant, settings={}, at=BEGINNING, user="seed")
             await database.write(work_of(tenant), tenant=tenant)
+        for name, (tenant, scopes) in CLIENTS.items():
+            await create_client(
+                database, client_id=name, secret=SECRET, tenant_id=tenant, scopes=scopes, name=name, at=BEGINNING
+            )
     finally:
         await database.close()
 
@@ -123,22 +139,13 @@ async def _seed(database_url: str) -> None:
 def api(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> Iterator[Api]:
     """The service with its rows, once for the package and database."""
     database_url = databases.create(request.param)
-    for tenant in (MINE, THEIRS):
-        promenade("tenant", "create", tenant, "--database-url", database_url)
     run(_seed(database_url))
-    clients = {
-        "writer": make_client(database_url, MINE, "PublicApi.Read", "PublicApi.Write"),
-        "reader": make_client(database_url, MINE, "PublicApi.Read"),
-        "only-writer": make_client(database_url, MINE, "PublicApi.Write"),
-        "till": make_client(database_url, MINE, "svc.POSReader", "svc.Admin"),
-        "stranger": make_client(database_url, THEIRS, "PublicApi.Read", "PublicApi.Write"),
-    }
     # Without the worker, which would take up batches of codes while their fields are being changed.
     command = (sys.executable, "-m", "tests.kit.without_worker")
     log = logs / f"contract-{request.param}.log"
     service = Service(log, "--database-url", database_url, command=command).start()
     with httpx2.Client(base_url=service.url, timeout=30) as http:
-        yield Api(http, clients)
+        yield Api(http, {name: (name, SECRET) for name in CLIENTS})
     service.kill()
     databases.drop(database_url)
 

@@ -15,7 +15,7 @@ from promenade.store.rows import insert_rows
 from promenade.store.session import open_database
 from promenade.store.unit import Session
 from tests.conftest import SEED
-from tests.contract.conftest import MINE, THEIRS, _seed
+from tests.contract.conftest import MINE, _seed
 from tests.kit.databases import DIALECTS, Databases, Dialect
 from tests.kit.service import Service, promenade
 from tests.schemas.nearly_sound import COUPON_CODES
@@ -59,9 +59,8 @@ async def _furnish_coupons(database_url: str) -> None:
 def served(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> Iterator[Served]:
     """Served once for the package and database; thousands of requests leave no row as it was."""
     database_url = databases.create(request.param)
-    for tenant in (MINE, THEIRS, SHOP):
-        promenade("tenant", "create", tenant, "--database-url", database_url)
     run(_seed(database_url))
+    promenade("tenant", "create", SHOP, "--database-url", database_url)
     run(furnish(database_url, SHOP))
     run(_furnish_coupons(database_url))
     log = logs / f"schemas-{request.param}-{os.getpid()}.log"
