@@ -109,7 +109,7 @@ class UplinkWorker:
                 next_round = now() if done.is_behind else next_round
             elif waiting and uplink.is_connected and now() >= next_upload:
                 next_upload = now() + await self._upload(uplink, tenant_id)
-            if not uplink.is_connected and not failures:  # whoever has noticed
+            if link is not None and not uplink.is_connected and not failures:  # whoever has noticed
                 failures = 1
                 next_round = min(next_round, now() + self._backoff(failures))
             await asyncio.sleep(max(0.0, min(self._look_seconds, next_round - now())))
