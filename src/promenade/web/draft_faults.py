@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from promenade.errors import Detail, PromenadeError
+from promenade.errors import PromenadeError
 
 __all__ = ["place_at_binding"]
 
@@ -12,10 +12,13 @@ _BINDING = "in"
 
 
 def place_at_binding(error: PromenadeError) -> None:
-    """Put each target of ``error`` below the draft that the action is bound to: ``name`` becomes ``in/name``."""
-    error.target = None if error.target is None else f"{_BINDING}/{error.target}"
-    error.details = tuple(_at_binding(detail) for detail in error.details)
+    """Put each target of ``error`` below the draft that the action is bound to: ``name`` becomes ``in/name``.
+
+    What is said of a row of another entity set, such as ``/Conditions(<ID>)/value``, is not of the draft.
+    """
+    error.target = _at_binding(error.target)
+    error.details = tuple(replace(detail, target=_at_binding(detail.target)) for detail in error.details)
 
 
-def _at_binding(detail: Detail) -> Detail:
-    return detail if detail.target is None else replace(detail, target=f"{_BINDING}/{detail.target}")
+def _at_binding(target: str | None) -> str | None:
+    return target if target is None or target.startswith("/") else f"{_BINDING}/{target}"

@@ -159,9 +159,12 @@ def _target(definition: PromotionDefinition, target: str, writes: Sequence[Write
         "LoyaltyActions": [one.id for one in definition.loyalty_actions],
     }[found[1]]
     place = int(found[2]) - 1
-    for write in writes:
-        if write.set_name == found[1] and write.id == parts[place] and write.is_named:
-            return write.path + found[3]
+    named = [write for write in writes if write.is_named]
+    for write in named:
+        if write.set_name == found[1] and write.id == parts[place]:
+            # A change set is refused at its end, by whichever request was the last: which row it is must be said.
+            is_alone = bool(write.path) or len({one.id for one in named if not one.path}) == 1
+            return write.path + found[3] if is_alone else f"/{found[1]}({write.id})/{found[3]}"
     return target
 
 
