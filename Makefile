@@ -53,11 +53,15 @@ CLIENTS := build/clients
 CLIENTS_LOCKED := $(shell cksum <tests/clients/package-lock.json | cut -d' ' -f1)
 CLIENTS_READY := $(CLIENTS)/.ready-$(CLIENTS_LOCKED)
 
+ESLINT := $(CLIENTS)/node_modules/.bin/eslint
+PRETTIER := $(CLIENTS)/node_modules/.bin/prettier
+SCRIPTS := "src/promenade/web/ui/app/**/*.js" eslint.config.mjs
+
 $(CLIENTS_READY):
 	@rm -rf $(CLIENTS); mkdir -p $(CLIENTS); cp tests/clients/package.json tests/clients/package-lock.json $(CLIENTS)
 	@if command -v npm >/dev/null && (cd $(CLIENTS) && npm ci --silent --ignore-scripts --no-audit --no-fund) >/dev/null 2>&1; \
 	  then touch $@; \
-	else rm -rf $(CLIENTS); echo "no OData clients: npm cannot fetch what tests/clients/package-lock.json names; the tests with them are skipped"; fi
+	else rm -rf $(CLIENTS); echo "no OData clients, no linter of scripts: npm cannot fetch what tests/clients/package-lock.json names; what needs them is skipped"; fi
 
 CHROMIUM := build/chromium
 CHROMIUM_PACKAGE := @sparticuz/chromium@153.0.0
@@ -77,15 +81,20 @@ $(CHROMIUM):
 check: $(DEV_READY) $(CSDL_SCHEMAS) $(CLIENTS_READY) $(CHROMIUM_NEEDED)  ## what continuous integration runs: format, lint, types, layers, docs, tests
 	@echo "format"; $(BIN)/ruff format --check --quiet . || { echo "run: make format" >&2; exit 1; }
 	@echo "lint"; $(BIN)/ruff check --quiet .
+	@if [ -x $(ESLINT) ]; then echo "format and lint of scripts"; \
+	  $(PRETTIER) --check --log-level warn $(SCRIPTS) || { echo "run: make format" >&2; exit 1; }; \
+	  $(ESLINT) src/promenade/web/ui/app; \
+	fi
 	@echo "types"; $(BIN)/mypy --no-error-summary
 	@echo "layers"; $(BIN)/lint-imports --no-cache > $(VENV)/layers.txt || { cat $(VENV)/layers.txt >&2; exit 1; }
 	@echo "reference docs"; $(BIN)/python -m docs.generate --check
 	@echo "tests"; $(MAKE) test TESTS=
 
 .PHONY: format
-format: $(DEV_READY)  ## format the code and fix what the linter can fix
+format: $(DEV_READY) $(CLIENTS_READY)  ## format the code and fix what the linter can fix
 	@$(BIN)/ruff check --fix --quiet . || true
 	@$(BIN)/ruff format --quiet .
+	@if [ -x $(PRETTIER) ]; then $(PRETTIER) --write --log-level warn $(SCRIPTS); fi
 
 .PHONY: docs
 docs: $(DEV_READY)  ## write docs/reference anew from the code
@@ -111,9 +120,14 @@ lock: $(DEV_READY)  ## pin every dependency by version and hash (LOCK=--upgrade 
 	@$(COMPILE) $(LOCK) pyproject.toml --group build -c requirements/dev.lock -o requirements/run.lock
 	@$(COMPILE) $(LOCK) --group lock -o requirements/lock.lock
 
+.PHONY: ui
+ui: $(DEV_READY)  ## build the framework of the back office anew, with Node.js, into src/promenade/web/ui/framework
+	@cd ui && npm ci --silent --no-audit --no-fund && npm run --silent build
+	@$(BIN)/python ui/ship.py
+
 .PHONY: clean
 clean:  ## remove everything made here: environment, caches, logs, the data directory
-	@rm -rf $(VENV) .promenade build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) .promenade build dist ui/dist ui/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(RUN_READY):

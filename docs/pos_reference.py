@@ -15,9 +15,11 @@ from msgspec import NODEFAULT, Meta, Raw, Struct, UnsetType
 from docs.markdown import field_remarks, table, text_of
 from promenade.web import pos
 from promenade.web.endpoint import Endpoint
-from promenade.web.issuer import Issuer, OAuthError, TokenResponse
+from promenade.web.issuer import Issuer, TokenResponse
+from promenade.web.login import AUTHORIZE, Login
 from promenade.web.monitoring import Health, Heartbeat, Monitoring
 from promenade.web.numbers import amount_thousandths, price_hundredths, quantity_thousandths
+from promenade.web.oauth import OAuthError
 from promenade.web.pos import Pos
 from promenade.web.pos_article_messages import ARTICLE_OPERATIONS
 from promenade.web.pos_articles import PosArticles
@@ -53,6 +55,8 @@ _CONTRACTS: dict[str, tuple[str, type[Struct] | None, type[Struct] | str | None]
     "_token": (_OPEN, None, TokenResponse),
     "_jwks": (_OPEN, None, "JSON"),
     "_configuration": (_OPEN, None, "JSON"),
+    "_form": (_OPEN, None, "HTML"),
+    "_login": (_OPEN, None, "303, or HTML"),
     "_document": (_POS, None, "JSON; `$metadata` in XML or JSON"),
     "_openapi_document": (_OPEN, None, "JSON"),
 }
@@ -74,6 +78,7 @@ def services() -> str:
         *PosArticles(none, none).endpoints(),
         *Monitoring(none, none, None).endpoints(),
         *issuer.endpoints(),
+        *[one for one in Login(issuer, issuer_url="", base_url="").endpoints() if one.route == AUTHORIZE],
         *PosMetadata(none).endpoints(),
     ]
     addresses: dict[str, list[str]] = {}

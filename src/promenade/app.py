@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.supervisors import Multiprocess
 
 from promenade.ids import new_id
-from promenade.settings import LOCAL_STORE, Settings, SettingsError
+from promenade.settings import CLOUD, LOCAL_STORE, Settings, SettingsError
 from promenade.store.cache import open_cache
 from promenade.store.catalogue import Catalogues
 from promenade.store.local_store import StoreRow
@@ -32,6 +32,7 @@ from promenade.store.unit import Database
 from promenade.web.admin import ROOT as ADMIN_ROOT
 from promenade.web.admin import AdminApi
 from promenade.web.auth import Authenticator, KeySource
+from promenade.web.back_office import back_office_endpoints
 from promenade.web.bulk_import import BulkImport
 from promenade.web.certificates import Certificates
 from promenade.web.endpoint import Edge, Endpoint, not_found
@@ -40,6 +41,7 @@ from promenade.web.issuer import Issuer
 from promenade.web.issuer_store import DatabaseIssuerStore
 from promenade.web.keys import CachedKeys, fetch_jwks
 from promenade.web.local_admin import SETUP
+from promenade.web.login import Login
 from promenade.web.master_data import MasterData
 from promenade.web.monitoring import Monitoring
 from promenade.web.mtls import bind, listening
@@ -57,6 +59,7 @@ from promenade.web.reporting import ReportingApi
 from promenade.web.reporting_openapi import reporting_documents
 from promenade.web.routing import routed
 from promenade.web.server_config import server_config
+from promenade.web.sign_in import ExternalSignIn, HowToSignIn, built_in_sign_in
 from promenade.web.store_service import store_service
 from promenade.web.sync import Sync
 from promenade.web.sync_sales import SyncSales
@@ -225,9 +228,18 @@ class Cloud(_Edition):
         )
         return authenticator, issuer
 
+    def _sign_in(self, issuer: Issuer | None) -> tuple[HowToSignIn, list[Endpoint]]:
+        """How people sign in to the back office, and the endpoints of the issuer if that is done here."""
+        settings = self._settings
+        if issuer is None:
+            return ExternalSignIn(settings, clock), []
+        login = Login(issuer, issuer_url=settings.issuer_url, base_url=settings.base_url)
+        return built_in_sign_in(settings.issuer_url), [*issuer.endpoints(), *login.endpoints()]
+
     async def _served(self, context: Context) -> ASGIApp:
         settings = self._settings
         authenticator, issuer = self._doorkeepers(context)
+        sign_in, token_endpoints = self._sign_in(issuer)
         pos = Pos(context, authenticator)
         monitoring = Monitoring(context, authenticator, settings.metrics_token)
         self._health = [one for one in monitoring.endpoints() if one.route == "/health"]
@@ -251,7 +263,8 @@ class Cloud(_Edition):
             *SyncShares(context, authenticator).endpoints(),
             *monitoring.endpoints(),
             *documents,
-            *(issuer.endpoints() if issuer else ()),
+            *back_office_endpoints(authenticator, CLOUD, sign_in),
+            *token_endpoints,
         ]
         services = {
             PUBLIC_ROOT: PublicApi(context, authenticator),

@@ -55,6 +55,9 @@ class Settings:
     jwks_url: str | None = None  # None: the built-in issuer
     issuer: str | None = None  # None: the public address
     audience: str = "promenade"
+    login_client_id: str | None = None  # of the back office at an external issuer; None: nobody signs in there
+    login_scope: str = "openid"
+    login_url: str | None = None  # the issuer's discovery document; None: where OpenID has it
     tenant_claims: tuple[str, ...] = ("zid", "tenant")
     scope_claims: tuple[str, ...] = ("scope",)
     metrics_token: str | None = None
@@ -108,6 +111,23 @@ class Settings:
             raise SettingsError("--tenant-claim must name at least one claim.")
         if not self.scope_claims or not all(self.scope_claims):
             raise SettingsError("--scope-claim must name at least one claim.")
+        self._check_login()
+
+    def _check_login(self) -> None:
+        if self.jwks_url is None:
+            if self.login_client_id is not None or self.login_url is not None:
+                raise SettingsError("--login-client-id and --login-url are for an external issuer: give --jwks-url.")
+            return
+        if self.login_client_id is None:
+            if self.login_url is not None:
+                raise SettingsError("--login-url needs --login-client-id: who the back office is at the issuer.")
+            return
+        if not self.login_client_id.strip() or not self.login_scope.strip():
+            raise SettingsError("--login-client-id and --login-scope must not be empty.")
+        url = urlsplit(self.discovery_url)
+        if url.scheme != "https" and not (url.scheme == "http" and url.hostname in LOOPBACK_HOSTS):
+            option = "--issuer" if self.login_url is None else "--login-url"
+            raise SettingsError(f"{option} must be https (http only on loopback), as people sign in there.")
 
     def _check_store(self) -> None:
         if not self.is_sqlite:
@@ -184,6 +204,11 @@ class Settings:
         if host in _ANY_HOST:
             host = urlsplit(self.base_url).hostname or host
         return f"https://[{host}]:{self.mtls_port}" if ":" in host else f"https://{host}:{self.mtls_port}"
+
+    @property
+    def discovery_url(self) -> str:
+        """Where an external issuer says what it offers (OpenID Connect Discovery 1.0, 4)."""
+        return self.login_url or f"{self.issuer_url.rstrip('/')}/.well-known/openid-configuration"
 
     @property
     def issuer_url(self) -> str:

@@ -151,7 +151,7 @@ def test_only_post_prices(shop: Shop, verb: str) -> None:
 @pytest.mark.parametrize(
     "path",
     ["/odata/v4/admin/Promotions", "/odata/v4/pos/evaluate", "/pos-integration/Promotions", "/pos/Promotions",
-     "/pos/v1/evaluate", "/pos/v2/evaluate/", "/"],
+     "/pos/v1/evaluate", "/pos/v2/evaluate/", "/index.html", "/ui", "/ui/"],
 )  # fmt: skip
 def test_there_is_nothing_elsewhere(shop: Shop, path: str) -> None:
     for answer in (shop.call(path), shop.call(path, basket())):

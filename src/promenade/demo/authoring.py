@@ -42,6 +42,14 @@ _ORDER = (
     "ActionExclusions",
     "ActionExclusionArticleListItems",
     "LoyaltyActions",
+    "PromotionTemplates",
+    "TemplateConditions",
+    "TemplateConditionValueListItems",
+    "TemplateDiscountActions",
+    "TemplateDiscountActionScaledTiers",
+    "TemplateDiscountActionQuantityTiers",
+    "TemplateDiscountActionBundleComponents",
+    "TemplateLoyaltyActions",
     "PriorityGroupPromotions",
     "CouponTypePromotions",
     "BudgetPromotions",
@@ -61,8 +69,9 @@ class Notebook:
         self._rows: dict[str, list[Row]] = {entity: [] for entity in _ORDER}
 
     def add(self, entity: str, **fields: Any) -> str:
-        """Writes one row down and returns its new ID."""
-        row = {"ID": draw_id(self.rng), **{key: value for key, value in fields.items() if value is not None}}
+        """Writes one row down and returns its ID, a new one unless ``fields`` hold one."""
+        given = {key: value for key, value in fields.items() if value is not None}
+        row = given if "ID" in given else {"ID": draw_id(self.rng), **given}
         self._rows[entity].append(row)
         return str(row["ID"])
 

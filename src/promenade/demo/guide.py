@@ -18,6 +18,7 @@ __all__ = ["DemoClient", "Purchase", "guide_text", "tour_purchases", "tour_reque
 
 _RUNNING = "/api/v1/Promotions?$filter=status%20eq%20%27ACTIVE%27&$select=code,name,validTo&$top=3&$count=true"
 _BUDGETS = "/admin/Budgets?$select=code,status,utilization&$orderby=utilization%20desc&$top=3&$count=true"
+_PLANNING = ("svc.PromotionManager", "svc.BudgetManager")
 _STORE, _CHANNEL, _CUSTOMER, _COUPON = "DE-HAM", "IN_STORE", "C-10042", "WELCOME10"
 
 
@@ -81,11 +82,12 @@ def guide_text(
     that give ``purchases`` a discount, which the till names when it confirms.
     """
     till = next(client for client in clients if "svc.POSReader" in client.scopes)
-    integrator = next(client for client in clients if "PublicApi.Read" in client.scopes)
+    integrator = next(client for client in clients if client.scopes[0] == "PublicApi.Read")
     planner = next(client for client in clients if "svc.PromotionManager" in client.scopes)
     return "\n".join(
         (
             f"Promenade demo: tenant {tenant_id} at {url}",
+            f"Back office: {url}/ - sign in with client id and secret of {_of_people(clients)}",
             f"Interfaces to browse and try out: {url}/pos/docs and {url}/api/v1/docs",
             "",
             *_clients_table(clients),
@@ -112,6 +114,12 @@ def guide_text(
             "",
         )
     )
+
+
+def _of_people(clients: Sequence[DemoClient]) -> str:
+    """The clients that the back office lets in."""
+    roles = [client.role for client in clients if not {"svc.Admin", *_PLANNING}.isdisjoint(client.scopes)]
+    return f"{', '.join(roles[:-1])} or {roles[-1]}"
 
 
 def _clients_table(clients: Sequence[DemoClient]) -> list[str]:

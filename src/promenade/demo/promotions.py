@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from promenade.demo import checkout_offers, shelf_offers, special_offers, surroundings
+from promenade.demo import checkout_offers, shelf_offers, special_offers, surroundings, templates
 from promenade.demo.assortment import Assortment
 from promenade.demo.authoring import Notebook
 from promenade.demo.leaflet import Leaflet
@@ -45,6 +45,7 @@ def write_promotions(book: Notebook, assortment: Assortment, now: datetime) -> L
         special_offers.pilots_and_experiments,
         special_offers.launch,
         special_offers.not_running,
+        templates.templates,
     ):
         family(leaflet)
     return leaflet

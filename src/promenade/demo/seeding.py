@@ -36,12 +36,13 @@ _USER = "demo"
 _CROWD = 25
 _SHOPPING = timedelta(minutes=4)  # between the first look at the price and the last
 
-# role -> scopes: one client for each kind of user the service knows
+# role -> scopes: one client for each kind of user the service knows. At the back office a planner simulates baskets
+# and an administrator uploads files, which are doors of their own.
 _CLIENTS = {
     "till": ("svc.POSReader",),
-    "planner": ("svc.PromotionManager",),
+    "planner": ("svc.PromotionManager", "svc.POSReader"),
     "controller": ("svc.BudgetManager",),
-    "administrator": ("svc.Admin",),
+    "administrator": ("svc.Admin", "PublicApi.Read", "PublicApi.Write"),
     "erp": ("PublicApi.Read", "PublicApi.Write"),
 }
 

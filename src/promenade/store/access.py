@@ -1,4 +1,4 @@
-"""Clients of the built-in token issuer and its signing keys: rows that are read before a tenant is known.
+"""Clients of the built-in token issuer, their codes and its signing keys: rows that are read before a tenant is known.
 
 Every function needs a system session.
 """
@@ -16,18 +16,22 @@ from promenade.store.unit import Session
 
 __all__ = [
     "delete_client",
+    "delete_codes",
     "delete_keys",
     "find_client",
     "insert_client",
+    "insert_code",
     "insert_key",
     "read_clients",
     "read_keys",
     "retire_keys",
     "signs_already",
+    "take_code",
 ]
 
 _CLIENTS = table("clients")
 _KEYS = table("signing_keys")
+_CODES = table("authorization_codes")
 _FIRST_KEY_LOCK = 7_310_001  # advisory lock: processes that start together make one key
 
 
@@ -87,3 +91,19 @@ async def delete_keys(session: Session, *, retired_until: datetime | None) -> No
 async def insert_key(session: Session, row: Mapping[str, Any]) -> None:
     """Add a key."""
     await session.rowcount(insert(_KEYS), row)
+
+
+async def insert_code(session: Session, row: Mapping[str, Any]) -> None:
+    """Add a code."""
+    await session.rowcount(insert(_CODES), row)
+
+
+async def take_code(session: Session, code_hash: str) -> Row[Any] | None:
+    """Remove a code; of several who ask for one at once a single one is given it."""
+    rows = await session.execute(delete(_CODES).where(_CODES.c.code_hash == code_hash).returning(*_CODES.c))
+    return rows[0] if rows else None
+
+
+async def delete_codes(session: Session, *, ended_by: datetime) -> None:
+    """Forget the codes that nobody came for."""
+    await session.rowcount(delete(_CODES).where(_CODES.c.ends_at <= ended_by))

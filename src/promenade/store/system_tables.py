@@ -311,6 +311,7 @@ def _access() -> Iterator[Definition]:
             key("signing_keys", "kid", tenant=False),
         ),
     )
+    yield from _issued()
     yield (
         "instances",
         "Server processes on this database; meta.instanceId names one.",
@@ -322,5 +323,21 @@ def _access() -> Iterator[Definition]:
             moment("started_at", "When it started."),
             moment("seen_at", "When it last gave a sign of life."),
             key("instances", "instance_id", tenant=False),
+        ),
+    )
+
+
+def _issued() -> Iterator[Definition]:
+    yield (
+        "authorization_codes",
+        "What a page of the back office changes for a token, once and within a minute of the login.",
+        False,
+        (
+            text("code_hash", 64, "SHA-256 of the code, in hexadecimal; the code itself is not kept."),
+            text("client_id", 100, "The client that has logged in."),
+            text("redirect_uri", 2000, "Where the code was sent."),
+            text("challenge", 43, "SHA-256 of what the page alone knows, in base64url (PKCE)."),
+            moment("ends_at", "When it is worth nothing any more."),
+            key("authorization_codes", "code_hash", tenant=False),
         ),
     )

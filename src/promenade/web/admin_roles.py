@@ -5,13 +5,14 @@ An entity that another owns is written by whoever may change its owner. What no 
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from functools import cache
 
 from odata_server.edm import Function
 from odata_server.hooks import Access
 from promenade.model.declare import declared
 
-__all__ = ["ADMIN", "BUDGET_MANAGER", "PROMOTION_MANAGER", "ROLES", "scopes_for"]
+__all__ = ["ADMIN", "BUDGET_MANAGER", "PROMOTION_MANAGER", "ROLES", "scopes_for", "verbs_for"]
 
 ADMIN = "svc.Admin"
 PROMOTION_MANAGER = "svc.PromotionManager"
@@ -45,6 +46,13 @@ def scopes_for(access: Access) -> tuple[str, ...]:
     if operation is not None and (isinstance(operation, Function) or operation.name in _LOOKING):
         return ROLES
     return _writers(access.entity_set.name, changes=access.kind in {"update", "invoke"} or access.of_draft)
+
+
+def verbs_for(set_name: str, scopes: AbstractSet[str]) -> list[str]:
+    """What whoever has ``scopes`` may do to the rows of a set: of `create`, `update`, `delete`."""
+    found = {"create": _writers(set_name, changes=False), "update": _writers(set_name, changes=True)}
+    found["delete"] = found["create"]
+    return [verb for verb, accepted in found.items() if not scopes.isdisjoint(accepted)]
 
 
 @cache

@@ -1,25 +1,38 @@
-"""The built-in token issuer: OAuth 2.0 client credentials (RFC 6749), its JWKS and its discovery document."""
+"""The built-in token issuer: OAuth 2.0 client credentials and authorization codes (RFC 6749, 7636), its JWKS and its
+discovery document."""
 
 from __future__ import annotations
 
 import base64
 import binascii
+import hmac
+import secrets
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Protocol
-from urllib.parse import parse_qsl, unquote_plus
+from urllib.parse import unquote_plus
 
 import msgspec
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 from starlette.types import Receive, Scope
 
-from promenade.errors import PromenadeError, TooMany, Unavailable
+from promenade.errors import Unavailable
 from promenade.web.attempts import Attempts, Counts
 from promenade.web.body import header, read_body
 from promenade.web.endpoint import Answer, Endpoint
-from promenade.web.problems import headers_of, status_of
+from promenade.web.oauth import (
+    BACK_OFFICE,
+    NO_STORE,
+    OAuthError,
+    Refusal,
+    address_of,
+    challenge_of,
+    oauth_problem,
+    read_form,
+)
 from promenade.web.tokens import VerificationKey
+from promenade.workflows.authorization_codes import AuthorizationCode
 from promenade.workflows.clients import SCOPES, Client, SigningKey
 
 __all__ = ["ALGORITHM", "TOKEN_SECONDS", "Issuer", "IssuerStore", "generate_signing_key"]
@@ -27,7 +40,7 @@ __all__ = ["ALGORITHM", "TOKEN_SECONDS", "Issuer", "IssuerStore", "generate_sign
 ALGORITHM = "RS256"
 TOKEN_SECONDS = 14_400  # about four hours
 _BODY_BYTES_MAX = 16 * 1024
-_NO_STORE = [(b"cache-control", b"no-store"), (b"pragma", b"no-cache")]
+_GRANTS = ("client_credentials", "authorization_code")
 
 
 class IssuerStore(Protocol):
@@ -41,6 +54,14 @@ class IssuerStore(Protocol):
         """Keys that verify, the signing one first."""
         ...
 
+    async def keep_code(self, code: str, bound: AuthorizationCode) -> None:
+        """Keep a new code for a minute."""
+        ...
+
+    async def take_code(self, code: str) -> tuple[AuthorizationCode, Client] | None:
+        """What a code is bound to, and its client, once."""
+        ...
+
 
 class TokenResponse(msgspec.Struct, frozen=True):
     """A token."""
@@ -49,24 +70,6 @@ class TokenResponse(msgspec.Struct, frozen=True):
     token_type: str  #: `bearer`.
     expires_in: int  #: Seconds that it is good for; about four hours.
     scope: str  #: What it opens, separated by spaces.
-
-
-class OAuthError(msgspec.Struct, frozen=True):
-    """A refusal of the token endpoint."""
-
-    error: str  #: `invalid_request`, `invalid_client`, `unsupported_grant_type`, `invalid_scope` (RFC 6749) ...
-    error_description: str  #: The same in words.
-
-
-class _Refusal(Exception):
-    """A grant refused, in the words of RFC 6749, 5.2."""
-
-    def __init__(self, status: int, error: str, description: str, challenges: bool = False) -> None:
-        super().__init__(description)
-        self.status = status
-        self.error = error
-        self.description = description
-        self.challenges = challenges
 
 
 def generate_signing_key(key_id: str, at: datetime) -> SigningKey:
@@ -102,7 +105,7 @@ class Issuer:
     def endpoints(self) -> list[Endpoint]:
         """The issuer's routes."""
         return [
-            Endpoint("/oauth/token", {"POST": self._token}, _oauth_problem),
+            Endpoint("/oauth/token", {"POST": self._token}, oauth_problem),
             Endpoint("/oauth/jwks.json", {"GET": self._jwks}),
             Endpoint("/.well-known/jwks.json", {"GET": self._jwks}),
             Endpoint("/.well-known/openid-configuration", {"GET": self._configuration}),
@@ -121,44 +124,64 @@ class Issuer:
         return Answer(msgspec.json.encode({"keys": keys}), headers=[(b"cache-control", b"public, max-age=300")])
 
     async def _configuration(self, scope: Scope, receive: Receive) -> Answer:
-        """Where the token endpoint and the keys are, as OpenID discovery has it."""
+        """Where the endpoints and the keys are, as OpenID discovery has it."""
         document = {
             "issuer": self._issuer,
+            "authorization_endpoint": f"{self._base_url}/oauth/authorize",
             "token_endpoint": f"{self._base_url}/oauth/token",
             "jwks_uri": f"{self._base_url}/.well-known/jwks.json",
-            "grant_types_supported": ["client_credentials"],
-            "response_types_supported": ["token"],
+            "grant_types_supported": list(_GRANTS),
+            "response_types_supported": ["code"],
+            "response_modes_supported": ["query"],
+            "code_challenge_methods_supported": ["S256"],
+            "authorization_response_iss_parameter_supported": True,
             "subject_types_supported": ["public"],
             "scopes_supported": list(SCOPES),
             "id_token_signing_alg_values_supported": [ALGORITHM],
-            "token_endpoint_auth_methods_supported": ["client_secret_post", "client_secret_basic"],
+            "token_endpoint_auth_methods_supported": ["client_secret_post", "client_secret_basic", "none"],
         }
         return Answer(msgspec.json.encode(document))
 
     async def _token(self, scope: Scope, receive: Receive) -> Answer:
-        """Answer a token to a client that shows its secret.
+        """Answer a token to a client that shows its secret, or to the back office for the code of a login.
 
         A form (`application/x-www-form-urlencoded`): `grant_type=client_credentials`, `client_id`, `client_secret`, or
         these two as HTTP Basic instead; `scope`, if some of the client's scopes are enough. A wrong secret is 401;
-        after 10 from one address for one client, or 100 from one address, a minute of 429.
+        after 10 from one address for one client, or 100 from one address, a minute of 429. The back office sends
+        `grant_type=authorization_code`, `client_id=back-office`, `code`, `redirect_uri`, `code_verifier`; a code is
+        good for a minute and for one request.
         """
         try:
             return await self._grant(scope, receive)
-        except _Refusal as refusal:
-            headers = [*_NO_STORE]
+        except Refusal as refusal:
+            headers = [*NO_STORE]
             if refusal.challenges:
                 headers.append((b"www-authenticate", b'Basic realm="promenade", charset="UTF-8"'))
             body = msgspec.json.encode(OAuthError(refusal.error, refusal.description))
             return Answer(body, refusal.status, headers=headers)
 
     async def _grant(self, scope: Scope, receive: Receive) -> Answer:
-        form = _form(scope, await read_body(scope, receive, _BODY_BYTES_MAX))
+        form = read_form(scope, await read_body(scope, receive, _BODY_BYTES_MAX))
+        if form.get("grant_type") == "authorization_code":
+            client, granted = await self._by_code(scope, form)
+        else:
+            client, granted = await self._by_secret(scope, form)
+        token = TokenResponse(await self._sign(client, granted), "bearer", TOKEN_SECONDS, " ".join(granted))
+        return Answer(msgspec.json.encode(token), headers=NO_STORE)
+
+    async def _by_secret(self, scope: Scope, form: dict[str, str]) -> tuple[Client, Sequence[str]]:
         client_id, secret, is_basic = _credentials(scope, form)
         if "grant_type" not in form:
-            raise _Refusal(400, "invalid_request", "grant_type is missing.")
+            raise Refusal(400, "invalid_request", "grant_type is missing.")
         if form["grant_type"] != "client_credentials":
-            raise _Refusal(400, "unsupported_grant_type", "Only client_credentials is offered.")
-        address = (scope.get("client") or ("", 0))[0]
+            raise Refusal(400, "unsupported_grant_type", f"Only {' and '.join(_GRANTS)} are offered.")
+        client = await self.authenticate(address_of(scope), client_id, secret)
+        if client is None:
+            raise Refusal(401, "invalid_client", "The client or its secret is wrong.", is_basic)
+        return client, _granted(client, form.get("scope"))
+
+    async def authenticate(self, address: str, client_id: str, secret: str) -> Client | None:
+        """The client whose secret this is; None: it is wrong, which was counted. Raises TooMany."""
         # Counted by the pair: a stranger who knows a client's name must not be able to shut it out.
         await self._attempts.require_room([f"{address} {client_id}"])
         await self._attempts_of_address.require_room([address])
@@ -166,10 +189,28 @@ class Issuer:
         if client is None:
             await self._attempts.record_failure([f"{address} {client_id}"])
             await self._attempts_of_address.record_failure([address])
-            raise _Refusal(401, "invalid_client", "The client or its secret is wrong.", is_basic)
-        granted = _granted(client, form.get("scope"))
-        token = TokenResponse(await self._sign(client, granted), "bearer", TOKEN_SECONDS, " ".join(granted))
-        return Answer(msgspec.json.encode(token), headers=_NO_STORE)
+        return client
+
+    async def give_code(self, bound: AuthorizationCode) -> str:
+        """A new code for a client that was authenticated."""
+        code = secrets.token_urlsafe(32)
+        await self._store.keep_code(code, bound)
+        return code
+
+    async def _by_code(self, scope: Scope, form: dict[str, str]) -> tuple[Client, Sequence[str]]:
+        """The client that has logged in. A wrong guess costs the code, so there is no second one."""
+        if "client_secret" in form or header(scope, b"authorization") is not None:
+            raise Refusal(401, "invalid_client", "The back office has no secret: send client_id alone.")
+        missing = [name for name in ("client_id", "code", "redirect_uri", "code_verifier") if not form.get(name)]
+        if missing:
+            raise Refusal(400, "invalid_request", f"{missing[0]} is missing.")
+        address = address_of(scope)
+        await self._attempts_of_address.require_room([address])
+        found = await self._store.take_code(form["code"])
+        if found is None or not _is_bound(found[0], form):
+            await self._attempts_of_address.record_failure([address])
+            raise Refusal(400, "invalid_grant", "The code is none, has run out or was made for another request.")
+        return found[1], found[1].scopes
 
     async def _sign(self, client: Client, scopes: Sequence[str]) -> str:
         now = int(self._clock().timestamp())
@@ -197,36 +238,22 @@ class Issuer:
         return self._signing
 
 
-def _form(scope: Scope, body: bytes) -> dict[str, str]:
-    content_type = (header(scope, b"content-type") or b"").partition(b";")[0].strip().lower()
-    if content_type != b"application/x-www-form-urlencoded":
-        raise _Refusal(400, "invalid_request", "Send application/x-www-form-urlencoded.")
-    try:
-        pairs = parse_qsl(body.decode("utf-8"), keep_blank_values=True, strict_parsing=bool(body), max_num_fields=20)
-    except ValueError:
-        raise _Refusal(400, "invalid_request", "The form cannot be read.") from None
-    form = dict(pairs)
-    if len(form) != len(pairs):
-        raise _Refusal(400, "invalid_request", "A parameter occurs twice.")
-    return form
-
-
 def _credentials(scope: Scope, form: dict[str, str]) -> tuple[str, str, bool]:
     """Client and secret from the Basic header or the form, not both (RFC 6749, 2.3.1); whether Basic was used."""
     given = header(scope, b"authorization")
     if given is None:
         if "client_id" not in form or "client_secret" not in form:
-            raise _Refusal(401, "invalid_client", "client_id and client_secret are needed.")
+            raise Refusal(401, "invalid_client", "client_id and client_secret are needed.")
         return form["client_id"], form["client_secret"], False
     if "client_secret" in form:
-        raise _Refusal(400, "invalid_request", "Authenticate by the header or by the form, not by both.")
+        raise Refusal(400, "invalid_request", "Authenticate by the header or by the form, not by both.")
     kind, _, encoded = given.partition(b" ")
     try:
         client_id, colon, secret = base64.b64decode(encoded.strip(), validate=True).decode("utf-8").partition(":")
     except (binascii.Error, UnicodeDecodeError):
         colon = ""
     if kind.lower() != b"basic" or not colon:
-        raise _Refusal(401, "invalid_client", "The Authorization header is not a Basic one.", True)
+        raise Refusal(401, "invalid_client", "The Authorization header is not a Basic one.", True)
     return unquote_plus(client_id), unquote_plus(secret), True
 
 
@@ -235,12 +262,11 @@ def _granted(client: Client, asked: str | None) -> Sequence[str]:
         return client.scopes
     wanted = list(dict.fromkeys(asked.split()))
     if not set(wanted) <= set(client.scopes):
-        raise _Refusal(400, "invalid_scope", "The client may not have that scope.")
+        raise Refusal(400, "invalid_scope", "The client may not have that scope.")
     return wanted
 
 
-def _oauth_problem(error: PromenadeError) -> Answer:
-    """Errors from below the grant, in the token endpoint's own body form."""
-    kind = {TooMany: "temporarily_unavailable", Unavailable: "temporarily_unavailable"}
-    body = msgspec.json.encode(OAuthError(kind.get(type(error), "invalid_request"), error.message))
-    return Answer(body, status_of(error), headers=[*_NO_STORE, *headers_of(error, False)])
+def _is_bound(code: AuthorizationCode, form: dict[str, str]) -> bool:
+    """Whether a code was made for whoever sends this form."""
+    is_challenge = hmac.compare_digest(code.challenge.encode(), challenge_of(form["code_verifier"]).encode())
+    return is_challenge and form["client_id"] == BACK_OFFICE and form["redirect_uri"] == code.redirect_uri

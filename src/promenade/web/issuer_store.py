@@ -1,4 +1,4 @@
-"""The built-in issuer's clients and keys in the database."""
+"""The built-in issuer's clients, codes and keys in the database."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from datetime import datetime
 
 from promenade.store.unit import Database
 from promenade.web.issuer import TOKEN_SECONDS, generate_signing_key
+from promenade.workflows.authorization_codes import AuthorizationCode, keep_code, take_code
 from promenade.workflows.clients import (
     Client,
     SigningKey,
@@ -20,7 +21,7 @@ __all__ = ["DatabaseIssuerStore"]
 
 
 class DatabaseIssuerStore:
-    """Clients and keys; the first key is made when one is first needed."""
+    """Clients, codes and keys; the first key is made when one is first needed."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime], new_id: Callable[[], str]) -> None:
         self._database = database
@@ -39,3 +40,11 @@ class DatabaseIssuerStore:
             await add_first_signing_key(self._database, key)
             keys = await list_signing_keys(self._database, token_seconds=TOKEN_SECONDS, at=self._clock())
         return keys
+
+    async def keep_code(self, code: str, bound: AuthorizationCode) -> None:
+        """Keep a new code for a minute."""
+        await keep_code(self._database, code, bound, self._clock())
+
+    async def take_code(self, code: str) -> tuple[AuthorizationCode, Client] | None:
+        """What a code is bound to, and its client, once."""
+        return await take_code(self._database, code, self._clock())

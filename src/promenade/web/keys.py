@@ -8,13 +8,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-import httpx2
-import msgspec
 import structlog
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, RSAKey
 
 from promenade.errors import Unavailable
+from promenade.web.fetching import FETCH_FAILURES, fetch_json
 from promenade.web.tokens import KEY_TYPES, VerificationKey
 
 __all__ = ["OWN_REFRESH_SECONDS", "REFRESH_SECONDS", "UNKNOWN_KEY_SECONDS", "CachedKeys", "fetch_jwks", "public_keys"]
@@ -25,11 +24,9 @@ OWN_REFRESH_SECONDS = 30
 _OWN_UNKNOWN_KEY_SECONDS = 1
 _FIRST_KEYS_SECONDS = 5  # how soon it is tried again while there has never been a key
 _PATIENCE_SECONDS = 0.5  # how long a token whose key is known waits to hear whether it still is
-_FETCH_SECONDS = 5.0
-_BODY_BYTES_MAX = 1024 * 1024
 _KEYS_MAX = 100
 _RSA_BITS_MIN, _RSA_BITS_MAX = 2048, 8192
-_FAILURES = (httpx2.HTTPError, httpx2.StreamError, OSError, Unavailable, ValueError, JoseError, RecursionError)
+_FAILURES = (*FETCH_FAILURES, Unavailable, JoseError)
 _log = structlog.get_logger("promenade.web")
 
 Load = Callable[[], Awaitable[Sequence[VerificationKey]]]
@@ -166,24 +163,9 @@ def _public_key(entry: Mapping[str, Any]) -> VerificationKey | None:
 
 
 def fetch_jwks(url: str) -> Load:
-    """Load keys from ``url``: no redirects, five seconds in all, one mebibyte, nothing compressed."""
+    """Load keys from ``url``."""
 
     async def load() -> Sequence[VerificationKey]:
-        body = b""
-        async with (
-            asyncio.timeout(_FETCH_SECONDS),
-            httpx2.AsyncClient(timeout=_FETCH_SECONDS, follow_redirects=False) as client,
-            client.stream("GET", url, headers=_ACCEPTED) as response,
-        ):
-            if response.status_code != 200 or response.headers.get("content-encoding", "identity") != "identity":
-                raise ValueError(f"the address answered {response.status_code}, or compressed")
-            async for part in response.aiter_raw():
-                body += part
-                if len(body) > _BODY_BYTES_MAX:
-                    raise ValueError("the answer is too large for a JWKS")
-        return public_keys(msgspec.json.decode(body))
+        return public_keys(await fetch_json(url))
 
     return load
-
-
-_ACCEPTED = {"accept": "application/json, application/jwk-set+json", "accept-encoding": "identity"}

@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope
 from promenade.web.body import header
 from promenade.web.endpoint import Answer, Endpoint, Handler
 
-__all__ = ["document_endpoint", "reader_endpoints"]
+__all__ = ["document_endpoint", "reader_endpoints", "takes_gzip"]
 
 _TYPES = {".js": b"text/javascript; charset=utf-8", ".css": b"text/css; charset=utf-8"}
 _SHIPPED = ("swagger-ui-bundle.js", "swagger-ui.css", "start.js")
@@ -79,12 +79,13 @@ def _compressible(
     scope: Scope, kind: tuple[bytes, bytes], compressed: bytes, headers: list[tuple[bytes, bytes]]
 ) -> Answer:
     headers = [*headers, (b"vary", b"accept-encoding")]
-    if _takes_gzip(header(scope, b"accept-encoding") or b""):
+    if takes_gzip(header(scope, b"accept-encoding") or b""):
         return Answer(compressed, content_type=kind, headers=[*headers, (b"content-encoding", b"gzip")])
     return Answer(gzip.decompress(compressed), content_type=kind, headers=headers)
 
 
-def _takes_gzip(accepted: bytes) -> bool:
+def takes_gzip(accepted: bytes) -> bool:
+    """Whether an Accept-Encoding header lets an answer be compressed."""
     for part in accepted.lower().split(b","):
         coding, *parameters = (piece.strip() for piece in part.split(b";"))
         if coding in {b"gzip", b"*"}:

@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 from starlette.types import ASGIApp
 
-from promenade.settings import Settings
+from promenade.settings import LOCAL_STORE, Settings
 from promenade.web.admin import ROOT as ADMIN_ROOT
 from promenade.web.admin import AdminApi
 from promenade.web.api_key import StoreAuthenticator, behind_key
+from promenade.web.back_office import back_office_endpoints
 from promenade.web.local_admin import LocalAdmin
 from promenade.web.monitoring import Monitoring
 from promenade.web.pos import Pos
@@ -22,6 +23,7 @@ from promenade.web.reporting import ReportingApi
 from promenade.web.reporting_openapi import reporting_documents
 from promenade.web.routing import routed
 from promenade.web.sessions import Sessions
+from promenade.web.sign_in import store_sign_in
 from promenade.workflows.context import Context
 from promenade.workflows.local_admin import KnownStore, StorePassword
 
@@ -40,6 +42,7 @@ def store_service(
     authenticator = StoreAuthenticator(known, sessions, context.clock, limits)
     password = StorePassword(known, context.database, context.clock)
     administration = LocalAdmin(known, password, sessions, authenticator, base_url=settings.base_url, new_key=new_key)
+
     endpoints = [
         *Pos(context, authenticator).endpoints(),
         *PosCoupons(context, authenticator).endpoints(),
@@ -48,6 +51,7 @@ def store_service(
         *Monitoring(context, authenticator, settings.metrics_token).endpoints(),
         *administration.endpoints(),
         *reporting_documents(),
+        *back_office_endpoints(authenticator, LOCAL_STORE, store_sign_in(known, authenticator)),
     ]
     services = {
         ADMIN_ROOT: AdminApi(context, authenticator),

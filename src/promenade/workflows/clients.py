@@ -20,6 +20,7 @@ __all__ = [
     "SigningKey",
     "add_first_signing_key",
     "authenticate_client",
+    "client_of",
     "create_client",
     "delete_client",
     "list_clients",
@@ -107,7 +108,7 @@ async def authenticate_client(database: Database, client_id: str, secret: str) -
     async def work(session: Session) -> tuple[Client, str] | None:
         # PostgreSQL keeps no NUL and refuses to look for one.
         row = None if "\0" in client_id else await access.find_client(session, client_id)
-        return None if row is None else (_client(row), row.secret_hash)
+        return None if row is None else (client_of(row), row.secret_hash)
 
     found = await database.read(work, system=True)
     expected = found[1] if found else _digest("")
@@ -119,7 +120,7 @@ async def list_clients(database: Database, tenant_id: str | None = None) -> list
     """All clients, or those of one tenant, oldest first."""
 
     async def work(session: Session) -> list[Client]:
-        return [_client(row) for row in await access.read_clients(session, tenant_id)]
+        return [client_of(row) for row in await access.read_clients(session, tenant_id)]
 
     return await database.read(work, system=True)
 
@@ -134,7 +135,8 @@ async def delete_client(database: Database, client_id: str) -> None:
     await database.write(work, system=True)
 
 
-def _client(row: Any) -> Client:
+def client_of(row: Any) -> Client:
+    """The client of a row of the table `clients`."""
     return Client(row.client_id, row.tenant_id, tuple(row.scopes), row.name, row.created_at)
 
 

@@ -17,6 +17,7 @@ from promenade import model
 from promenade.model.declare import Service
 from promenade.model.edm import edm_for
 from promenade.model.reporting_operations import REPORT_TYPES
+from promenade.web.back_office import file_address
 from tests.contract.made_up import identity, seeded_row, subject
 from tests.reliability.tenants.canaries import MINE, TILL_TRANSACTION, canary_id
 
@@ -272,6 +273,7 @@ _PATHS = {
     ],
     "/api/v1/jobs/{job_id}": [f"/api/v1/jobs/{JOB}", f"/api/v1/jobs/{identity(MINE, 'ImportJobs', 1)}"],
     "/sync/promotions": [f"/sync/promotions?deploymentId={one}" for one in (STORE, MY_STORE)],
+    "/ui/{version}/{name:path}": [file_address("app/Component-preload.js"), file_address(f"app/{TEXT}.js")],
 }
 
 

@@ -298,6 +298,15 @@ CREATE POLICY tenant ON audit_logs
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
+CREATE TABLE authorization_codes (
+	code_hash VARCHAR(64) COLLATE "C" NOT NULL,
+	client_id VARCHAR(100) COLLATE "C" NOT NULL,
+	redirect_uri VARCHAR(2000) COLLATE "C" NOT NULL,
+	challenge VARCHAR(43) COLLATE "C" NOT NULL,
+	ends_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	CONSTRAINT pk_authorization_codes__key PRIMARY KEY (code_hash)
+);
+
 CREATE TABLE basket_days (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	pos_group_id VARCHAR(36) COLLATE "C" NOT NULL,

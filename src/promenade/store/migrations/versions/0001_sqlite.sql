@@ -210,6 +210,15 @@ CREATE INDEX ix_audit_logs__entity_type_entity_id_timestamp ON audit_logs (tenan
 
 CREATE INDEX ix_audit_logs__timestamp ON audit_logs (tenant_id, timestamp);
 
+CREATE TABLE authorization_codes (
+	code_hash VARCHAR(64) NOT NULL,
+	client_id VARCHAR(100) NOT NULL,
+	redirect_uri VARCHAR(2000) NOT NULL,
+	challenge VARCHAR(43) NOT NULL,
+	ends_at BIGINT NOT NULL,
+	CONSTRAINT pk_authorization_codes__key PRIMARY KEY (code_hash)
+);
+
 CREATE TABLE basket_days (
 	tenant_id VARCHAR(36) NOT NULL,
 	pos_group_id VARCHAR(36) NOT NULL,

@@ -1,0 +1,198 @@
+"""The back office: a web application at `/` on `/admin`, `/reporting` and `/pos`, shipped with the package.
+
+`/` is its one page; what the page loads lies below `/ui/<version>/`, where the version is one of the files' contents,
+so that browsers keep them for good. Nothing comes from another host. Of the person nothing is in any of it: who that
+is, `/ui/me` says to whoever shows a token or a session.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+import msgspec
+from starlette.types import Receive, Scope
+
+from promenade.errors import NotFound, Unavailable
+from promenade.model.declare import Service
+from promenade.model.edm import served_entities
+from promenade.model.shape import Mode
+from promenade.web.admin_roles import ADMIN, ROLES, verbs_for
+from promenade.web.auth import Authentication, Caller
+from promenade.web.body import header
+from promenade.web.endpoint import Answer, Endpoint
+from promenade.web.oauth import origin_of
+from promenade.web.reader_pages import takes_gzip
+from promenade.web.sign_in import HowToSignIn
+
+__all__ = ["back_office_endpoints", "file_address"]
+
+POS_READER, PUBLIC_READ, PUBLIC_WRITE = "svc.POSReader", "PublicApi.Read", "PublicApi.Write"
+_ROOT = "/ui"
+_TYPES = {
+    ".js": b"text/javascript; charset=utf-8",
+    ".css": b"text/css; charset=utf-8",
+    ".json": b"application/json",
+    ".xml": b"application/xml; charset=utf-8",
+    ".properties": b"text/plain; charset=utf-8",
+    ".svg": b"image/svg+xml",
+    ".html": b"text/html; charset=utf-8",
+    ".txt": b"text/plain; charset=utf-8",
+    ".woff2": b"font/woff2",
+}
+_SAFE = [(b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer")]
+_KEPT = (b"cache-control", b"public, max-age=31536000, immutable")
+_SERVED = ("app/", "framework/")
+_PRELOAD = "app/Component-preload.js"
+# OpenUI5 sets style attributes; its icons and Chart.js' pictures are data.
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "font-src 'self' data:; connect-src {hosts}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+
+
+class Services(msgspec.Struct, frozen=True, rename="camel"):
+    """Which services a person's credential opens."""
+
+    admin: bool  #: `/admin`.
+    reporting: bool  #: `/reporting`.
+    pos: bool  #: `/pos`; in a store with the API key.
+    public_api: bool  #: `/api/v1`, reading and writing.
+
+
+class Me(msgspec.Struct, frozen=True, rename="camel"):
+    """Who sits at the back office."""
+
+    user: str  #: As createdBy shows it.
+    tenant_id: str  #: Whose data it works on.
+    edition: str  #: `cloud` or `local-store`.
+    scopes: list[str]  #: What the credential opens.
+    services: Services  #: The same, by service.
+    sets: dict[str, list[str]]  #: Entity set of administration -> `create`, `update`, `delete`.
+
+
+def back_office_endpoints(authenticator: Authentication, edition: str, sign_in: HowToSignIn) -> list[Endpoint]:
+    """`/` and what it loads, which need no credential, and `/ui/me`, which does."""
+
+    async def page(scope: Scope, receive: Receive) -> Answer:
+        body = _shipped()["index.html"].read_bytes().replace(b"{{root}}", f"{_ROOT}/{_version()}".encode())
+        policy = _POLICY.format(hosts=" ".join(await _hosts(scope, sign_in)))
+        headers = [(b"content-security-policy", policy.encode()), (b"cache-control", b"no-cache"), *_SAFE]
+        return Answer(body, content_type=(b"content-type", _TYPES[".html"]), headers=headers)
+
+    async def file(scope: Scope, receive: Receive) -> Answer:
+        name = scope["path_params"]["name"]
+        if scope["path_params"]["version"] != _version():
+            raise NotFound("NOT_FOUND", "There is nothing at this address.")
+        return _file(name, takes_gzip(header(scope, b"accept-encoding") or b""))
+
+    async def settings(scope: Scope, receive: Receive) -> Answer:
+        return Answer(msgspec.json.encode(await sign_in(scope)), headers=[(b"cache-control", b"no-store"), *_SAFE])
+
+    async def me(scope: Scope, receive: Receive) -> Answer:
+        caller = await authenticator.authenticate_browser(scope)
+        caller.require_scope(*ROLES)
+        return Answer(msgspec.json.encode(_me(caller, edition)), headers=[(b"cache-control", b"no-store"), *_SAFE])
+
+    return [
+        Endpoint("/", {"GET": page}),
+        Endpoint(f"{_ROOT}/sign-in.json", {"GET": settings}),
+        Endpoint(f"{_ROOT}/me", {"GET": me}),
+        Endpoint(_ROOT + "/{version}/{name:path}", {"GET": file}),
+    ]
+
+
+def _me(caller: Caller, edition: str) -> Me:
+    scopes = caller.scopes
+    is_store = caller.session is not None
+    services = Services(
+        admin=True,
+        reporting=True,
+        pos=is_store or not scopes.isdisjoint({POS_READER, ADMIN}),
+        public_api=scopes >= {PUBLIC_READ, PUBLIC_WRITE},
+    )
+    written = [one.set_name for one in served_entities(Service.ADMIN) if one.admin is not Mode.RO]
+    sets = {name: found for name in written if (found := verbs_for(name, scopes))}
+    return Me(caller.user, caller.tenant_id, edition, sorted(scopes), services, sets)
+
+
+async def _hosts(scope: Scope, sign_in: HowToSignIn) -> Iterable[str]:
+    """Where the page may send requests to: here, and to the issuer for tokens."""
+    try:
+        issuer = origin_of((await sign_in(scope)).token_endpoint or "")
+    except Unavailable:
+        issuer = None  # the page says so by itself
+    return ["'self'"] if issuer is None else ["'self'", issuer]
+
+
+def file_address(name: str) -> str:
+    """Where a file of the back office is served."""
+    return f"{_ROOT}/{_version()}/{name}"
+
+
+# ---- files --------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _shipped() -> Mapping[str, Traversable]:
+    """Every file by its name as the page asks for it; compressed ones without their `.gz`."""
+    return dict(_below(files("promenade.web").joinpath("ui"), ""))
+
+
+def _below(folder: Traversable, prefix: str) -> Iterable[tuple[str, Traversable]]:
+    for one in folder.iterdir():
+        if one.is_dir():
+            yield from _below(one, f"{prefix}{one.name}/")
+        else:
+            yield f"{prefix}{one.name.removesuffix('.gz')}", one
+
+
+@cache
+def _version() -> str:
+    """A short hash of all names and contents."""
+    found = hashlib.sha256()
+    for name, one in sorted(_shipped().items()):
+        found.update(f"{name}\0".encode())
+        found.update(one.read_bytes())
+    return found.hexdigest()[:16]
+
+
+def _file(name: str, takes_compressed: bool) -> Answer:
+    kind = _TYPES.get(name[name.rfind(".") :])
+    if kind is None or not name.startswith(_SERVED) or not (name == _PRELOAD or name in _shipped()):
+        raise NotFound("NOT_FOUND", "There is nothing at this address.")
+    headers = [_KEPT, (b"vary", b"accept-encoding"), *_SAFE]
+    if kind == _TYPES[".woff2"]:
+        return Answer(_shipped()[name].read_bytes(), content_type=(b"content-type", kind), headers=headers)
+    body = _compressed(name) if name.startswith("framework/") or name == _PRELOAD else _read_compressed(name)
+    if takes_compressed:
+        return Answer(body, content_type=(b"content-type", kind), headers=[*headers, (b"content-encoding", b"gzip")])
+    return Answer(gzip.decompress(body), content_type=(b"content-type", kind), headers=headers)
+
+
+@cache
+def _compressed(name: str) -> bytes:
+    """What every browser asks for, kept in memory."""
+    return gzip.compress(_preload(), mtime=0) if name == _PRELOAD else _read_compressed(name)
+
+
+def _read_compressed(name: str) -> bytes:
+    found = _shipped()[name]
+    return found.read_bytes() if found.name.endswith(".gz") else gzip.compress(found.read_bytes(), mtime=0)
+
+
+def _preload() -> bytes:
+    """All of the application in one file, as OpenUI5 looks for it first: modules as functions, the rest as text."""
+    members = []
+    for name, one in sorted(_shipped().items()):
+        path, _, kind = name.removeprefix("app/").rpartition(".")
+        if not name.startswith("app/") or kind not in {"js", "xml", "json", "properties"}:
+            continue
+        text = one.read_text("utf-8")
+        value = f"function(){{{text}\n}}" if kind == "js" else msgspec.json.encode(text).decode()
+        members.append(f"{msgspec.json.encode(f'promenade/{path}.{kind}').decode()}:{value}")
+    return ("sap.ui.require.preload({" + ",\n".join(members) + '},"promenade/Component-preload");\n').encode()

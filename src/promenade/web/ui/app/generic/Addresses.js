@@ -1,0 +1,31 @@
+sap.ui.define([], function () {
+  "use strict";
+
+  /** Where things are shown: addresses of object pages, for links that also open in a tab of their own. */
+  const OWN_PAGES = {Promotions: "promotion"};
+
+  return {
+    /** The key in an address: `<ID>` of what is active, `<ID>,draft` of a draft. */
+    keyOf(id, isActive = true) {
+      return isActive === false ? `${id},draft` : String(id);
+    },
+
+    /** `{id, isActive}` of a key in an address. */
+    parse(key) {
+      const [id, draft] = key.split(",");
+      return {id, isActive: draft !== "draft"};
+    },
+
+    /** `{name, parameters}` of the route of an entity's page. */
+    route(set, id, isActive) {
+      const key = this.keyOf(id, isActive);
+      return OWN_PAGES[set] ? {name: OWN_PAGES[set], parameters: {key}} : {name: "object", parameters: {set, key}};
+    },
+
+    /** What a link to an entity's page leads to. */
+    href(set, id, isActive) {
+      const key = encodeURIComponent(this.keyOf(id, isActive));
+      return OWN_PAGES[set] ? `#/${OWN_PAGES[set]}/${key}` : `#/object/${set}/${key}`;
+    }
+  };
+});

@@ -1,0 +1,50 @@
+sap.ui.define([], function () {
+  "use strict";
+
+  /** What single entity sets show beyond what follows from $metadata. */
+  const NOTHING = {columns: [], listActions: [], sections: [], actions: [], header: [], afterCreate: []};
+  const known = new Map();
+  const inputs = new Map();
+
+  return {
+    /**
+     * Adds to the pages of an entity set.
+     *
+     * `sections: [{id, titleKey, create({view, model, meta, context})}]`, `actions: [{id, textKey, icon,
+     * isEnabled(context), press({view, model, context})}]`, `listActions` likewise without context,
+     * A section or an action that takes the place of what follows from $metadata says so: `replaces: [<facet ID, or
+     * name of an action>]`. `paths`: what an action's `isEnabled` reads. `afterCreate: [({context, view}) => promise]`.
+     * A list action with `replaces: ["create"]` is shown in place of the button that creates.
+     * `columns: [{id, labelKey, width, create({model, meta})}]`, `header: [{id, create({view, model, meta})}]`.
+     */
+    add(set, more) {
+      const before = this.of(set);
+      known.set(
+        set,
+        Object.fromEntries(Object.keys(NOTHING).map((kind) => [kind, [...before[kind], ...(more[kind] || [])]]))
+      );
+    },
+
+    /** Has `create(field, options)` make what takes values of a property, in place of what its type says. */
+    input(set, path, create) {
+      inputs.set(`${set}/${path}`, create);
+    },
+
+    /** What was given to `input` for a field, or undefined. */
+    inputOf(field) {
+      return inputs.get(`${field.set}/${field.path}`);
+    },
+
+    /** Has the pages of a set carry out `afterCreate({context, view})` once something was created on the spot. */
+    async afterCreate(set, context, view) {
+      for (const one of this.of(set).afterCreate) {
+        await one({context, view});
+      }
+    },
+
+    /** `{columns, listActions, sections, actions, header, afterCreate}` of a set, each a list. */
+    of(set) {
+      return known.get(set) || NOTHING;
+    }
+  };
+});

@@ -1,0 +1,188 @@
+sap.ui.define(
+  [
+    "sap/m/Button",
+    "sap/m/Dialog",
+    "sap/m/MessageStrip",
+    "sap/m/VBox",
+    "sap/ui/core/Component",
+    "sap/ui/core/Messaging",
+    "sap/ui/layout/form/ColumnLayout",
+    "sap/ui/layout/form/Form",
+    "sap/ui/layout/form/FormContainer",
+    "sap/ui/model/json/JSONModel",
+    "promenade/generic/Fields",
+    "promenade/generic/Marks",
+    "promenade/generic/Messages",
+    "promenade/generic/Texts"
+  ],
+  function (
+    Button,
+    Dialog,
+    MessageStrip,
+    VBox,
+    Component,
+    Messaging,
+    ColumnLayout,
+    Form,
+    FormContainer,
+    JSONModel,
+    Fields,
+    Marks,
+    Messages,
+    Texts
+  ) {
+    "use strict";
+
+    /** A dialog that asks for the values of fields, and shows at each what the service has against it. */
+    const MODEL = "asked";
+
+    const isMissing = (value) => value === null || value === undefined || value === "" || value.length === 0;
+
+    /** Marks required fields that are empty; whether there are none and every value is one of its type. */
+    function isComplete(asked) {
+      asked.inputs.forEach((input, field) => {
+        if (field.isRequired && input.setValueState && isMissing(asked.values.getProperty(`/${field.path}`))) {
+          Marks.set(input, Texts.of("required"));
+        }
+      });
+      const wrong = [...asked.inputs.values()].find((one) => one.getValueState && one.getValueState() === "Error");
+      wrong?.focus();
+      return !wrong;
+    }
+
+    /** Shows an error: what has a target among the fields there, the rest above them. */
+    function refuse(asked, error) {
+      const {message, target, details} = Messages.read(error);
+      const said = details.length ? details : [{message, target}];
+      const rest = said.filter((one) => {
+        const path = (one.target || "").replace(/^in\//, "");
+        const field = [...asked.inputs.keys()].find((known) => known.path === path);
+        const input = field && asked.inputs.get(field);
+        if (!input || !input.setValueState) {
+          return true;
+        }
+        Marks.set(input, one.message);
+        input.focus();
+        return false;
+      });
+      asked.strip.setVisible(rest.length > 0);
+      asked.strip.setText(rest.map((one) => one.message).join("\n"));
+    }
+
+    /** The values as the service takes them: empty texts are none, what was not touched stays away. */
+    function valuesOf(asked, initial) {
+      const now = asked.values.getData();
+      return Object.fromEntries(
+        [...asked.inputs.keys()]
+          .map((field) => [
+            field.path,
+            isMissing(now[field.path]) && !Array.isArray(now[field.path]) ? null : now[field.path]
+          ])
+          .filter(([path, value]) => value !== (initial[path] ?? null))
+      );
+    }
+
+    function formOf(asked, fields) {
+      const container = new FormContainer({
+        formElements: fields.map((field) => {
+          const input = Fields.input(field, {model: MODEL, isNew: true});
+          asked.inputs.set(field, input);
+          return Fields.labelled(field, input);
+        })
+      });
+      const columns = fields.length > 8 ? 2 : 1;
+      return new Form({
+        editable: true,
+        formContainers: [container],
+        layout: new ColumnLayout({
+          columnsM: 1,
+          columnsL: columns,
+          columnsXL: columns,
+          labelCellsLarge: 12,
+          emptyCellsLarge: 0
+        })
+      });
+    }
+
+    function defaultsOf(fields, values) {
+      const defaults = fields
+        .filter((field) => field.defaultValue !== null && values[field.path] === undefined)
+        .map((field) => [field.path, field.defaultValue]);
+      return {...Object.fromEntries(defaults), ...values};
+    }
+
+    function dialogOf(asked, {title, action, fields, text}, submit, done) {
+      const isWide = fields.length > 8;
+      return new Dialog({
+        title,
+        contentWidth: isWide ? "52rem" : "30rem",
+        resizable: true,
+        draggable: true,
+        content: [
+          new VBox({
+            renderType: "Bare",
+            items: [
+              ...(text ? [new MessageStrip({text, showIcon: false}).addStyleClass("sapUiSmallMargin")] : []),
+              asked.strip,
+              formOf(asked, fields)
+            ]
+          })
+        ],
+        beginButton: new Button({text: action || Texts.of("ok"), type: "Emphasized", press: submit}),
+        endButton: new Button({text: Texts.of("cancel"), press: (event) => event.getSource().getParent().close()}),
+        afterClose: (event) => {
+          Messaging.unregisterObject(event.getSource());
+          event.getSource().destroy();
+          done();
+        }
+      });
+    }
+
+    return {
+      /**
+       * Asks for fields. `values`: what they hold at first; `texts`: names of what links refer to, by path;
+       * `submit(changed, all)` carries it out, and when it rejects, the dialog stays and says why.
+       *
+       * Resolves with what `submit` resolved with, undefined when it was left.
+       */
+      async open({title, action, text, fields, values = {}, texts = {}, isNew = true, submit}) {
+        await Texts.ready();
+        const initial = isNew ? {} : values;
+        const asked = {
+          inputs: new Map(),
+          values: new JSONModel({...(isNew ? defaultsOf(fields, values) : values), _texts: texts}),
+          strip: new MessageStrip({type: "Error", showIcon: true, visible: false}).addStyleClass("sapUiSmallMargin")
+        };
+        return new Promise((resolve) => {
+          let outcome;
+          const dialog = dialogOf(
+            asked,
+            {title, action, fields, text},
+            async () => {
+              if (!isComplete(asked)) {
+                return;
+              }
+              dialog.setBusy(true);
+              try {
+                outcome = await submit(valuesOf(asked, initial), asked.values.getData());
+                dialog.close();
+              } catch (error) {
+                refuse(asked, error);
+              } finally {
+                dialog.setBusy(false);
+              }
+            },
+            () => resolve(outcome)
+          );
+          dialog.setBusyIndicatorDelay(200);
+          dialog.setModel(asked.values, MODEL);
+          dialog.bindElement({path: "/", model: MODEL});
+          dialog.addStyleClass("sapUiContentPadding");
+          Messaging.registerObject(dialog, true);
+          Component.getComponentById("promenade").getRootControl().addDependent(dialog);
+          dialog.open();
+        });
+      }
+    };
+  }
+);

@@ -1,0 +1,265 @@
+sap.ui.define(
+  [
+    "sap/m/Button",
+    "sap/m/DateRangeSelection",
+    "sap/m/FlexBox",
+    "sap/m/Input",
+    "sap/m/Label",
+    "sap/m/MultiComboBox",
+    "sap/m/MultiInput",
+    "sap/m/Select",
+    "sap/m/Token",
+    "sap/m/VBox",
+    "sap/ui/core/Item",
+    "sap/ui/model/Filter",
+    "promenade/generic/Editing",
+    "promenade/generic/Messages",
+    "promenade/generic/Texts",
+    "promenade/generic/ValueHelp",
+    "promenade/generic/Words"
+  ],
+  function (
+    Button,
+    DateRangeSelection,
+    FlexBox,
+    Input,
+    Label,
+    MultiComboBox,
+    MultiInput,
+    Select,
+    Token,
+    VBox,
+    Item,
+    Filter,
+    Editing,
+    Messages,
+    Texts,
+    ValueHelp,
+    Words
+  ) {
+    "use strict";
+
+    /**
+     * What a list can be filtered by at hand. The state is `{path: value}`: codes `[code]`, links `[{key, text}]`,
+     * flags `true` or `false`, days `{from, to}` (`yyyy-MM-dd`), texts and numbers as typed.
+     */
+    const WIDTH = "13rem";
+    const TIMES = new Set(["Edm.Date", "Edm.DateTimeOffset"]);
+    const NUMBERS = new Set(["Edm.Int32", "Edm.Int64", "Edm.Decimal"]);
+
+    const dayOf = (date) =>
+      [date.getFullYear(), String(date.getMonth() + 1).padStart(2, "0"), String(date.getDate()).padStart(2, "0")].join(
+        "-"
+      );
+    const dateOf = (day) => new Date(`${day}T00:00:00`);
+
+    function dayAfter(day) {
+      const next = dateOf(day);
+      next.setDate(next.getDate() + 1);
+      return next;
+    }
+
+    // ---- controls: each `{control, show(value)}`, and tells `change(value)`, undefined for none -----------------
+
+    function codes(field, change) {
+      const {set, key} = field.valueList;
+      const control = new MultiComboBox({
+        width: WIDTH,
+        selectionFinish: (event) => {
+          const keys = event.getSource().getSelectedKeys();
+          change(keys.length ? keys : undefined);
+        },
+        items: {
+          path: `/${set}`,
+          length: 1000,
+          parameters: {$$sharedRequest: true, $$groupId: "$auto.Codes"},
+          template: new Item({key: `{${key}}`, text: {path: "name", formatter: (name) => Words.of(name)}})
+        }
+      });
+      return {control, show: (keys) => control.setSelectedKeys(keys || [])};
+    }
+
+    function links(field, change) {
+      const {valueList} = field;
+      const told = () => {
+        const tokens = control.getTokens().map((one) => ({key: one.getKey(), text: one.getText()}));
+        change(tokens.length ? tokens : undefined);
+      };
+      const put = (entries) => {
+        control.destroyTokens();
+        entries.forEach((one) => control.addToken(new Token({key: one.key, text: one.text})));
+      };
+      const nameOf = (row) => {
+        const name = field.textPath ? row[field.textPath.split("/").pop()] : null;
+        return name || row[valueList.shown[0]] || row[valueList.key];
+      };
+      const control = new MultiInput({
+        width: WIDTH,
+        showValueHelp: true,
+        showSuggestion: false,
+        valueHelpOnly: true,
+        tokenUpdate: () => queueMicrotask(told),
+        async valueHelpRequest() {
+          try {
+            const rows = await ValueHelp.pick({set: valueList.set, title: field.label, multi: true});
+            if (rows.length) {
+              put(rows.map((row) => ({key: row[valueList.key], text: nameOf(row)})));
+              told();
+            }
+          } catch (error) {
+            Messages.show(error);
+          }
+        }
+      });
+      return {control, show: (entries) => put(entries || [])};
+    }
+
+    function flag(field, change) {
+      const control = new Select({
+        width: "8rem",
+        items: ["any", "yes", "no"].map((key) => new Item({key, text: Texts.of(key)})),
+        change() {
+          const key = control.getSelectedKey();
+          change(key === "any" ? undefined : key === "yes");
+        }
+      });
+      return {control, show: (value) => control.setSelectedKey(value === undefined ? "any" : value ? "yes" : "no")};
+    }
+
+    function days(field, change) {
+      const control = new DateRangeSelection({
+        width: "16rem",
+        change(event) {
+          const {from, to, valid} = event.getParameters();
+          control.setValueState(valid ? "None" : "Error");
+          if (valid) {
+            change(from ? {from: dayOf(from), to: dayOf(to || from)} : undefined);
+          }
+        }
+      });
+      return {
+        control,
+        show(range) {
+          control.setDateValue(range ? dateOf(range.from) : null);
+          control.setSecondDateValue(range ? dateOf(range.to) : null);
+        }
+      };
+    }
+
+    function text(field, change) {
+      const control = new Input({
+        width: WIDTH,
+        showClearIcon: true,
+        change: (event) => change(event.getParameter("value").trim() || undefined)
+      });
+      return {control, show: (value) => control.setValue(value || "")};
+    }
+
+    function controlOf(field) {
+      if (field.valueList) {
+        return field.valueList.isFixed ? codes : links;
+      }
+      if (field.type === "Edm.Boolean") {
+        return flag;
+      }
+      return TIMES.has(field.type) ? days : text;
+    }
+
+    function labelled(label, control) {
+      return new VBox({items: [new Label({text: label, labelFor: control}), control]});
+    }
+
+    function statusSelect(onChange) {
+      return new Select({
+        width: "13rem",
+        items: Editing.states.map((key) => new Item({key, text: Texts.of(`editing.${key}`)})),
+        change: (event) => onChange(event.getSource().getSelectedKey())
+      });
+    }
+
+    // ---- filters ------------------------------------------------------------------------------------------------
+
+    function filterOf(field, value) {
+      const equals = (one) => new Filter(field.path, "EQ", one);
+      const either = (values) => new Filter({filters: values.map(equals), and: false});
+      if (Array.isArray(value)) {
+        return either(value.map((one) => (one.key === undefined ? one : one.key)));
+      }
+      if (field.type === "Edm.Date") {
+        return new Filter(field.path, "BT", value.from, value.to);
+      }
+      if (field.type === "Edm.DateTimeOffset") {
+        return new Filter({
+          and: true,
+          filters: [
+            new Filter(field.path, "GE", dateOf(value.from).toISOString()),
+            new Filter(field.path, "LT", dayAfter(value.to).toISOString())
+          ]
+        });
+      }
+      if (field.type === "Edm.Boolean" || NUMBERS.has(field.type)) {
+        return new Filter(field.path, "EQ", value);
+      }
+      return new Filter({path: field.path, operator: "Contains", value1: value, caseSensitive: false});
+    }
+
+    return {
+      /** The UI5 filters of a state; what it says of unknown properties is left out. */
+      filtersOf(meta, state) {
+        return Object.entries(state)
+          .filter(([path]) => meta.has(path))
+          .map(([path, value]) => filterOf(meta.field(path), value));
+      },
+
+      /** `{control, show(state)}`: one control for each of the set's SelectionFields, and the editing status. */
+      create({meta, model, state, onChange, hiddenPath, filterFields}) {
+        let current = {...state.filters};
+        let {status} = state;
+        const bar = new FlexBox({wrap: "Wrap", columnGap: "1rem", rowGap: "0.25rem", alignItems: "End"});
+        bar.addStyleClass("sapUiSmallMarginBeginEnd sapUiTinyMarginBottom");
+        bar.setModel(model);
+        const shown = new Map();
+        const told = () => onChange({...current}, status);
+        const select =
+          meta.isDraft && state.status
+            ? statusSelect((key) => {
+                status = key;
+                told();
+              })
+            : null;
+        if (select) {
+          bar.addItem(labelled(Texts.of("editing.label"), select));
+        }
+        (filterFields || meta.filters)
+          .filter((one) => one.path !== hiddenPath)
+          .forEach((field) => {
+            const made = controlOf(field)(field, (value) => {
+              delete current[field.path];
+              Object.assign(current, value === undefined ? {} : {[field.path]: value});
+              told();
+            });
+            shown.set(field.path, made);
+            bar.addItem(labelled(field.label, made.control));
+          });
+        const show = (given) => {
+          current = {...given.filters};
+          status = given.status;
+          select?.setSelectedKey(status);
+          shown.forEach((made, path) => made.show(current[path]));
+        };
+        bar.addItem(
+          new Button({
+            type: "Transparent",
+            text: Texts.of("reset"),
+            press() {
+              show({filters: {}, status: status && "all"});
+              told();
+            }
+          })
+        );
+        show(state);
+        return {control: bar, show};
+      }
+    };
+  }
+);

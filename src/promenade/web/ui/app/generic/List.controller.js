@@ -1,0 +1,112 @@
+sap.ui.define(
+  [
+    "sap/m/Button",
+    "sap/ui/core/mvc/Controller",
+    "promenade/generic/Addresses",
+    "promenade/generic/Extensions",
+    "promenade/generic/Lists",
+    "promenade/generic/ListState",
+    "promenade/generic/Messages",
+    "promenade/generic/Meta",
+    "promenade/session/Session",
+    "promenade/resources/All"
+  ],
+  function (Button, Controller, Addresses, Extensions, Lists, ListState, Messages, Meta, Session) {
+    "use strict";
+
+    /** The list of any entity set; what the person asked for is in the address. */
+    return Controller.extend("promenade.generic.List", {
+      onInit() {
+        this.getOwnerComponent().getRouter().getRoute("list").attachPatternMatched(this._onRoute, this);
+      },
+
+      _onRoute(event) {
+        const {set, "?query": query} = event.getParameter("arguments");
+        this._show(set, query || {}).catch((error) => Messages.show(error));
+      },
+
+      async _show(set, query) {
+        const state = ListState.read(query);
+        if (this._set === set && this._list) {
+          const text = ListState.write(state);
+          if (text === this._kept) {
+            this._kept = null; // the list has it already: it was the one to ask
+          } else if (ListState.write(this._list.getState()) !== text) {
+            this._list.applyState(state);
+          } else {
+            this._list.refresh();
+          }
+          return;
+        }
+        const ticket = {};
+        this._ticket = ticket;
+        this._set = set;
+        this.byId("page").destroyContent();
+        this._list = null;
+        const model = this.getOwnerComponent().getModel();
+        const meta = await Meta.of(model, set);
+        const list = await Lists.create({
+          model,
+          set,
+          meta,
+          state,
+          titleLevel: "H1",
+          rows: "auto",
+          actions: this._actions(meta, model),
+          addedColumns: Extensions.of(set).columns,
+          onPress: (context) => this._open(set, context),
+          onState: (changed) => this._keep(set, changed)
+        });
+        if (this._ticket !== ticket) {
+          list.destroy();
+          return;
+        }
+        this._list = list;
+        this.byId("page").addContent(list);
+      },
+
+      _actions(meta, model) {
+        const view = this.getView();
+        const added = Extensions.of(meta.set).listActions.map(
+          (one) =>
+            new Button({
+              text: `{i18n>${one.textKey}}`,
+              icon: one.icon,
+              type: "Transparent",
+              press: () => one.press({view, model, meta, list: this._list})
+            })
+        );
+        const isReplaced = Extensions.of(meta.set).listActions.some((one) => (one.replaces || []).includes("create"));
+        const mayCreate = meta.canInsert && Session.may("create", meta.set) && !isReplaced;
+        return mayCreate
+          ? [
+              ...added,
+              new Button({
+                text: "{i18n>generic.create}",
+                type: "Emphasized",
+                press: () => this._navigate("object", {set: meta.set, key: "new"})
+              })
+            ]
+          : added;
+      },
+
+      _open(set, context) {
+        const isActive = context.getProperty("IsActiveEntity") !== false;
+        const {name, parameters} = Addresses.route(set, context.getProperty("ID"), isActive);
+        this._navigate(name, parameters);
+      },
+
+      _navigate(name, parameters) {
+        this.getOwnerComponent().getRouter().navTo(name, parameters);
+      },
+
+      _keep(set, state) {
+        const text = ListState.write(state);
+        this._kept = text;
+        this.getOwnerComponent()
+          .getRouter()
+          .navTo("list", {set, ...(text ? {"?query": {q: text}} : {})});
+      }
+    });
+  }
+);

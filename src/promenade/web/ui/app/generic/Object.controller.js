@@ -1,0 +1,372 @@
+sap.ui.define(
+  [
+    "sap/m/MessageToast",
+    "sap/ui/core/Lib",
+    "sap/ui/core/mvc/Controller",
+    "promenade/generic/Addresses",
+    "promenade/generic/Drafts",
+    "promenade/generic/Extensions",
+    "promenade/generic/Guard",
+    "promenade/generic/Messages",
+    "promenade/generic/Meta",
+    "promenade/generic/ObjectButtons",
+    "promenade/generic/Texts",
+    "promenade/resources/All"
+  ],
+  function (MessageToast, Lib, Controller, Addresses, Drafts, Extensions, Guard, Messages, Meta, ObjectButtons, Texts) {
+    "use strict";
+
+    const CHANGES = "objectChanges"; // what is saved in one go, of sets without drafts
+
+    async function layoutModule() {
+      await Lib.load({name: "sap.f"});
+      await Lib.load({name: "sap.uxap"});
+      return new Promise((resolve, reject) => {
+        sap.ui.require(["promenade/generic/ObjectLayout"], resolve, reject);
+      });
+    }
+
+    /** The page of one entity of any set: shown, changed through a draft or in place, acted upon. */
+    return Controller.extend("promenade.generic.Object", {
+      onInit() {
+        this._router = this.getOwnerComponent().getRouter();
+        this._model = this.getOwnerComponent().getModel();
+        this._router.getRoute("object").attachPatternMatched((event) => {
+          const {set, key} = event.getParameter("arguments");
+          this._open(set, key).catch((error) => Messages.show(error));
+        });
+        this._buttons = new ObjectButtons(this);
+        this.byId("page").setFooter(this._buttons.footer());
+      },
+
+      async _open(set, key) {
+        this._leave();
+        const ticket = {};
+        this._ticket = ticket;
+        const isCurrent = () => this._ticket === ticket;
+        await Texts.ready();
+        const meta = await Meta.of(this._model, set);
+        if (key === "new" && meta.isDraft) {
+          const draft = await Drafts.create(this._model, set);
+          this._goTo(draft, true);
+          return;
+        }
+        await this._layOut(meta, isCurrent);
+        if (isCurrent()) {
+          await this._show(key);
+        }
+      },
+
+      /** Forgets what the page showed: what was said of it, its changes, its parts. */
+      _leave() {
+        Guard.release();
+        Messages.clear();
+        this._buttons.reset();
+      },
+
+      /** The page of a set is built once and shows one entity after the other. */
+      async _layOut(meta, isCurrent) {
+        if (this._meta === meta) {
+          return;
+        }
+        const view = this.getView();
+        const page = this.byId("page");
+        view.unbindElement();
+        page.destroyContent();
+        this._meta = null;
+        const ObjectLayout = await layoutModule();
+        const layout = await ObjectLayout.create({
+          view,
+          model: this._model,
+          meta,
+          breadcrumb: meta.plural,
+          listHref: `#/list/${meta.set}`,
+          actions: this._buttons.title(meta),
+          onOpen: (target) => this._opener(target)
+        });
+        if (!isCurrent()) {
+          layout.control.destroy();
+          return;
+        }
+        this._meta = meta;
+        this._layout = layout;
+        page.addContent(layout.control);
+      },
+
+      /** Rows lead to a page of their own when there is more of them than the row shows. */
+      _opener(target) {
+        const isOnlyRow = target.isNode && !target.parts.some((one) => one.isCollection);
+        const isLink =
+          !target.isNode &&
+          !target.isDraft &&
+          target.canUpdate &&
+          !target.parts.some((one) => one.isCollection) &&
+          target.columns.length <= 4;
+        return isOnlyRow || isLink
+          ? null
+          : (context) => {
+              const {name, parameters} = Addresses.route(
+                target.set,
+                context.getProperty("ID"),
+                context.getProperty("IsActiveEntity")
+              );
+              this._router.navTo(name, parameters);
+            };
+      },
+
+      async _show(key) {
+        const isNew = key === "new";
+        const {id, isActive} = Addresses.parse(key);
+        const isDraft = !isActive;
+        this._isEditing = isNew || isDraft;
+        this._key = key;
+        const view = this.getView();
+        view.unbindElement();
+        if (isNew) {
+          this._layout.show({isEditing: true, isNew, isDraft: false});
+          const list = this._model.bindList(`/${this._meta.set}`, undefined, [], [], {$$updateGroupId: CHANGES});
+          this._created = list.create(this._defaults(), true);
+          this._created.created().catch(() => {
+            /* Told where it is saved or thrown away. */
+          });
+          view.setBindingContext(this._created);
+          this._guard();
+        } else {
+          view.setBindingContext(undefined);
+          this._layout.show({isEditing: isDraft, isNew: false, isDraft});
+          this._bind(this._meta.path(id, isActive), isDraft);
+        }
+        this._buttons.show({meta: this._meta, isNew, isDraft});
+        this._layout.control.setShowFooter(false);
+      },
+
+      _defaults() {
+        const fields = this._meta.groups.flatMap((group) => group.fields);
+        return Object.fromEntries(
+          fields
+            .filter((one) => one.defaultValue !== null && !one.isReadOnly)
+            .map((one) => [one.path, one.defaultValue])
+        );
+      },
+
+      _bind(path, isDraft) {
+        const kept = this._meta.key.includes("IsActiveEntity") ? {$select: "ID,IsActiveEntity"} : {$select: "ID"};
+        this.getView().bindElement({
+          path,
+          parameters: {...kept, $$updateGroupId: isDraft ? "$auto" : CHANGES},
+          events: {
+            dataReceived: (event) => this._onReceived(event.getParameter("error")),
+            patchSent: () => this._buttons.saving(true),
+            patchCompleted: (event) => this._buttons.saving(false, event.getParameter("success"))
+          }
+        });
+      },
+
+      _onReceived(error) {
+        if (error && !error.canceled) {
+          const isGone = error.status === 404;
+          Messages.show(isGone ? {message: Texts.of("gone", this._meta.label), status: 404} : error).then(() => {
+            if (isGone) {
+              this._toList();
+            }
+          });
+        }
+      },
+
+      // ---- where to ---------------------------------------------------------------------------------------------
+
+      _toList() {
+        Guard.release();
+        this._router.navTo("list", {set: this._meta.set}, true);
+      },
+
+      /** Goes to the page of a context; without a trace of where one was when `isInstead`. */
+      _goTo(context, isInstead = false) {
+        Guard.release();
+        const [, set] = /^\/(\w+)\(/.exec(context.getPath());
+        const id = /ID=([^,)]+)/.exec(context.getPath()) || /\(([^)]+)\)$/.exec(context.getPath());
+        const isActive = !context.getPath().includes("IsActiveEntity=false");
+        const {name, parameters} = Addresses.route(set, id[1], isActive);
+        this._router.navTo(name, parameters, isInstead);
+      },
+
+      // ---- editing ----------------------------------------------------------------------------------------------
+
+      /** Begins to edit: in a draft where the set has drafts, on the spot elsewhere. */
+      async edit() {
+        if (this._meta.isDraft) {
+          const draft = await Drafts.edit(this.getView().getBindingContext());
+          if (draft) {
+            this._goTo(draft, true);
+          }
+          return;
+        }
+        this._isEditing = true;
+        this._layout.show({isEditing: true, isNew: false, isDraft: false});
+        this._buttons.show({meta: this._meta, isNew: false, isDraft: false, isEditing: true});
+        this._guard();
+      },
+
+      _guard() {
+        Guard.hold(this._router, {
+          isChanged: () => this._isEditing && this._model.hasPendingChanges(CHANGES),
+          mayLeave: async () => {
+            const may = await Messages.confirm(Texts.of("unsaved"), {action: Texts.of("leave"), isCritical: true});
+            if (may) {
+              await this._reset();
+            }
+            return may;
+          }
+        });
+      },
+
+      /** Whether all that was typed is of the fields' types; leads to what is not. */
+      _isValid() {
+        if (!this._layout.isComplete()) {
+          return false;
+        }
+        const isValid = Messages.errorsOfTypes().length === 0;
+        if (!isValid) {
+          this._buttons.showMessages();
+        }
+        return isValid;
+      },
+
+      /** Makes what was typed the entity: the draft is activated, or the changes are written. */
+      async save() {
+        if (!this._isValid()) {
+          return;
+        }
+        Messages.clearOfService();
+        if (!this._meta.isDraft) {
+          await this._saveInPlace();
+          return;
+        }
+        const context = this.getView().getBindingContext();
+        try {
+          await this._model.submitBatch("$auto"); // which also sends again what failed before
+          if (context.hasPendingChanges()) {
+            await this._refused(null);
+            return;
+          }
+          const active = await Drafts.activate(context);
+          this.getView().unbindElement(); // the draft is gone: nothing of it is to be asked for any more
+          MessageToast.show(Texts.of("saved", this._meta.label));
+          this._goTo(active, true);
+        } catch (error) {
+          await this._refused(error);
+        }
+      },
+
+      async _saveInPlace() {
+        const created = this._created;
+        await this._model.submitBatch(CHANGES);
+        if (this._model.hasPendingChanges(CHANGES)) {
+          await this._refused(null);
+          return;
+        }
+        MessageToast.show(Texts.of("saved", this._meta.label));
+        if (created) {
+          await created.created();
+          this._created = null;
+          await Extensions.afterCreate(this._meta.set, created, this.getView());
+          this._goTo(created, true);
+        } else {
+          this._endEditing();
+        }
+      },
+
+      /** Shows why something was refused: at its fields, else in a box. */
+      async _refused(error) {
+        await Messages.settled();
+        if (Messages.errorsOfFields().length) {
+          this._buttons.showMessages();
+        } else {
+          await Messages.show(error || Messages.firstOfService());
+        }
+      },
+
+      _endEditing() {
+        this._isEditing = false;
+        Guard.release();
+        this._layout.show({isEditing: false, isNew: false, isDraft: false});
+        this._buttons.show({meta: this._meta, isNew: false, isDraft: false});
+      },
+
+      async _reset() {
+        Messages.clear();
+        if (this._created) {
+          const gone = this._created;
+          this._created = null;
+          this.getView().setBindingContext(undefined);
+          await gone.delete().catch(() => {
+            /* It was never there. */
+          });
+        }
+        this._model.resetChanges(CHANGES);
+      },
+
+      /** Throws changes away: a draft with all of it, or what was typed since. */
+      async discard() {
+        const context = this.getView().getBindingContext();
+        if (!this._meta.isDraft) {
+          const wasNew = Boolean(this._created);
+          await this._reset();
+          if (wasNew) {
+            this._toList();
+          } else {
+            this._endEditing();
+          }
+          return;
+        }
+        if (!(await Messages.confirm(Texts.of("confirmDiscard"), {action: Texts.of("discard"), isCritical: true}))) {
+          return;
+        }
+        // What failed to be kept would otherwise be sent again, to a draft that is gone.
+        await this.getView().getElementBinding().resetChanges();
+        const discarded = Drafts.discard(context);
+        this.getView().unbindElement();
+        const active = await discarded.catch((error) => {
+          this._show(this._key);
+          throw error;
+        });
+        MessageToast.show(Texts.of("discarded"));
+        if (active) {
+          this._goTo({getPath: () => active}, true);
+        } else {
+          this._toList();
+        }
+      },
+
+      /** Deletes the entity, once the person has said so. */
+      async remove() {
+        const may = await Messages.confirm(Texts.of("confirmDelete", this._meta.label), {
+          action: Texts.of("delete"),
+          isCritical: true
+        });
+        if (may) {
+          await this.getView().getBindingContext().delete("$auto");
+          MessageToast.show(Texts.of("deleted", this._meta.label));
+          this._toList();
+        }
+      },
+
+      /** After an action: what it made is shown, or what it changed read again. */
+      async afterAction(action, result) {
+        const context = this.getView().getBindingContext();
+        const path = result && result.getPath ? result.getPath() : "";
+        const isOther = path && action.returns !== this._meta.type && /^\/\w+\(/.test(path);
+        if (isOther) {
+          this._goTo(result);
+          return;
+        }
+        context.refresh();
+      },
+
+      /** From a part of a draft back to the page that it belongs to. */
+      back() {
+        window.history.back();
+      }
+    });
+  }
+);

@@ -1,0 +1,180 @@
+sap.ui.define(
+  [
+    "sap/m/Button",
+    "sap/m/DraftIndicator",
+    "sap/m/OverflowToolbar",
+    "sap/m/ToolbarSpacer",
+    "sap/ui/model/json/JSONModel",
+    "promenade/generic/Actions",
+    "promenade/generic/Extensions",
+    "promenade/generic/Messages",
+    "promenade/generic/Texts",
+    "promenade/session/Session"
+  ],
+  function (
+    Button,
+    DraftIndicator,
+    OverflowToolbar,
+    ToolbarSpacer,
+    JSONModel,
+    Actions,
+    Extensions,
+    Messages,
+    Texts,
+    Session
+  ) {
+    "use strict";
+
+    /** What can be pressed on the page of an entity: in its title, and in its footer while it is edited. */
+    return class ObjectButtons {
+      constructor(controller) {
+        this._page = controller;
+        this._state = new JSONModel({
+          isEditing: false,
+          isShown: false,
+          mayEdit: false,
+          mayDelete: false,
+          isNode: false
+        });
+        controller.getView().setModel(this._state, "object");
+        this._messages = Messages.button();
+        this._indicator = new DraftIndicator({minDisplayTime: 500});
+      }
+
+      /** A press: one at a time, and what goes wrong is shown. */
+      _press(what) {
+        return async (event) => {
+          const button = event.getSource();
+          button.setEnabled(false);
+          try {
+            await what.call(this._page);
+          } catch (error) {
+            Messages.show(error);
+          } finally {
+            button.setEnabled(true);
+          }
+        };
+      }
+
+      /** The buttons of the title of a set's page. */
+      title(meta) {
+        const view = this._page.getView();
+        const added = Extensions.of(meta.set).actions;
+        const own = added.map((one) => this._added(one, view));
+        const bound =
+          Session.may("update", meta.set) || !meta.canUpdate
+            ? Actions.buttons(meta, {
+                after: (action, result) => this._page.afterAction(action, result),
+                except: added.flatMap((one) => one.replaces || [])
+              })
+            : [];
+        bound.forEach((one) => this._onlyWhileShown(one));
+        return [
+          new Button({
+            text: "{i18n>generic.edit}",
+            type: "Emphasized",
+            visible: "{object>/mayEdit}",
+            press: this._press(this._page.edit)
+          }),
+          ...own,
+          ...bound,
+          new Button({
+            text: "{i18n>generic.delete}",
+            type: "Transparent",
+            visible: "{object>/mayDelete}",
+            press: this._press(this._page.remove)
+          })
+        ];
+      }
+
+      _added(one, view) {
+        const button = new Button({
+          text: `{i18n>${one.textKey}}`,
+          icon: one.icon,
+          type: "Transparent",
+          press: this._press(() => one.press({view, model: view.getModel(), context: view.getBindingContext()}))
+        });
+        if (one.isEnabled) {
+          button.bindProperty("visible", {
+            parts: (one.paths || ["ID"]).map((path) => ({path, targetType: "any"})),
+            formatter: () => Boolean(button.getBindingContext()) && one.isEnabled(button.getBindingContext())
+          });
+        }
+        return button;
+      }
+
+      /** Actions are for what is saved: while something is edited in place they wait. */
+      _onlyWhileShown(button) {
+        button.bindProperty("enabled", {path: "object>/isEditing", formatter: (isEditing) => !isEditing});
+      }
+
+      /** The footer: messages, whether the draft is kept, and how editing ends. */
+      footer() {
+        this._toolbar = new OverflowToolbar({
+          visible: "{object>/isEditing}",
+          content: [
+            this._messages,
+            this._indicator,
+            new ToolbarSpacer(),
+            new Button({
+              text: "{i18n>generic.save}",
+              type: "Emphasized",
+              visible: "{= !${object>/isNode} }",
+              press: this._press(this._page.save)
+            }),
+            new Button({
+              text: "{= ${object>/isDraft} ? ${i18n>generic.discardDraft} : ${i18n>generic.cancel} }",
+              visible: "{= !${object>/isNode} }",
+              press: this._press(this._page.discard)
+            }),
+            new Button({
+              text: "{i18n>generic.done}",
+              type: "Emphasized",
+              visible: "{object>/isNode}",
+              press: this._press(this._page.back)
+            })
+          ]
+        });
+        return this._toolbar;
+      }
+
+      /** Which of the buttons there are, on a page that shows a draft, something new, or what is active. */
+      show({meta, isNew, isDraft, isEditing = isNew || isDraft}) {
+        const {set} = meta;
+        this._state.setData({
+          isEditing,
+          isDraft,
+          isNode: meta.isNode,
+          mayEdit: !isEditing && !meta.isNode && meta.canUpdate && Session.may("update", set),
+          mayDelete: !isEditing && !meta.isNode && meta.canDelete && Session.may("delete", set)
+        });
+        this._page.byId("page").setShowFooter(isEditing);
+      }
+
+      /** Nothing is shown or said any more. */
+      reset() {
+        this._indicator.clearDraftState();
+        this._state.setData({isEditing: false});
+      }
+
+      /** A change is on its way, or has arrived. */
+      saving(isUnderWay, isSaved = true) {
+        if (!this._state.getProperty("/isDraft")) {
+          return;
+        }
+        if (isUnderWay) {
+          this._indicator.showDraftSaving();
+        } else if (isSaved) {
+          this._indicator.showDraftSaved();
+        } else {
+          this._indicator.clearDraftState();
+        }
+      }
+
+      /** Opens the messages. */
+      showMessages() {
+        this._messages.firePress();
+      }
+    };
+  }
+);

@@ -1,0 +1,136 @@
+sap.ui.define(
+  [
+    "sap/m/VBox",
+    "sap/uxap/ObjectPageLayout",
+    "sap/uxap/ObjectPageSection",
+    "sap/uxap/ObjectPageSubSection",
+    "promenade/generic/Extensions",
+    "promenade/generic/Format",
+    "promenade/generic/Meta",
+    "promenade/generic/ObjectForms",
+    "promenade/generic/ObjectHeader",
+    "promenade/generic/Parts",
+    "promenade/generic/Texts"
+  ],
+  function (
+    VBox,
+    ObjectPageLayout,
+    Section,
+    SubSection,
+    Extensions,
+    Format,
+    Meta,
+    ObjectForms,
+    ObjectHeader,
+    Parts,
+    Texts
+  ) {
+    "use strict";
+
+    /** Builds the page of one entity from what $metadata says of its set: header, forms, parts. */
+    function section(id, title, content) {
+      const made = new Section({
+        title,
+        titleUppercase: false,
+        subSections: [new SubSection({title: "", titleUppercase: false, blocks: [content]})]
+      });
+      made.data("section", id);
+      return made;
+    }
+
+    const sectionOf = ({group, form}) => section(group.id, group.label, form);
+
+    /** The parts that there can be several of: `{part, target, section}` each. */
+    function partsOf(model, meta) {
+      return Promise.all(
+        meta.parts
+          .filter((part) => part.isCollection)
+          .map(async (part) => ({
+            part,
+            target: await Meta.of(model, part.set),
+            section: section(part.id, part.label, new VBox())
+          }))
+      );
+    }
+
+    function addedSections(added, given) {
+      return Promise.all(added.map(async (one) => section(one.id, `{i18n>${one.titleKey}}`, await one.create(given))));
+    }
+
+    /** Shows the table of a part where there can be rows of it. */
+    function showPart({part, target, section: shown}, {isNew, isDraft, isReplaced, onOpen}) {
+      const isOwn = target.isNode && !part.isClosed;
+      const isThere = !isReplaced && !isNew;
+      shown.unbindProperty("visible");
+      shown.setVisible(isThere);
+      if (isThere && isDraft && !isOwn) {
+        // Nothing can refer to what was never saved.
+        shown.bindProperty("visible", {
+          path: "HasActiveEntity",
+          targetType: "any",
+          formatter: (has) => has !== false
+        });
+      }
+      const [holder] = shown.getSubSections()[0].getBlocks();
+      holder.destroyItems();
+      if (isThere) {
+        holder.addItem(
+          Parts.create({
+            part,
+            target,
+            isDraftShown: isDraft,
+            onOpen: onOpen(target),
+            onCount: (count) => shown.setTitle(Texts.of("titleCount", part.label, Format.number(count)))
+          })
+        );
+      }
+    }
+
+    return {
+      /**
+       * The page of an entity, not bound yet. `actions`: controls of its title; `onOpen(target)` gives what to do
+       * when a row of a part is pressed, null for nothing.
+       *
+       * Resolves with `{control, show({isEditing, isNew, isDraft}), isComplete()}`: whether values are taken or shown,
+       * and whether everything needed is filled in.
+       */
+      async create({view, model, meta, listHref, breadcrumb, actions, onOpen}) {
+        const added = Extensions.of(meta.set);
+        const given = {view, model, meta, context: () => view.getBindingContext()};
+        const control = new ObjectPageLayout({
+          headerTitle: ObjectHeader.title(meta, {listHref, breadcrumb, actions}),
+          headerContent: ObjectHeader.content(
+            meta,
+            added.header.map((one) => one.create(given))
+          ),
+          upperCaseAnchorBar: false,
+          subSectionLayout: "TitleOnTop",
+          preserveHeaderStateOnScroll: false
+        });
+        const [forms, parts, own] = await Promise.all([
+          ObjectForms.create(model, meta),
+          partsOf(model, meta),
+          addedSections(added.sections, given)
+        ]);
+        const isLast = (one) => one.isReadOnly && !one.isPart;
+        const last = forms.filter(isLast).map(sectionOf);
+        [
+          ...forms.filter((one) => !isLast(one)).map(sectionOf),
+          ...own,
+          ...parts.map((one) => one.section),
+          ...last
+        ].forEach((one) => control.addSection(one));
+        const replaced = new Set(added.sections.flatMap((one) => one.replaces || []));
+        return {
+          control,
+          isComplete: () => ObjectForms.isComplete(forms),
+          show({isEditing, isNew, isDraft}) {
+            forms.forEach((one) => ObjectForms.fill(one, {isEditing, isNew}));
+            own.concat(last).forEach((one) => one.setVisible(!isNew));
+            parts.forEach((one) => showPart(one, {isNew, isDraft, isReplaced: replaced.has(one.part.id), onOpen}));
+          }
+        };
+      }
+    };
+  }
+);

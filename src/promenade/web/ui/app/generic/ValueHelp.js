@@ -1,0 +1,177 @@
+sap.ui.define(
+  [
+    "sap/m/Button",
+    "sap/m/Column",
+    "sap/m/ColumnListItem",
+    "sap/m/Dialog",
+    "sap/m/SearchField",
+    "sap/m/Table",
+    "sap/m/Text",
+    "sap/m/Title",
+    "sap/m/Toolbar",
+    "sap/m/ToolbarSpacer",
+    "sap/ui/core/Component",
+    "sap/ui/model/Filter",
+    "promenade/generic/Displays",
+    "promenade/generic/Meta",
+    "promenade/generic/Texts"
+  ],
+  function (
+    Button,
+    Column,
+    ColumnListItem,
+    Dialog,
+    SearchField,
+    Table,
+    Text,
+    Title,
+    Toolbar,
+    ToolbarSpacer,
+    Component,
+    Filter,
+    Displays,
+    Meta,
+    Texts
+  ) {
+    "use strict";
+
+    /** A dialog to choose rows of an entity set in: it searches at the service and fetches more as one scrolls. */
+    const PAGE = 30;
+    const COLUMNS_MAX = 4;
+    const PAUSE_MS = 350;
+
+    /** A text as $search takes it: one phrase, whatever is in it. */
+    const phrase = (text) => `"${text.replace(/["\\]/g, " ").trim()}"`;
+
+    /** Of draft sets what is active alone: nothing can refer to a draft. */
+    function filtersOf(meta, filters = []) {
+      return meta.isDraft ? [new Filter("IsActiveEntity", "EQ", true), ...filters] : filters;
+    }
+
+    function columnsOf(meta, columns) {
+      const chosen = columns ? columns.map((path) => meta.field(path)) : meta.columns.slice(0, COLUMNS_MAX);
+      return chosen.length ? chosen : [meta.field(meta.key[0])];
+    }
+
+    function tableOf(meta, {multi, filters, columns, title}) {
+      const fields = columnsOf(meta, columns);
+      const select = new Set(meta.key);
+      const naming = [...meta.semanticKey, meta.titlePath].filter((path) => path && !path.includes("/"));
+      naming.forEach((one) => select.add(one));
+      const table = new Table({
+        mode: multi ? "MultiSelect" : "SingleSelectMaster",
+        rememberSelections: true,
+        growing: true,
+        growingThreshold: PAGE,
+        growingScrollToLoad: true,
+        sticky: ["ColumnHeaders"],
+        noDataText: Texts.of("nothingFound"),
+        columns: fields.map(
+          (field, at) =>
+            new Column({
+              header: new Text({text: field.label}),
+              minScreenWidth: at < 2 ? "" : "Tablet",
+              demandPopin: false
+            })
+        ),
+        items: {
+          path: `/${meta.set}`,
+          filters: filtersOf(meta, filters),
+          parameters: {$count: true, $select: [...select].join(",")},
+          template: new ColumnListItem({
+            cells: fields.map((field) => Displays.display(field, {isInList: true, isPlain: true}))
+          })
+        }
+      });
+      table.addAriaLabelledBy(title);
+      return table;
+    }
+
+    function searchOf(table) {
+      let timer = null;
+      const search = (text) => {
+        clearTimeout(timer);
+        table.removeSelections(false);
+        table.getBinding("items").changeParameters({$search: text.trim() ? phrase(text) : undefined});
+      };
+      return new SearchField({
+        width: "100%",
+        ariaLabelledBy: [],
+        placeholder: Texts.of("search"),
+        search: (event) => search(event.getParameter("query") || ""),
+        liveChange(event) {
+          const text = event.getParameter("newValue");
+          clearTimeout(timer);
+          timer = setTimeout(() => search(text), PAUSE_MS);
+        }
+      });
+    }
+
+    function open({table, title, multi, search}) {
+      return new Promise((resolve) => {
+        let chosen = [];
+        const dialog = new Dialog({
+          title,
+          contentWidth: "46rem",
+          contentHeight: "32rem",
+          resizable: true,
+          draggable: true,
+          initialFocus: search,
+          content: [search && new Toolbar({content: [search]}), table].filter(Boolean),
+          endButton: new Button({text: Texts.of("cancel"), press: () => dialog.close()}),
+          afterClose() {
+            dialog.destroy();
+            resolve(chosen);
+          }
+        });
+        const take = () => {
+          chosen = table.getSelectedContexts(true).map((one) => one.getObject());
+          dialog.close();
+        };
+        if (multi) {
+          dialog.setBeginButton(new Button({text: Texts.of("choose"), type: "Emphasized", press: take}));
+        } else {
+          table.attachSelectionChange(take);
+        }
+        Component.getComponentById("promenade").getRootControl().addDependent(dialog);
+        dialog.open();
+      });
+    }
+
+    return {
+      phrase,
+
+      /**
+       * Lets the person choose rows of an entity set; resolves with them (one at most unless `multi`), none when it was
+       * left. `filters`: UI5 filters; `columns`: paths of what is shown; `model`: of administration by default.
+       */
+      async pick({set, title, multi = false, filters, columns, model}) {
+        const used = model || Component.getComponentById("promenade").getModel();
+        const [meta] = await Promise.all([Meta.of(used, set), Texts.ready()]);
+        const heading = title || (multi ? meta.plural : meta.label);
+        const invisible = new Title({text: heading, visible: false});
+        const table = tableOf(meta, {multi, filters, columns, title: invisible});
+        table.setModel(used);
+        const search = meta.isSearchable ? searchOf(table) : null;
+        return open({table, title: heading, multi, search});
+      },
+
+      /** The rows that a typed text names exactly, else those that a search finds; two at most. */
+      async find(model, valueList, typed) {
+        const meta = await Meta.of(model, valueList.set);
+        const paths = valueList.shown.filter((path) => meta.field(path).type === "Edm.String");
+        const $select = [...new Set([valueList.key, ...valueList.shown])].join(",");
+        const ask = async (filters, more) => {
+          const list = model.bindList(`/${valueList.set}`, undefined, [], filtersOf(meta, filters), {$select, ...more});
+          const found = (await list.requestContexts(0, 2)).map((one) => one.getObject());
+          list.destroy();
+          return found;
+        };
+        const exact = paths.length
+          ? await ask([new Filter({filters: paths.map((path) => new Filter(path, "EQ", typed)), and: false})])
+          : [];
+        return exact.length || !meta.isSearchable ? exact : ask([], {$search: phrase(typed)});
+      }
+    };
+  }
+);

@@ -1,0 +1,98 @@
+sap.ui.define(
+  [
+    "sap/ui/core/format/DateFormat",
+    "sap/ui/core/mvc/Controller",
+    "sap/ui/model/json/JSONModel",
+    "promenade/generic/Messages",
+    "promenade/generic/Meta",
+    "promenade/imports/ErrorsFile",
+    "promenade/imports/ErrorsTable",
+    "promenade/imports/format",
+    "promenade/net/Http",
+    "promenade/resources/Polling",
+    "promenade/resources/Texts"
+  ],
+  function (DateFormat, Controller, JSONModel, Messages, Meta, ErrorsFile, ErrorsTable, format, Http, Polling, Texts) {
+    "use strict";
+
+    const SHOWN =
+      "ID,entity,source,status,totalRows,rowsSucceeded,rowsFailed,rowsSkipped,continueOnError,message," +
+      "createdBy,createdAt,startedAt,completedAt";
+
+    /** One job, followed to its end, and what was wrong with its rows. */
+    return Controller.extend("promenade.imports.Job", {
+      onInit() {
+        this._job = new JSONModel({});
+        this.getView().setModel(this._job, "job");
+      },
+
+      async show({job}) {
+        this._stop = new AbortController();
+        const {signal} = this._stop;
+        this._job.setData({});
+        this.byId("search").setValue("");
+        ErrorsTable.clear(this.byId("errors"));
+        this._t = await Texts.of(this.getOwnerComponent());
+        const read = () => Http.get(`/admin/ImportJobs(${encodeURIComponent(job)})?$select=${SHOWN}`, {signal});
+        try {
+          const ended = await Polling.until(read, (one) => !format.isUnderWay(one.status), {
+            signal,
+            onValue: (one) => this._tell(one)
+          });
+          if (ended && ended.rowsFailed) {
+            await ErrorsTable.fill(this.byId("errors"), ended, this.getOwnerComponent().getModel(), signal);
+          }
+        } catch (error) {
+          if (!signal.aborted) {
+            Messages.show(error);
+          }
+        }
+      },
+
+      hide() {
+        this._stop?.abort();
+      },
+
+      async _tell(one) {
+        const percent = format.percent(one.rowsSucceeded, one.rowsFailed, one.rowsSkipped, one.totalRows);
+        const {plural} = await Meta.of(this.getOwnerComponent().getModel(), one.entity);
+        this._job.setData({
+          ...one,
+          percent,
+          isUnderWay: format.isUnderWay(one.status),
+          progressText: this._t("imports.doneOf", one.rowsSucceeded + one.rowsFailed + one.rowsSkipped, one.totalRows),
+          title: this._t("imports.jobTitle", plural)
+        });
+      },
+
+      moment(text) {
+        return text ? DateFormat.getDateTimeInstance({style: "medium"}).format(new Date(text)) : "–";
+      },
+
+      onSearch(event) {
+        ErrorsTable.search(this.byId("errors"), event.getParameter("query"));
+      },
+
+      async onDownload() {
+        const button = this.byId("download").setBusy(true);
+        try {
+          await ErrorsFile.save(this._job.getProperty("/ID"), this._job.getProperty("/entity"));
+        } catch (error) {
+          Messages.show(error);
+        } finally {
+          button.setBusy(false);
+        }
+      },
+
+      onUpload() {
+        this.getOwnerComponent()
+          .getRouter()
+          .navTo("imports", {"?query": {upload: this._job.getProperty("/entity")}});
+      },
+
+      onBack() {
+        this.getOwnerComponent().getRouter().navTo("imports");
+      }
+    });
+  }
+);

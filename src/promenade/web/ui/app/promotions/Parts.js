@@ -1,0 +1,172 @@
+sap.ui.define(
+  [
+    "promenade/generic/Messages",
+    "promenade/net/Http",
+    "promenade/promotions/Calculation",
+    "promenade/promotions/Check",
+    "promenade/promotions/Forecast",
+    "promenade/promotions/Forms",
+    "promenade/promotions/History",
+    "promenade/promotions/Linked",
+    "promenade/promotions/Pilot",
+    "promenade/promotions/Places",
+    "promenade/promotions/Texts",
+    "promenade/rules/Editor"
+  ],
+  function (Messages, Http, Calculation, Check, Forecast, Forms, History, Linked, Pilot, Places, Texts, Editor) {
+    "use strict";
+
+    const GENERAL = [
+      ["identity", ["code", "name", "description", "type", "campaign_ID", "externalReference"]],
+      ["validity", ["validFrom", "validTo", "currency"]],
+      ["order", ["priority", "exclusivityLevel", "mutualExclusionGroup_ID"]],
+      ["limits", ["maxApplicationsPerTransaction", "maxApplicationsPerCustomer", "maxApplicationsTotal"]],
+      ["experiment", ["isExperiment", "experimentGroupId", "controlGroupId"]]
+    ];
+    const PLACE = "$expand=posGroup($select=ID,code,name)";
+    const OF_DRAFT = `posGroups(${PLACE}),calculationConfig`;
+    const BUDGET = "ID,code,name,status,statusCriticality,totalAmount,remainingAmount,currency";
+    const OF_ACTIVE = [
+      OF_DRAFT,
+      "couponTypePromotions($expand=couponType($select=ID,code,name,status))",
+      `budgetPromotions($expand=budget($select=${BUDGET}))`,
+      `promotionPilotConfigs($expand=pilotPosGroups(${PLACE}),controlPosGroups(${PLACE}))`
+    ].join(",");
+
+    /** The sections of a promotion's page. */
+    return class Parts {
+      constructor(controller, meta, saving) {
+        this._controller = controller;
+        this._meta = meta;
+        const keep = (name) => (value) => saving.change(this._shown.id, {[name]: value});
+        this._places = new Places({onChange: keep("posGroups")});
+        this._calculation = new Calculation({onChange: keep("calculationConfig")});
+        this.check = new Check({reveal: (finding) => this._reveal(finding)});
+        this._forecast = new Forecast();
+        this._pilot = new Pilot({view: controller.getView(), onChange: () => controller.reload()});
+        this._linked = new Linked();
+        this._history = new History();
+        const placed = Forms.around([
+          [Texts.get("group.places"), [[Texts.get("field.posGroups"), this._places.control]]],
+          [Texts.get("group.calculation"), this._calculation.rows]
+        ]);
+        const contents = {
+          places: placed,
+          check: this.check.control,
+          forecast: this._forecast.control,
+          pilot: this._pilot.control,
+          linked: this._linked.control,
+          history: this._history.control
+        };
+        Object.entries(contents).forEach(([name, control]) => this._section(name).addItem(control));
+      }
+
+      _section(name) {
+        return this._controller.byId(`${name}Content`);
+      }
+
+      /** Shows a promotion or a draft of one: `{id, isActive, isEditable, currency}`. */
+      async show(shown) {
+        this._shown = shown;
+        this._places.setEditable(shown.isEditable);
+        this._calculation.setEditable(shown.isEditable);
+        this.check.show(shown);
+        this._history.show(shown);
+        const tasks = [this._showRules(shown), this._showRows(shown), this._forecast.show(shown)];
+        await Promise.all(tasks);
+      }
+
+      /** Asks for nothing more. */
+      stop() {
+        this._forecast.stop();
+      }
+
+      /** Makes the form of what is shown next, before that is asked for: all that it shows comes with one answer. */
+      prepare(isEditable) {
+        if (this._isForm !== isEditable) {
+          this._isForm = isEditable;
+          const section = this._section("general");
+          section.destroyItems();
+          section.addItem(Forms.of(this._meta, GENERAL, isEditable));
+        }
+      }
+
+      async _showRules(shown) {
+        const {id, isEditable, currency} = shown;
+        if (this.editor && this._editorOf === id) {
+          this.editor.setEditable(isEditable);
+          this.editor.setCurrency(currency || "");
+          await this.editor.load();
+          return;
+        }
+        const section = this._section("rules");
+        section.destroyItems();
+        this.editor = null;
+        this._editorOf = id;
+        const editor = await Editor.create({promotionId: id, isEditable, currency: currency || ""});
+        if (this._editorOf === id) {
+          this.editor = editor;
+          section.destroyItems();
+          section.addItem(editor.control);
+        } else {
+          editor.control.destroy();
+        }
+      }
+
+      async _showRows(shown) {
+        const {id, isActive} = shown;
+        const expand = isActive ? OF_ACTIVE : OF_DRAFT;
+        const row = await Http.get(
+          `/admin/Promotions(ID=${id},IsActiveEntity=${isActive})?$select=ID&$expand=${expand}`
+        );
+        if (shown !== this._shown) {
+          return;
+        }
+        this._places.setRows(row.posGroups);
+        this._calculation.setConfig(row.calculationConfig);
+        if (isActive) {
+          this._linked.setRows(row);
+          this._pilot.setConfig(id, row.promotionPilotConfigs[0] || null);
+        }
+      }
+
+      /** Whether the rules were changed and not saved. */
+      isUnsaved() {
+        return Boolean(this.editor && this.editor.isChanged());
+      }
+
+      /** Forgets changes of the rules. */
+      forget() {
+        this.editor = null;
+        this._editorOf = null;
+      }
+
+      /** Whether the rules can be saved; what is wrong is shown at its field. */
+      isValid() {
+        if (!this.editor) {
+          return false;
+        }
+        const faults = this.editor.validate();
+        if (faults.length) {
+          this._goTo("rules");
+          Messages.toast("promotions.rulesWrong", [faults.length]);
+        }
+        return !faults.length;
+      }
+
+      _goTo(section) {
+        this._controller.byId("page").scrollToSection(this._controller.byId(section).getId());
+      }
+
+      /** Leads to what a finding is about. */
+      _reveal({target, entity_ID: entityId}) {
+        const [set] = target.split("/");
+        const isRule = set !== "Promotions" && set !== "PromotionPosGroups";
+        this._goTo(isRule ? "rules" : "general");
+        if (isRule && entityId && this.editor.reveal) {
+          this.editor.reveal(entityId);
+        }
+      }
+    };
+  }
+);

@@ -1,0 +1,86 @@
+sap.ui.define(
+  [
+    "sap/m/MultiInput",
+    "sap/m/Token",
+    "promenade/generic/Messages",
+    "promenade/generic/ValueHelp",
+    "promenade/promotions/Texts"
+  ],
+  function (MultiInput, Token, Messages, ValueHelp, Texts) {
+    "use strict";
+
+    /**
+     * POS groups of something, as tokens with a dialog to choose more.
+     *
+     * Rows are `{ID, posGroup_ID, posGroup: {code, name}}`: a row that was there keeps its ID.
+     */
+    return class Places {
+      constructor({onChange = () => undefined, placeholder = Texts.get("places.everywhere")} = {}) {
+        this._onChange = onChange;
+        this._rows = [];
+        this.control = new MultiInput({
+          width: "100%",
+          placeholder,
+          showValueHelp: true,
+          showSuggestion: false,
+          valueHelpRequest: () => this._choose().catch((error) => Messages.show(error)),
+          tokenUpdate: (event) => this._remove(event.getParameter("removedTokens"))
+        });
+        // Nothing is typed here: what is not chosen from the list is not a POS group.
+        this.control.addValidator(() => null);
+      }
+
+      /** Shows rows; what was chosen before is forgotten. */
+      setRows(rows) {
+        this._rows = rows;
+        this._sayNone();
+        this.control.removeAllTokens();
+        rows.forEach((row) =>
+          this.control.addToken(
+            new Token({
+              key: row.posGroup_ID,
+              text: Texts.plain(row.posGroup.name),
+              tooltip: Texts.plain(row.posGroup.code)
+            })
+          )
+        );
+      }
+
+      setEditable(isEditable) {
+        this.control.setEditable(isEditable);
+        this._sayNone();
+      }
+
+      /** What only shows has no placeholder: that none was chosen is its text. */
+      _sayNone() {
+        const isSaid = !this.control.getEditable() && !this._rows.length;
+        this.control.setValue(isSaid ? this.control.getPlaceholder() : "");
+      }
+
+      /** The rows as the service takes them. */
+      rows() {
+        return this._rows.map(({ID, posGroup_ID}) => (ID ? {ID, posGroup_ID} : {posGroup_ID}));
+      }
+
+      async _choose() {
+        const chosen = await ValueHelp.pick({set: "PosGroups", multi: true, title: Texts.get("places.choose")});
+        const known = new Set(this._rows.map((row) => row.posGroup_ID));
+        const added = chosen
+          .filter((one) => !known.has(one.ID))
+          .map((one) => ({posGroup_ID: one.ID, posGroup: {code: one.code, name: one.name || one.code}}));
+        if (added.length) {
+          this.setRows([...this._rows, ...added]);
+          this._onChange(this.rows());
+        }
+      }
+
+      _remove(tokens = []) {
+        const gone = new Set(tokens.map((one) => one.getKey()));
+        if (gone.size) {
+          this._rows = this._rows.filter((row) => !gone.has(row.posGroup_ID));
+          this._onChange(this.rows());
+        }
+      }
+    };
+  }
+);

@@ -1,0 +1,370 @@
+sap.ui.define(
+  [
+    "sap/ui/core/mvc/Controller",
+    "sap/ui/model/json/JSONModel",
+    "promenade/generic/Drafts",
+    "promenade/generic/Messages",
+    "promenade/generic/Meta",
+    "promenade/net/Http",
+    "promenade/promotions/Creating",
+    "promenade/promotions/Lifecycle",
+    "promenade/promotions/Page",
+    "promenade/promotions/Parts",
+    "promenade/promotions/Saving",
+    "promenade/promotions/Texts",
+    "promenade/session/Session",
+    "promenade/promotions/style"
+  ],
+  function (
+    Controller,
+    JSONModel,
+    Drafts,
+    Messages,
+    Meta,
+    Http,
+    Creating,
+    Lifecycle,
+    Page,
+    Parts,
+    Saving,
+    Texts,
+    Session
+  ) {
+    "use strict";
+
+    const LIVE_MS = 20_000;
+    const LIVE = ["applicationsCount", "status", "statusCriticality"];
+    const NOTHING = {
+      isEditable: false,
+      isDraft: false,
+      can: {},
+      mayEdit: false,
+      mayCopy: false,
+      mayDelete: false,
+      lock: null
+    };
+    const BOUND = {
+      $select: [
+        "ID",
+        "IsActiveEntity",
+        "HasActiveEntity",
+        "HasDraftEntity",
+        "name",
+        "code",
+        "status",
+        "statusCriticality",
+        "type",
+        "currency",
+        "validFrom",
+        "validTo",
+        "applicationsCount",
+        "campaign_ID"
+      ],
+      $expand: {
+        campaign: {$select: ["ID", "name", "locked"]},
+        DraftAdministrativeData: {
+          $select: ["DraftIsCreatedByMe", "InProcessByUser", "CreatedByUser", "CreationDateTime", "LastChangeDateTime"]
+        }
+      }
+    };
+
+    /** What is said of a draft that there is of a promotion which somebody looks at. */
+    function lockOf(draft) {
+      if (!draft) {
+        return null;
+      }
+      const [since, last] = [Texts.moment(draft.CreationDateTime), Texts.moment(draft.LastChangeDateTime)];
+      if (draft.DraftIsCreatedByMe) {
+        return {type: "Information", text: Texts.get("lock.mine", [last]), action: Texts.get("lock.goOn")};
+      }
+      if (draft.InProcessByUser) {
+        return {type: "Warning", text: Texts.get("lock.other", [draft.InProcessByUser, since])};
+      }
+      const text = Texts.get("lock.left", [draft.CreatedByUser, last]);
+      return {type: "Information", text, action: Texts.get("lock.takeOver")};
+    }
+
+    /** A promotion: what it is, its rules, what it would do, and its life. */
+    return Controller.extend("promenade.promotions.Promotion", {
+      onInit() {
+        Texts.use(this.getOwnerComponent());
+        this._model = new JSONModel({...NOTHING});
+        this.getView().setModel(this._model, "page");
+        this._router = this.getOwnerComponent().getRouter();
+        this._ready = this._build();
+        this._router.getRoute("promotion").attachPatternMatched(this._onRoute, this);
+        this._router.attachRouteMatched(this._onAnyRoute, this);
+        this._onUnload = (event) => {
+          if (this._isUnsaved()) {
+            event.preventDefault();
+          }
+        };
+        window.addEventListener("beforeunload", this._onUnload);
+      },
+
+      onExit() {
+        window.removeEventListener("beforeunload", this._onUnload);
+        this._stop();
+      },
+
+      async _build() {
+        const model = this.getOwnerComponent().getModel();
+        const [page, meta] = await Promise.all([
+          Page.fill(this, ["sap.f", "sap.uxap"], "promenade.promotions.Promotion"),
+          Meta.of(model, "Promotions")
+        ]);
+        this._page = page;
+        this._meta = meta;
+        this.byId("footer").insertContent(Messages.button(), 0);
+        this._saving = new Saving(model, {onLost: (hasActive) => this._onLost(hasActive)});
+        this._parts = new Parts(this, meta, this._saving);
+      },
+
+      async _onRoute(event) {
+        const {key} = event.getParameter("arguments");
+        await this._ready;
+        const [id, kind] = key.split(",");
+        const isActive = kind !== "draft";
+        if (this._isUnsaved()) {
+          const isSame = this._shown.id === id && !isActive;
+          if (isSame || !(await this._mayLeave())) {
+            return;
+          }
+        }
+        try {
+          await (key === "new" ? this._begin() : this._show({id, isActive}));
+        } catch (error) {
+          await Messages.show(error);
+          this._router.navTo("promotions", {}, true);
+        }
+      },
+
+      /** Another page is shown: nothing is asked for any more, and what was not saved is not lost without a word. */
+      async _onAnyRoute(event) {
+        if (event.getParameter("name") === "promotion" || !this._shown) {
+          return;
+        }
+        this._stop();
+        if (this._isUnsaved()) {
+          await this._mayLeave();
+        } else {
+          this._shown = null;
+        }
+      },
+
+      _isUnsaved() {
+        return Boolean(this._shown && !this._shown.isActive && this._parts && this._parts.isUnsaved());
+      },
+
+      /** Asks what is to become of rules that were not saved; to stay leads back to them. */
+      async _mayLeave() {
+        const isLeaving = await Messages.confirm(Texts.get("leave.text"), {
+          action: Texts.get("leave.go"),
+          isCritical: true,
+          title: Texts.get("leave.title")
+        });
+        if (isLeaving) {
+          this._parts.forget();
+          this._shown = null;
+        } else {
+          this._router.navTo("promotion", {key: `${this._shown.id},draft`});
+        }
+        return isLeaving;
+      },
+
+      async _begin() {
+        const draft = await Drafts.create(this.getView().getModel(), "Promotions", {});
+        this._router.navTo("promotion", {key: `${draft.getProperty("ID")},draft`}, true);
+      },
+
+      async _show(shown) {
+        this._stop();
+        Messages.clear();
+        const isOther = !this._shown || this._shown.id !== shown.id || this._shown.isActive !== shown.isActive;
+        this._shown = shown;
+        this._saving.reset();
+        if (isOther) {
+          this._model.setData({...NOTHING});
+        }
+        this._letGo();
+        this._parts.prepare(!shown.isActive);
+        this._page.bindElement({
+          path: this._meta.path(shown.id, shown.isActive),
+          parameters: BOUND,
+          events: {
+            patchSent: () => this._saving.sent(),
+            patchCompleted: (event) => this._saving.completed(event.getParameter("success"), shown.id)
+          }
+        });
+        const context = this._page.getElementBinding().getBoundContext();
+        const row = await this._read(context, shown);
+        if (row && shown === this._shown) {
+          this._showState(context, row);
+          await this._parts.show({...shown, isEditable: !shown.isActive, currency: row.currency});
+          this._startLive(context);
+        }
+      },
+
+      /** Nothing that is made for another row may ask for it in the name of the one before, which may be gone. */
+      _letGo() {
+        const before = this._page.getElementBinding();
+        if (before && before.hasPendingChanges() && !this._saving.isUnderway()) {
+          before.resetChanges();
+        }
+        this._page.unbindElement();
+      },
+
+      async _read(context, shown) {
+        try {
+          return await context.requestObject();
+        } catch (error) {
+          if (!shown.isActive && Messages.read(error).status !== 401) {
+            Messages.clear();
+            Messages.toast("promotions.noDraft");
+            this._router.navTo("promotion", {key: shown.id}, true);
+            return null;
+          }
+          throw error;
+        }
+      },
+
+      _showState(context, row) {
+        const isDraft = !row.IsActiveEntity;
+        const read = (path) => path.split("/").reduce((value, name) => value?.[name], row);
+        const isLocked = Boolean(row.campaign && row.campaign.locked);
+        this._model.setData({
+          isDraft,
+          isEditable: isDraft,
+          can: isDraft ? {} : Lifecycle.available(this._meta, read),
+          mayEdit: !isDraft && !isLocked && Session.may("update", "Promotions"),
+          mayCopy: !isDraft && Session.may("create", "Promotions"),
+          mayDelete: !isDraft && !isLocked && !row.HasDraftEntity && Session.may("delete", "Promotions"),
+          lock: isDraft ? null : lockOf(row.HasDraftEntity && row.DraftAdministrativeData)
+        });
+      },
+
+      _startLive(context) {
+        if (!this._shown.isActive) {
+          return;
+        }
+        this._live = setInterval(() => {
+          if (!document.hidden) {
+            // What cannot be told now is told the next time.
+            context.requestSideEffects(LIVE).catch(() => undefined);
+          }
+        }, LIVE_MS);
+      },
+
+      _stop() {
+        clearInterval(this._live);
+        if (this._parts) {
+          this._parts.stop();
+        }
+      },
+
+      _onLost(hasActive) {
+        const {id} = this._shown;
+        this._parts.forget();
+        this._shown = null;
+        if (hasActive) {
+          this._router.navTo("promotion", {key: id}, true);
+        } else {
+          this._router.navTo("promotions", {}, true);
+        }
+      },
+
+      /** The promotion as it is now, once more. */
+      reload() {
+        return this._show({...this._shown});
+      },
+
+      async _busy(task) {
+        this._page.setBusy(true);
+        try {
+          return await task();
+        } catch (error) {
+          await Messages.show(error);
+          return undefined;
+        } finally {
+          this._page.setBusy(false);
+        }
+      },
+
+      onEdit() {
+        return this._busy(async () => {
+          const {id} = this._shown;
+          const context = this._page.getBindingContext();
+          const isMine =
+            context.getProperty("HasDraftEntity") && context.getProperty("DraftAdministrativeData/DraftIsCreatedByMe");
+          if (isMine || (await Drafts.edit(context))) {
+            this._router.navTo("promotion", {key: `${id},draft`});
+          } else {
+            await this.reload();
+          }
+        });
+      },
+
+      onSave() {
+        return this._busy(async () => {
+          const {id} = this._shown;
+          if (!(await this._saving.settled(id, this._page.getElementBinding())) || !this._parts.isValid()) {
+            return;
+          }
+          if (await this._saving.save(id, this._parts.editor)) {
+            this._parts.forget();
+            Messages.toast("promotions.saved");
+            this._shown = null;
+            this._router.navTo("promotion", {key: id}, true);
+          }
+        });
+      },
+
+      async onDiscard() {
+        const isWanted = await Messages.confirm(Texts.get("ask.discard"), {
+          action: Texts.get("discard"),
+          isCritical: true,
+          title: Texts.get("discard")
+        });
+        if (isWanted) {
+          await this._busy(async () => this._onLost(await this._saving.discard(this._shown.id)));
+        }
+      },
+
+      async onDelete() {
+        const {id} = this._shown;
+        const name = this._page.getBindingContext().getProperty("name");
+        const isWanted = await Messages.confirm(Texts.get("ask.delete", [name]), {
+          action: Texts.get("delete"),
+          isCritical: true,
+          title: Texts.get("delete")
+        });
+        if (isWanted) {
+          await this._busy(async () => {
+            await Http.request("DELETE", `/admin/Promotions(ID=${id},IsActiveEntity=true)`);
+            this._shown = null;
+            this._router.navTo("promotions", {}, true);
+          });
+        }
+      },
+
+      onMove(event) {
+        const move = this.getView().getLocalId(event.getSource().getId());
+        return this._busy(async () => {
+          const context = this._page.getBindingContext();
+          const promotion = {id: this._shown.id, name: context.getProperty("name")};
+          if (await Lifecycle.make(this.getView(), promotion, move, () => this._parts.check.run())) {
+            await this.reload();
+          }
+        });
+      },
+
+      onSimulate() {
+        this._router.navTo("simulator", {"?query": {promotion: this._shown.id}});
+      },
+
+      onCopy() {
+        Creating.copyOf(this.getView(), this._shown.id, this._page.getBindingContext().getProperty("name"));
+      }
+    });
+  }
+);

@@ -1,0 +1,217 @@
+sap.ui.define(
+  [
+    "sap/ui/core/mvc/Controller",
+    "sap/ui/model/json/JSONModel",
+    "promenade/generic/Format",
+    "promenade/generic/Messages",
+    "promenade/net/Http",
+    "promenade/promotions/Address",
+    "promenade/promotions/Creating",
+    "promenade/promotions/Filters",
+    "promenade/promotions/Page",
+    "promenade/promotions/Texts",
+    "promenade/session/Session",
+    "promenade/promotions/style"
+  ],
+  function (Controller, JSONModel, Format, Messages, Http, Address, Creating, Filters, Page, Texts, Session) {
+    "use strict";
+
+    const DEFAULTS = {
+      search: "",
+      status: "all",
+      types: [],
+      exclusivity: [],
+      campaign: "",
+      validity: "",
+      editing: "",
+      sort: "modifiedAt desc"
+    };
+    const STATUSES = [
+      "ACTIVE",
+      "PILOT",
+      "DRAFT",
+      "PENDING_APPROVAL",
+      "APPROVED",
+      "REJECTED",
+      "INACTIVE",
+      "EXPIRED",
+      "ARCHIVED"
+    ];
+    const TYPES = ["ARTICLE", "RECEIPT", "BUNDLE", "COUPON", "LOYALTY"];
+    const EXCLUSIVITY = ["NONE", "PROMOTION", "GROUP", "GLOBAL"];
+
+    function choices(list, keys) {
+      return keys.map((key) => ({key, text: Texts.get(`${list}.${key || "any"}`)}));
+    }
+
+    /** The list of promotions: own drafts in place of what they change, and all else as it is. */
+    return Controller.extend("promenade.promotions.Promotions", {
+      onInit() {
+        Texts.use(this.getOwnerComponent());
+        this._model = new JSONModel({
+          ...DEFAULTS,
+          campaignText: "",
+          chosen: 0,
+          counts: null,
+          statuses: [],
+          listTitle: Texts.get("title"),
+          allTypes: choices("type", TYPES),
+          allExclusivity: choices("exclusivity", EXCLUSIVITY),
+          allValidity: choices("validIn", ["", ...Filters.validity]),
+          allEditing: choices("editedBy", Filters.editing),
+          mayCreate: Session.may("create", "Promotions"),
+          mayCampaign: Session.may("update", "Campaigns")
+        });
+        this.getView().setModel(this._model, "list");
+        this._showCounts();
+        this._filled = Page.fill(this, ["sap.f", "sap.ui.table"], "promenade.promotions.Promotions");
+        this.getOwnerComponent().getRouter().getRoute("promotions").attachPatternMatched(this._onRoute, this);
+      },
+
+      async _onRoute(event) {
+        const state = Address.read(event.getParameter("arguments")["?query"], DEFAULTS);
+        const campaignText = state.campaign ? this._model.getProperty("/campaignText") : "";
+        this._model.setData({...state, campaignText}, true);
+        await this._filled;
+        this._apply(state);
+      },
+
+      /** Shows the list of a state: the table's rows as they are seen, and how many there are of each status. */
+      _apply(state) {
+        const table = this.byId("table");
+        const rows = table.getBinding("rows");
+        const [path, direction] = state.sort.split(" ");
+        // A second criterion: rows that are alike must not change places from page to page.
+        rows.changeParameters({$filter: Filters.of(state, Date.now()), $orderby: `${path} ${direction || "asc"},ID`});
+        if (rows.isSuspended()) {
+          rows.resume();
+        } else {
+          rows.refresh();
+        }
+        table.getColumns().forEach((one) => {
+          const isSorted = one.getSortProperty() === path;
+          one.setSortOrder(isSorted ? (direction === "desc" ? "Descending" : "Ascending") : "None");
+        });
+        table.clearSelection();
+        this._count(state);
+        this._nameCampaign(state.campaign);
+      },
+
+      async _count(state) {
+        const filter = Filters.of({...state, status: "all"}, Date.now());
+        const apply = `filter(${filter})/groupby((status),aggregate($count as n))`;
+        const asked = (this._asked = Symbol("counts"));
+        try {
+          const {value} = await Http.get(`/admin/Promotions?$apply=${encodeURIComponent(apply)}`);
+          if (asked === this._asked) {
+            this._model.setProperty("/counts", Object.fromEntries(value.map(({status, n}) => [status, n])));
+            this._showCounts();
+          }
+        } catch (error) {
+          Messages.show(error);
+        }
+      },
+
+      _showCounts() {
+        const {counts, status} = this._model.getData();
+        const of = (key) => (counts ? Format.number(counts[key] || 0) : "");
+        const total = counts ? Format.number(Object.values(counts).reduce((sum, one) => sum + one, 0)) : "";
+        const tabs = STATUSES.map((key) => ({key, text: Texts.status(key), count: of(key)}));
+        this._model.setProperty("/statuses", [{key: "all", text: Texts.get("all"), count: total}, ...tabs]);
+        this._model.setProperty(
+          "/listTitle",
+          counts ? Texts.get("titleCount", [status === "all" ? total : of(status)]) : Texts.get("title")
+        );
+      },
+
+      async _nameCampaign(id) {
+        if (id && !this._model.getProperty("/campaignText")) {
+          const {name} = await Http.get(`/admin/Campaigns(${id})?$select=name`).catch(() => ({name: id}));
+          this._model.setProperty("/campaignText", name);
+        }
+      },
+
+      _go(change) {
+        const state = {...this._model.getData(), ...change};
+        this.getOwnerComponent().getRouter().navTo("promotions", Address.parameters(state, DEFAULTS), true);
+      },
+
+      onFilter() {
+        this._go({});
+      },
+
+      onClear() {
+        this._go({...DEFAULTS, campaignText: ""});
+      },
+
+      onSort(event) {
+        event.preventDefault();
+        const order = event.getParameter("sortOrder") === "Descending" ? " desc" : "";
+        this._go({sort: event.getParameter("column").getSortProperty() + order});
+      },
+
+      onCampaignSuggest(event) {
+        const binding = event.getSource().getBinding("suggestionItems");
+        const typed = Filters.quoted(event.getParameter("suggestValue").toLowerCase());
+        binding.changeParameters({$filter: `contains(tolower(name),${typed}) or contains(tolower(code),${typed})`});
+        if (binding.isSuspended()) {
+          binding.resume();
+        }
+      },
+
+      onCampaignChosen(event) {
+        const item = event.getParameter("selectedItem");
+        if (item) {
+          this._model.setProperty("/campaignText", item.getText());
+          this._go({campaign: item.getKey()});
+        }
+      },
+
+      onCampaignChange(event) {
+        if (!event.getParameter("value")) {
+          this._go({campaign: ""});
+        }
+      },
+
+      onSelection() {
+        this._model.setProperty("/chosen", this.byId("table").getSelectedIndices().length);
+      },
+
+      _chosen() {
+        const table = this.byId("table");
+        return table
+          .getSelectedIndices()
+          .map((index) => table.getContextByIndex(index))
+          .filter(Boolean);
+      },
+
+      onCalendar() {
+        this.getOwnerComponent().getRouter().navTo("calendar");
+      },
+
+      onCreate() {
+        this.getOwnerComponent().getRouter().navTo("promotion", {key: "new"});
+      },
+
+      onFromTemplate() {
+        Creating.fromTemplate(this.getView());
+      },
+
+      onCopy() {
+        const [context] = this._chosen();
+        if (context) {
+          Creating.copyOf(this.getView(), context.getProperty("ID"), context.getProperty("name"));
+        }
+      },
+
+      async onToCampaign() {
+        const ids = this._chosen()
+          .filter((one) => one.getProperty("IsActiveEntity"))
+          .map((one) => one.getProperty("ID"));
+        if (await Creating.toCampaign(this.getView(), ids)) {
+          this._apply(Address.read(Address.write(this._model.getData(), DEFAULTS), DEFAULTS));
+        }
+      }
+    });
+  }
+);

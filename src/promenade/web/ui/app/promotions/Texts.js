@@ -1,0 +1,93 @@
+sap.ui.define(
+  ["sap/ui/base/ManagedObject", "sap/ui/core/format/DateFormat", "sap/ui/core/library"],
+  function (ManagedObject, DateFormat, coreLibrary) {
+    "use strict";
+
+    const {ValueState} = coreLibrary;
+    const BY_CRITICALITY = [ValueState.None, ValueState.Error, ValueState.Warning, ValueState.Success];
+    let bundle = null;
+
+    function instant(value) {
+      return value === null || value === undefined || value === "" ? null : new Date(value);
+    }
+
+    /** The texts of promotions in the person's language, and formatters that need them. */
+    const Texts = {
+      /** Takes the texts from the application; each page does so before it shows anything. */
+      use(component) {
+        bundle = component.getModel("i18n").getResourceBundle();
+      },
+
+      /** The text of `promotions.<key>`. */
+      get(key, args) {
+        return bundle.getText(`promotions.${key}`, args);
+      },
+
+      /** A text of somebody's own as a setting of a control: braces in it are no binding. */
+      plain: (value) => (typeof value === "string" ? ManagedObject.escapeSettingsValue(value) : value),
+
+      /** The text of `promotions.<key>`, undefined where there is none. */
+      find(key, args) {
+        return bundle.getText(`promotions.${key}`, args, true);
+      },
+
+      /** A value of a code list in words; one that is new to this application stays as it is. */
+      code(list, code) {
+        return code ? Texts.find(`${list}.${code}`) || code : "";
+      },
+
+      status: (code) => Texts.code("status", code),
+      type: (code) => Texts.code("type", code),
+      exclusivity: (code) => Texts.code("exclusivity", code),
+
+      /** How a status is coloured. */
+      state: (criticality) => BY_CRITICALITY[criticality] || ValueState.None,
+
+      /** A day in the person's way of writing; of an end, the first moment that is out, the last day that is in. */
+      day(value, isEnd) {
+        const at = instant(value);
+        return at ? DateFormat.getDateInstance({style: "medium"}).format(isEnd ? new Date(at - 1) : at) : "";
+      },
+
+      /** The last day of what ends at a moment. */
+      lastDay: (value) => Texts.day(value, true),
+
+      /** Codes of POS groups in a line. */
+      places: (codes) => (codes && codes.length ? codes.join(", ") : Texts.get("calendar.everywhere")),
+
+      /** A moment in the person's way of writing. */
+      moment(value) {
+        const at = instant(value);
+        return at ? DateFormat.getDateTimeInstance({style: "medium/short"}).format(at) : "";
+      },
+
+      /** From when until when, in days. */
+      validity(from, to) {
+        if (!from && !to) {
+          return Texts.get("always");
+        }
+        if (!to) {
+          return Texts.get("since", [Texts.day(from)]);
+        }
+        const last = Texts.day(to, true);
+        return from ? Texts.get("period", [Texts.day(from), last]) : Texts.get("until", [last]);
+      },
+
+      /** Who is working on a row: the person, somebody else, or nobody. */
+      editing(isActive, hasDraft, holder, author) {
+        if (isActive === false) {
+          return Texts.get("editing.mine");
+        }
+        if (!hasDraft) {
+          return "";
+        }
+        return holder ? Texts.get("editing.locked", [holder]) : Texts.get("editing.left", [author || ""]);
+      },
+
+      /** The address of a promotion or of the draft of it. */
+      href: (id, isActive) => (id ? `#/promotion/${id}${isActive === false ? ",draft" : ""}` : "")
+    };
+
+    return Texts;
+  }
+);

@@ -1,0 +1,71 @@
+sap.ui.define(
+  [
+    "promenade/reports/kinds/performance",
+    "promenade/reports/kinds/budgets",
+    "promenade/reports/kinds/coupons",
+    "promenade/reports/kinds/abTests",
+    "promenade/reports/kinds/hours",
+    "promenade/reports/kinds/advice",
+    "promenade/reports/kinds/sales"
+  ],
+  function (performance, budgets, coupons, abTests, hours, advice, sales) {
+    "use strict";
+
+    /**
+     * Every report: `create(desk)` makes its boxes, `filters` are those that it heeds, `picks` is the set that its
+     * promotions come from, `exports` the file that it can be had as.
+     *
+     * Texts are `reports.<key>Title` and `reports.<key>Text`.
+     */
+    return [
+      {
+        key: "performance",
+        icon: "sap-icon://line-chart",
+        create: performance,
+        exports: "promotionPerformance",
+        filters: ["promotion", "posGroup", "period", "currency"],
+        picks: "PromotionPerformance"
+      },
+      {
+        key: "budgets",
+        icon: "sap-icon://money-bills",
+        create: budgets,
+        exports: "budgetUtilization",
+        filters: ["period"]
+      },
+      {key: "coupons", icon: "sap-icon://cart-3", create: coupons, exports: "couponAnalytics", filters: []},
+      {
+        key: "abTests",
+        icon: "sap-icon://compare",
+        create: abTests,
+        exports: "abTestResults",
+        filters: ["promotion"],
+        picks: "ABTestResults"
+      },
+      {
+        key: "hours",
+        icon: "sap-icon://heatmap-chart",
+        create: hours,
+        exports: "promotionPerformance",
+        filters: ["promotion", "currency"],
+        picks: "PromotionPerformance"
+      },
+      {
+        key: "advice",
+        icon: "sap-icon://lightbulb",
+        create: advice,
+        exports: null,
+        filters: ["promotion", "period", "currency"],
+        picks: "PromotionPerformance"
+      },
+      {
+        key: "sales",
+        icon: "sap-icon://sales-order",
+        create: sales,
+        exports: null,
+        filters: ["promotion", "posGroup", "period", "currency"],
+        picks: "PromotionPerformance"
+      }
+    ];
+  }
+);

@@ -1,0 +1,108 @@
+sap.ui.define(
+  [
+    "sap/ui/core/mvc/Controller",
+    "sap/ui/model/json/JSONModel",
+    "promenade/generic/Messages",
+    "promenade/reports/Catalogue",
+    "promenade/reports/Csv",
+    "promenade/reports/Desk",
+    "promenade/reports/Filters",
+    "promenade/reports/style"
+  ],
+  function (Controller, JSONModel, Messages, Catalogue, Csv, Desk, Filters, style) {
+    "use strict";
+
+    /** One report: its filters are in the address, and whatever changes them shows it anew. */
+    return Controller.extend("promenade.reports.Report", {
+      onInit() {
+        style();
+        this.getView().setModel(new JSONModel({}), "texts");
+        this._router = this.getOwnerComponent().getRouter();
+        this._router.getRoute("report").attachPatternMatched(this._onMatched, this);
+      },
+
+      onExit() {
+        this._router.getRoute("report").detachPatternMatched(this._onMatched, this);
+      },
+
+      async _onMatched(event) {
+        const {report: key, "?query": query = {}} = event.getParameter("arguments");
+        this._report = Catalogue.find((one) => one.key === key);
+        if (!this._report) {
+          this._router.getTargets().display("notFound");
+          return;
+        }
+        const bundle = await this.getOwnerComponent().getModel("i18n").getResourceBundle();
+        this._desk = new Desk({bundle, report: key, query, go: (changes) => this._go(changes)});
+        const {t} = this._desk;
+        this.getView()
+          .getModel("texts")
+          .setData({
+            title: t(`${key}Title`),
+            description: t(`${key}Text`),
+            isExported: Boolean(this._report.exports)
+          });
+        await this._show();
+      },
+
+      /** Fills the page. What was asked for before and answers late is not shown. */
+      async _show() {
+        const [desk, report, grid] = [this._desk, this._report, this.byId("grid")];
+        const isStale = () => desk !== this._desk || this.getView().isDestroyed();
+        grid.setBusyIndicatorDelay(200).setBusy(true);
+        try {
+          const currencies = report.filters.includes("currency") ? await desk.findCurrencies() : [];
+          if (isStale()) {
+            return;
+          }
+          this._fill(this.byId("filters"), [Filters.create(desk, report, currencies)]);
+          const cards = await report.create(desk);
+          if (isStale()) {
+            cards.forEach((one) => one.destroy());
+            return;
+          }
+          this._fill(grid, cards);
+        } catch (error) {
+          if (!isStale()) {
+            this._fill(grid, []);
+            Messages.show(error);
+          }
+        } finally {
+          if (!isStale()) {
+            grid.setBusy(false);
+          }
+        }
+      },
+
+      _fill(box, items) {
+        box.destroyItems();
+        items.forEach((one) => box.addItem(one));
+      },
+
+      _go(changes) {
+        const query = {...this._desk.query, ...changes};
+        const given = Object.fromEntries(Object.entries(query).filter(([, value]) => value));
+        this._router.navTo("report", {report: this._report.key, "?query": given});
+      },
+
+      onBack() {
+        this._router.navTo("reports");
+      },
+
+      onRefresh() {
+        this._show();
+      },
+
+      async onExport() {
+        const button = this.byId("export").setBusy(true);
+        try {
+          await Csv.download(this._report.exports, this._desk.state);
+        } catch (error) {
+          Messages.show(error);
+        } finally {
+          button.setBusy(false);
+        }
+      }
+    });
+  }
+);

@@ -1,0 +1,75 @@
+sap.ui.define(["promenade/reports/Numbers"], function (Numbers) {
+  "use strict";
+
+  const LEVEL = 0.05;
+  const FEW = 30;
+  // The normal distribution's quantile for 95 %, which t approaches with baskets as many as FEW and more.
+  const QUANTILE = 1.96;
+
+  /** Three decimals, or four where three would put it on the wrong side of the level. */
+  function written(pValue) {
+    if (pValue < 0.001) {
+      return `< ${Numbers.decimal(0.001, 3)}`;
+    }
+    return `= ${Numbers.decimal(pValue, Math.abs(pValue - LEVEL) < 0.0005 ? 4 : 3)}`;
+  }
+
+  /** How often chance alone brings it about, said so that nobody takes it for the chance that there is no effect. */
+  function chance(t, pValue) {
+    const often = Math.round(pValue * 100);
+    return often < 1 ? t("fewerThanOne", written(pValue)) : t("aboutOf100", written(pValue), String(often));
+  }
+
+  function judged(t, pValue) {
+    return `${chance(t, pValue)} ${t(pValue < LEVEL ? "isSignificant" : "isNotSignificant")}`;
+  }
+
+  function difference(t, key, uplift) {
+    const size = Numbers.percent(Math.abs(uplift));
+    return uplift === 0 ? t(`${key}Same`) : t(uplift > 0 ? `${key}Higher` : `${key}Lower`, size);
+  }
+
+  function of(t, key, {uplift, pValue, treated, control}) {
+    if (treated < 2 || control < 2) {
+      return t("tooFew", String(treated), String(control));
+    }
+    if (pValue === null) {
+      return t("cannotBeTested");
+    }
+    const said = uplift === null ? [] : [difference(t, key, uplift)];
+    const caution = Math.min(treated, control) < FEW ? [t("fewBaskets", String(FEW))] : [];
+    return [...said, judged(t, pValue), ...caution].join(" ");
+  }
+
+  /** What tests of significance mean, in words. `pValue` null: the service could not test. */
+  return {
+    /** Welch's t-test of two averages: `{uplift, pValue, treated, control}`, percent and baskets. */
+    ofBaskets: (t, given) => of(t, "basket", given),
+
+    /** The chi-squared test of two rates. */
+    ofRates: (t, given) => of(t, "rate", given),
+
+    /**
+     * The 95 % confidence interval of a difference of averages, in percent of the control arm's average: `[low, high]`.
+     *
+     * From the uplift and its t statistic; null with fewer baskets than the normal distribution is good for.
+     */
+    interval({uplift, statistic, treated, control}) {
+      if (uplift === null || !statistic || Math.min(treated, control) < FEW) {
+        return null;
+      }
+      const reach = QUANTILE * Math.abs(uplift / statistic);
+      return [uplift - reach, uplift + reach];
+    },
+
+    /** The same of the difference of two rates, in percentage points, from counts. */
+    intervalOfRates({treated, treatedHits, control, controlHits}) {
+      if (Math.min(treated, control) < FEW) {
+        return null;
+      }
+      const [one, other] = [treatedHits / treated, controlHits / control];
+      const reach = QUANTILE * Math.sqrt((one * (1 - one)) / treated + (other * (1 - other)) / control);
+      return [100 * (one - other - reach), 100 * (one - other + reach)];
+    }
+  };
+});

@@ -1,0 +1,160 @@
+sap.ui.define(
+  ["promenade/framework/chart", "promenade/reports/Colours", "promenade/reports/Numbers"],
+  function (ChartJs, Colours, Numbers) {
+    "use strict";
+
+    const POINTS = ["circle", "rectRot", "triangle", "rect"];
+    const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
+    const LABEL_MAX = 34;
+
+    const isCalm = () => window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const cut = (text) => (text.length > LABEL_MAX ? `${text.slice(0, LABEL_MAX - 1)}…` : text);
+
+    /** Writes each value at the end of its bar: who sees the chart need not look it up. */
+    const valuesAtBars = {
+      id: "promenadeValues",
+
+      afterDatasetsDraw(chart, _, {texts}) {
+        if (!texts) {
+          return;
+        }
+        const pen = chart.ctx;
+        pen.save();
+        pen.fillStyle = Colours.text();
+        pen.font = `12px ${ChartJs.defaults.font.family}`;
+        pen.textBaseline = "middle";
+        chart
+          .getDatasetMeta(0)
+          .data.forEach((bar, index) => pen.fillText(texts[index], Math.max(bar.x, bar.base) + 6, bar.y));
+        pen.restore();
+      }
+    };
+
+    function dataset(kind, one, index, count) {
+      const colour = Colours.line(index);
+      const shared = {label: one.label, data: one.values, borderColor: colour, stack: one.stack};
+      if (kind === "line") {
+        return {
+          ...shared,
+          backgroundColor: colour,
+          borderWidth: 2,
+          tension: 0.2,
+          spanGaps: false,
+          pointRadius: 3,
+          borderDash: one.isForecast ? [4, 4] : DASHES[index % DASHES.length],
+          pointStyle: POINTS[index % POINTS.length]
+        };
+      }
+      if (kind === "doughnut") {
+        return {
+          ...shared,
+          borderColor: Colours.background(),
+          borderWidth: 2,
+          backgroundColor: one.values.map((_, slice) => Colours.fill(slice))
+        };
+      }
+      return {
+        ...shared,
+        borderWidth: count > 1 ? 1 : 0,
+        borderRadius: 3,
+        backgroundColor: one.isEachOwn ? one.values.map((_, bar) => Colours.fill(bar)) : Colours.fill(index),
+        maxBarThickness: 44
+      };
+    }
+
+    function scale(isOfValues, isStacked, axis) {
+      const ticks = {color: Colours.muted(), maxRotation: 0, autoSkipPadding: 12};
+      if (isOfValues) {
+        ticks.callback = (value) => (axis || Numbers.short)(value);
+        ticks.maxTicksLimit = 7;
+      }
+      return {
+        stacked: isStacked,
+        beginAtZero: true,
+        ticks,
+        border: {display: false},
+        grid: {display: isOfValues, color: Colours.grid()}
+      };
+    }
+
+    function legend(kind, {series, labels}) {
+      const isOfSlices = kind === "doughnut";
+      return {
+        display: isOfSlices || series.length > 1,
+        position: isOfSlices ? "right" : "bottom",
+        // What is hidden by a press is not told to anybody who does not see it.
+        onClick: null,
+        labels: {
+          color: Colours.text(),
+          usePointStyle: kind === "line",
+          boxWidth: 22,
+          boxHeight: kind === "line" ? 7 : 12,
+          ...(isOfSlices && {
+            generateLabels: () =>
+              labels.map((label, index) => ({
+                text: `${cut(label)}: ${series[0].texts[index]}`,
+                fillStyle: Colours.fill(index),
+                index,
+                fontColor: Colours.text(),
+                strokeStyle: Colours.background()
+              }))
+          })
+        }
+      };
+    }
+
+    function scales(kind, data, axis) {
+      if (kind === "doughnut") {
+        return {};
+      }
+      const isStacked = kind === "stacked" || kind === "ranking stacked";
+      const isAcross = kind.startsWith("ranking");
+      const ofLabels = scale(false, isStacked, null);
+      if (isAcross) {
+        ofLabels.ticks.autoSkip = false;
+        ofLabels.ticks.callback = (_, index) => cut(data.labels[index]);
+      }
+      const ofValues = scale(true, isStacked, axis);
+      return isAcross ? {x: ofValues, y: ofLabels} : {x: ofLabels, y: ofValues};
+    }
+
+    /** What Chart.js is told: `kind` is bar, stacked, ranking (bars across), ranking stacked, line or doughnut. */
+    return function chartOptions(kind, data, axis) {
+      const isRanking = kind.startsWith("ranking");
+      const hasValues = isRanking && data.series.length === 1;
+      ChartJs.defaults.font.family = window.getComputedStyle(document.body).fontFamily;
+      return {
+        type: kind === "line" || kind === "doughnut" ? kind : "bar",
+        data: {
+          labels: data.labels,
+          datasets: data.series.map((one, index) => dataset(kind, one, one.colour ?? index, data.series.length))
+        },
+        plugins: [valuesAtBars],
+        options: {
+          responsive: true,
+          maintainAspectRatio: false,
+          animation: isCalm() ? false : {duration: 300},
+          indexAxis: isRanking ? "y" : "x",
+          cutout: "62%",
+          layout: {padding: {right: hasValues ? 110 : 8, top: 8}},
+          interaction: {
+            mode: kind === "doughnut" ? "nearest" : "index",
+            intersect: kind === "doughnut",
+            axis: isRanking ? "y" : "x"
+          },
+          scales: scales(kind, data, axis),
+          plugins: {
+            legend: legend(kind, data),
+            promenadeValues: {texts: hasValues ? data.series[0].texts : null},
+            tooltip: {
+              callbacks: {
+                label: ({dataset: {label}, datasetIndex, dataIndex}) =>
+                  `${label}: ${data.series[datasetIndex].texts[dataIndex]}`
+              }
+            }
+          }
+        }
+      };
+    };
+  }
+);

@@ -1,0 +1,257 @@
+sap.ui.define(
+  [
+    "sap/m/Text",
+    "sap/m/VBox",
+    "promenade/reports/Cards",
+    "promenade/reports/Numbers",
+    "promenade/reports/Service",
+    "promenade/reports/Verdict"
+  ],
+  function (Text, VBox, Cards, Numbers, Service, Verdict) {
+    "use strict";
+
+    const between = (t, key, range) => (range ? ` ${t(key, ...range.map((one) => Numbers.decimal(one, 1)))}` : "");
+
+    function baskets(t, row) {
+      const given = {
+        uplift: row.revenueUplift,
+        pValue: row.revenuePValue,
+        treated: row.experimentTransactions,
+        control: row.controlTransactions,
+        statistic: row.revenueTStatistic
+      };
+      return Verdict.ofBaskets(t, given) + between(t, "intervalBaskets", Verdict.interval(given));
+    }
+
+    function rates(t, row) {
+      const given = {
+        uplift: row.uplift,
+        pValue: row.pValue,
+        treated: row.experimentTransactions,
+        control: row.controlTransactions,
+        treatedHits: row.experimentConversions,
+        controlHits: row.controlConversions
+      };
+      return Verdict.ofRates(t, given) + between(t, "intervalRates", Verdict.intervalOfRates(given));
+    }
+
+    function significance(t, isSignificant, pValue) {
+      return pValue === null ? t("untested") : t(isSignificant ? "significant" : "notSignificant");
+    }
+
+    /** Uplift, in figures and in words. */
+    function verdict(desk, row) {
+      const {t} = desk;
+      const mark = (isSignificant, pValue) => significance(t, isSignificant, pValue);
+      return [
+        Cards.figures([
+          {
+            label: t("upliftBaskets"),
+            value: Numbers.percent(row.revenueUplift, true),
+            note: mark(row.revenueIsSignificant, row.revenuePValue)
+          },
+          {
+            label: t("upliftRates"),
+            value: Numbers.percent(row.uplift, true),
+            note: mark(row.isSignificant, row.pValue)
+          },
+          {
+            label: t("armTreated"),
+            value: t("basketsCount", Numbers.whole(row.experimentTransactions)),
+            note: row.promotionName
+          },
+          {
+            label: t("armControl"),
+            value: t("basketsCount", Numbers.whole(row.controlTransactions)),
+            note: t("armControlNote")
+          }
+        ]),
+        Cards.box({
+          id: "verdict",
+          title: t("verdictOn", row.promotionName),
+          isWide: true,
+          content: [
+            new VBox({
+              items: [
+                new Text({text: t("verdictBaskets", baskets(t, row))}).addStyleClass(
+                  "promVerdict sapUiSmallMarginBottom"
+                ),
+                new Text({text: t("verdictRates", rates(t, row))}).addStyleClass("promVerdict sapUiSmallMarginBottom"),
+                new Text({text: t("verdictCaution")}).addStyleClass("promVerdict sapThemeTextLight")
+              ]
+            })
+          ]
+        })
+      ];
+    }
+
+    function arms(desk, rows, {id, name, write, more}) {
+      const {t} = desk;
+      return Cards.chart(t, {
+        id,
+        title: t(id),
+        kind: "ranking",
+        height: "10rem",
+        data: {
+          title: t("arm"),
+          labels: rows.map(({arm}) => t(`arm.${arm}`)),
+          series: [Cards.series(t(id), rows, (row) => row[name], write, {isEachOwn: true})],
+          extra: more
+        }
+      });
+    }
+
+    function sideBySide(desk, rows) {
+      const {t} = desk;
+      const money = (value, row) => Numbers.money(value, row.currency);
+      return [
+        arms(desk, rows, {
+          id: "averageBasket",
+          name: "avgBasket",
+          write: money,
+          more: [
+            desk.whole(t("baskets"), rows, "transactions"),
+            Cards.series(t("revenue"), rows, (row) => row.revenue, money),
+            Cards.series(t("discount"), rows, (row) => row.totalDiscount, money)
+          ]
+        }),
+        arms(desk, rows, {
+          id: "conversionRate",
+          name: "conversionRate",
+          write: (value) => Numbers.percent(value),
+          more: [desk.whole(t("conversions"), rows, "conversions"), desk.whole(t("baskets"), rows, "transactions")]
+        })
+      ];
+    }
+
+    function byDay(desk, rows) {
+      const {t} = desk;
+      return Cards.chart(t, {
+        id: "trialDays",
+        title: t("trialDays"),
+        kind: "line",
+        isWide: true,
+        data: {
+          title: t("day"),
+          labels: rows.map(({day}) => Numbers.day(day)),
+          series: [
+            {...desk.whole(t("arm.CONTROL"), rows, "control"), colour: 0},
+            {...desk.whole(t("arm.EXPERIMENT"), rows, "treated"), colour: 1}
+          ],
+          extra: [
+            desk.whole(t("conversionsTreated"), rows, "treatedHits"),
+            desk.whole(t("conversionsControl"), rows, "controlHits")
+          ]
+        }
+      });
+    }
+
+    /** What a pilot was to reach, and what becomes of it. */
+    function plan(desk, [row]) {
+      const {t} = desk;
+      if (!row) {
+        return [];
+      }
+      const text =
+        row.autoPromote && row.autoPromoteThreshold !== null
+          ? t("autoPromote", Numbers.percent(row.autoPromoteThreshold))
+          : t("noAutoPromote");
+      return [
+        Cards.box({
+          id: "plan",
+          title: t("pilotPlan"),
+          isWide: true,
+          content: [
+            new Text({
+              text: `${t("pilotPeriod", Numbers.date(row.pilotStartAt), Numbers.date(row.pilotEndAt))} ${text}`
+            })
+          ]
+        })
+      ];
+    }
+
+    function trials(desk) {
+      const {t, read} = desk;
+      return Cards.ranking(t, {
+        id: "trials",
+        title: t("trials"),
+        note: t("trialsNote"),
+        isWide: true,
+        axis: (value) => Numbers.percent(value),
+        load: async (top) => {
+          const query = {set: "ABTestResults", orderby: "revenueUplift desc", top, count: true};
+          const [{rows, count}] = await read("reporting", [query]);
+          const mark = (row, p, is) => significance(t, row[is], row[p]);
+          return {
+            count,
+            data: {
+              title: t("promotion"),
+              labels: rows.map((row) => row.promotionName),
+              links: rows.map((row) => desk.href({promotion: row.promotionId})),
+              series: [
+                Cards.series(
+                  t("upliftBaskets"),
+                  rows,
+                  (row) => row.revenueUplift,
+                  (value) => Numbers.percent(value, true)
+                )
+              ],
+              extra: [
+                Cards.words(t("significance"), rows, (row) => mark(row, "revenuePValue", "revenueIsSignificant")),
+                Cards.series(
+                  t("upliftRates"),
+                  rows,
+                  (row) => row.uplift,
+                  (value) => Numbers.percent(value, true)
+                ),
+                Cards.words(t("significance"), rows, (row) => mark(row, "pValue", "isSignificant")),
+                Cards.words(t("trial"), rows, (row) => t(`trial.${row.trial}`))
+              ]
+            }
+          };
+        }
+      });
+    }
+
+    async function firstTrial() {
+      const row = await Service.first("reporting", {
+        set: "ABTestResults",
+        orderby: "revenueUplift desc",
+        select: "promotionId"
+      });
+      return row && row.promotionId;
+    }
+
+    /** Both arms of a pilot or an experiment side by side, and what may be concluded. */
+    return async function abTests(desk) {
+      const {state, read, t} = desk;
+      const all = await trials(desk);
+      const promotion = state.promotion || (await firstTrial());
+      if (!promotion) {
+        return [all];
+      }
+      const filter = `promotionId eq ${promotion}`;
+      const sums = {
+        treated: "shown",
+        treatedHits: "converted",
+        control: "controlTransactions",
+        controlHits: "controlConverted"
+      };
+      const [[row], both, days, pilot] = (
+        await read("reporting", [
+          {set: "ABTestResults", filter, top: 1},
+          {set: "PromotionAbComparison", filter, orderby: "arm"},
+          {set: "DailyABTestAggregates", apply: Service.sums(filter, ["day"], sums), orderby: "day"},
+          {set: "PilotComparisonReports", filter: `${filter} and arm ne 'CONTROL'`, top: 1}
+        ])
+      ).map(({rows}) => rows);
+      if (!row) {
+        return [
+          Cards.box({id: "verdict", title: t("verdict"), isWide: true, content: [new Text({text: t("noTrial")})]}),
+          all
+        ];
+      }
+      return [...verdict(desk, row), ...sideBySide(desk, both), byDay(desk, days), ...plan(desk, pilot), all];
+    };
+  }
+);

@@ -1,0 +1,120 @@
+sap.ui.define(
+  ["promenade/reports/Cards", "promenade/reports/Numbers", "promenade/reports/Service"],
+  function (Cards, Numbers, Service) {
+    "use strict";
+
+    /** Kinds of advice that evaluations give, and where what came of them is counted. */
+    const KINDS = [
+      "NearMissROI",
+      "ThresholdGapROI",
+      "ProgressiveNudgesROI",
+      "SavingsSummaryROI",
+      "DailyFreeItemAggregates"
+    ];
+    const SUMS = {shown: "shown", converted: "converted", extraRevenue: "extraRevenue", totalDiscount: "totalDiscount"};
+
+    /** Free items were given, not advised: nothing is held against them. */
+    const hasGain = (set) => set.endsWith("ROI");
+
+    function rate({shown, converted}) {
+      return shown ? (100 * converted) / shown : null;
+    }
+
+    function summary(desk, rows) {
+      const {t} = desk;
+      return [
+        Cards.chart(t, {
+          id: "adviceMoney",
+          title: t("adviceMoney"),
+          note: t("adviceMoneyNote"),
+          kind: "bar",
+          isWide: true,
+          data: {
+            title: t("kind"),
+            labels: rows.map(({set}) => t(`advice.${set}`)),
+            series: [
+              desk.money(t("extraRevenue"), rows, "extraRevenue"),
+              desk.money(t("discount"), rows, "totalDiscount")
+            ],
+            extra: [desk.money(t("netGain"), rows, "netGain")]
+          }
+        }),
+        Cards.chart(t, {
+          id: "adviceRate",
+          title: t("adviceRate"),
+          note: t("adviceRateNote"),
+          kind: "ranking",
+          isWide: true,
+          height: "14rem",
+          axis: (value) => Numbers.percent(value),
+          data: {
+            title: t("kind"),
+            labels: rows.map(({set}) => t(`advice.${set}`)),
+            series: [
+              Cards.series(t("adviceRate"), rows, rate, (value) =>
+                value === null ? Numbers.NOTHING : Numbers.percent(Number(value.toFixed(1)))
+              )
+            ],
+            extra: [desk.whole(t("shown"), rows, "shown"), desk.whole(t("converted"), rows, "converted")]
+          }
+        })
+      ];
+    }
+
+    function byPromotion(desk, set, filter) {
+      const {t, read} = desk;
+      return Cards.ranking(t, {
+        id: `advice-${set}`,
+        title: t("adviceBy", t(`advice.${set}`)),
+        isWide: true,
+        load: async (top) => {
+          const apply = Service.sums(filter, ["promotionId", "promotionName"], {...SUMS, netGain: "netGain"});
+          const [{rows, count}] = await read("reporting", [{set, apply, orderby: "netGain desc", top, count: true}]);
+          return {
+            count,
+            data: {
+              title: t("promotion"),
+              labels: rows.map((row) => row.promotionName),
+              links: rows.map((row) => desk.href({promotion: row.promotionId})),
+              series: [desk.money(t("netGain"), rows, "netGain")],
+              extra: [
+                desk.money(t("extraRevenue"), rows, "extraRevenue"),
+                desk.money(t("discount"), rows, "totalDiscount"),
+                desk.whole(t("shown"), rows, "shown"),
+                desk.whole(t("converted"), rows, "converted")
+              ]
+            }
+          };
+        }
+      });
+    }
+
+    /** Whether what tills tell customers pays. */
+    return async function advice(desk) {
+      const {
+        state: {from, to, currency, promotion},
+        read
+      } = desk;
+      const filter = Service.all(
+        `day ge ${from} and day le ${to}`,
+        `currency eq ${Service.text(currency)}`,
+        promotion && `promotionId eq ${promotion}`
+      );
+      const answers = await read(
+        "reporting",
+        KINDS.map((set) => ({
+          set,
+          apply: Service.sums(filter, [], hasGain(set) ? {...SUMS, netGain: "netGain"} : SUMS)
+        }))
+      );
+      const nothing = {shown: 0, converted: 0, extraRevenue: 0, totalDiscount: 0, netGain: null};
+      const known = (row) =>
+        Object.fromEntries(Object.entries(row || {}).map(([name, value]) => [name, value ?? nothing[name]]));
+      const rows = answers.map(({rows: [row]}, index) => ({...nothing, ...known(row), set: KINDS[index]}));
+      const details = promotion
+        ? []
+        : await Promise.all(["NearMissROI", "ThresholdGapROI"].map((set) => byPromotion(desk, set, filter)));
+      return [...summary(desk, rows), ...details];
+    };
+  }
+);

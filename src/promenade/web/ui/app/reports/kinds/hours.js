@@ -1,0 +1,74 @@
+sap.ui.define(
+  [
+    "sap/m/SegmentedButton",
+    "sap/m/SegmentedButtonItem",
+    "promenade/reports/Cards",
+    "promenade/reports/HeatMap",
+    "promenade/reports/Numbers",
+    "promenade/reports/Service"
+  ],
+  function (SegmentedButton, SegmentedButtonItem, Cards, HeatMap, Numbers, Service) {
+    "use strict";
+
+    function measureButton(desk, measure, heading) {
+      const {t} = desk;
+      return new SegmentedButton({
+        ariaLabelledBy: [heading],
+        selectedKey: measure,
+        items: ["applications", "discount"].map((key) => new SegmentedButtonItem({key, text: t(key)})),
+        selectionChange: (event) => desk.go({measure: event.getParameter("item").getKey()})
+      });
+    }
+
+    /** When promotions, or one of them, are used: every hour of the week. */
+    return async function hours(desk) {
+      const {state, read, t} = desk;
+      const measure = state.measure;
+      const filter = Service.all(
+        `currency eq ${Service.text(state.currency)}`,
+        state.promotion && `promotionId eq ${state.promotion}`
+      );
+      const apply = Service.sums(filter, ["weekday", "hour"], {
+        applications: "transactions",
+        discount: "totalDiscount"
+      });
+      const [{rows}] = await read("reporting", [{set: "PromotionHourOfDay", apply, orderby: "weekday,hour"}]);
+      const write = measure === "discount" ? (value) => Numbers.money(value, state.currency) : Numbers.whole;
+      const map = new HeatMap({
+        caption: t("hoursOf", t(measure)),
+        legend: t("legend"),
+        data: {
+          values: new Map(rows.map((row) => [`${row.weekday} ${row.hour}`, row[measure]])),
+          write,
+          short: measure === "discount" ? Numbers.short : String
+        }
+      });
+      const used = rows
+        .filter((row) => row[measure] > 0)
+        .toSorted((one, other) => other[measure] - one[measure])
+        .slice(0, 10);
+      return [
+        Cards.box({
+          id: "heatMap",
+          title: t("heatMap"),
+          note: t("heatMapNote"),
+          isWide: true,
+          beside: (heading) => [measureButton(desk, measure, heading)],
+          content: [map]
+        }),
+        Cards.chart(t, {
+          id: "busiest",
+          title: t("busiest"),
+          kind: "ranking",
+          isWide: true,
+          height: `${Math.max(8, used.length * 2 + 3)}rem`,
+          data: {
+            title: t("hour"),
+            labels: used.map(({weekday, hour}) => `${Numbers.weekday(weekday)} ${Numbers.hour(hour)}`),
+            series: [Cards.series(t(measure), used, (row) => row[measure], write)]
+          }
+        })
+      ];
+    };
+  }
+);

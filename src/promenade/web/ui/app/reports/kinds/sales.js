@@ -1,0 +1,158 @@
+sap.ui.define(
+  [
+    "sap/m/Button",
+    "sap/m/Column",
+    "sap/m/ColumnListItem",
+    "sap/m/HBox",
+    "sap/m/Label",
+    "sap/m/Link",
+    "sap/m/Table",
+    "sap/m/Text",
+    "promenade/generic/Messages",
+    "promenade/reports/Cards",
+    "promenade/reports/Numbers",
+    "promenade/reports/Period",
+    "promenade/reports/Plain",
+    "promenade/reports/SaleDialog",
+    "promenade/reports/Service"
+  ],
+  function (
+    Button,
+    Column,
+    ColumnListItem,
+    HBox,
+    Label,
+    Link,
+    Table,
+    Text,
+    Messages,
+    Cards,
+    Numbers,
+    Period,
+    plain,
+    SaleDialog,
+    Service
+  ) {
+    "use strict";
+
+    const STEP = 25;
+    const COLUMNS = [
+      ["confirmedAt"],
+      ["receipt"],
+      ["channel"],
+      ["subtotal", "End"],
+      ["discount", "End"],
+      ["grandTotal", "End"]
+    ];
+
+    function conditionsOf({promotion, posGroup, from, to, currency}) {
+      const {begin, end} = Period.moments({from, to});
+      return Service.all(
+        `confirmedAt ge ${begin} and confirmedAt lt ${end}`,
+        `currency eq ${Service.text(currency)}`,
+        promotion && Service.applied(promotion),
+        posGroup && `posGroup_ID eq ${posGroup}`
+      );
+    }
+
+    function rowOf(desk, row) {
+      const money = (value) => new Text({text: Numbers.money(value, row.currency), textAlign: "End"});
+      const open = new Link(
+        plain({
+          text: row.receiptId || row.transactionId,
+          press: () => SaleDialog.open(desk, row.ID).catch((error) => Messages.show(error))
+        })
+      );
+      return new ColumnListItem({
+        cells: [
+          new Text({text: Numbers.moment(row.confirmedAt)}),
+          open,
+          new Text(plain({text: row.channel || ""})),
+          money(row.subtotal),
+          money(row.discount),
+          money(row.grandTotal)
+        ]
+      });
+    }
+
+    /** The sales themselves, a portion at a time. */
+    async function table(desk, filter) {
+      const {t, read} = desk;
+      const rows = new Table({
+        fixedLayout: false,
+        noDataText: t("nothing"),
+        columns: COLUMNS.map(([key, hAlign]) => new Column({header: new Label({text: t(key)}), hAlign}))
+      });
+      const more = new Button({text: t("moreSales"), type: "Transparent", visible: false});
+      const state = new Text();
+      async function load() {
+        const skip = rows.getItems().length;
+        const [{rows: found, count}] = await read("reporting", [
+          {
+            set: "CalculationLogs",
+            filter,
+            orderby: "confirmedAt desc,ID",
+            skip,
+            top: STEP,
+            count: true,
+            select: "ID,receiptId,transactionId,channel,subtotal,discount,grandTotal,currency,confirmedAt"
+          }
+        ]);
+        found.forEach((row) => rows.addItem(rowOf(desk, row)));
+        const shown = skip + found.length;
+        state.setText(t("shownOf", Numbers.whole(shown), Numbers.whole(count)));
+        more.setVisible(shown < count);
+      }
+      await load();
+      more.attachPress(() => load().catch((error) => Messages.show(error)));
+      return Cards.box({
+        id: "sales",
+        title: t("saleList"),
+        note: t("saleListNote"),
+        isWide: true,
+        content: [rows, new HBox({items: [state, more], alignItems: "Center"}).addStyleClass("sapUiTinyMarginTop")]
+      });
+    }
+
+    /** Confirmed sales, one by one: what each was calculated from. */
+    return async function sales(desk) {
+      const {state, read, t} = desk;
+      const filter = conditionsOf(state);
+      const sums = {revenue: "grandTotal", given: "discount", times: "$count"};
+      const [
+        {
+          rows: [total]
+        },
+        {rows: days}
+      ] = await read("reporting", [
+        {set: "CalculationLogs", apply: Service.sums(filter, [], sums)},
+        {
+          set: "CalculationLogs",
+          apply: `filter(${filter})/compute(date(confirmedAt) as day)/${Service.sums("", ["day"], sums)}`,
+          orderby: "day"
+        }
+      ]);
+      return [
+        Cards.figures([
+          {label: t("sales"), value: Numbers.whole(total?.times ?? 0)},
+          {label: t("revenue"), value: Numbers.money(total?.revenue ?? 0, state.currency)},
+          {label: t("discount"), value: Numbers.money(total?.given ?? 0, state.currency)}
+        ]),
+        Cards.chart(t, {
+          id: "salesByDay",
+          title: t("salesByDay"),
+          note: t("daysInUtc"),
+          kind: "bar",
+          isWide: true,
+          data: {
+            title: t("day"),
+            labels: days.map(({day}) => Numbers.day(day)),
+            series: [desk.money(t("revenue"), days, "revenue")],
+            extra: [desk.money(t("discount"), days, "given"), desk.whole(t("sales"), days, "times")]
+          }
+        }),
+        await table(desk, filter)
+      ];
+    };
+  }
+);

@@ -1,0 +1,128 @@
+sap.ui.define(
+  [
+    "sap/m/Button",
+    "sap/m/Dialog",
+    "sap/m/Input",
+    "sap/m/Label",
+    "sap/m/MessageToast",
+    "sap/m/Text",
+    "sap/m/VBox",
+    "sap/ui/core/Component",
+    "promenade/generic/Extensions",
+    "promenade/generic/Format",
+    "promenade/resources/CouponPool",
+    "promenade/resources/Doing",
+    "promenade/resources/Following",
+    "promenade/resources/Texts"
+  ],
+  function (
+    Button,
+    Dialog,
+    Input,
+    Label,
+    MessageToast,
+    Text,
+    VBox,
+    Component,
+    Extensions,
+    Format,
+    CouponPool,
+    Doing,
+    Following,
+    Texts
+  ) {
+    "use strict";
+
+    const SET = "CouponTypes";
+
+    /** Puts the code where it can be pasted from; where the browser does not let pages do that, it is marked. */
+    async function copy(input, t) {
+      try {
+        await navigator.clipboard.writeText(input.getValue());
+        MessageToast.show(t("resources.copied"));
+      } catch {
+        input.focus();
+        input.selectText(0, input.getValue().length);
+        MessageToast.show(t("resources.copyByHand"));
+      }
+    }
+
+    /** Shows a code that was issued, once. */
+    function showCode({code, customerId, validUntil}, t) {
+      const label = new Label({text: t("resources.code")});
+      const input = new Input({value: "", editable: false, ariaLabelledBy: [label]}).setValue(code);
+      const notes = [
+        customerId ? t("resources.issuedTo", customerId) : t("resources.issuedToBearer"),
+        validUntil ? t("resources.goodUntil", Format.dateTime(validUntil)) : t("resources.goodAsType")
+      ];
+      const dialog = new Dialog({
+        title: t("resources.issued"),
+        contentWidth: "26rem",
+        content: [new VBox({items: [label, input, ...notes.map((text) => new Text().setText(text))]})],
+        beginButton: new Button({text: t("resources.copy"), type: "Emphasized", press: () => copy(input, t)}),
+        endButton: new Button({text: t("resources.close"), press: () => dialog.close()}),
+        afterClose: () => dialog.destroy()
+      }).addStyleClass("sapUiContentPadding");
+      dialog.open();
+    }
+
+    async function generate({view, model, context}) {
+      const t = await Texts.of(Component.getComponentById("promenade"));
+      const batch = await Doing.ask({
+        model,
+        context,
+        set: SET,
+        name: "generateCodes",
+        text: t("resources.generateHint")
+      });
+      if (batch) {
+        Following.refresh(view);
+      }
+    }
+
+    async function issue({view, model, context}) {
+      const t = await Texts.of(Component.getComponentById("promenade"));
+      const issued = await Doing.ask({model, context, set: SET, name: "issueCoupon", text: t("resources.issueHint")});
+      if (issued) {
+        showCode(issued, t);
+        Following.refresh(view);
+      }
+    }
+
+    return {
+      /** Adds the pool with its batches, and the making and issuing of codes, to the pages of coupon types. */
+      extend() {
+        Extensions.add(SET, {
+          sections: [
+            {
+              id: "pool",
+              titleKey: "resources.pool",
+              replaces: ["couponCodeBatches"],
+              create: ({view}) => CouponPool.create(view)
+            }
+          ],
+          actions: [
+            {
+              id: "generate",
+              textKey: "resources.generate",
+              icon: "sap-icon://add-coursebook",
+              replaces: ["generateCodes"],
+              paths: ["IsActiveEntity", "codeType"],
+              press: generate,
+              isEnabled: (context) => Doing.isOpen(SET, context) && context.getProperty("codeType") !== "GENERIC"
+            },
+            {
+              id: "issue",
+              textKey: "resources.issue",
+              icon: "sap-icon://paid-leave",
+              replaces: ["issueCoupon"],
+              paths: ["IsActiveEntity", "status"],
+              press: issue,
+              isEnabled: (context) => Doing.isOpen(SET, context) && context.getProperty("status") === "ACTIVE"
+            }
+          ]
+        });
+      }
+    };
+  }
+);

@@ -1,0 +1,57 @@
+sap.ui.define(
+  ["promenade/generic/FieldDialog", "promenade/generic/Meta", "promenade/net/Http", "promenade/session/Session"],
+  function (FieldDialog, Meta, Http, Session) {
+    "use strict";
+
+    const SERVICE = "/admin";
+    const shortName = (action) => action.name.split(".").pop();
+
+    const Doing = {
+      /** What metadata says of an action of a set, by its short name. */
+      async action(model, set, name) {
+        const meta = await Meta.of(model, set);
+        return meta.actions.find((one) => shortName(one) === name);
+      },
+
+      /** Whether a person may do something to rows of a set. */
+      may(verb, set) {
+        return Session.may(verb, set);
+      },
+
+      /** Whether a person may change the active entity that a page shows. */
+      isOpen(set, context) {
+        return (
+          !context.isTransient() && Session.may("update", set) && !context.getPath().includes("IsActiveEntity=false")
+        );
+      },
+
+      /** Carries an action out; resolves with the service's answer. */
+      call(context, action, values = {}) {
+        return Http.post(`${SERVICE}${context.getPath()}/${action.name}`, values);
+      },
+
+      /** Asks for the parameters of an action and carries it out; undefined when the person left it. */
+      async ask({model, context, set, name, text}) {
+        const action = await Doing.action(model, set, name);
+        return FieldDialog.open({
+          title: action.label,
+          action: action.label,
+          text,
+          fields: action.parameters,
+          submit: (values) => Doing.call(context, action, values)
+        });
+      },
+
+      /** Changes values of what a page shows, unless somebody has changed it meanwhile. */
+      async patch(context, values) {
+        const tag = context.getObject()["@odata.etag"];
+        await Http.request("PATCH", `${SERVICE}${context.getPath()}`, {
+          body: values,
+          headers: tag ? {"If-Match": tag} : {}
+        });
+        context.refresh();
+      }
+    };
+    return Doing;
+  }
+);

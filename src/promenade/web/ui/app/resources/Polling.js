@@ -1,0 +1,47 @@
+sap.ui.define([], function () {
+  "use strict";
+
+  const FIRST_MS = 700;
+  const LONGEST_MS = 5000;
+
+  /** Resolves after a while, sooner when it is called off. */
+  function pause(milliseconds, signal) {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, milliseconds);
+      signal.addEventListener(
+        "abort",
+        () => {
+          clearTimeout(timer);
+          resolve();
+        },
+        {once: true}
+      );
+    });
+  }
+
+  return {
+    /**
+     * Reads again and again until `isDone(value)`, less and less often, and not while nobody looks at the page.
+     *
+     * `onValue` hears of every value. Resolves with the last one, and with null when `signal` calls it off.
+     */
+    async until(read, isDone, {onValue = () => {}, signal = new AbortController().signal} = {}) {
+      let wait = FIRST_MS;
+      while (!signal.aborted) {
+        if (!document.hidden) {
+          const value = await read();
+          if (signal.aborted) {
+            break;
+          }
+          onValue(value);
+          if (isDone(value)) {
+            return value;
+          }
+        }
+        await pause(wait, signal);
+        wait = Math.min(wait * 1.4, LONGEST_MS);
+      }
+      return null;
+    }
+  };
+});

@@ -1,0 +1,238 @@
+sap.ui.define(
+  [
+    "sap/m/Button",
+    "sap/m/Dialog",
+    "sap/m/Input",
+    "sap/m/Label",
+    "sap/m/MessageBox",
+    "sap/m/MessageStrip",
+    "sap/m/MultiComboBox",
+    "sap/m/Text",
+    "sap/m/VBox",
+    "sap/ui/core/Component",
+    "sap/ui/core/ListItem",
+    "promenade/generic/Extensions",
+    "promenade/generic/FieldDialog",
+    "promenade/generic/Format",
+    "promenade/generic/Messages",
+    "promenade/generic/Meta",
+    "promenade/net/Http",
+    "promenade/resources/Deliveries",
+    "promenade/resources/Doing",
+    "promenade/resources/Following",
+    "promenade/resources/Texts",
+    "promenade/resources/eventKinds"
+  ],
+  function (
+    Button,
+    Dialog,
+    Input,
+    Label,
+    MessageBox,
+    MessageStrip,
+    MultiComboBox,
+    Text,
+    VBox,
+    Component,
+    ListItem,
+    Extensions,
+    FieldDialog,
+    Format,
+    Messages,
+    Meta,
+    Http,
+    Deliveries,
+    Doing,
+    Following,
+    Texts,
+    eventKinds
+  ) {
+    "use strict";
+
+    const SET = "WebhookSubscriptions";
+    const EVERYTHING = "*";
+    const unread = (path, model) => ({path, model, targetType: "any"});
+    const words = () => Texts.of(Component.getComponentById("promenade"));
+
+    /** Lets kinds of events be ticked, each with a sentence of what happened then. */
+    function kindPicker(field, {model}) {
+      const item = (key) =>
+        new ListItem({
+          key,
+          text: key === EVERYTHING ? "{i18n>resources.everyEvent}" : key,
+          additionalText: `{i18n>resources.event.${key}}`
+        });
+      return new MultiComboBox({
+        width: "100%",
+        showSecondaryValues: true,
+        showSelectAll: false,
+        items: [EVERYTHING, ...eventKinds].map(item),
+        selectedKeys: {path: field.path, model}
+      });
+    }
+
+    /** Sending is paused or taken up again. */
+    const switchTo =
+      (isActive) =>
+      ({context}) =>
+        Doing.patch(context, {isActive});
+
+    async function replayPeriod({view, model, context}) {
+      const t = await words();
+      const answer = await Doing.ask({model, context, set: SET, name: "replayEvents", text: t("resources.replayHint")});
+      if (answer) {
+        MessageBox.information(t("resources.replayed", answer.events, Format.dateTime(answer.until)));
+        Following.refresh(view);
+      }
+    }
+
+    /** The secret of a new subscription, which nobody can read any more afterwards. */
+    async function showSecret(secret) {
+      const t = await words();
+      const label = new Label({text: t("resources.secret")});
+      const input = new Input({editable: false, ariaLabelledBy: [label]}).setValue(secret);
+      await new Promise((resolve) => {
+        const dialog = new Dialog({
+          title: t("resources.secretTitle"),
+          contentWidth: "34rem",
+          content: [new VBox({items: [new Text({text: t("resources.secretOnce")}), label, input]})],
+          endButton: new Button({text: t("resources.secretKept"), type: "Emphasized", press: () => dialog.close()}),
+          afterClose() {
+            dialog.destroy();
+            resolve();
+          }
+        }).addStyleClass("sapUiContentPadding");
+        dialog.open();
+      });
+    }
+
+    /** Asks for a new subscription, shows its secret, and leads to its page. */
+    async function subscribe({view, meta}) {
+      try {
+        const t = await words();
+        const fields = ["name", "callbackUrl", "eventTypes", "description"].map((path) => meta.field(path));
+        const made = await FieldDialog.open({
+          title: t("resources.subscribe"),
+          action: t("resources.subscribe"),
+          fields,
+          values: {eventTypes: []},
+          submit: (changed, all) => Http.post(`/admin/${SET}`, {...changed, eventTypes: all.eventTypes})
+        });
+        if (made) {
+          await showSecret(made.secret);
+          view.getController().getOwnerComponent().getRouter().navTo("object", {set: SET, key: made.ID});
+        }
+      } catch (error) {
+        Messages.show(error);
+      }
+    }
+
+    /** Lets the kinds of events of a subscription be chosen anew. */
+    async function chooseKinds({model, context}) {
+      const [t, meta] = await Promise.all([words(), Meta.of(model, SET)]);
+      await FieldDialog.open({
+        title: t("resources.chooseEvents"),
+        action: t("resources.apply"),
+        fields: [meta.field("eventTypes")],
+        values: {eventTypes: context.getProperty("eventTypes")},
+        isNew: false,
+        submit: async (changed, {eventTypes}) => {
+          await Doing.patch(context, {eventTypes});
+          return true;
+        }
+      });
+    }
+
+    function pausedStrip() {
+      return new MessageStrip({
+        showIcon: true,
+        type: "Warning",
+        visible: {...unread("isActive"), formatter: (isActive) => isActive === false},
+        text: {
+          parts: [unread("disabledAt"), {path: "i18n>resources.paused"}, {path: "i18n>resources.disabled"}],
+          formatter: (at, paused, disabled) => (at ? (disabled || "").replace("{0}", Format.dateTime(at)) : paused)
+        }
+      });
+    }
+
+    const ACTIONS = [
+      {
+        id: "events",
+        textKey: "resources.chooseEvents",
+        icon: "sap-icon://multi-select",
+        paths: ["isActive"],
+        press: chooseKinds,
+        isEnabled: (context) => Doing.isOpen(SET, context)
+      },
+      {
+        id: "pause",
+        textKey: "resources.pause",
+        icon: "sap-icon://pause",
+        paths: ["isActive"],
+        press: switchTo(false),
+        isEnabled: (context) => Doing.isOpen(SET, context) && context.getProperty("isActive") === true
+      },
+      {
+        id: "resume",
+        textKey: "resources.resume",
+        icon: "sap-icon://media-play",
+        paths: ["isActive"],
+        press: switchTo(true),
+        isEnabled: (context) => Doing.isOpen(SET, context) && context.getProperty("isActive") === false
+      },
+      {
+        id: "replay",
+        textKey: "resources.replayPeriod",
+        icon: "sap-icon://restart",
+        paths: ["isActive"],
+        replaces: ["replayEvents"],
+        press: replayPeriod,
+        isEnabled: (context) => Doing.isOpen(SET, context) && context.getProperty("isActive") === true
+      }
+    ];
+
+    return {
+      /** Adds kinds of events to choose from, pausing, and the log of deliveries with replays. */
+      extend() {
+        Extensions.input(SET, "eventTypes", kindPicker);
+        Extensions.add(SET, {
+          header: [{id: "paused", create: pausedStrip}],
+          listActions: [
+            {
+              id: "subscribe",
+              textKey: "resources.subscribe",
+              icon: "sap-icon://add",
+              replaces: ["create"],
+              press: subscribe
+            }
+          ],
+          sections: [
+            {
+              id: "deliveries",
+              titleKey: "resources.deliveries",
+              replaces: ["notificationLogs"],
+              create: ({view, model}) => Deliveries.create(view, model)
+            }
+          ],
+          actions: ACTIONS
+        });
+        Extensions.add("NotificationLogs", {
+          actions: [
+            {
+              id: "again",
+              textKey: "resources.replay",
+              icon: "sap-icon://restart",
+              paths: ["status"],
+              replaces: ["replay"],
+              async press({model, context}) {
+                await Deliveries.replay(model, context);
+                context.refresh();
+              },
+              isEnabled: () => Doing.may("update", SET)
+            }
+          ]
+        });
+      }
+    };
+  }
+);

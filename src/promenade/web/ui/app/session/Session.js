@@ -1,0 +1,212 @@
+sap.ui.define(
+  [
+    "promenade/session/CodeFlow",
+    "promenade/session/Fault",
+    "promenade/session/Pages",
+    "promenade/session/Renewal",
+    "promenade/session/Store"
+  ],
+  function (CodeFlow, Fault, Pages, Renewal, Store) {
+    "use strict";
+
+    /**
+     * Who sits here, and what that person may do.
+     *
+     * `open` comes first and is awaited once; everything else can be asked at any time after it.
+     */
+    const SIGNED_OUT = "promenade.signedOut";
+    const STORE = "local-store";
+    const NEVER = new Promise(() => {});
+
+    let how = null;
+    let who = null;
+    const listeners = [];
+
+    async function answerOf(url) {
+      let answer;
+      try {
+        answer = await fetch(url, {headers: Session.sentHeaders()});
+      } catch {
+        throw new Fault("unreachable");
+      }
+      const body = await answer.json();
+      return {status: answer.status, body: answer.ok ? body : body.error || {}};
+    }
+
+    async function ask() {
+      const {status, body} = await answerOf("/ui/me");
+      if (status >= 400 && status !== 401) {
+        throw new Fault(status === 403 ? "notAllowed" : "refused", [body.message]);
+      }
+      return status === 401 ? null : body;
+    }
+
+    /** The token of the answer that the issuer has sent the tab back with; whether there was one. */
+    async function taken(answer) {
+      try {
+        const {token, seconds, idToken} = await CodeFlow.redeem(how, answer);
+        Store.keep(token, seconds, idToken);
+        return true;
+      } catch (fault) {
+        // An old address, opened once more by somebody who is signed in.
+        if (fault.key === "unasked" && Store.token()) {
+          return false;
+        }
+        throw fault;
+      }
+    }
+
+    async function enterCloud() {
+      const answer = CodeFlow.answer();
+      if (answer && CodeFlow.isForOpener(answer)) {
+        Renewal.handOver(answer);
+        throw new Fault("handedOver");
+      }
+      const isFresh = answer !== null && (await taken(answer));
+      if (!Store.token()) {
+        if (window.sessionStorage.getItem(SIGNED_OUT)) {
+          window.sessionStorage.removeItem(SIGNED_OUT);
+          throw new Fault("signedOut");
+        }
+        await CodeFlow.leave(how);
+      }
+      const found = await ask();
+      if (found === null) {
+        Store.clear();
+        if (isFresh) {
+          throw new Fault("notAccepted", [how.issuer]);
+        }
+        await CodeFlow.leave(how);
+      }
+      return found;
+    }
+
+    async function enterStore() {
+      if (!how.hasSession) {
+        await Pages.password(how.isSetUp);
+      }
+      return ask();
+    }
+
+    async function enter() {
+      const {status, body} = await answerOf("/ui/sign-in.json");
+      if (status >= 400) {
+        throw new Fault("refused", [body.message]);
+      }
+      how = body;
+      return how.edition === STORE ? enterStore() : enterCloud();
+    }
+
+    /** Says why nobody is signed in and waits until the person wants to try again. */
+    async function explain(fault) {
+      const texts = await Pages.texts();
+      const isDone = fault.key === "signedOut" || fault.key === "handedOver";
+      const heading = texts.getText(isDone ? `session.${fault.key}` : "session.failed");
+      const button = {handedOver: null, notAllowed: "session.signOut", signedOut: "session.signIn"}[fault.key];
+      const label = button === undefined ? "session.tryAgain" : button;
+      const words = texts.getText(`session.${fault.key}Text`, fault.values);
+      await Pages.message(heading, words, label && texts.getText(label));
+      if (fault.key === "notAllowed") {
+        await Session.signOut();
+      }
+    }
+
+    async function onRenewed() {
+      const now = await ask();
+      if (!now || now.user !== who.user || now.tenantId !== who.tenantId) {
+        // What is on the page belongs to somebody else.
+        window.location.reload();
+        await NEVER;
+      }
+      who = now;
+      const headers = Session.sentHeaders();
+      try {
+        listeners.forEach((callback) => callback(headers));
+      } catch {
+        // A model with changes under way takes no other headers: the page begins anew, with drafts as they were saved.
+        window.location.reload();
+        await NEVER;
+      }
+    }
+
+    const Session = {
+      /**
+       * Signs in, by a token that this tab has, by way of the issuer's page, or with a store's password; resolves when
+       * the service knows whom.
+       */
+      async open() {
+        while (!who) {
+          try {
+            who = await enter();
+          } catch (fault) {
+            if (!fault.key) {
+              throw fault;
+            }
+            await explain(fault);
+          }
+        }
+        Renewal.watch(how, onRenewed);
+        return who;
+      },
+
+      /** `{user, tenantId, edition, services: {admin, reporting, pos, publicApi}, sets: {<set>: [verbs]}}`. */
+      current() {
+        return who;
+      },
+
+      /** Whether the person may "create", "update" or "delete" in an entity set of administration. */
+      may(verb, set) {
+        return (who.sets[set] || []).includes(verb);
+      },
+
+      /** What every request to the service carries, once the token still holds. */
+      async headers() {
+        if (how && how.clientId && !Store.token()) {
+          await Renewal.require();
+        }
+        return Session.sentHeaders();
+      },
+
+      /** The same as known at this moment. */
+      sentHeaders() {
+        const token = Store.token();
+        return token ? {Authorization: `Bearer ${token}`} : {};
+      },
+
+      /** Calls back with the headers to send from now on, whenever the same person has signed in again. */
+      onRenewed(callback) {
+        listeners.push(callback);
+      },
+
+      /** Ends it, here and at the issuer where that can be done, and shows that it has ended. */
+      async signOut() {
+        const idToken = Store.idToken();
+        Store.clear();
+        if (how.edition === STORE) {
+          await fetch("/local-admin/logout", {
+            method: "POST",
+            headers: {"Content-Type": "application/json"},
+            body: "{}"
+          });
+          window.location.replace("/");
+          return NEVER;
+        }
+        window.sessionStorage.setItem(SIGNED_OUT, "yes");
+        const home = `${window.location.origin}/`;
+        const address = new URL(how.endSessionEndpoint || home, home);
+        if (how.endSessionEndpoint) {
+          const hint = idToken ? {id_token_hint: idToken} : {};
+          const asked = {client_id: how.clientId, post_logout_redirect_uri: home, ...hint};
+          Object.entries(asked).forEach(([name, value]) => address.searchParams.set(name, value));
+          window.location.replace(address.href);
+        } else {
+          window.history.replaceState(null, "", "/");
+          window.location.reload();
+        }
+        return NEVER;
+      }
+    };
+
+    return Session;
+  }
+);

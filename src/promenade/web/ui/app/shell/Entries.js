@@ -1,0 +1,36 @@
+sap.ui.define([], function () {
+  "use strict";
+
+  /**
+   * What the navigation offers. `key` is a route, or `list/<set>`; `needs` the service without which it is not shown.
+   *
+   * Texts are `nav.<key>` of the bundle `shell`.
+   */
+  const list = (set, icon) => ({key: `list/${set}`, icon, needs: "admin"});
+
+  return [
+    {key: "home", icon: "sap-icon://home", needs: "admin"},
+    {
+      key: "promotions",
+      icon: "sap-icon://tags",
+      needs: "admin",
+      items: [
+        {key: "calendar", needs: "admin"},
+        list("PromotionTemplates"),
+        list("Campaigns"),
+        list("PromotionPilotConfigs"),
+        list("PriorityGroups"),
+        list("MutualExclusionGroups")
+      ]
+    },
+    {key: "simulator", icon: "sap-icon://simulate", needs: "pos"},
+    {...list("CouponTypes", "sap-icon://cart-3"), items: [list("CouponCodeBatches"), list("RedemptionLogs")]},
+    {...list("Budgets", "sap-icon://money-bills"), items: [list("Stakeholders")]},
+    {...list("Articles", "sap-icon://product"), items: [list("ArticleGroups"), list("PosGroups")]},
+    {key: "reports", icon: "sap-icon://bar-chart", needs: "reporting"},
+    {key: "imports", icon: "sap-icon://upload", needs: "admin"},
+    {...list("WebhookSubscriptions", "sap-icon://connected"), items: [list("NotificationLogs")]},
+    {...list("LocalDeployments", "sap-icon://retail-store"), items: [list("SyncHistory")]},
+    list("AuditLogs", "sap-icon://history")
+  ];
+});

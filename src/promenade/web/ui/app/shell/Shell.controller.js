@@ -1,0 +1,94 @@
+sap.ui.define(
+  [
+    "sap/base/i18n/Localization",
+    "sap/m/ActionSheet",
+    "sap/m/Button",
+    "sap/tnt/NavigationListItem",
+    "sap/ui/core/Theming",
+    "sap/ui/core/mvc/Controller",
+    "sap/ui/model/json/JSONModel",
+    "promenade/session/Session",
+    "promenade/shell/Entries"
+  ],
+  function (Localization, ActionSheet, Button, NavigationListItem, Theming, Controller, JSONModel, Session, Entries) {
+    "use strict";
+
+    const DARK = "sap_horizon_dark";
+    const LIGHT = "sap_horizon";
+
+    function keep(name, value) {
+      try {
+        window.localStorage.setItem(`promenade.${name}`, value);
+      } catch {
+        // A browser that keeps nothing for pages: the choice holds until the page is left.
+      }
+    }
+
+    /** What is around every page: the navigation, whose entries are those that the person may open, and the person. */
+    return Controller.extend("promenade.shell.Shell", {
+      onInit() {
+        const isGerman = Localization.getLanguage().startsWith("de");
+        this._state = new JSONModel({
+          isDark: Theming.getTheme() === DARK,
+          otherLanguage: isGerman ? "English" : "Deutsch",
+          selected: "home"
+        });
+        this.getView().setModel(this._state, "shell");
+        Entries.filter((one) => this._isOpen(one)).forEach((one) => this.byId("entries").addItem(this._item(one)));
+        this.getOwnerComponent().getRouter().attachRouteMatched(this._onRoute, this);
+      },
+
+      _isOpen({needs}) {
+        return Session.current().services[needs];
+      },
+
+      _item({key, icon, items = []}) {
+        const item = new NavigationListItem({key, icon, text: `{i18n>nav.${key}}`, expanded: false});
+        items.filter((one) => this._isOpen(one)).forEach((one) => item.addItem(this._item(one)));
+        return item;
+      },
+
+      _onRoute(event) {
+        const {name, arguments: given} = event.getParameters();
+        const list = `list/${given.set}`;
+        const among = {promotion: "promotions", report: "reports", list, object: list};
+        this._state.setProperty("/selected", among[name] || name);
+      },
+
+      onItem(event) {
+        const [route, set] = event.getParameter("item").getKey().split("/");
+        this.getOwnerComponent()
+          .getRouter()
+          .navTo(route, set ? {set} : {});
+      },
+
+      onMenu() {
+        this.byId("toolPage").toggleSideContentMode();
+      },
+
+      onColours() {
+        const isDark = !this._state.getProperty("/isDark");
+        this._state.setProperty("/isDark", isDark);
+        keep("colours", isDark ? "dark" : "light");
+        Theming.setTheme(isDark ? DARK : LIGHT);
+      },
+
+      onLanguage() {
+        keep("language", Localization.getLanguage().startsWith("de") ? "en" : "de");
+        window.location.reload();
+      },
+
+      onPerson(event) {
+        if (!this._sheet) {
+          this._sheet = new ActionSheet({
+            buttons: [
+              new Button({icon: "sap-icon://log", text: "{i18n>shell.signOut}", press: () => Session.signOut()})
+            ]
+          });
+          this.getView().addDependent(this._sheet);
+        }
+        this._sheet.openBy(event.getSource());
+      }
+    });
+  }
+);

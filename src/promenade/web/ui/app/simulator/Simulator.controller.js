@@ -1,0 +1,359 @@
+sap.ui.define(
+  [
+    "sap/m/MessageToast",
+    "sap/ui/core/mvc/Controller",
+    "sap/ui/model/json/JSONModel",
+    "promenade/generic/Format",
+    "promenade/generic/Messages",
+    "promenade/shell/AreaTexts",
+    "promenade/simulator/Basket",
+    "promenade/simulator/Examples",
+    "promenade/simulator/Link",
+    "promenade/simulator/Lookup",
+    "promenade/simulator/Pricing",
+    "promenade/simulator/Scenario",
+    "promenade/simulator/Story"
+  ],
+  function (
+    MessageToast,
+    Controller,
+    JSONModel,
+    Format,
+    Messages,
+    AreaTexts,
+    Basket,
+    Examples,
+    Link,
+    Lookup,
+    Pricing,
+    Scenario,
+    Story
+  ) {
+    "use strict";
+
+    const PAUSE_MS = 250;
+    const RUNNING = ["ACTIVE", "PILOT"];
+
+    /** A basket on the left, its price and why on the right; priced anew a moment after each change. */
+    return Controller.extend("promenade.simulator.Simulator", {
+      onInit() {
+        this._model = new JSONModel({
+          basket: Basket.empty(),
+          storeText: "",
+          articles: [],
+          stores: [],
+          scan: {state: "None", text: ""},
+          story: null,
+          failure: "",
+          removed: null,
+          hasLines: false
+        });
+        this._model.setSizeLimit(5000);
+        this.getView().setModel(this._model, "sim");
+        this._ready = AreaTexts.of("simulator")
+          .ready()
+          .then((bundle) => {
+            this._text = (key, args) => (bundle.hasText(key) ? bundle.getText(key, args) : key);
+            this._story = new Story(this._text);
+          });
+        this.byId("fields").addValidator(({text}) => text && null);
+        this.getOwnerComponent().getRouter().getRoute("simulator").attachPatternMatched(this._onRoute, this);
+      },
+
+      onExit() {
+        clearTimeout(this._timer);
+        this._asked?.abort();
+      },
+
+      async _onRoute(event) {
+        const {b, promotion} = event.getParameter("arguments")["?query"] || {};
+        await this._ready;
+        try {
+          await this._enter(b, promotion);
+        } catch (error) {
+          Messages.show(error);
+        }
+      },
+
+      /** Shows the basket of an address: a packed one, one for a promotion, or the one that was there before. */
+      async _enter(packed, promotion) {
+        if (packed && packed === this._packed) {
+          return;
+        }
+        const {ID: id, name, status} = (promotion && (await Lookup.promotion(promotion))) || {};
+        this._focus = id ? {id, name, status} : null;
+        if (packed) {
+          const basket = await this._unpacked(packed);
+          return basket && this._set(basket);
+        }
+        const basket = this._model.getProperty("/basket");
+        if (!basket.store) {
+          const first = await Lookup.firstStore();
+          basket.store ||= first; // unless one was chosen meanwhile
+        }
+        if (this._focus && !basket.lines.length) {
+          basket.lines = await Examples.forPromotion(promotion);
+        }
+        basket.includeInactive ||= Boolean(this._focus) && !RUNNING.includes(this._focus.status);
+        this._set(basket);
+      },
+
+      async _unpacked(packed) {
+        try {
+          return await Examples.named(Basket.lengthen(await Link.unpack(packed)));
+        } catch {
+          this._model.setProperty("/failure", this._text("simulator.brokenLink"));
+          return null;
+        }
+      },
+
+      _set(basket) {
+        const {store} = basket;
+        this._model.setProperty("/basket", basket);
+        this._model.setProperty("/storeText", store ? store.name || store.code : "");
+        this._model.setProperty("/removed", null);
+        this._changed(0);
+      },
+
+      // ---- pricing ----------------------------------------------------------------------------------------------
+
+      onChange() {
+        this._changed();
+      },
+
+      _changed(pause = PAUSE_MS) {
+        const basket = this._model.getProperty("/basket");
+        basket.lines.forEach((line) => {
+          line.fault = Basket.faultOf(line);
+        });
+        this._model.setProperty("/hasLines", basket.lines.length > 0);
+        this._model.updateBindings(true);
+        clearTimeout(this._timer);
+        this._timer = setTimeout(() => this._price().catch(Messages.caught), pause);
+      },
+
+      /** Asks for the price of what is there now; an answer that comes too late is dropped. */
+      async _price() {
+        const basket = this._model.getProperty("/basket");
+        this._asked?.abort();
+        if (!Basket.isComplete(basket)) {
+          if (!basket.lines.length) {
+            this._model.setProperty("/story", null);
+          }
+          return;
+        }
+        const asked = (this._asked = new AbortController());
+        this._remember(basket);
+        try {
+          const answer = await Pricing.simulate(Basket.request(basket), asked.signal);
+          this._show(answer, basket);
+        } catch (error) {
+          if (error.name !== "AbortError") {
+            this._model.setProperty("/failure", [error.message, ...this._details(error)].join(" "));
+          }
+        }
+      },
+
+      _details({details, message: whole}) {
+        const more = (details || []).filter(({message}) => message !== whole);
+        return more.map(({target, message}) => (target ? `${target}: ${message}` : message));
+      },
+
+      _show(answer, basket) {
+        this._answer = answer;
+        this._model.setProperty("/failure", "");
+        this._model.setProperty("/momentText", Format.dateTime(answer.meta.evaluatedAt));
+        this._model.setProperty("/story", this._story.of(answer, basket, this._focus));
+      },
+
+      /** Keeps the basket in the address, so that reloading and going back find it. */
+      async _remember(basket) {
+        this._packed = await Link.pack(Basket.shorten(basket));
+        const query = {b: this._packed, ...(this._focus ? {promotion: this._focus.id} : {})};
+        this.getOwnerComponent().getRouter().navTo("simulator", {"?query": query}, true);
+      },
+
+      // ---- lines ------------------------------------------------------------------------------------------------
+
+      async onScan(event) {
+        const field = event.getSource();
+        const code = field.getValue().trim();
+        if (!code) {
+          return;
+        }
+        field.setValue("");
+        const article = (await Lookup.articleBy("ean", code)) || (await Lookup.articleBy("articleNumber", code));
+        const state = article ? "None" : "Error";
+        this._model.setProperty("/scan", {state, text: article ? "" : this._text("simulator.unknownArticle", [code])});
+        if (article) {
+          this._add(article);
+        }
+      },
+
+      async onSuggestArticles(event) {
+        this._searched?.abort();
+        const searched = (this._searched = new AbortController());
+        try {
+          const found = await Lookup.articles(event.getParameter("suggestValue"), searched.signal);
+          this._model.setProperty("/articles", found);
+        } catch (error) {
+          if (error.name !== "AbortError") {
+            Messages.show(error);
+          }
+        }
+      },
+
+      onArticle(event) {
+        const item = event.getParameter("selectedItem");
+        if (item) {
+          this._add(item.getBindingContext("sim").getObject());
+          event.getSource().setValue("");
+        }
+      },
+
+      /** One more of an article: a line that has a whole number of it already is counted up. */
+      _add(article) {
+        const {lines} = this._model.getProperty("/basket");
+        const known = lines.find(
+          (line) => line.articleNumber === article.articleNumber && /^\d{1,9}$/.test(line.quantity)
+        );
+        if (known) {
+          known.quantity = String(Number(known.quantity) + 1);
+        } else {
+          lines.push(Basket.line(article));
+        }
+        this._changed();
+      },
+
+      onRemove(event) {
+        const {lines} = this._model.getProperty("/basket");
+        const place = lines.indexOf(event.getSource().getBindingContext("sim").getObject());
+        const [line] = lines.splice(place, 1);
+        this._model.setProperty("/removed", {place, line});
+        this._changed();
+      },
+
+      onUndo() {
+        const {place, line} = this._model.getProperty("/removed");
+        this._model.getProperty("/basket").lines.splice(place, 0, line);
+        this._model.setProperty("/removed", null);
+        this._changed();
+      },
+
+      // ---- circumstances ----------------------------------------------------------------------------------------
+
+      async onSuggestStores(event) {
+        this._model.setProperty("/stores", await Lookup.stores(event.getParameter("suggestValue") || ""));
+      },
+
+      onStore(event) {
+        const item = event.getParameter("selectedItem");
+        if (item) {
+          this._setStore(item.getBindingContext("sim").getObject());
+        }
+      },
+
+      /** A shop's code or name typed in full. */
+      async onStoreTyped(event) {
+        const typed = event.getParameter("value").trim();
+        const store = this._model.getProperty("/basket/store");
+        if (store && (typed === store.name || typed === store.code)) {
+          return;
+        }
+        const found = typed ? await Lookup.stores(typed) : [];
+        this._setStore(found.find(({code, name}) => [code, name].includes(typed)) || null, typed);
+      },
+
+      _setStore(store, typed = "") {
+        this._model.setProperty("/basket/store", store);
+        this._model.setProperty("/storeText", store ? store.name || store.code : typed);
+        this._changed();
+      },
+
+      onCouponTyped(event) {
+        const field = event.getSource();
+        const code = field.getValue().trim();
+        const {coupons} = this._model.getProperty("/basket");
+        if (code && !coupons.includes(code)) {
+          coupons.push(code);
+        }
+        field.setValue("");
+        this._changed();
+      },
+
+      onTokens(event) {
+        const removed = event.getParameter("removedTokens").map((token) => token.getKey());
+        const basket = this._model.getProperty("/basket");
+        basket.coupons = basket.coupons.filter((code) => !removed.includes(code));
+        this._changed();
+      },
+
+      onFieldTyped(event) {
+        const field = event.getSource();
+        const [, key, value] = /^\s*([^=]+?)\s*=\s*(.*\S)\s*$/.exec(field.getValue()) || [];
+        const basket = this._model.getProperty("/basket");
+        if (key) {
+          basket.fields = [...basket.fields.filter((one) => one.key !== key), {key, value}];
+          field.setValue("");
+          this._changed();
+        }
+      },
+
+      onFieldTokens(event) {
+        const removed = event.getParameter("removedTokens").map((token) => token.getKey());
+        const basket = this._model.getProperty("/basket");
+        basket.fields = basket.fields.filter(({key}) => !removed.includes(key));
+        this._changed();
+      },
+
+      // ---- the whole basket -------------------------------------------------------------------------------------
+
+      async onExample() {
+        const {store} = this._model.getProperty("/basket");
+        try {
+          this._set({...Basket.empty(store || (await Lookup.firstStore())), lines: await Examples.anything()});
+        } catch (error) {
+          Messages.show(error);
+        }
+      },
+
+      onClear() {
+        this._set(Basket.empty(this._model.getProperty("/basket/store")));
+      },
+
+      async onCopyLink() {
+        const packed = await Link.pack(Basket.shorten(this._model.getProperty("/basket")));
+        const link = `${window.location.origin}/#/simulator?b=${packed}`;
+        try {
+          await navigator.clipboard.writeText(link);
+          MessageToast.show(this._text("simulator.linkCopied"));
+        } catch {
+          // No leave to use the clipboard, or no secure origin: it can be taken from the address.
+          MessageToast.show(this._text("simulator.linkInAddress"));
+        }
+      },
+
+      async onSaveScenario() {
+        try {
+          await Scenario.save(this._model.getProperty("/basket"), this._answer);
+        } catch (error) {
+          Messages.show(error);
+        }
+      },
+
+      async onOpenScenario() {
+        try {
+          const basket = await Scenario.open();
+          this._set(await Examples.named(basket));
+        } catch (error) {
+          this._model.setProperty("/failure", this._text("simulator.brokenScenario", [error.message]));
+        }
+      },
+
+      /** `What was missed (12)` */
+      counted(text, count) {
+        return count ? `${text} (${count})` : text;
+      }
+    });
+  }
+);

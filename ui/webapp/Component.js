@@ -1,0 +1,1 @@
+sap.ui.define(["sap/ui/core/UIComponent"],(U)=>U.extend("promenade.ui.Component",{metadata:{manifest:"json"}}));
