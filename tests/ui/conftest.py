@@ -1,0 +1,157 @@
+"""The back office in a real browser: a demo shop served from a copy, people signed in, and nothing left on the console.
+
+Without a browser the tests say so and are skipped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from promenade.app import opened_context
+from promenade.console import prepare_database
+from promenade.demo import seed
+from promenade.settings import Settings
+from tests.clients.browser import chromium
+from tests.kit.databases import DIALECTS, Databases
+from tests.kit.service import Service
+from tests.ui.desk import Desk, Shop
+
+ARTICLES, SALES = 5_000, 400
+
+
+async def _seed(settings: Settings) -> dict[str, tuple[str, str]]:
+    async with opened_context(settings) as context:
+        made = await seed(context, 1, articles=ARTICLES, sales=SALES)
+    return {client.role: (client.client_id, client.secret) for client in made.clients}
+
+
+def _seeded(settings: Settings) -> dict[str, tuple[str, str]]:
+    with ThreadPoolExecutor(1) as pool:  # a fixture may be made while an event loop runs
+        return pool.submit(asyncio.run, _seed(settings)).result()
+
+
+@pytest.fixture(scope="session")
+def seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the demo's database and its clients' secrets, made once for all test processes."""
+    base = tmp_path_factory.getbasetemp()  # a process of xdist has one of its own below the run's
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "back-office"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = folder / "clients.json"
+        if not done.exists():
+            settings = Settings(data_dir=folder / "data")
+            settings.data_dir.mkdir()
+            prepare_database(settings)
+            done.write_text(json.dumps(_seeded(settings)))
+    return folder
+
+
+@contextmanager
+def _served(log: Path, data: Path, clients: Mapping[str, tuple[str, str]], *options: str) -> Iterator[Shop]:
+    service = Service(log, "--data-dir", str(data), "--webhook-allow", "127.0.0.1", *options)
+    service.start()
+    try:
+        yield Shop(service.url, clients, data)
+    finally:
+        service.stop()
+
+
+@pytest.fixture(scope="session")
+def shop(seeded: Path, logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    """The demo, served to this test process alone. Tests make what they change: others look at the same shop."""
+    data = tmp_path_factory.mktemp("shop") / "data"
+    shutil.copytree(seeded / "data", data)
+    clients = json.loads((seeded / "clients.json").read_text())
+    with _served(logs / f"back-office-{os.getpid()}.log", data, clients) as served:
+        yield served
+
+
+@pytest.fixture(scope="session")
+def postgresql_shop(databases: Databases, logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    """The same demo on PostgreSQL."""
+    data = tmp_path_factory.mktemp("shop")
+    url = databases.create("postgresql")
+    clients = _seeded(Settings(data_dir=data, database=url))
+    log = logs / f"back-office-postgresql-{os.getpid()}.log"
+    with _served(log, data, clients, "--database-url", url) as served:
+        yield served
+
+
+class _Opened:
+    """A browser whose driver runs an event loop under the tests' feet, which is hidden from other tests.
+
+    The driver's loop counts as running from its start to its end, and while one runs in a thread no other can: tests
+    that await would fail in a process that has opened a browser.
+    """
+
+    def __init__(self, browser: Browser) -> None:
+        self.browser = browser
+        self._loop = asyncio.get_running_loop()
+        self.leave()
+
+    def enter(self) -> Browser:
+        asyncio.events._set_running_loop(self._loop)
+        return self.browser
+
+    def leave(self) -> None:
+        asyncio.events._set_running_loop(None)
+
+
+@pytest.fixture(scope="session")
+def opened() -> Iterator[_Opened]:
+    """A browser without a window."""
+    program = chromium()
+    if program is None:
+        pytest.skip("no Chromium: PROMENADE_TEST_CHROMIUM or PATH names none, and `make check` could not fetch one")
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
+        made = _Opened(playwright.chromium.launch(executable_path=program, args=arguments))
+        yield made
+        made.enter().close()
+
+
+@pytest.fixture
+def browser(opened: _Opened) -> Iterator[Browser]:
+    """The browser, for the length of a test."""
+    yield opened.enter()
+    opened.leave()
+
+
+@pytest.fixture
+def postgresql_desk(postgresql_shop: Shop, browser: Browser) -> Iterator[Desk]:
+    """The same place at the shop on PostgreSQL."""
+    yield from _sat_at(postgresql_shop, browser)
+
+
+@pytest.fixture(params=DIALECTS)
+def either_desk(request: pytest.FixtureRequest) -> Desk:
+    """The same place at each of the two shops, one test after the other."""
+    found: Desk = request.getfixturevalue("desk" if request.param == "sqlite" else "postgresql_desk")
+    return found
+
+
+@pytest.fixture
+def desk(shop: Shop, browser: Browser) -> Iterator[Desk]:
+    """A place to sit down at as somebody; at the end no page may have put an error on its console."""
+    yield from _sat_at(shop, browser)
+
+
+def _sat_at(shop: Shop, browser: Browser) -> Iterator[Desk]:
+    opened = Desk(shop, browser)
+    try:
+        yield opened
+        opened.require_quiet()
+    finally:
+        opened.close()

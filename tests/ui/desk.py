@@ -1,0 +1,107 @@
+"""Who sits at the back office, in a browser: pages signed in as a role, and what went wrong on them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Response
+
+__all__ = ["Desk", "Shop"]
+
+_WAIT_MS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Shop:
+    """A served demo. ``clients`` are ID and secret by role: till, planner, controller, administrator, erp."""
+
+    url: str
+    clients: Mapping[str, tuple[str, str]]
+    data: Path
+
+    def token(self, role: str) -> str:
+        """A token of the role's client."""
+        client_id, secret = self.clients[role]
+        form = {"grant_type": "client_credentials", "client_id": client_id, "client_secret": secret}
+        answer = httpx2.post(f"{self.url}/oauth/token", data=form)
+        assert answer.status_code == 200, answer.text
+        return str(answer.json()["access_token"])
+
+    def http(self, role: str = "administrator") -> httpx2.Client:
+        """Requests to the service past the browser, as a role."""
+        return httpx2.Client(base_url=self.url, headers={"Authorization": f"Bearer {self.token(role)}"}, timeout=30)
+
+
+@dataclass
+class Desk:
+    """Opens pages and hears what they complain of."""
+
+    shop: Shop
+    browser: Browser
+    complaints: list[str] = field(default_factory=list)
+    _contexts: list[BrowserContext] = field(default_factory=list)
+
+    def sit(
+        self,
+        role: str = "administrator",
+        *,
+        address: str = "",
+        language: str = "en",
+        colours: str = "light",
+        **how: Any,
+    ) -> Page:
+        """A page of a browser of its own, signed in as a role, at the part of the address after `#`."""
+        page = self.blank(language=language, colours=colours, **how)
+        kept = json.dumps({"accessToken": self.shop.token(role)})
+        page.add_init_script(
+            "sessionStorage.getItem('promenade.session') || sessionStorage.setItem('promenade.session', "
+            f"JSON.stringify({{...{kept}, expiresAt: Date.now() + 3_600_000}}))"
+        )
+        page.goto(f"{self.shop.url}/#{address}")
+        page.wait_for_selector("#promenade---shell--toolPage")
+        return page
+
+    def blank(self, *, language: str = "en", colours: str = "light", **how: Any) -> Page:
+        """A page of a browser of its own, which nobody has signed in to and that shows nothing yet."""
+        usual: dict[str, Any] = {
+            "viewport": {"width": 1400, "height": 900},
+            "locale": {"en": "en-GB", "de": "de-DE"}[language],
+            "color_scheme": "dark" if colours == "dark" else "light",
+            "reduced_motion": "reduce",  # nothing slides or fades: less to wait for
+            "timezone_id": "Europe/Berlin",
+        }
+        context = self.browser.new_context(**{**usual, **how})
+        context.set_default_timeout(_WAIT_MS)
+        self._contexts.append(context)
+        page = context.new_page()
+        page.on("console", self._on_console)
+        page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
+        page.on("response", self._on_response)
+        return page
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        # What a browser says of an answer of 4xx is heard of as the answer itself.
+        if message.type in {"error", "assert"} and not message.text.startswith("Failed to load resource"):
+            self.complaints.append(f"{message.type}: {message.text}")
+
+    def _on_response(self, response: Response) -> None:
+        if response.status >= 400:
+            self.complaints.append(f"{response.status} {response.request.method} {response.url}")
+
+    def forgive(self, *fragments: str) -> None:
+        """Forget complaints that hold one of these: what the test itself brought about."""
+        self.complaints[:] = [one for one in self.complaints if not any(part in one for part in fragments)]
+
+    def require_quiet(self) -> None:
+        """Fail when a page complained."""
+        assert not self.complaints, "\n".join(self.complaints)
+
+    def close(self) -> None:
+        """Close all pages."""
+        for context in self._contexts:
+            context.close()

@@ -1,0 +1,124 @@
+"""What pages make of the unusual: braces and markup in names, failing requests, sessions that end, double presses."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from playwright.sync_api import Dialog, Page, Route, expect
+
+from tests.ui.desk import Desk, Shop
+from tests.ui.test_everywhere import settle
+
+expect.set_options(timeout=20_000)
+
+BRACED = "{name} 50 % {i18n>x} {= alert(1)} \\{y\\}"
+MARKUP = "<b>x</b><img src=x onerror=alert(1)> \"q\" 'a' {"
+NAMED: dict[str, dict[str, Any]] = {
+    "Budgets": {"totalAmount": 100, "currency": "EUR"},
+    "Stakeholders": {},
+    "CouponTypes": {"codeType": "INDIVIDUAL"},
+    "Campaigns": {"startAt": "2026-01-01T00:00:00Z", "endAt": "2036-01-01T00:00:00Z"},
+    "PosGroups": {"currency": "EUR"},
+    "MutualExclusionGroups": {},
+    "Promotions": {"validFrom": "2026-01-01T00:00:00Z"},
+}
+
+
+def make(shop: Shop, set_name: str, name: str, **more: Any) -> str:
+    """Something active with that name, by its ID."""
+    with shop.http() as http:
+        values = {"code": f"{{{uuid4().hex[:8]}}}", "name": name, **NAMED[set_name], **more}
+        draft = http.post(f"/admin/{set_name}", json=values)
+        assert draft.status_code == 201, draft.text
+        key = draft.json()["ID"]
+        if draft.json().get("IsActiveEntity") is False:
+            made = http.post(f"/admin/{set_name}(ID={key},IsActiveEntity=false)/draftActivate", json={})
+            assert made.status_code < 300, made.text
+        return str(key)
+
+
+def address_of(set_name: str, key: str) -> str:
+    """Where a page of it is."""
+    return f"promotion/{key}" if set_name == "Promotions" else f"object/{set_name}/{key}"
+
+
+def go(page: Page, address: str) -> None:
+    """Another page of the application that is open."""
+    page.evaluate("address => { window.location.hash = address; }", address)
+
+
+def show_no_dialog(dialog: Dialog) -> None:
+    """Nothing that anybody is called may become a script."""
+    dialog.dismiss()
+    pytest.fail(f"a script ran: {dialog.message}")
+
+
+@pytest.mark.parametrize("name", [BRACED, MARKUP], ids=["braces", "markup"])
+@pytest.mark.parametrize("set_name", NAMED)
+def test_a_name_is_shown_letter_by_letter_whatever_it_holds(desk: Desk, set_name: str, name: str) -> None:
+    key = make(desk.shop, set_name, name)
+    page = desk.sit(address=address_of(set_name, key))
+    page.on("dialog", show_no_dialog)
+    expect(page.get_by_role("heading", level=1).filter(has_text=name)).to_be_visible()
+    settle(page)
+
+
+def test_reports_of_budgets_name_them_as_they_are_called(desk: Desk) -> None:
+    key = make(desk.shop, "Budgets", BRACED)
+    page = desk.sit(address=f"reports/budgets?budget={key}")
+    expect(page.get_by_role("heading").filter(has_text=BRACED).first).to_be_visible()
+
+
+def fail(route: Route) -> None:
+    """What a proxy answers when the service is gone."""
+    route.fulfill(status=503, content_type="text/plain", body="upstream")
+
+
+@pytest.mark.parametrize("address", ["list/Budgets", "promotions", "reports/performance", ""])
+def test_a_page_says_in_words_that_the_service_does_not_answer(desk: Desk, address: str) -> None:
+    page = desk.sit(address="reports", language="de")
+    settle(page)
+    for part in ("admin", "reporting"):
+        page.route(f"**/{part}/**", fail)
+    go(page, address)
+    expect(page.get_by_text("Der Dienst antwortet gerade nicht").first).to_be_visible()
+    desk.forgive("503", "failed", "Failed")
+
+
+@pytest.mark.parametrize("address", ["list/Budgets", "promotions", "reports/hours"])
+def test_a_session_that_has_ended_is_asked_for_on_the_page(desk: Desk, address: str) -> None:
+    page = desk.sit(address="reports")
+    settle(page)
+    body = '{"error": {"code": "UNAUTHORIZED", "message": "The token has expired."}}'
+    for part in ("admin", "reporting"):
+        page.route(f"**/{part}/**", lambda route: route.fulfill(status=401, content_type="application/json", body=body))
+    go(page, address)
+    again = page.get_by_role("alertdialog").filter(has_text="sign").get_by_role("button").first
+    expect(again).to_be_visible()
+    # Nothing behind it can be done: Escape does not lead past it.
+    page.keyboard.press("Escape")
+    expect(again).to_be_visible()
+    desk.forgive("401", "failed", "Failed")
+
+
+def test_two_presses_on_edit_and_on_save_do_it_once(desk: Desk) -> None:
+    key = make(desk.shop, "Budgets", f"Budget {uuid4().hex[:8]}")
+    page = desk.sit(address=f"object/Budgets/{key}")
+    page.get_by_role("button", name="Edit").dblclick()
+    name = page.get_by_role("textbox", name="Name")
+    expect(name).to_be_editable()
+    name.fill("Saved once")
+    page.get_by_role("button", name="Save", exact=True).dblclick()
+    expect(page.get_by_role("button", name="Edit")).to_be_visible()
+    expect(page.get_by_role("heading", level=1).filter(has_text="Saved once")).to_be_visible()
+    assert page.get_by_role("alertdialog").count() == 0
+
+
+@pytest.mark.parametrize("address", ["nowhere/at/all", "list/Nonsense", "reports/nonsense"])
+def test_an_address_that_leads_nowhere_says_so(desk: Desk, address: str) -> None:
+    page = desk.sit(address=address)
+    expect(page.get_by_text(re.compile("^There is (no|nothing)")).first).to_be_visible()
+    desk.forgive("404 GET", "Failed to get contexts")

@@ -1,0 +1,139 @@
+"""The simulator in a real browser: what a basket costs, why, and that it can be passed on."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.ui.desk import Desk
+
+PREFIX = "#promenade---simulator--"
+COFFEE, SHAMPOO = "100078", "100109"  # what the tour of the README buys
+
+
+def put(page: Page, *numbers: str) -> None:
+    """Scan articles; each is on its line before the next."""
+    for number in numbers:
+        scan = page.locator(f"{PREFIX}scan-inner")
+        scan.fill(number)
+        scan.press("Enter")
+        page.locator(f"{PREFIX}lines").get_by_text(number).wait_for()
+
+
+def choose_store(page: Page, code: str) -> None:
+    """Type a store's code in full."""
+    store = page.locator(f"{PREFIX}store-inner")
+    store.fill(code)
+    store.press("Tab")
+
+
+def add_coupon(page: Page, code: str) -> None:
+    """Enter a coupon."""
+    coupons = page.locator(f"{PREFIX}coupons-inner")
+    coupons.fill(code)
+    coupons.press("Enter")
+
+
+@pytest.fixture
+def page(desk: Desk) -> Page:
+    """The simulator in Hamburg, as a planner sees it."""
+    opened = desk.sit("planner", address="simulator")
+    choose_store(opened, "DE-HAM")
+    return opened
+
+
+def test_articles_are_scanned_and_searched_and_priced_as_the_service_says(desk: Desk, page: Page) -> None:
+    put(page, COFFEE, COFFEE)
+    page.locator(f"{PREFIX}search-inner").press_sequentially("shampoo")
+    page.locator("[id$='search-popup']").get_by_role("option").first.click()
+    expect(page.locator(f"{PREFIX}lines").get_by_role("row")).to_have_count(3)  # with the heading's
+    quantities = page.locator(f"{PREFIX}lines input")
+    expect(quantities.first).to_have_value("2")
+    expect(page.locator(f"{PREFIX}applied")).to_contain_text("10 % off ground coffee")
+    total = page.locator(f"{PREFIX}grandTotal")
+    before = total.inner_text()
+    quantities.first.fill("5")
+    quantities.first.press("Tab")
+    expect(total).not_to_have_text(before)
+
+
+def test_an_unknown_ean_is_said_so_and_adds_nothing(desk: Desk, page: Page) -> None:
+    scan = page.locator(f"{PREFIX}scan-inner")
+    scan.fill("4000000000000")
+    scan.press("Enter")
+    expect(scan).to_have_attribute("aria-invalid", "true")
+    expect(page.locator(f"{PREFIX}lines")).to_contain_text("The basket is empty")
+
+
+def test_a_coupon_is_used_and_a_wrong_one_says_why(desk: Desk, page: Page) -> None:
+    put(page, COFFEE)
+    add_coupon(page, "WELCOME10")
+    applied = page.locator(f"{PREFIX}applied")
+    expect(applied).to_contain_text("Used:")
+    add_coupon(page, "NO-SUCH-CODE")
+    expect(applied).to_contain_text("Refused: nobody knows this code")
+
+
+def test_what_was_missed_says_why_and_who_won(desk: Desk, page: Page) -> None:
+    with desk.shop.http() as http:  # four offers for conditioners exclude one another
+        found = http.get("/admin/Articles?$search=Conditioner&$select=articleNumber&$top=1").json()["value"]
+    article = found[0]["articleNumber"]
+    put(page, article, article, article)
+    missed = page.locator(f"{PREFIX}missed")
+    expect(missed).to_contain_text("Only one of its exclusion group applies")
+    expect(missed).to_contain_text("Instead:")
+    expect(missed).to_contain_text(re.compile("gives (€.* (more|less)|as much)"))
+    expect(missed).to_contain_text("It would apply without")
+
+
+def test_a_return_and_a_wrong_quantity(desk: Desk, page: Page) -> None:
+    put(page, COFFEE)
+    quantity = page.locator(f"{PREFIX}lines input").first
+    quantity.fill("-1")
+    quantity.press("Tab")
+    expect(page.locator(f"{PREFIX}receipt")).to_contain_text("Returned")
+    quantity.fill("0")
+    quantity.press("Tab")
+    expect(quantity).to_have_attribute("aria-invalid", "true")
+
+
+def test_a_line_is_removed_and_put_back(desk: Desk, page: Page) -> None:
+    put(page, COFFEE, SHAMPOO)
+    page.get_by_role("button", name="Remove the line").first.click()
+    lines = page.locator(f"{PREFIX}lines")
+    expect(lines).not_to_contain_text(COFFEE)
+    page.get_by_role("button", name="Put the removed line back").click()
+    expect(lines).to_contain_text(COFFEE)
+
+
+def test_a_link_brings_the_whole_basket_to_somebody_else(desk: Desk, page: Page) -> None:
+    put(page, COFFEE, SHAMPOO)
+    add_coupon(page, "WELCOME10")
+    expect(page.locator(f"{PREFIX}applied")).to_contain_text("Used:")
+    total = page.locator(f"{PREFIX}grandTotal").inner_text()
+    page.wait_for_function("location.hash.includes('b=')")
+    other = desk.sit("administrator", address=page.url.split("#")[1])
+    expect(other.locator(f"{PREFIX}grandTotal")).to_have_text(total)
+    expect(other.locator(f"{PREFIX}store-inner")).to_have_value("Hamburg Jungfernstieg")
+
+
+def test_a_broken_link_is_said_so(desk: Desk) -> None:
+    page = desk.sit("planner", address="simulator?b=zqqqqqqqq")
+    expect(page.locator(f"{PREFIX}failed")).to_contain_text("This link is broken")
+
+
+def test_a_promotion_says_on_top_whether_it_applied(desk: Desk) -> None:
+    with desk.shop.http() as http:
+        row = http.get("/admin/Promotions?$filter=code eq 'TOUR-COFFEE'&$select=ID").json()["value"][0]
+    page = desk.sit("planner", address=f"simulator?promotion={row['ID']}")
+    expect(page.locator(f"{PREFIX}focus")).to_contain_text("It applied and took")
+
+
+def test_german(desk: Desk) -> None:
+    page = desk.sit("planner", address="simulator", language="de")
+    choose_store(page, "DE-HAM")
+    put(page, COFFEE)
+    expect(page.locator(f"{PREFIX}receipt")).to_contain_text("Summe")
+    expect(page.locator(f"{PREFIX}grandTotal")).to_contain_text(",")
