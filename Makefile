@@ -88,6 +88,7 @@ check: $(DEV_READY) $(CSDL_SCHEMAS) $(CLIENTS_READY) $(CHROMIUM_NEEDED)  ## what
 	@echo "types"; $(BIN)/mypy --no-error-summary
 	@echo "layers"; $(BIN)/lint-imports --no-cache > $(VENV)/layers.txt || { cat $(VENV)/layers.txt >&2; exit 1; }
 	@echo "reference docs"; $(BIN)/python -m docs.generate --check
+	@echo "tests that hold a time by the clock"; $(PYTEST) -q -m alone tests/ui
 	@echo "tests"; $(MAKE) test TESTS=
 
 .PHONY: format
@@ -109,7 +110,7 @@ SOAK ?= 100000
 
 .PHONY: soak
 soak: $(DEV_READY)  ## properties, reliability, interfaces: many more examples; then a mixed load of SOAK=100000 operations
-	@HYPOTHESIS_PROFILE=thorough $(PYTEST) -n $(JOBS) --dist worksteal -q --timeout 3600 -m 'soak or not soak' tests/engine tests/reliability tests/schemas tests/deploy
+	@HYPOTHESIS_PROFILE=thorough $(PYTEST) -n $(JOBS) --dist worksteal -q --timeout 3600 -m 'not alone' tests/engine tests/reliability tests/schemas tests/deploy
 	@$(BIN)/python -m tests.reliability.soak --operations $(SOAK)
 	@$(BIN)/python -m tests.reliability.soak --operations $$(($(SOAK) / 10)) --chaos
 

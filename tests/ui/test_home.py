@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Iterator
 from decimal import Decimal
@@ -16,7 +15,6 @@ from tests.ui.report_pages import Reports, figure, last_days, number, numbers, o
 
 SECONDS_MAX = 2.0
 OWN_WORK_SECONDS_MAX = 1.2
-BUSY_LOAD_PER_CORE = 3
 ATTEMPTS_MAX = 5
 FIGURES = "() => [...document.querySelectorAll('.promFigureValue')].filter((one) => one.textContent).length === 5"
 PROMOTIONS = "IsActiveEntity eq true and status eq "
@@ -58,13 +56,11 @@ def time_to_figures(page: Page, url: str) -> tuple[float, float]:
     return took, metrics["ThreadTime"]
 
 
+@pytest.mark.alone
 def test_figures_are_there_in_two_seconds_in_a_browser_that_kept_nothing(
     desk: Desk, reports: Reports, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The best of a few, each in a browser context of its own: what else the machine is doing is not the page's.
-
-    Where it does so much else that no clock tells anything, the page's own work has to be well below the limit.
-    """
+    """The best of a few, each in a browser context of its own: what else the machine is doing is not the page's."""
     filled(desk.sit())  # The server's first page, not the browser's: what it keeps compressed is compressed by now.
     took, worked = [], []
     for _ in range(ATTEMPTS_MAX):
@@ -76,12 +72,10 @@ def test_figures_are_there_in_two_seconds_in_a_browser_that_kept_nothing(
         page.context.close()
         if seconds < SECONDS_MAX:
             break
-    cores, load = os.cpu_count() or 1, os.getloadavg()[0]
     with capsys.disabled():
         shown = ", ".join(f"{empty:.2f} and {kept:.2f}" for empty, kept in took)
-        print(f"\nfirst page, seconds without and with a cache: {shown}; own work {min(worked):.2f}; load {load:.1f}")
-    if load <= BUSY_LOAD_PER_CORE * cores:
-        assert min(empty for empty, _ in took) < SECONDS_MAX
+        print(f"\nfirst page, seconds without and with a cache: {shown}; own work {min(worked):.2f}")
+    assert min(empty for empty, _ in took) < SECONDS_MAX
     assert min(worked) < OWN_WORK_SECONDS_MAX
 
 
