@@ -8,6 +8,7 @@ import platform
 
 from benchmarks import (
     admin_drafts,
+    back_office,
     beside_imports,
     coupons,
     deliveries,
@@ -29,6 +30,7 @@ PARTS = {
     "imports": imports.run,
     "beside-imports": beside_imports.run,
     "reporting": reporting.run,
+    "back-office": back_office.run,
 }
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tests.kit.processes import die_with_parent
 
-__all__ = ["chromium", "open_page"]
+__all__ = ["chromium", "environment", "open_page"]
 
 UNPACKED = Path(__file__).parent.parent.parent / "build" / "chromium" / "chromium"
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -46,12 +46,16 @@ def chromium() -> str | None:
     return found or (str(UNPACKED) if UNPACKED.exists() else None)
 
 
+def environment(program: str) -> dict[str, str]:
+    """Where to start the program: the unpacked one brings libraries that a machine may lack."""
+    return os.environ | ({"LD_LIBRARY_PATH": str(UNPACKED.parent / "lib")} if program == str(UNPACKED) else {})
+
+
 @contextmanager
 def open_page(url: str, directory: Path, log: Path) -> Iterator[None]:
     """A browser that shows ``url`` until the end; its profile is kept in ``directory``, its words in ``log``."""
     program = chromium()
     assert program is not None
-    libraries = {"LD_LIBRARY_PATH": str(UNPACKED.parent / "lib")} if program == str(UNPACKED) else {}
     with log.open("ab") as output:
         process = subprocess.Popen(
             [program, *_OPTIONS, f"--user-data-dir={directory}", "--enable-logging=stderr", url],
@@ -60,7 +64,7 @@ def open_page(url: str, directory: Path, log: Path) -> Iterator[None]:
             stderr=subprocess.STDOUT,
             start_new_session=True,  # so that its children end with it
             preexec_fn=die_with_parent(signal.SIGTERM),
-            env=os.environ | libraries,
+            env=environment(program),
         )
     try:
         yield

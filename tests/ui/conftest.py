@@ -22,7 +22,7 @@ from promenade.app import opened_context
 from promenade.console import prepare_database
 from promenade.demo import seed
 from promenade.settings import Settings
-from tests.clients.browser import chromium
+from tests.clients.browser import chromium, environment
 from tests.kit.databases import DIALECTS, Databases
 from tests.kit.service import Service
 from tests.ui.desk import Desk, Shop
@@ -117,7 +117,8 @@ def opened() -> Iterator[_Opened]:
         pytest.skip("no Chromium: PROMENADE_TEST_CHROMIUM or PATH names none, and `make check` could not fetch one")
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
-        made = _Opened(playwright.chromium.launch(executable_path=program, args=arguments))
+        launched = playwright.chromium.launch(executable_path=program, args=arguments, env={**environment(program)})
+        made = _Opened(launched)
         yield made
         made.enter().close()
 
