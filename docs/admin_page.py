@@ -79,7 +79,10 @@ _STEPS = (
     (
         "Activate",
         "`POST .../draftActivate`",
-        "201 when new, 200 when it replaces; 400 with targets `in/<property>`; IDs of parts stay",
+        (
+            "201 when new, 200 when it replaces; 400 with targets `in/<property>`, or `/Conditions(<ID>)/<property>` "
+            "for a rule that the same change set wrote; IDs of parts stay"
+        ),
     ),
     (
         "Take up an active one",
