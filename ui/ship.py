@@ -21,7 +21,7 @@ PATTERNS = (
     "sap/**/library-preload.js",
     "sap/**/library-preload-lazy.js",
     *(f"sap/**/messagebundle{language}.properties" for language in ("", "_en", "_de")),
-    *(f"sap/ui/core/cldr/{language}.json" for language in ("en", "de")),
+    *(f"sap/ui/core/cldr/{language}*.json" for language in ("en", "de")),  # en_GB and the others too
     *(
         f"sap/**/themes/{theme}/{name}"
         for theme in ("sap_horizon", "sap_horizon_dark")

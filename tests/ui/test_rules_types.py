@@ -44,7 +44,7 @@ CONDITIONS: dict[str, Made] = {
     "TIME_WINDOW": ("Time of day and weekdays", [
         ("fill", "From", "08:00"), ("fill", "Until", "10:30"), ("press", "Tue", None), ("press", "Mon", None),
     ], {"timeFrom": "08:00:00", "timeTo": "10:30:00", "weekdays": "MON,TUE"}),
-    "TIME_PERIOD": ("Range of dates", [("fill", "First day", "Dec 1, 2026"), ("fill", "Last day", "Dec 24, 2026")], {
+    "TIME_PERIOD": ("Range of dates", [("fill", "First day", "1 Dec 2026"), ("fill", "Last day", "24 Dec 2026")], {
         "dateFrom": "2026-12-01", "dateTo": "2026-12-24",
     }),
     "CHANNEL": ("Channel", [("tokens", "Values", ["ONLINE"])], {"value": "ONLINE"}),

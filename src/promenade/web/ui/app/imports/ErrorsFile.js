@@ -34,8 +34,7 @@ sap.ui.define(["promenade/net/Http", "promenade/resources/Download"], function (
     if (value === null || value === undefined) {
       return "";
     }
-    const isDecimalComma = Download.delimiter() === ";";
-    return typeof value === "number" && isDecimalComma
+    return typeof value === "number" && Download.isDecimalComma()
       ? String(value).replace(".", ",")
       : typeof value === "object"
         ? JSON.stringify(value)

@@ -1,10 +1,10 @@
 sap.ui.define(
-  ["sap/ui/model/SimpleType", "sap/ui/core/LocaleData", "sap/base/i18n/Localization", "sap/ui/core/Locale"],
-  function (SimpleType, LocaleData, Localization, Locale) {
+  ["sap/ui/model/SimpleType", "sap/ui/core/LocaleData", "sap/base/i18n/Formatting", "sap/ui/core/Locale"],
+  function (SimpleType, LocaleData, Formatting, Locale) {
     "use strict";
 
     function separators() {
-      const data = LocaleData.getInstance(new Locale(Localization.getLanguageTag()));
+      const data = LocaleData.getInstance(new Locale(Formatting.getLanguageTag()));
       return {decimal: data.getNumberSymbol("decimal"), group: data.getNumberSymbol("group")};
     }
 

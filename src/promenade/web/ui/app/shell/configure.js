@@ -16,10 +16,18 @@
   const prefersDark = window.matchMedia("(prefers-color-scheme: dark)").matches;
   const colours = kept("colours") || (prefersDark ? "dark" : "light");
 
+  /** `de-CH` for pages in German where the person prefers the German of Switzerland; texts are the same for all. */
+  function regional() {
+    const preferred = (navigator.languages || [navigator.language || language]).map((tag) => new Intl.Locale(tag));
+    const {region} = preferred.find((one) => one.language === language) || {};
+    return region ? `${language}-${region}` : language;
+  }
+
   document.documentElement.lang = language;
   const prefersStillness = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
   window["sap-ui-config"] = {
     language,
+    formatLocale: regional(),
     animationMode: prefersStillness ? "none" : "full",
     theme: colours === "dark" ? "sap_horizon_dark" : "sap_horizon"
   };
