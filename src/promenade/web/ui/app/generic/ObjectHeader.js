@@ -38,7 +38,10 @@ sap.ui.define(
       const fallback = Texts.of("newTitle", meta.label);
       return {
         parts: [unread(meta.titlePath || meta.semanticKey[0] || "ID"), unread(meta.isDraft ? "HasActiveEntity" : "ID")],
-        formatter: (title) => title || (meta.titlePath ? fallback : meta.label)
+        formatter(title, read) {
+          const isUnderway = read === undefined && !this.getBindingContext()?.isTransient();
+          return isUnderway ? "" : title || (meta.titlePath ? fallback : meta.label);
+        }
       };
     }
 

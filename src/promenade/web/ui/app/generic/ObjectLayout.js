@@ -1,6 +1,7 @@
 sap.ui.define(
   [
     "sap/m/VBox",
+    "sap/uxap/ObjectPageAccessibleLandmarkInfo",
     "sap/uxap/ObjectPageLayout",
     "sap/uxap/ObjectPageSection",
     "sap/uxap/ObjectPageSubSection",
@@ -14,6 +15,7 @@ sap.ui.define(
   ],
   function (
     VBox,
+    LandmarkInfo,
     ObjectPageLayout,
     Section,
     SubSection,
@@ -103,6 +105,8 @@ sap.ui.define(
             meta,
             added.header.map((one) => one.create(given))
           ),
+          landmarkInfo: new LandmarkInfo({rootRole: "None"}),
+          sectionTitleLevel: "H2",
           upperCaseAnchorBar: false,
           subSectionLayout: "TitleOnTop",
           preserveHeaderStateOnScroll: false

@@ -4,17 +4,33 @@ sap.ui.define(
     "sap/m/ActionSheet",
     "sap/m/Button",
     "sap/tnt/NavigationListItem",
+    "sap/ui/Device",
     "sap/ui/core/Theming",
     "sap/ui/core/mvc/Controller",
     "sap/ui/model/json/JSONModel",
     "promenade/session/Session",
+    "promenade/shell/Arrival",
     "promenade/shell/Entries"
   ],
-  function (Localization, ActionSheet, Button, NavigationListItem, Theming, Controller, JSONModel, Session, Entries) {
+  function (
+    Localization,
+    ActionSheet,
+    Button,
+    NavigationListItem,
+    Device,
+    Theming,
+    Controller,
+    JSONModel,
+    Session,
+    Arrival,
+    Entries
+  ) {
     "use strict";
 
     const DARK = "sap_horizon_dark";
     const LIGHT = "sap_horizon";
+    const WIDTHS = "promenadeNavigation";
+    const WIDE = 1024;
 
     function keep(name, value) {
       try {
@@ -36,6 +52,36 @@ sap.ui.define(
         this.getView().setModel(this._state, "shell");
         Entries.filter((one) => this._isOpen(one)).forEach((one) => this.byId("entries").addItem(this._item(one)));
         this.getOwnerComponent().getRouter().attachRouteMatched(this._onRoute, this);
+        this.getOwnerComponent().getRouter().attachBypassed(this._onAddress, this);
+        this.byId("pages").addEventDelegate({onAfterRendering: () => this._onRendered()});
+        Device.media.initRangeSet(WIDTHS, [WIDE], "px", ["Narrow", "Wide"], true);
+        Device.media.attachHandler(this._onWidth, this, WIDTHS);
+        this._onWidth(Device.media.getCurrentRange(WIDTHS));
+      },
+
+      onExit() {
+        Device.media.detachHandler(this._onWidth, this, WIDTHS);
+        this._arrival?.destroy();
+      },
+
+      /** On narrow screens, which large letters make of wide ones, the page needs the room of the entries' names. */
+      _onWidth({name}) {
+        this.byId("toolPage").setSideExpanded(name === "Wide");
+      },
+
+      _onRendered() {
+        this._arrival?.destroy();
+        this._arrival = new Arrival(this.byId("pages").getDomRef(), "Promenade");
+        this._onAddress();
+      },
+
+      _onAddress() {
+        this._arrival?.onRoute(this.getOwnerComponent().getRouter().getHashChanger().getHash());
+      },
+
+      onSkip(event) {
+        event.preventDefault();
+        this._arrival.enter();
       },
 
       _isOpen({needs}) {
@@ -53,6 +99,7 @@ sap.ui.define(
         const list = `list/${given.set}`;
         const among = {promotion: "promotions", report: "reports", list, object: list};
         this._state.setProperty("/selected", among[name] || name);
+        this._onAddress();
       },
 
       onItem(event) {

@@ -11,9 +11,19 @@ sap.ui.define(
   function (ComponentContainer, Component, Session) {
     "use strict";
 
+    /** An address that was cut within a sign can be read by nobody: OpenUI5, which decodes twice, would not start. */
+    function dropUnreadableAddress() {
+      try {
+        decodeURIComponent(decodeURIComponent(window.location.hash));
+      } catch {
+        window.history.replaceState(null, "", "/");
+      }
+    }
+
     /** Signs the person in, which may lead to another page and back, and shows the back office. */
     async function start() {
       await Session.open();
+      dropUnreadableAddress();
       const component = await Component.create({name: "promenade", id: "promenade"});
       new ComponentContainer("shell", {component, height: "100%", autoPrefixId: false}).placeAt("content");
     }
