@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
+from urllib.parse import quote
 from uuid import uuid4
 
 import pytest
@@ -72,6 +74,35 @@ def test_reports_of_budgets_name_them_as_they_are_called(desk: Desk) -> None:
     expect(page.get_by_role("heading").filter(has_text=BRACED).first).to_be_visible()
 
 
+def list_address(set_name: str, state: Any) -> str:
+    """A list as somebody else's link would open it: OpenUI5 encodes twice what it writes there."""
+    return f"list/{set_name}?q={quote(quote(json.dumps(state), safe=''), safe='')}"
+
+
+@pytest.mark.parametrize("name", [BRACED, "{= Object.assign(Object.getPrototypeOf(JSON), ['ran'])}"])
+def test_what_a_link_filters_by_is_a_text_and_no_program(desk: Desk, name: str) -> None:
+    """Whoever sends a link writes the names of what it filters by, and the page shows them."""
+    chosen = [{"key": str(uuid4()), "text": name}]
+    page = desk.sit(address=list_address("Articles", {"filters": {"articleGroup_ID": chosen}}))
+    expect(page.locator(".sapMTokenText")).to_have_text(name)
+    assert page.evaluate("({})[0]") is None
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        None, 1, "x", [], {"filters": "x"}, {"filters": [1]}, {"search": {"a": 1}}, {"sort": "x"},
+        {"sort": {"path": "no"}}, {"status": {"a": 1}}, {"filters": {"articleGroup_ID": "x"}}, {"filters": {"articleGroup_ID": [1, None]}},
+        {"filters": {"isActive": "x"}}, {"filters": {"source": {"a": 1}}}, {"filters": {"nonsense": 1}},
+        {"filters": {"createdAt": {"from": "x"}}}, {"filters": {"articleNumber": {"a": 1}}},
+    ],
+    ids=json.dumps,
+)  # fmt: skip
+def test_a_link_that_was_spoilt_shows_the_list_all_the_same(desk: Desk, state: Any) -> None:
+    page = desk.sit(address=list_address("Articles", state))
+    expect(page.get_by_role("gridcell", name="100001").first).to_be_visible()
+
+
 def fail(route: Route) -> None:
     """What a proxy answers when the service is gone."""
     route.fulfill(status=503, content_type="text/plain", body="upstream")
@@ -115,6 +146,13 @@ def test_two_presses_on_edit_and_on_save_do_it_once(desk: Desk) -> None:
     expect(page.get_by_role("button", name="Edit")).to_be_visible()
     expect(page.get_by_role("heading", level=1).filter(has_text="Saved once")).to_be_visible()
     assert page.get_by_role("alertdialog").count() == 0
+
+
+@pytest.mark.parametrize("address", ["%", "list/Articles?q=%25", "promotion/%E4%"])
+def test_a_link_that_was_cut_off_leads_to_the_first_page(desk: Desk, address: str) -> None:
+    page = desk.sit(address=address)
+    expect(page.get_by_role("treeitem", name="Overview")).to_be_visible()
+    assert page.url.rstrip("#/") == desk.shop.url
 
 
 @pytest.mark.parametrize("address", ["nowhere/at/all", "list/Nonsense", "reports/nonsense"])

@@ -87,7 +87,8 @@ sap.ui.define(
       };
       const put = (entries) => {
         control.destroyTokens();
-        entries.forEach((one) => control.addToken(new Token({key: one.key, text: one.text})));
+        // Set, never given to the constructor, which takes what has braces for a binding: the address may say anything.
+        entries.forEach((one) => control.addToken(new Token().setKey(one.key).setText(one.text)));
       };
       const nameOf = (row) => {
         const name = field.textPath ? row[field.textPath.split("/").pop()] : null;
@@ -179,6 +180,18 @@ sap.ui.define(
 
     // ---- filters ------------------------------------------------------------------------------------------------
 
+    const isText = (one) => typeof one === "string";
+    const isDay = (one) => isText(one) && /^\d{4}-\d\d-\d\d$/.test(one) && !Number.isNaN(dateOf(one).getTime());
+
+    /** What the controls above make of a value: anything else comes from an address that somebody has written. */
+    const SOUND = new Map([
+      [codes, (value) => Array.isArray(value) && value.every(isText)],
+      [links, (value) => Array.isArray(value) && value.every((one) => one && isText(one.key) && isText(one.text))],
+      [flag, (value) => typeof value === "boolean"],
+      [days, (value) => Boolean(value) && isDay(value.from) && isDay(value.to)],
+      [text, isText]
+    ]);
+
     function filterOf(field, value) {
       const equals = (one) => new Filter(field.path, "EQ", one);
       const either = (values) => new Filter({filters: values.map(equals), and: false});
@@ -204,6 +217,12 @@ sap.ui.define(
     }
 
     return {
+      /** What can be filtered by of what an address says. */
+      sound(meta, filters) {
+        const isSound = ([path, value]) => meta.has(path) && SOUND.get(controlOf(meta.field(path)))(value);
+        return Object.fromEntries(Object.entries(filters || {}).filter(isSound));
+      },
+
       /** The UI5 filters of a state; what it says of unknown properties is left out. */
       filtersOf(meta, state) {
         return Object.entries(state)

@@ -1,4 +1,4 @@
-sap.ui.define([], function () {
+sap.ui.define(["promenade/generic/Editing"], function (Editing) {
   "use strict";
 
   /** What a list shows, as one parameter of an address: only what differs from a list just opened. */
@@ -17,10 +17,20 @@ sap.ui.define([], function () {
     /** The query of an address -> a state; what cannot be read asks for nothing. */
     read({q}) {
       try {
-        return q ? JSON.parse(q) : {};
+        return (q && JSON.parse(q)) || {};
       } catch {
         return {};
       }
+    },
+
+    /** What a list can make of a state that was read: anybody may have written the address. */
+    sound({search, status, sort}, meta) {
+      const isSorted = sort && meta.has(sort.path) && meta.field(sort.path).isSortable;
+      return {
+        search: typeof search === "string" ? search : "",
+        status: meta.isDraft ? (Editing.states.includes(status) && status) || "all" : null,
+        sort: isSorted ? {path: sort.path, isDescending: sort.isDescending === true} : null
+      };
     }
   };
 });

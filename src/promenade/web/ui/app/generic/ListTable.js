@@ -6,10 +6,11 @@ sap.ui.define(
     "sap/ui/table/TableRenderer",
     "promenade/generic/Editing",
     "promenade/generic/FilterBar",
+    "promenade/generic/ListState",
     "promenade/generic/ListToolbar",
     "promenade/generic/Searches"
   ],
-  function (Text, Sorter, Table, TableRenderer, Editing, FilterBar, ListToolbar, Searches) {
+  function (Text, Sorter, Table, TableRenderer, Editing, FilterBar, ListState, ListToolbar, Searches) {
     "use strict";
 
     /** What a list shows beyond its columns: enough to know a row by, and what its page is addressed with. */
@@ -33,7 +34,7 @@ sap.ui.define(
         this._given = given;
         this._total = 0;
         this._isByStart = false;
-        this._state = {search: "", filters: {}, status: given.meta.isDraft ? "all" : null, sort: null, ...given.state};
+        this._state = this._sound(given.state || {});
         this._toolbar = ListToolbar.create(this, given, {
           ask: (search) => this._ask({search}),
           askEverywhere: () => this._askEverywhere()
@@ -91,6 +92,11 @@ sap.ui.define(
           }
         });
         this._showSort();
+      },
+
+      _sound(state) {
+        const {meta} = this._given;
+        return {...ListState.sound(state, meta), filters: FilterBar.sound(meta, state.filters)};
       },
 
       _search() {
@@ -183,8 +189,7 @@ sap.ui.define(
       applyState(state) {
         const {onState} = this._given;
         this._given.onState = null;
-        const none = {search: "", filters: {}, status: this._given.meta.isDraft ? "all" : null, sort: null};
-        this._ask({...none, ...state});
+        this._ask(this._sound(state));
         this._toolbar.setSearch(this._state.search);
         this._filterBar?.show(this._state);
         this._given.onState = onState;

@@ -223,7 +223,7 @@ sap.ui.define(["promenade/generic/Availability", "promenade/generic/Words"], fun
 
     /** Whether the entity has a property, by its path. */
     has(path) {
-      return Boolean(this._metaModel.getObject(`/${this.set}/${path}`));
+      return this._metaModel.getObject(`/${this.set}/${path}`)?.$kind === "Property";
     }
 
     /** The path of a row: of drafts `isActive` tells the two apart. */
