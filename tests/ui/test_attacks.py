@@ -94,7 +94,8 @@ def test_what_a_link_filters_by_is_a_text_and_no_program(desk: Desk, name: str) 
         None, 1, "x", [], {"filters": "x"}, {"filters": [1]}, {"search": {"a": 1}}, {"sort": "x"},
         {"sort": {"path": "no"}}, {"status": {"a": 1}}, {"filters": {"articleGroup_ID": "x"}},
         {"filters": {"articleGroup_ID": [1, None]}}, {"filters": {"isActive": "x"}}, {"filters": {"source": {"a": 1}}},
-        {"filters": {"nonsense": 1}}, {"filters": {"createdAt": {"from": "x"}}}, {"filters": {"articleNumber": {"a": 1}}},
+        {"filters": {"nonsense": 1}}, {"filters": {"createdAt": {"from": "x"}}},
+        {"filters": {"articleNumber": {"a": 1}}},
     ],
     ids=json.dumps,
 )  # fmt: skip
