@@ -7,7 +7,7 @@ sap.ui.define(["sap/ui/core/InvisibleMessage", "sap/ui/core/library"], function 
   const LEFT_BEHIND = "aside, .promSkip";
 
   const isSeen = (element) => element.checkVisibility({visibilityProperty: true});
-  const pathOf = (hash) => hash.split("?")[0];
+  const pathOf = (hash = "") => hash.split("?")[0]; // none yet, where the browser begins at an address that is no page
 
   /**
    * Tells where the person is, whatever page it is: its heading of the first level names the window and the main part
