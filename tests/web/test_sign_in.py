@@ -175,6 +175,7 @@ def test_the_back_office_shows_no_secret(door: Door) -> None:
     assert (with_secret.status_code, with_secret.json()["error"]) == (401, "invalid_client")
     by_header = flow.redeem(code, headers={"authorization": "Basic YmFjay1vZmZpY2U6"})
     assert by_header.status_code == 401
+    assert by_header.headers["www-authenticate"].startswith("Basic ")  # RFC 6749, 5.2
     assert flow.redeem(code).status_code == 200  # neither of them was a try
 
 
@@ -269,6 +270,7 @@ def test_discovery_says_all_that_a_client_of_the_standards_needs(door: Door) -> 
     assert set(found["grant_types_supported"]) == {"client_credentials", "authorization_code"}
     assert "none" in found["token_endpoint_auth_methods_supported"]
     assert found["authorization_response_iss_parameter_supported"] is True
+    assert found["request_uri_parameter_supported"] is False  # left out it would count as true
 
 
 def test_the_page_learns_where_to_sign_in(door: Door) -> None:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
 
 import httpx2
 import pytest
 
+from promenade.errors import TooMany
+from promenade.web.issuer import Issuer, IssuerStore
+from promenade.web.oauth import is_back_office
+from promenade.workflows.authorization_codes import AuthorizationCode
+from promenade.workflows.clients import Client, SigningKey
 from tests.kit.code_flow import Flow, answered
 from tests.web.conftest import Shop
 
@@ -199,3 +208,60 @@ def test_on_loopback_the_server_is_known_by_the_name_that_the_browser_used(shop:
     for host in ("evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost@evil.example", "[", ""):
         answer = flow.show(headers={"host": host}, redirect_uri=f"http://{host}/")
         assert answer.status_code == 400
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_on_loopback_the_scheme_is_the_servers_own(scheme: str) -> None:
+    scope = {"headers": [(b"host", b"localhost:8443")]}
+    for asked in ("http", "https"):
+        is_own = is_back_office(scope, f"{asked}://localhost:8443/", f"{scheme}://127.0.0.1:8443")
+        assert is_own is (asked == scheme)
+
+
+class NoClients(IssuerStore):
+    """A store in which every guess is wrong."""
+
+    async def authenticate(self, client_id: str, secret: str) -> Client | None:
+        return None
+
+    async def signing_keys(self) -> Sequence[SigningKey]:
+        return []
+
+    async def keep_code(self, code: str, bound: AuthorizationCode) -> None:
+        raise AssertionError("nobody was let in")
+
+    async def take_code(self, code: str) -> tuple[AuthorizationCode, Client] | None:
+        return None
+
+
+class Counters:
+    """Counts that nothing ends."""
+
+    def __init__(self) -> None:
+        self.found: Counter[str] = Counter()
+
+    async def count(self, key: str, seconds: int, by: int = 1) -> int:
+        self.found[key] += by
+        return self.found[key]
+
+
+@pytest.mark.parametrize(
+    ("addresses", "guesses"),
+    [
+        (["2001:db8::{:x}", "2001:db8:0:0:ffff::{:x}"], 10),  # whoever has one address has all of its network
+        (["::ffff:192.0.2.1"], 10),
+        (["2001:db8:0:{:x}::1", "192.0.2.{}"], 60),
+    ],
+    ids=["network", "mapped", "several"],
+)
+async def test_guesses_are_counted_by_whoever_can_have_made_them(addresses: list[str], guesses: int) -> None:
+    issuer = Issuer(
+        NoClients(), Counters(), lambda: datetime(2026, 3, 1, tzinfo=UTC), lambda: "id",
+        issuer="https://shop.example", base_url="https://shop.example", audience="promenade",
+    )  # fmt: skip
+    made = 0
+    with contextlib.suppress(TooMany):
+        for number in range(60):
+            await issuer.authenticate(addresses[number % len(addresses)].format(number), "client", "guess")
+            made += 1
+    assert made == guesses

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from ipaddress import IPv6Address, ip_address
 from typing import Protocol
 
 from promenade.errors import TooMany
 
-__all__ = ["Attempts", "Counts"]
+__all__ = ["Attempts", "Counts", "network_of"]
+
+_HOST_BITS = 64  # of an IPv6 address: whoever has one has all of its network
 
 
 class Counts(Protocol):
@@ -41,3 +44,14 @@ class Attempts:
 
     def _key(self, who: str) -> str:
         return f"attempts:{self._kind}:{who[:200]}"
+
+
+def network_of(address: str) -> str:
+    """What is counted as one: an IPv4 address, or the network of an IPv6 address."""
+    try:
+        found = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address[:64]
+    if not isinstance(found, IPv6Address):
+        return str(found)
+    return str(found.ipv4_mapped or int(found) >> _HOST_BITS)

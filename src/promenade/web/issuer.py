@@ -18,7 +18,7 @@ from joserfc.jwk import RSAKey
 from starlette.types import Receive, Scope
 
 from promenade.errors import Unavailable
-from promenade.web.attempts import Attempts, Counts
+from promenade.web.attempts import Attempts, Counts, network_of
 from promenade.web.body import header, read_body
 from promenade.web.endpoint import Answer, Endpoint
 from promenade.web.oauth import (
@@ -135,6 +135,7 @@ class Issuer:
             "response_modes_supported": ["query"],
             "code_challenge_methods_supported": ["S256"],
             "authorization_response_iss_parameter_supported": True,
+            "request_uri_parameter_supported": False,  # what is not said counts as true
             "subject_types_supported": ["public"],
             "scopes_supported": list(SCOPES),
             "id_token_signing_alg_values_supported": [ALGORITHM],
@@ -183,12 +184,13 @@ class Issuer:
     async def authenticate(self, address: str, client_id: str, secret: str) -> Client | None:
         """The client whose secret this is; None: it is wrong, which was counted. Raises TooMany."""
         # Counted by the pair: a stranger who knows a client's name must not be able to shut it out.
-        await self._attempts.require_room([f"{address} {client_id}"])
-        await self._attempts_of_address.require_room([address])
+        network = network_of(address)
+        await self._attempts.require_room([f"{network} {client_id}"])
+        await self._attempts_of_address.require_room([network])
         client = await self._store.authenticate(client_id, secret)
         if client is None:
-            await self._attempts.record_failure([f"{address} {client_id}"])
-            await self._attempts_of_address.record_failure([address])
+            await self._attempts.record_failure([f"{network} {client_id}"])
+            await self._attempts_of_address.record_failure([network])
         return client
 
     async def give_code(self, bound: AuthorizationCode) -> str:
@@ -199,16 +201,17 @@ class Issuer:
 
     async def _by_code(self, scope: Scope, form: dict[str, str]) -> tuple[Client, Sequence[str]]:
         """The client that has logged in. A wrong guess costs the code, so there is no second one."""
-        if "client_secret" in form or header(scope, b"authorization") is not None:
-            raise Refusal(401, "invalid_client", "The back office has no secret: send client_id alone.")
+        by_header = header(scope, b"authorization") is not None
+        if "client_secret" in form or by_header:
+            raise Refusal(401, "invalid_client", "The back office has no secret: send client_id alone.", by_header)
         missing = [name for name in ("client_id", "code", "redirect_uri", "code_verifier") if not form.get(name)]
         if missing:
             raise Refusal(400, "invalid_request", f"{missing[0]} is missing.")
-        address = address_of(scope)
-        await self._attempts_of_address.require_room([address])
+        network = network_of(address_of(scope))
+        await self._attempts_of_address.require_room([network])
         found = await self._store.take_code(form["code"])
         if found is None or not _is_bound(found[0], form):
-            await self._attempts_of_address.record_failure([address])
+            await self._attempts_of_address.record_failure([network])
             raise Refusal(400, "invalid_grant", "The code is none, has run out or was made for another request.")
         return found[1], found[1].scopes
 

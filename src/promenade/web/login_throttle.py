@@ -6,10 +6,10 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from ipaddress import IPv6Address, ip_address
 from math import ceil
 
 from promenade.errors import TooMany
+from promenade.web.attempts import network_of
 
 __all__ = ["FAILURES_FREE", "LoginThrottle"]
 
@@ -19,7 +19,6 @@ WAIT_SECONDS = 30.0
 
 WAIT_SECONDS_MAX = 3600.0
 ADDRESSES_MAX = 10_000  # beyond, the longest idle is forgotten
-_HOST_BITS = 64  # of an IPv6 address: whoever has one has all of its network
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +38,14 @@ class LoginThrottle:
 
     def require_room(self, address: str) -> None:
         """Raise TooMany (TOO_MANY_ATTEMPTS) while ``address`` has to wait."""
-        failed = self._failed.get(_network(address))
+        failed = self._failed.get(network_of(address))
         wait = failed.until - self._seconds() if failed is not None else 0.0
         if wait > 0.0:
             raise TooMany("TOO_MANY_ATTEMPTS", "Too many failed attempts; wait before the next.", ceil(wait))
 
     def record(self, address: str) -> None:
         """Count an attempt as failed: before it is looked at, so that many at once are many, too."""
-        key, now = _network(address), self._seconds()
+        key, now = network_of(address), self._seconds()
         failed = self._failed.get(key)
         # An hour after its wait is over, an address begins afresh.
         count = 1 if failed is None or now - failed.until > WAIT_SECONDS_MAX else failed.count + 1
@@ -59,19 +58,8 @@ class LoginThrottle:
 
     def forgive(self, address: str) -> None:
         """Forget the failures of ``address``: an attempt has succeeded."""
-        self._failed.pop(_network(address), None)
+        self._failed.pop(network_of(address), None)
 
     def forgive_all(self) -> None:
         """Forget all failures: they were made at another password."""
         self._failed.clear()
-
-
-def _network(address: str) -> str:
-    """What is counted as one: an IPv4 address, or the network of an IPv6 address."""
-    try:
-        found = ip_address(address.partition("%")[0])
-    except ValueError:
-        return address[:64]
-    if not isinstance(found, IPv6Address):
-        return str(found)
-    return str(found.ipv4_mapped or int(found) >> _HOST_BITS)

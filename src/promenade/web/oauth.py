@@ -118,7 +118,7 @@ def is_back_office(scope: Scope, redirect_uri: str, base_url: str) -> bool:
     if redirect_uri == f"{own}/":
         return True
     host = (header(scope, b"host") or b"").decode("latin-1")
-    used = origin_of(f"http://{host}")
+    used = origin_of(f"{urlsplit(own).scheme}://{host}")
     names = {urlsplit(one).hostname for one in (own, used or own)}
     return names <= LOOPBACK_HOSTS and used is not None and redirect_uri == f"{used}/"
 
