@@ -12,6 +12,7 @@ import pytest
 
 from promenade.errors import Unavailable
 from promenade.settings import Settings, SettingsError
+from promenade.web.fetching import FETCH_FAILURES, fetch_json
 from promenade.web.sign_in import ExternalSignIn, SignIn
 from tests.kit.processes import free_port
 from tests.kit.service import Service
@@ -33,6 +34,7 @@ class Issuer:
         self.asked: list[str] = []
         self.answers = asyncio.Event()
         self.answers.set()
+        self.begun = asyncio.Event()  # somebody waits for an answer
         self.now = datetime(2026, 3, 1, tzinfo=UTC)
 
     def clock(self) -> datetime:
@@ -40,6 +42,8 @@ class Issuer:
 
     async def fetch(self, url: str) -> Any:
         self.asked.append(url)
+        if not self.answers.is_set():
+            self.begun.set()
         await self.answers.wait()
         if isinstance(self.document, Exception):
             raise self.document
@@ -75,6 +79,27 @@ async def test_it_is_read_when_somebody_comes_once_for_all_and_again_after_five_
     issuer.document = OSError("down")
     assert await sign_in({}) == told[0]  # what is known stays
     assert len(issuer.asked) == 2
+
+
+async def test_while_it_is_read_again_all_others_go_on_with_what_is_known() -> None:
+    issuer = Issuer()
+    sign_in = issuer.sign_in()
+    known = await sign_in({})
+    issuer.now += timedelta(minutes=5)
+    issuer.answers.clear()
+    asking = asyncio.ensure_future(sign_in({}))
+    await issuer.begun.wait()
+    async with asyncio.timeout(10):
+        assert await asyncio.gather(*(sign_in({}) for _ in range(20))) == [known] * 20
+    issuer.answers.set()
+    assert await asking == known
+    assert len(issuer.asked) == 2
+
+
+@pytest.mark.parametrize("url", ["https://login.example:x/", "https://[::g]/", "https://a\u2028b/", "x"])
+async def test_an_address_that_is_none_is_one_that_cannot_be_asked(url: str) -> None:
+    with pytest.raises(FETCH_FAILURES):
+        await fetch_json(url)
 
 
 async def test_an_issuer_that_is_down_is_left_alone_for_a_while() -> None:

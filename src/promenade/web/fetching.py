@@ -10,7 +10,7 @@ import msgspec
 
 __all__ = ["FETCH_FAILURES", "fetch_json"]
 
-FETCH_FAILURES = (httpx2.HTTPError, httpx2.StreamError, OSError, ValueError, RecursionError)
+FETCH_FAILURES = (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError, ValueError, RecursionError)
 """What `fetch_json` raises when there is no answer of use."""
 
 _SECONDS = 5.0

@@ -80,8 +80,9 @@ def store_sign_in(known: KnownStore, authenticator: StoreAuthenticator) -> HowTo
 class ExternalSignIn:
     """At an external issuer, whose endpoints its discovery document names (OpenID Connect Discovery 1.0).
 
-    The document is fetched when somebody first opens the back office, and again after five minutes. While it cannot be
-    had, what is known stays in use; an issuer that has never answered is asked again after 15 s.
+    The document is fetched when somebody first opens the back office, and again after five minutes, by one request of
+    all; the others go on with what is known. While it cannot be had, what is known stays in use, and the issuer is
+    asked again after 15 s.
     """
 
     def __init__(
@@ -105,7 +106,7 @@ class ExternalSignIn:
         """What the page needs. Raises Unavailable (SIGN_IN_UNAVAILABLE)."""
         if self._client_id is None:
             return SignIn(CLOUD, issuer=self._issuer)
-        if self._is_due():
+        if self._is_due() and not (self._known is not None and self._asking.locked()):
             async with self._asking:
                 if self._is_due():
                     await self._ask(self._client_id)
