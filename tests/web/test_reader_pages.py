@@ -8,6 +8,7 @@ import re
 import httpx2
 import pytest
 
+from promenade.web.reader_pages import takes_gzip
 from tests.web.conftest import Shop
 
 ROOTS = ("/pos", "/api/v1")
@@ -44,6 +45,18 @@ def test_what_is_shipped_compressed_is_read_by_those_who_cannot_unpack_it(shop: 
     assert plain.content == refused.content == shop.http.get(path, headers={"accept-encoding": "gzip"}).content
     assert gzip.compress(plain.content, mtime=0) != plain.content
     assert plain.headers["vary"] == "accept-encoding"
+
+
+@pytest.mark.parametrize(
+    ("accepted", "takes"),
+    [
+        ("gzip", True), ("br, GZIP;q=0.5", True), ("*", True), ("gzip;q=1.0, *;q=0", True), ("*;q=0, gzip", True),
+        ("", False), ("identity", False), ("br", False), ("x-gzip2", False), ("gzip ; q=0", False),
+        ("*;q=0.000", False), ("*, gzip;q=0", False), ("*;q=1,\tgzip;q=0.", False), ("gzip;q=0.001", True),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_gzip_goes_before_what_is_said_of_everything(accepted: str, takes: bool) -> None:
+    assert takes_gzip(accepted.encode()) is takes
 
 
 @pytest.mark.parametrize("path", ["/api/v1/docs/page.html", "/api/v1/docs/../app.py", "/pos/docs/x", "/docs"])

@@ -6,6 +6,7 @@ Swagger UI does the showing; it is shipped with the package, compressed, so that
 from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import Callable
 from functools import cache
 from html import escape
@@ -27,6 +28,7 @@ _POLICY = (
 )
 _SAFE = [(b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer")]
 _JSON = (b"content-type", b"application/json")
+_NONE = re.compile(rb"q=0(\.0*)?")
 
 
 @cache
@@ -85,9 +87,9 @@ def _compressible(
 
 
 def takes_gzip(accepted: bytes) -> bool:
-    """Whether an Accept-Encoding header lets an answer be compressed."""
+    """Whether an Accept-Encoding header lets an answer be compressed: what it says of gzip, else of everything."""
+    takes: dict[bytes, bool] = {}
     for part in accepted.lower().split(b","):
-        coding, *parameters = (piece.strip() for piece in part.split(b";"))
-        if coding in {b"gzip", b"*"}:
-            return not any(one.replace(b" ", b"") in {b"q=0", b"q=0.0", b"q=0.00", b"q=0.000"} for one in parameters)
-    return False
+        coding, *parameters = (piece.replace(b" ", b"").replace(b"\t", b"") for piece in part.split(b";"))
+        takes[coding] = not any(_NONE.fullmatch(one) for one in parameters)
+    return takes.get(b"gzip", takes.get(b"*", False))
