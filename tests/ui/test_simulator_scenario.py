@@ -31,6 +31,13 @@ BASKETS: dict[str, dict[str, Any]] = {
         "p": {"m": "CARD", "t": "VISA"},
         "l": [[SHAMPOO, "6", "5.99"], ["100881", "2", "26.89"], ["100743", "1", "35.19"], ["UNKNOWN", "0.5", "10"]],
     },
+    "lines_that_say_more_of_themselves": {
+        "s": "DE-HAM",
+        "l": [
+            [SHAMPOO, "3", "5.99", {"r": "first", "g": "G010201", "m": "M-OBSTWERK", "f": [["origin", "ES"]]}],
+            ["UNKNOWN", "4", "24.49", {"e": "4012345000009"}],
+        ],
+    },
     "a_currency_without_decimals": {"s": "JP-TYO", "l": [[COFFEE, "2", "3000"], [SHAMPOO, "4", "900"]]},
 }
 
@@ -58,6 +65,17 @@ def test_a_saved_basket_is_priced_alike_by_the_engine(desk: Desk, tmp_path: Path
     page = desk.sit("planner", address=_address(BASKETS[name]))
     scenario = _saved(page, tmp_path / f"{name}.yaml")
     assert scenario.expect["applied"]
+    assert not differences(scenario, price(scenario))
+
+
+def test_a_line_that_is_found_by_its_ean_alone_is_priced_alike_by_the_engine(desk: Desk, tmp_path: Path) -> None:
+    with desk.shop.http() as http:
+        [coffee] = http.get(f"/admin/Articles?$filter=articleNumber eq '{COFFEE}'&$select=ean").json()["value"]
+    page = desk.sit(
+        "planner", address=_address({"s": "DE-HAM", "l": [["UNKNOWN", "2", "24.49", {"e": coffee["ean"]}]]})
+    )
+    scenario = _saved(page, tmp_path / "saved.yaml")
+    assert "TOUR-COFFEE" in scenario.expect["applied"]
     assert not differences(scenario, price(scenario))
 
 

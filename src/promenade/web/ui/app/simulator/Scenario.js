@@ -36,10 +36,14 @@ sap.ui.define(
         .slice(0, MISSED_MAX);
     }
 
-    async function articlesOf(numbers) {
-      const rows = await Lookup.among("Articles", "articleNumber", numbers, {select: ARTICLE});
+    /** What the service knows of articles: by their numbers, and by the EANs of lines whose numbers it may not know. */
+    async function articlesOf(numbers, eans) {
+      const rows = await Promise.all([
+        Lookup.among("Articles", "articleNumber", numbers, {select: ARTICLE}),
+        Lookup.among("Articles", "ean", eans, {select: ARTICLE})
+      ]);
       return Object.fromEntries(
-        rows.map(({articleNumber, articleGroupId, ...row}) => [
+        rows.flat().map(({articleNumber, articleGroupId, ...row}) => [
           articleNumber,
           Basket.stated({
             name: row.name,
@@ -54,9 +58,9 @@ sap.ui.define(
       );
     }
 
-    /** Groups below groups, as far up as the articles' ones lead. */
-    async function groupsOf(articles) {
-      const ids = Object.values(articles).map(({group}) => group);
+    /** Groups below groups, as far up as those of the articles, and those that lines name themselves, lead. */
+    async function groupsOf(articles, {lines}) {
+      const ids = [...Object.values(articles), ...lines].map(({group}) => group);
       const rows = await Lookup.among("ArticleGroups", "groupId", ids, {select: "groupId", expand: PARENTS});
       const tree = {};
       rows.forEach((row) => {
@@ -243,7 +247,9 @@ sap.ui.define(
       /** Gives the person a file that holds the basket, the promotions that had a say, and the price. */
       async save(basket, answer) {
         const told = await promotionsOf(answer);
-        const articles = await articlesOf([...basket.lines.map((one) => one.articleNumber), ...told.gifts]);
+        const numbers = basket.lines.map((one) => one.articleNumber);
+        const eans = basket.lines.map((one) => one.typedEan);
+        const articles = await articlesOf([...numbers, ...told.gifts], eans);
         const {store} = basket;
         const file = Basket.stated({
           title: `Basket of ${answer.lineItems.length} lines in ${store.name || store.code}`,
@@ -260,7 +266,7 @@ sap.ui.define(
             includeInactive: basket.includeInactive,
             includeMissed: true
           }),
-          articleGroups: await groupsOf(articles),
+          articleGroups: await groupsOf(articles, basket),
           articles,
           budgets: told.budgets,
           couponCodes: couponsOf(answer),
