@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -137,3 +138,102 @@ def test_german(desk: Desk) -> None:
     put(page, COFFEE)
     expect(page.locator(f"{PREFIX}receipt")).to_contain_text("Summe")
     expect(page.locator(f"{PREFIX}grandTotal")).to_contain_text(",")
+
+
+def _narrowed(page: Page) -> tuple[int, int]:
+    """How many of the missed promotions are shown, and of how many, as the heading says."""
+    heading = page.locator(f"{PREFIX}missed").get_by_role("heading", name="What was missed").inner_text()
+    counts = [int(count) for count in re.findall(r"\d+", heading)]
+    return counts[0], counts[-1]
+
+
+def test_what_was_missed_is_found_by_name_and_by_reason(desk: Desk, page: Page) -> None:
+    put(page, COFFEE)
+    missed = page.locator(f"{PREFIX}missed")
+    expect(missed.get_by_role("listitem")).to_have_count(10)
+    shown, total = _narrowed(page)
+    assert shown == total > 10
+    missed.get_by_role("searchbox").fill("SHAMPOO 3")
+    expect(missed.get_by_role("heading", name=f"of {total})")).to_be_visible()
+    found = missed.get_by_role("listitem")
+    assert 0 < _narrowed(page)[0] < total
+    for text in found.all_inner_texts():
+        assert "shampoo" in text.lower()
+        assert "3" in text
+    missed.get_by_role("searchbox").fill("no such thing")
+    expect(missed).to_contain_text("None of them matches")
+    missed.get_by_role("searchbox").fill("")
+    missed.get_by_role("combobox").press("F4")
+    page.get_by_role("option", name=re.compile("It needs a coupon")).click()
+    expect(missed.get_by_role("heading", name=f"of {total})")).to_be_visible()
+    assert all("It needs a coupon" in text for text in found.all_inner_texts())
+    put(page, SHAMPOO)  # another price: what was asked for still holds
+    expect(page.locator(f"{PREFIX}receipt")).to_contain_text("Shampoo")
+    assert all("It needs a coupon" in text for text in found.all_inner_texts())
+
+
+def _enter_fields(page: Page) -> None:
+    page.get_by_role("button", name="Further fields of the line").first.click()
+    dialog = page.get_by_role("dialog")
+    fields = dialog.locator(f"{PREFIX}lineMore-inner")
+    fields.fill("origin")
+    fields.press("Enter")
+    expect(fields).to_have_attribute("aria-invalid", "true")
+    fields.fill("origin=ES")
+    fields.press("Enter")
+    dialog.get_by_label("Article group").fill("G010201")
+    dialog.get_by_label("Manufacturer").fill("M-OBSTWERK")
+    dialog.get_by_label("EAN").fill("4012345000009")
+    dialog.get_by_label("Line reference").fill("L-7")
+    dialog.get_by_role("button", name="Close").click()
+
+
+def test_a_line_says_more_of_itself_where_somebody_asks_for_it(desk: Desk, page: Page) -> None:
+    put(page, COFFEE)
+    told = "origin=ES · Article group: G010201 · Manufacturer: M-OBSTWERK · EAN: 4012345000009 · Line reference: L-7"
+    line = {
+        "articleNumber": COFFEE, "ean": "4012345000009", "articleGroupId": "G010201", "manufacturerId": "M-OBSTWERK",
+        "lineReference": "L-7", "additionalFields": [{"key": "origin", "value": "ES"}],
+    }  # fmt: skip
+    with page.expect_request(lambda sent: "/simulate" in sent.url and "L-7" in (sent.post_data or "")) as asked:
+        _enter_fields(page)
+    [sent] = json.loads(asked.value.post_data or "")["request"]["items"]
+    assert line.items() <= sent.items()
+    lines = page.locator(f"{PREFIX}lines")
+    expect(lines).to_contain_text(told)
+    before = page.url
+    with page.expect_response("**/pos/v2/simulate"):
+        page.reload()
+    expect(lines).to_contain_text(told)
+    assert page.url == before
+
+
+def _copied(page: Page) -> str:
+    """The link that the page hands to the clipboard."""
+    page.evaluate("navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve(); }")
+    page.get_by_role("button", name="Copy link").click()
+    page.wait_for_function("window.copied")
+    return str(page.evaluate("window.copied"))
+
+
+def test_a_copied_link_keeps_the_promotion_that_it_is_about(desk: Desk) -> None:
+    with desk.shop.http() as http:
+        row = http.get("/admin/Promotions?$filter=code eq 'TOUR-COFFEE'&$select=ID").json()["value"][0]
+    page = desk.sit("planner", address=f"simulator?promotion={row['ID']}")
+    told = page.locator(f"{PREFIX}focus")
+    expect(told).to_contain_text("It applied and took")
+    text = told.text_content()
+    assert text
+    other = desk.sit("administrator", address=_copied(page).split("#")[1])
+    for _ in range(2):
+        expect(other.locator(f"{PREFIX}focus")).to_have_text(text)
+        other.reload()
+
+
+@pytest.mark.parametrize("promotion", ["xyz", "00000000-0000-0000-0000-000000000000"])
+def test_a_link_of_a_promotion_that_is_not_there_says_so_and_prices(desk: Desk, promotion: str) -> None:
+    page = desk.sit("planner", address=f"simulator?promotion={promotion}")
+    expect(page.locator(f"{PREFIX}noPromotion")).to_contain_text("no such promotion")
+    put(page, COFFEE)
+    expect(page.locator(f"{PREFIX}grandTotal")).to_contain_text("€")
+    expect(page.locator(f"{PREFIX}noPromotion")).to_be_visible()

@@ -122,6 +122,15 @@ sap.ui.define(["promenade/simulator/Clock"], function (Clock) {
       return PRICE.test(unitPrice) ? null : "unitPrice";
     },
 
+    /** What a line says beyond article, quantity and price, in a line; `labels` are those of its fields. */
+    told({ref, typedEan, group, manufacturer, fields}, labels) {
+      const own = stated({group, manufacturer, typedEan, ref});
+      return [
+        ...pairs(fields).map(({key, value}) => `${key}=${value}`),
+        ...Object.entries(own).map(([field, value]) => `${labels[field]}: ${value}`)
+      ].join(" · ");
+    },
+
     /** Whether it can be priced. */
     isComplete(basket) {
       return Boolean(basket.store && basket.lines.length && basket.lines.every((line) => !Basket.faultOf(line)));

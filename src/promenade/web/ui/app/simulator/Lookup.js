@@ -5,6 +5,7 @@ sap.ui.define(["promenade/net/Http"], function (Http) {
   const ARTICLE = "articleNumber,name,ean,basePrice,currency,unit";
   const STORE = "code,name,currency,timeZone";
   const AT_ONCE = 100;
+  const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
   const headers = {Accept: "application/json;IEEE754Compatible=true"};
 
   const quoted = (text) => `'${String(text).replace(/'/g, "''")}'`;
@@ -84,6 +85,9 @@ sap.ui.define(["promenade/net/Http"], function (Http) {
 
     /** Name, status and validity of a promotion; null when there is none. */
     async promotion(id) {
+      if (!GUID.test(id)) {
+        return null; // an address that somebody typed
+      }
       const select = "ID,code,name,status,validFrom,validTo";
       const filter = `ID eq ${id} and IsActiveEntity eq true`;
       return (await read("Promotions", {filter, select, top: 1}))[0] || null;

@@ -8,8 +8,10 @@ sap.ui.define(
     "promenade/shell/AreaTexts",
     "promenade/simulator/Basket",
     "promenade/simulator/Examples",
+    "promenade/simulator/Fields",
     "promenade/simulator/Link",
     "promenade/simulator/Lookup",
+    "promenade/simulator/Missed",
     "promenade/simulator/Pricing",
     "promenade/simulator/Scenario",
     "promenade/simulator/Story"
@@ -23,8 +25,10 @@ sap.ui.define(
     AreaTexts,
     Basket,
     Examples,
+    Fields,
     Link,
     Lookup,
+    Missed,
     Pricing,
     Scenario,
     Story
@@ -32,10 +36,13 @@ sap.ui.define(
     "use strict";
 
     const PAUSE_MS = 250;
+    const LINE_LABELS = {group: "lineGroup", manufacturer: "lineManufacturer", typedEan: "lineEan", ref: "lineRef"};
     const RUNNING = ["ACTIVE", "PILOT"];
 
     /** A basket on the left, its price and why on the right; priced anew a moment after each change. */
     return Controller.extend("promenade.simulator.Simulator", {
+      ...Fields,
+
       onInit() {
         this._model = new JSONModel({
           basket: Basket.empty(),
@@ -44,7 +51,9 @@ sap.ui.define(
           stores: [],
           scan: {state: "None", text: ""},
           story: null,
+          missed: {text: "", code: "", title: "", total: 0, shown: [], reasons: []},
           failure: "",
+          isWithoutPromotion: false,
           removed: null,
           hasLines: false
         });
@@ -55,8 +64,10 @@ sap.ui.define(
           .then((bundle) => {
             this._text = (key, args) => (bundle.hasText(key) ? bundle.getText(key, args) : key);
             this._story = new Story(this._text);
+            this._labels = Object.fromEntries(
+              Object.entries(LINE_LABELS).map(([field, key]) => [field, this._text(`simulator.${key}`)])
+            );
           });
-        this.byId("fields").addValidator(({text}) => text && null);
         this.getOwnerComponent().getRouter().getRoute("simulator").attachPatternMatched(this._onRoute, this);
       },
 
@@ -77,11 +88,10 @@ sap.ui.define(
 
       /** Shows the basket of an address: a packed one, one for a promotion, or the one that was there before. */
       async _enter(packed, promotion) {
-        if (packed && packed === this._packed) {
+        if (packed && packed === this._packed && promotion === this._focus?.id) {
           return;
         }
-        const {ID: id, name, status} = (promotion && (await Lookup.promotion(promotion))) || {};
-        this._focus = id ? {id, name, status} : null;
+        await this._lookAt(promotion);
         if (packed) {
           const basket = await this._unpacked(packed);
           return basket && this._set(basket);
@@ -92,10 +102,17 @@ sap.ui.define(
           basket.store ||= first; // unless one was chosen meanwhile
         }
         if (this._focus && !basket.lines.length) {
-          basket.lines = await Examples.forPromotion(promotion);
+          basket.lines = await Examples.forPromotion(this._focus.id);
         }
         basket.includeInactive ||= Boolean(this._focus) && !RUNNING.includes(this._focus.status);
         this._set(basket);
+      },
+
+      /** The promotion of an address, on which the page keeps an eye; none is none. */
+      async _lookAt(promotion) {
+        const {ID: id, name, status} = (promotion && (await Lookup.promotion(promotion))) || {};
+        this._focus = id ? {id, name, status} : null;
+        this._model.setProperty("/isWithoutPromotion", Boolean(promotion && !id));
       },
 
       async _unpacked(packed) {
@@ -125,6 +142,7 @@ sap.ui.define(
         const basket = this._model.getProperty("/basket");
         basket.lines.forEach((line) => {
           line.fault = Basket.faultOf(line);
+          line.more = Basket.told(line, this._labels);
         });
         this._model.setProperty("/hasLines", basket.lines.length > 0);
         this._model.updateBindings(true);
@@ -164,13 +182,46 @@ sap.ui.define(
         this._model.setProperty("/failure", "");
         this._model.setProperty("/momentText", Format.dateTime(answer.meta.evaluatedAt));
         this._model.setProperty("/story", this._story.of(answer, basket, this._focus));
+        this._showMissed();
+      },
+
+      /** Shows what was missed as it is narrowed down. */
+      _showMissed() {
+        const found = this._model.getProperty("/story/missed") || [];
+        const {text, code, reasons} = this._model.getProperty("/missed");
+        const counted = Missed.reasons(
+          found,
+          reasons.filter((one) => one.code && one.code === code)
+        ).map((one) => ({...one, text: this._text("simulator.reasonCount", [one.reason, one.count])}));
+        const shown = Missed.among(found, {text, code});
+        const title =
+          shown.length < found.length
+            ? this._text("simulator.missedSome", [shown.length, found.length])
+            : this.counted(this._text("simulator.missed"), found.length);
+        const any = {code: "", text: this._text("simulator.anyReason", [found.length])};
+        this._model.setProperty("/missed", {text, code, title, total: found.length, shown, reasons: [any, ...counted]});
+      },
+
+      onMissedFind(event) {
+        this._model.setProperty("/missed/text", event.getParameter("newValue") ?? event.getParameter("query"));
+        this._showMissed();
+      },
+
+      onMissedReason() {
+        this._showMissed();
       },
 
       /** Keeps the basket in the address, so that reloading and going back find it. */
       async _remember(basket) {
-        this._packed = await Link.pack(Basket.shorten(basket));
-        const query = {b: this._packed, ...(this._focus ? {promotion: this._focus.id} : {})};
+        const query = await this._query(basket);
+        this._packed = query.b;
         this.getOwnerComponent().getRouter().navTo("simulator", {"?query": query}, true);
+      },
+
+      /** What an address says of a basket: what is in it, and the promotion that it is looked at for. */
+      async _query(basket) {
+        const b = await Link.pack(Basket.shorten(basket));
+        return this._focus ? {b, promotion: this._focus.id} : {b};
       },
 
       // ---- lines ------------------------------------------------------------------------------------------------
@@ -270,42 +321,6 @@ sap.ui.define(
         this._changed();
       },
 
-      onCouponTyped(event) {
-        const field = event.getSource();
-        const code = field.getValue().trim();
-        const {coupons} = this._model.getProperty("/basket");
-        if (code && !coupons.includes(code)) {
-          coupons.push(code);
-        }
-        field.setValue("");
-        this._changed();
-      },
-
-      onTokens(event) {
-        const removed = event.getParameter("removedTokens").map((token) => token.getKey());
-        const basket = this._model.getProperty("/basket");
-        basket.coupons = basket.coupons.filter((code) => !removed.includes(code));
-        this._changed();
-      },
-
-      onFieldTyped(event) {
-        const field = event.getSource();
-        const [, key, value] = /^\s*([^=]+?)\s*=\s*(.*\S)\s*$/.exec(field.getValue()) || [];
-        const basket = this._model.getProperty("/basket");
-        if (key) {
-          basket.fields = [...basket.fields.filter((one) => one.key !== key), {key, value}];
-          field.setValue("");
-          this._changed();
-        }
-      },
-
-      onFieldTokens(event) {
-        const removed = event.getParameter("removedTokens").map((token) => token.getKey());
-        const basket = this._model.getProperty("/basket");
-        basket.fields = basket.fields.filter(({key}) => !removed.includes(key));
-        this._changed();
-      },
-
       // ---- the whole basket -------------------------------------------------------------------------------------
 
       async onExample() {
@@ -322,8 +337,8 @@ sap.ui.define(
       },
 
       async onCopyLink() {
-        const packed = await Link.pack(Basket.shorten(this._model.getProperty("/basket")));
-        const link = `${window.location.origin}/#/simulator?b=${packed}`;
+        const query = new URLSearchParams(await this._query(this._model.getProperty("/basket")));
+        const link = `${window.location.origin}/#/simulator?${query}`;
         try {
           await navigator.clipboard.writeText(link);
           MessageToast.show(this._text("simulator.linkCopied"));

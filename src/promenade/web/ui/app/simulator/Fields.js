@@ -1,0 +1,64 @@
+sap.ui.define([], function () {
+  "use strict";
+
+  /** What the simulator's controller does with codes and fields that are entered one by one, and become tokens. */
+  return {
+    onCouponTyped(event) {
+      const field = event.getSource();
+      const code = field.getValue().trim();
+      const {coupons} = this._model.getProperty("/basket");
+      if (code && !coupons.includes(code)) {
+        coupons.push(code);
+      }
+      field.setValue("");
+      this._changed();
+    },
+
+    onTokens(event) {
+      const removed = event.getParameter("removedTokens").map((token) => token.getKey());
+      const basket = this._model.getProperty("/basket");
+      basket.coupons = basket.coupons.filter((code) => !removed.includes(code));
+      this._changed();
+    },
+
+    /** A field of the line that is looked at more closely, or of the whole basket. */
+    onFieldTyped(event) {
+      const field = event.getSource();
+      const typed = field.getValue().trim();
+      const [, key, value] = /^([^=]{1,100}?)\s*=\s*(.{1,255})$/.exec(typed) || [];
+      field.setValueState(key || !typed ? "None" : "Error");
+      if (key) {
+        const holder = this._holder(field);
+        holder.fields = [...holder.fields.filter((one) => one.key !== key), {key, value}];
+        field.setValue("");
+        this._changed();
+      }
+    },
+
+    onFieldTokens(event) {
+      const removed = event.getParameter("removedTokens").map((token) => token.getKey());
+      const holder = this._holder(event.getSource());
+      holder.fields = holder.fields.filter(({key}) => !removed.includes(key));
+      this._changed();
+    },
+
+    _holder(field) {
+      return (field.getBindingContext("sim") || this._model.getContext("/basket")).getObject();
+    },
+
+    // ---- one line, looked at more closely
+
+    /** What a line may say beyond article, quantity and price. */
+    async onMore(event) {
+      const line = event.getSource().getBindingContext("sim");
+      this._lineFields ||= this.loadFragment({name: "promenade.simulator.LineFields"});
+      const dialog = await this._lineFields;
+      this.byId("lineMore").setValue("").setValueState("None");
+      dialog.setBindingContext(line, "sim").open();
+    },
+
+    onMoreDone() {
+      this.byId("lineFields").close();
+    }
+  };
+});
