@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import gzip
 import re
+import threading
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import httpx2
 import pytest
 
+from promenade.web.back_office import back_office_endpoints, file_address
+from promenade.web.endpoint import Edge
+from promenade.web.routing import routed
+from promenade.web.sign_in import built_in_sign_in
 from tests.kit.code_flow import make_clients
 from tests.kit.databases import Databases
 from tests.kit.service import Service
@@ -127,6 +133,31 @@ def test_a_file_comes_compressed_or_not_and_is_kept_for_good(office: Office, nam
     head = office.http.head(address)
     assert (head.status_code, head.content) == (200, b"")
     assert head.headers["content-length"] == plain.headers["content-length"]
+
+
+@pytest.mark.parametrize("accepted", ["gzip", "identity"])
+async def test_tills_do_not_wait_while_files_are_packed_and_unpacked(
+    monkeypatch: pytest.MonkeyPatch, accepted: str
+) -> None:
+    threads: set[int] = set()
+
+    def heard(work: Callable[..., bytes]) -> Callable[..., bytes]:
+        def hear(*given: Any, **named: Any) -> bytes:
+            threads.add(threading.get_ident())
+            return work(*given, **named)
+
+        return hear
+
+    for name in ("compress", "decompress"):
+        monkeypatch.setattr(gzip, name, heard(getattr(gzip, name)))
+    endpoints = back_office_endpoints(cast("Any", None), "cloud", built_in_sign_in("https://shop.example"))
+    transport = httpx2.ASGITransport(Edge(routed(endpoints, {}), lambda: "id"))
+    async with httpx2.AsyncClient(transport=transport, base_url="https://shop.example") as http:
+        for name in ("app/Component.js", "app/Component-preload.js", "framework/sap-ui-core.js"):
+            answer = await http.get(file_address(name), headers={"accept-encoding": accepted})
+            assert answer.status_code == 200
+    assert threads - {threading.get_ident()}
+    assert threading.get_ident() not in threads
 
 
 def test_fonts_come_as_they_are(office: Office) -> None:

@@ -7,6 +7,7 @@ is, `/ui/me` says to whoever shows a token or a session.
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -79,16 +80,15 @@ def back_office_endpoints(authenticator: Authentication, edition: str, sign_in: 
     """`/` and what it loads, which need no credential, and `/ui/me`, which does."""
 
     async def page(scope: Scope, receive: Receive) -> Answer:
-        body = _shipped()["index.html"].read_bytes().replace(b"{{root}}", f"{_ROOT}/{_version()}".encode())
+        body = await asyncio.to_thread(_page)
         policy = _POLICY.format(hosts=" ".join(await _hosts(scope, sign_in)))
         headers = [(b"content-security-policy", policy.encode()), (b"cache-control", b"no-cache"), *_SAFE]
         return Answer(body, content_type=(b"content-type", _TYPES[".html"]), headers=headers)
 
     async def file(scope: Scope, receive: Receive) -> Answer:
-        name = scope["path_params"]["name"]
-        if scope["path_params"]["version"] != _version():
-            raise NotFound("NOT_FOUND", "There is nothing at this address.")
-        return _file(name, takes_gzip(header(scope, b"accept-encoding") or b""))
+        takes_compressed = takes_gzip(header(scope, b"accept-encoding") or b"")
+        # Reading, packing and unpacking take milliseconds each, in which tills would wait.
+        return await asyncio.to_thread(_file, **scope["path_params"], takes_compressed=takes_compressed)
 
     async def settings(scope: Scope, receive: Receive) -> Answer:
         return Answer(msgspec.json.encode(await sign_in(scope)), headers=[(b"cache-control", b"no-store"), *_SAFE])
@@ -161,9 +161,14 @@ def _version() -> str:
     return found.hexdigest()[:16]
 
 
-def _file(name: str, takes_compressed: bool) -> Answer:
+def _page() -> bytes:
+    return _shipped()["index.html"].read_bytes().replace(b"{{root}}", f"{_ROOT}/{_version()}".encode())
+
+
+def _file(version: str, name: str, takes_compressed: bool) -> Answer:
     kind = _TYPES.get(name[name.rfind(".") :])
-    if kind is None or not name.startswith(_SERVED) or not (name == _PRELOAD or name in _shipped()):
+    is_served = version == _version() and name.startswith(_SERVED) and (name == _PRELOAD or name in _shipped())
+    if kind is None or not is_served:
         raise NotFound("NOT_FOUND", "There is nothing at this address.")
     headers = [_KEPT, (b"vary", b"accept-encoding"), *_SAFE]
     if kind == _TYPES[".woff2"]:
