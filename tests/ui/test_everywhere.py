@@ -1,14 +1,16 @@
 """Every page there is, in light and dark, English and German: it opens, says nothing on the console, and axe agrees.
 
-Axe judges by the rules of WCAG 2.1 A and AA; nothing of it may be serious or critical.
+Axe judges by the rules of WCAG 2.1 A and AA; nothing of it may be serious or critical. Headings are in order, the first
+of them is the window's title, and everything is within reach on narrow screens, which 200 % make of wide ones.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Error, Page, expect
 
 from tests.clients.conftest import MODULES
 from tests.ui.desk import Desk
@@ -22,6 +24,7 @@ SETS = [
 ]  # fmt: skip
 OBJECTS = ["Campaigns", "CouponTypes", "Budgets", "Articles", "ArticleGroups", "PosGroups", "PromotionTemplates"]
 PAGES = ["", "promotions", "promotions/calendar", "simulator", "reports", "imports", *(f"list/{one}" for one in SETS)]
+NARROW = [(1024, 768), (640, 450), (390, 844)]
 LOOKS = {"light": ("light", "en"), "dark": ("dark", "de")}
 
 
@@ -32,7 +35,8 @@ def settle(page: Page) -> None:
     ).first.wait_for()
     page.wait_for_load_state("networkidle")
     page.wait_for_function(
-        "!document.querySelector('.sapUiLocalBusyIndicator') && !document.querySelector('.sapMNavItemSliding')"
+        # A function, for the policy of the page forbids to evaluate a text when it is looked at a second time.
+        "() => !document.querySelector('.sapUiLocalBusyIndicator') && !document.querySelector('.sapMNavItemSliding')"
     )
 
 
@@ -51,6 +55,44 @@ def judge(page: Page) -> list[str]:
     ]
 
 
+HEADINGS = """() => [...document.querySelectorAll("h1, h2, h3, h4, h5, h6, [role=heading]")]
+  .filter((one) => one.checkVisibility({visibilityProperty: true}))
+  .map((one) => [Number(one.getAttribute("aria-level") || one.tagName[1]), one.textContent])"""
+# What can be used and lies beside the window. Tables are moved by a bar of their own.
+MISFITS = """() => {
+  const scrolls = (one) => one && (one.matches(".sapUiTableCtrlScr")
+    || (/auto|scroll/.test(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth)
+    || scrolls(one.parentElement));
+  const isBeside = ({left, right, width}) => width > 1 && (right > window.innerWidth + 1 || left < -1);
+  return [...document.querySelectorAll("h1, h2, a[href], button, input, [role=button], [role=tab]")]
+    .filter((one) => one.checkVisibility({visibilityProperty: true, opacityProperty: true}))
+    .filter((one) => isBeside(one.getBoundingClientRect()) && !scrolls(one.parentElement))
+    .map((one) => one.outerHTML.slice(0, 200));
+}"""
+
+
+def require_headings(page: Page) -> None:
+    """Fail unless the page has one heading of the first level that names the window, and no level is skipped."""
+    headings: list[tuple[int, str]] = page.evaluate(HEADINGS)
+    levels = [level for level, _ in headings]
+    assert levels[0] == 1, headings
+    assert levels.count(1) == 1, headings
+    assert all(after <= before + 1 for before, after in pairwise(levels)), headings
+    name = headings[0][1].rsplit(" (", 1)[0]  # a list's heading also counts its rows
+    expect(page).to_have_title(f"{name} \N{EN DASH} Promenade")
+
+
+def require_reach(page: Page) -> None:
+    """Fail when something that can be used lies beside a narrow window."""
+    for width, height in NARROW:
+        page.set_viewport_size({"width": width, "height": height})
+        try:
+            page.wait_for_function(f"() => ({MISFITS})().length === 0", timeout=5_000)
+        except Error:
+            pytest.fail(f"beside a window of {width} pixels: {page.evaluate(MISFITS)}")
+        assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
+
+
 @pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize("address", PAGES)
 def test_a_page_opens_and_can_be_used_by_everybody(desk: Desk, address: str, look: str) -> None:
@@ -58,6 +100,9 @@ def test_a_page_opens_and_can_be_used_by_everybody(desk: Desk, address: str, loo
     page = desk.sit(address=address, colours=colours, language=language)
     settle(page)
     assert not judge(page)
+    require_headings(page)
+    if language == "de":  # the longer words
+        require_reach(page)
 
 
 @pytest.mark.parametrize("set_name", OBJECTS)
@@ -67,3 +112,5 @@ def test_an_object_opens_and_can_be_used_by_everybody(desk: Desk, set_name: str)
     page = desk.sit(address=f"object/{set_name}/{row['ID']}")
     settle(page)
     assert not judge(page)
+    require_headings(page)
+    require_reach(page)
