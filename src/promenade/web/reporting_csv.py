@@ -14,8 +14,9 @@ PIECE_CHARACTERS = 64 * 1024
 _END = "\r\n"
 
 # What makes a spreadsheet compute, at the beginning of a cell. Where lists are separated by semicolons or tabs, a text
-# that holds one may be cut there, whatever stands in quotes: what follows may not begin a formula either.
-_FORMULA = re.compile(r"(?:^(\s*)|([;\t\r\n])( *))(?=[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=\s*[\t\r\n])")
+# that holds one may be cut there, whatever stands in quotes: what follows may not begin a formula either, and quotes
+# of its own may be taken for those around a cell.
+_FORMULA = re.compile(r"(?:^(\s*)|([;\t\r\n])([ \"]*))(?=[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=\s*[\t\r\n])")
 _QUOTED = re.compile(r"[\",;\r\n\t]|^\s|\s$")
 
 
