@@ -124,6 +124,8 @@ def sign_in_aside(page: Page, desk: Desk, role: str) -> None:
     with page.expect_popup() as found:
         page.get_by_role("button", name="Sign in again").click()
     window = found.value
+    window.locator("#username").wait_for()
+    assert window.evaluate("window.opener") is None  # the issuer's page must not lead this one elsewhere
     with window.expect_event("close"):
         log_in(window, desk, role)
 
@@ -231,6 +233,60 @@ def test_a_service_that_does_not_answer_is_told(desk: Desk) -> None:
     page.unroute("**/ui/sign-in.json")
     page.get_by_role("button", name="Erneut versuchen").click()
     page.locator("#username").wait_for()
+
+
+@pytest.mark.parametrize("address", ["sign-in.json", "me"])
+@pytest.mark.parametrize(
+    ("status", "content_type", "body"),
+    [
+        (502, "text/html", "<h1>Bad gateway</h1>"),
+        (503, "application/json", '{"message": "no healthy upstream"}'),
+        (500, "application/json", "null"),
+        (200, "text/html", "<h1>Log in to the hotel's network</h1>"),
+    ],
+    ids=str,
+)
+def test_what_answers_in_the_place_of_the_service_is_told(
+    desk: Desk, address: str, status: int, content_type: str, body: str
+) -> None:
+    page = desk.blank()
+    preset(page, desk)
+    page.route(f"**/ui/{address}", lambda route: route.fulfill(status=status, content_type=content_type, body=body))
+    page.goto(desk.shop.url)
+    page.get_by_text("The service cannot be reached").wait_for()
+    page.unroute(f"**/ui/{address}")
+    page.get_by_role("button", name="Try again").click()
+    page.wait_for_selector(SHELL)
+    desk.forgive(f"{status} GET")
+
+
+def test_words_of_the_service_are_texts_and_no_programs(desk: Desk) -> None:
+    said = "{= Object.assign(Object.getPrototypeOf(JSON), ['ran'])} {0}"
+    refusal = json.dumps({"error": {"code": "X", "message": said}})
+    page = desk.blank()
+    page.route(
+        "**/ui/sign-in.json", lambda route: route.fulfill(status=503, content_type="application/json", body=refusal)
+    )
+    page.goto(desk.shop.url)
+    page.get_by_text(f"The service says: {said}").wait_for()
+    assert page.evaluate("({})[0]") is None
+    desk.forgive("503 GET")
+
+
+def test_a_sign_in_aside_that_the_service_refuses_is_told_in_words(desk: Desk) -> None:
+    page = desk.blank()
+    preset(page, desk)
+    page.goto(f"{desk.shop.url}/#/promotions")
+    page.wait_for_selector(SHELL)
+    end(page)
+    page.get_by_role("alertdialog").wait_for()
+    page.route("**/ui/me", lambda route: route.fulfill(status=502, content_type="text/html", body="upstream"))
+    sign_in_aside(page, desk, "planner")
+    expect(page.get_by_role("alertdialog")).to_contain_text("The service cannot be reached.")
+    page.unroute("**/ui/me")
+    sign_in_aside(page, desk, "planner")
+    page.get_by_role("alertdialog").wait_for(state="detached")
+    desk.forgive("401 GET", "502 GET")
 
 
 @pytest.mark.parametrize(("colours", "language"), [("light", "en"), ("dark", "de")])

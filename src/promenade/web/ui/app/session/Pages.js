@@ -76,7 +76,8 @@ sap.ui.define(
         const waited = new Promise((resolve) => {
           pressed = resolve;
         });
-        const text = new Text({text: words}).addStyleClass("sapUiSmallMarginBottom");
+        // Set, never given to the constructor, which takes what has braces for a binding: others have chosen the words.
+        const text = new Text().setText(words).addStyleClass("sapUiSmallMarginBottom");
         const content = button ? [text, new Button({text: button, type: "Emphasized", press: pressed})] : [text];
         const app = await shown(heading, content);
         await waited;

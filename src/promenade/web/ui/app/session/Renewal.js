@@ -6,11 +6,12 @@ sap.ui.define(
     "sap/m/Text",
     "sap/m/VBox",
     "promenade/session/CodeFlow",
+    "promenade/session/Fault",
     "promenade/session/Pages",
     "promenade/session/PasswordForm",
     "promenade/session/Store"
   ],
-  function (Button, Dialog, MessageStrip, Text, VBox, CodeFlow, Pages, PasswordForm, Store) {
+  function (Button, Dialog, MessageStrip, Text, VBox, CodeFlow, Fault, Pages, PasswordForm, Store) {
     "use strict";
 
     /**
@@ -40,6 +41,7 @@ sap.ui.define(
         fault.setText(texts.getText("session.noPopup")).setVisible(true);
         return;
       }
+      popup.opener = null; // so that no page of the issuer can lead this one anywhere
       const question = await CodeFlow.aside(how);
       channel.onmessage = async ({data: answer}) => {
         if (!question.isFor(answer)) {
@@ -52,7 +54,8 @@ sap.ui.define(
           await renewed();
           close(dialog);
         } catch (error) {
-          fault.setText(texts.getText(`session.${error.key || "noToken"}`, error.values)).setVisible(true);
+          const {key, values} = error.key ? error : new Fault("unreachable");
+          fault.setText(texts.getText(`session.${key}Text`, values)).setVisible(true);
         }
       };
       popup.location = question.address;

@@ -20,17 +20,24 @@ sap.ui.define(
 
     let how = null;
     let who = null;
+    let isLeft = false; // somebody has signed out
     const listeners = [];
 
     async function answerOf(url) {
       let answer;
+      let body;
       try {
         answer = await fetch(url, {headers: Session.sentHeaders()});
+        body = await answer.json();
       } catch {
         throw new Fault("unreachable");
       }
-      const body = await answer.json();
-      return {status: answer.status, body: answer.ok ? body : body.error || {}};
+      const said = answer.ok ? body : body && body.error;
+      // Something before the service has answered in its place: the service's own errors say what they are.
+      if (!said || (!answer.ok && !said.message)) {
+        throw new Fault("unreachable");
+      }
+      return {status: answer.status, body: said};
     }
 
     async function ask() {
@@ -111,6 +118,13 @@ sap.ui.define(
       }
     }
 
+    /** Browsers keep a whole page to go back to: whoever does that after a sign-out must not see what was on it. */
+    function reloadWhenLeft({persisted}) {
+      if (persisted && isLeft) {
+        window.location.reload();
+      }
+    }
+
     async function onRenewed() {
       const now = await ask();
       if (!now || now.user !== who.user || now.tenantId !== who.tenantId) {
@@ -146,6 +160,7 @@ sap.ui.define(
           }
         }
         Renewal.watch(how, onRenewed);
+        window.addEventListener("pageshow", reloadWhenLeft);
         return who;
       },
 
@@ -182,6 +197,7 @@ sap.ui.define(
       async signOut() {
         const idToken = Store.idToken();
         Store.clear();
+        isLeft = true;
         if (how.edition === STORE) {
           await fetch("/local-admin/logout", {
             method: "POST",
