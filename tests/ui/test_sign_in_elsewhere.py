@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from joserfc.jwk import ECKey, RSAKey
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.kit.code_flow import make_clients
 from tests.kit.databases import Databases
@@ -90,6 +90,61 @@ def test_a_person_of_the_provider_comes_back_to_where_she_wanted_to_be(seat: Des
             "id_token_hint": "id-of-the-person",
         }
     ]
+
+
+def test_a_page_that_was_left_is_not_shown_to_whoever_goes_back(seat: Desk, provider: IdentityProvider) -> None:
+    """Browsers keep whole pages to go back to, with all that is on them."""
+    page = arrive(seat, "#/promotions")
+    log_in(page)
+    page.wait_for_selector(SHELL)
+    page.route(f"{provider.url}/logout?*", lambda route: route.fulfill(status=204))  # leads nowhere: the page stays
+    page.locator(PERSON).click()
+    with page.expect_response(f"{provider.url}/logout?*"):
+        page.get_by_role("button", name="Sign out").click()
+    # As a browser tells a page that it has kept; the one of these tests keeps none.
+    page.evaluate("window.dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}))")
+    page.get_by_role("heading", name="You are signed out").wait_for()
+    assert page.locator(SHELL).count() == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"access_token": "x", "token_type": "DPoP"}, "tokens of the kind DPoP"),
+        ({"access_token": "x"}, "tokens of the kind -"),
+        (None, "gave no token"),
+        ([], "gave no token"),
+    ],
+    ids=str,
+)
+def test_a_token_that_a_page_cannot_use_is_not_kept(
+    seat: Desk, provider: IdentityProvider, given: Any, words: str
+) -> None:
+    """RFC 6749, 7.1: a token of a kind that a client does not know must not be used."""
+    page = arrive(seat)
+    page.get_by_label("Name").wait_for()
+    page.route(
+        f"{provider.url}/token", lambda route: route.fulfill(json=given, headers={"access-control-allow-origin": "*"})
+    )
+    log_in(page)
+    page.get_by_text(words).wait_for()
+    assert page.evaluate("sessionStorage.getItem('promenade.session')") is None
+
+
+@pytest.mark.parametrize("seconds", [None, 0, -5, "soon", "900"])
+def test_an_issuer_that_does_not_say_how_long_a_token_lasts_is_asked_once(
+    seat: Desk, provider: IdentityProvider, seconds: Any
+) -> None:
+    page = arrive(seat)
+    page.get_by_label("Name").wait_for()
+
+    def answer(route: Route) -> None:
+        given = route.fetch()
+        route.fulfill(response=given, json={**given.json(), "expires_in": seconds})
+
+    page.route(f"{provider.url}/token", answer)
+    log_in(page)
+    page.wait_for_selector(SHELL)
 
 
 def test_a_verifier_that_is_not_the_pages_gets_no_token(seat: Desk, provider: IdentityProvider) -> None:

@@ -40,7 +40,7 @@ sap.ui.define(["promenade/session/Fault"], function (Fault) {
     }
     const pending = {state: prefix + random(), verifier: random()};
     const address = new URL(how.authorizationEndpoint, home());
-    const asked = {
+    const parameters = {
       response_type: "code",
       client_id: how.clientId,
       redirect_uri: home(),
@@ -49,8 +49,31 @@ sap.ui.define(["promenade/session/Fault"], function (Fault) {
       code_challenge_method: "S256",
       ...(how.scope ? {scope: how.scope} : {})
     };
-    Object.entries(asked).forEach(([name, value]) => address.searchParams.set(name, value));
+    Object.entries(parameters).forEach(([name, value]) => address.searchParams.set(name, value));
     return {pending, address: address.href};
+  }
+
+  /** What the token endpoint says; {} where that is nothing of use. */
+  async function asked(tokenEndpoint, form) {
+    try {
+      const response = await fetch(tokenEndpoint, {method: "POST", body: form, credentials: "omit"});
+      return (await response.json()) || {};
+    } catch {
+      return {};
+    }
+  }
+
+  function tokenOf(given, how) {
+    const {access_token: token, token_type: kind, expires_in: seconds, id_token: idToken} = given;
+    if (!token) {
+      const said = given.error_description || given.error;
+      throw said ? new Fault("issuerSaid", [said]) : new Fault("noToken", [new URL(how.tokenEndpoint, home()).origin]);
+    }
+    // A token of a kind that the page does not know must not be used (RFC 6749, 7.1).
+    if (String(kind).toLowerCase() !== "bearer") {
+      throw new Fault("tokenKind", [kind || "-"]);
+    }
+    return {token, seconds: Number(seconds) > 0 ? Number(seconds) : TOKEN_SECONDS, idToken};
   }
 
   async function redeem(how, answer, pending) {
@@ -70,17 +93,7 @@ sap.ui.define(["promenade/session/Fault"], function (Fault) {
       redirect_uri: home(),
       code_verifier: pending.verifier
     });
-    let given;
-    try {
-      const response = await fetch(how.tokenEndpoint, {method: "POST", body: form, credentials: "omit"});
-      given = await response.json();
-    } catch {
-      throw new Fault("noToken", [new URL(how.tokenEndpoint, home()).origin]);
-    }
-    if (!given.access_token) {
-      throw new Fault("issuerSaid", [given.error_description || given.error || "access_token"]);
-    }
-    return {token: given.access_token, seconds: given.expires_in || TOKEN_SECONDS, idToken: given.id_token};
+    return tokenOf(await asked(how.tokenEndpoint, form), how);
   }
 
   return {
