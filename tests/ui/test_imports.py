@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from uuid import uuid4
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.ui.desk import Desk
@@ -80,6 +81,49 @@ def test_a_file_with_errors_becomes_a_job_whose_rows_come_back_to_be_mended(eith
     page.get_by_text("3 rows, in which nothing is wrong").wait_for()
     page.get_by_role("button", name="Import 3 Rows").click()
     page.get_by_text("3 of 3 rows were imported.").wait_for()
+
+
+WRITTEN = {
+    '=HYPERLINK("http://evil.example")': '\'=HYPERLINK("http://evil.example")',
+    "+cmd|x": "'+cmd|x",
+    "-2+3": "'-2+3",
+    "@SUM(A1)": "'@SUM(A1)",
+    "x;=1+1": "x;'=1+1",
+    'x,"=1"': 'x,\'"=1"',
+    "'=1": "''=1",
+    "x\n-y": "x\n'-y",
+    "-5": "-5",
+}
+"""Names that a spreadsheet would compute, or would if it cut them where its own country separates lists; as written."""
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_rows_that_failed_hold_no_formula_and_come_back_as_they_were(desk: Desk, tmp_path: Path, language: str) -> None:
+    mark = uuid4().hex[:8]
+    wrong = {"basePrice": -1.5, "currency": "EURO"}
+    rows = [{"articleNumber": f"{mark}-{one}", "name": name, **wrong} for one, name in enumerate(WRITTEN)]
+    page = desk.sit(address="/imports?upload=Articles", language=language)
+    _upload(page, "names.json", json.dumps(rows).encode())
+    page.locator(f"#{UPLOAD}--send").click()
+    _ended(page)
+    with page.expect_download() as download:
+        page.locator(f"#{JOB}--download").click()
+    kept = tmp_path / "errors.csv"
+    download.value.save_as(kept)
+    separator, price = (",", "-1.5") if language == "en" else (";", "-1,5")
+    with kept.open(encoding="utf-8-sig", newline="") as file:
+        failed = list(csv.DictReader(file, delimiter=separator))
+    assert [row["basePrice"] for row in failed] == [price] * len(WRITTEN)
+    assert [row["name"] for row in failed] == [*WRITTEN.values()]
+
+    page.evaluate("location.hash = '/imports?upload=Articles'")
+    mended = kept.read_text("utf-8-sig").replace(price, price[1:]).replace("EURO", "EUR")
+    _upload(page, "mended.csv", mended.encode())
+    page.locator(f"#{UPLOAD}--send").click()
+    page.locator(f"#{JOB}--succeeded-text", has_text=re.compile(rf"^{len(WRITTEN)}$")).wait_for()
+    with desk.shop.http() as http:
+        found = http.get(f"/admin/Articles?$filter=startswith(articleNumber,'{mark}')&$orderby=articleNumber").json()
+    assert [row["name"] for row in found["value"]] == [*WRITTEN]
 
 
 def test_all_or_none_keeps_nothing_of_a_file_with_a_bad_row(desk: Desk) -> None:

@@ -1,10 +1,14 @@
 sap.ui.define(
-  ["sap/base/i18n/Localization", "promenade/framework/papaparse", "promenade/generic/Format"],
-  function (Localization, Papa, Format) {
+  [
+    "sap/base/i18n/Localization",
+    "promenade/framework/papaparse",
+    "promenade/generic/Format",
+    "promenade/resources/Formulas"
+  ],
+  function (Localization, Papa, Format, Formulas) {
     "use strict";
 
     const BYTE_ORDER_MARK = "\ufeff"; // without it spreadsheets take UTF-8 for something older
-    const STARTS_FORMULA = /^[=@\t\r]|^[+-](?![\d.,]+$)/; // what a spreadsheet would calculate; numbers are left alone
 
     /** Saves a text as a file. */
     function save(text, name, type) {
@@ -14,6 +18,8 @@ sap.ui.define(
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
     }
+
+    const cell = (value) => (typeof value === "string" ? Formulas.harmless(value) : value);
 
     return {
       /** Whether spreadsheets of the person's region read 1,5 as one and a half. */
@@ -27,12 +33,8 @@ sap.ui.define(
       /** Saves rows, arrays of one length, as a CSV file that spreadsheets open without being asked. */
       csv(name, header, rows) {
         const text = Papa.unparse(
-          {fields: header, data: rows},
-          {
-            delimiter: this.delimiter(),
-            newline: "\r\n",
-            escapeFormulae: STARTS_FORMULA
-          }
+          {fields: header.map(cell), data: rows.map((row) => row.map(cell))},
+          {delimiter: this.delimiter(), newline: "\r\n"}
         );
         save(`${BYTE_ORDER_MARK}${text}\r\n`, name, "text/csv;charset=utf-8");
       }
