@@ -31,6 +31,11 @@ sap.ui.define(
   ) {
     "use strict";
 
+    /** The first field that is seen in a card; else the card. */
+    const firstField = (item) =>
+      item.getDomRef().querySelector(".promenadeRuleForm :is(input, textarea, [role=combobox]):not([tabindex='-1'])") ||
+      item.getFocusDomRef();
+
     /** All rules of a kind: a title, what they do, the cards in their order, and how to add one. */
     class Section {
       constructor(desk, kind) {
@@ -42,7 +47,7 @@ sap.ui.define(
           showSeparators: "None",
           noDataText: Texts.of(`${kind}.none`),
           ariaLabelledBy: [this._title],
-          keyboardMode: "Navigation"
+          keyboardMode: "Edit"
         });
         this._undo = this._undoStrip();
         this._add = new Button({
@@ -85,7 +90,7 @@ sap.ui.define(
       async _ask() {
         const type = await TypePicker.ask(this._kind, this.control);
         if (type) {
-          this._focus(this._desk.add(this._kind, type).key);
+          this._focus(this._desk.add(this._kind, type).key, firstField);
         } else {
           this._add.focus();
         }
@@ -128,7 +133,9 @@ sap.ui.define(
         }
         rows.forEach((row, place) => {
           if (!this._cards.has(row.key)) {
-            this._cards.set(row.key, Card.create(this._desk, row, place === 0));
+            const card = Card.create(this._desk, row, place === 0);
+            card.item.addDelegate({onsaptabnext: (event) => this._enter(card.item, event)}, true);
+            this._cards.set(row.key, card);
           }
           const {item} = this._cards.get(row.key);
           if (this._list.indexOfItem(item) !== place) {
@@ -155,19 +162,29 @@ sap.ui.define(
         }
       }
 
-      _focus(key) {
+      _focus(key, find = (item) => item) {
         const {item} = this._cards.get(key);
         if (item.getDomRef()) {
-          item.focus();
+          find(item).focus();
           return;
         }
         const once = {
           onAfterRendering() {
             item.removeEventDelegate(once);
-            item.focus();
+            find(item).focus();
           }
         };
         item.addEventDelegate(once);
+      }
+
+      /** From a card the next stop is what is in it: a list would lead past all of its fields. */
+      _enter(item, event) {
+        const first = firstField(item);
+        if (event.target === item.getDomRef() && first !== event.target) {
+          event.preventDefault();
+          event.stopImmediatePropagation(true);
+          first.focus();
+        }
       }
 
       /** Opens a card and puts the cursor into its first field that something is wrong with, else on the card. */
