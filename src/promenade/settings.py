@@ -98,11 +98,18 @@ class Settings:
         for option in ("rate_limit_tenant", "rate_limit_client"):
             if getattr(self, option) < 0:
                 raise SettingsError(f"--{option.replace('_', '-')} must be 0 or more, not {getattr(self, option)}.")
+        self._check_reached()
+        self._check_background()
+        self._check_mtls()
+
+    def _check_reached(self) -> None:
+        if self.public_url is not None and not _is_address(self.public_url):
+            raise SettingsError(
+                f"--public-url must be an address such as https://prices.example, not {self.public_url}."
+            )
         for proxy in self.trusted_proxies:
             if not _is_network(proxy):
                 raise SettingsError(f"--trusted-proxy must be an address or a network, not {proxy}.")
-        self._check_background()
-        self._check_mtls()
 
     def _check_tokens(self) -> None:
         if self.jwks_url is not None:
@@ -214,6 +221,17 @@ class Settings:
     def issuer_url(self) -> str:
         """What the `iss` of an accepted token must be."""
         return self.issuer or self.base_url
+
+
+def _is_address(text: str) -> bool:
+    """Whether ``text`` is an http address to which paths can be added."""
+    try:
+        parts = urlsplit(text)
+        is_whole = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    is_plain = parts.username is None and not parts.query and not parts.fragment and not set(text) & _NO_HOST
+    return parts.scheme in {"http", "https"} and is_whole and is_plain and text.isascii()
 
 
 def _is_network(text: str) -> bool:
