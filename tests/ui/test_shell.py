@@ -49,6 +49,9 @@ def test_each_page_names_the_window_and_takes_the_focus_that_was_left_behind(des
     expect(page.get_by_role("main", name=named.inner_text())).to_be_focused()
     page.go_back()
     expect(page).to_have_title(titled("Budgets"))
+    page.goto(f"{desk.shop.url}/#imports")
+    page.get_by_role("button", name="Import a File").press("Enter")
+    expect(page.get_by_role("main", name="Import a file")).to_be_focused()
     page.goto(f"{desk.shop.url}/#nothing/of/the/kind")
     expect(page).to_have_title(titled("There is nothing here"))
 

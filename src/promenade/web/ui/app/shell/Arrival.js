@@ -61,23 +61,23 @@ sap.ui.define(["sap/ui/core/InvisibleMessage", "sap/ui/core/library"], function 
       if (!name || name === this._name) {
         return;
       }
+      const [before, isOnTheWay] = [this._name, this._isOnTheWay];
       this._name = name;
+      this._isOnTheWay = false;
       this._root.setAttribute("aria-label", name);
       document.title = `${name} – ${this._product}`;
-      if (!this._isOnTheWay) {
-        return;
-      }
-      this._isOnTheWay = false;
-      if (this._isFocusLost()) {
+      if (before && this._isFocusLost(isOnTheWay)) {
         this.enter();
-      } else {
+      } else if (isOnTheWay) {
         this._message.announce(name, coreLibrary.InvisibleMessageMode.Polite);
       }
     }
 
-    _isFocusLost() {
+    /** A page has steps of its own, which lead to no other address; then nobody came from the navigation. */
+    _isFocusLost(isOnTheWay) {
       const {activeElement} = document;
-      return activeElement === document.body || !isSeen(activeElement) || Boolean(activeElement.closest(LEFT_BEHIND));
+      const isNowhere = activeElement === document.body || !isSeen(activeElement);
+      return isNowhere || (isOnTheWay && Boolean(activeElement.closest(LEFT_BEHIND)));
     }
   };
 });
