@@ -26,6 +26,21 @@ sap.ui.define([], function () {
     href(set, id, isActive) {
       const key = encodeURIComponent(this.keyOf(id, isActive));
       return OWN_PAGES[set] ? `#/${OWN_PAGES[set]}/${key}` : `#/object/${set}/${key}`;
+    },
+
+    /** What leads from a row of a part to its page, null where there is no more of it than the row shows. */
+    opener(router, target) {
+      const hasCollections = target.parts.some((one) => one.isCollection);
+      const isOnlyRow = target.isNode && !hasCollections;
+      const isLink =
+        !target.isNode && !target.isDraft && target.canUpdate && !hasCollections && target.columns.length <= 4;
+      return isOnlyRow || isLink
+        ? null
+        : (context) => {
+            const [id, isActive] = ["ID", "IsActiveEntity"].map((path) => context.getProperty(path));
+            const {name, parameters} = this.route(target.set, id, isActive);
+            router.navTo(name, parameters);
+          };
     }
   };
 });

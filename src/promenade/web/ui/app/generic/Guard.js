@@ -1,11 +1,11 @@
-sap.ui.define(["sap/ui/core/routing/HashChanger"], function (HashChanger) {
+sap.ui.define([], function () {
   "use strict";
 
   /**
    * Asks before a page is left with changes that would be lost.
    *
-   * While a page is guarded the router rests: an address that the person goes to is either taken up when the page may
-   * be left, or taken back.
+   * While a page is guarded, an address that the person goes to is either taken up when the page may be left, or taken
+   * back. The router goes on: one that is stopped navigates nowhere, not even when it is asked to.
    */
   let guarded = null;
 
@@ -15,33 +15,38 @@ sap.ui.define(["sap/ui/core/routing/HashChanger"], function (HashChanger) {
     }
   }
 
-  async function onHash(event) {
-    const {newHash} = event.getParameters();
-    const {router, hash, isChanged, mayLeave} = guarded;
+  async function onHash(newHash) {
+    const {router, hash, settled, isChanged, mayLeave} = guarded;
     if (newHash === hash || guarded.isAsking) {
       return;
     }
-    guarded.isAsking = true;
+    const asked = guarded;
+    asked.isAsking = true;
+    await settled();
     const may = !isChanged() || (await mayLeave());
-    if (guarded) {
-      guarded.isAsking = false;
+    asked.isAsking = false;
+    if (guarded !== asked) {
+      return; // the page has gone on by itself
     }
     if (!may) {
-      HashChanger.getInstance().replaceHash(hash, "Unknown");
+      router.getHashChanger().replaceHash(hash, "Unknown");
       return;
     }
     // Where to is looked up again: the person may have gone on while being asked.
     Guard.release();
-    router.parse(HashChanger.getInstance().getHash());
+    router.parse(router.getHashChanger().getHash());
   }
 
   const Guard = {
-    /** Guards the page that is shown now: `isChanged()` tells whether to ask, `mayLeave()` asks and resolves. */
-    hold(router, {isChanged, mayLeave}) {
+    /**
+     * Guards the page that is shown now: `isChanged()` tells whether to ask, `mayLeave()` asks and resolves;
+     * `settled()` resolves when there is nothing under way that would tell otherwise in a moment.
+     */
+    hold(router, {isChanged, mayLeave, settled = () => Promise.resolve()}) {
       Guard.release();
-      guarded = {router, isChanged, mayLeave, hash: HashChanger.getInstance().getHash(), isAsking: false};
-      router.stop();
-      HashChanger.getInstance().attachEvent("hashChanged", onHash);
+      const hash = router.getHashChanger().getHash();
+      guarded = {router, isChanged, mayLeave, settled, hash, isAsking: false};
+      router.parse = onHash;
       window.addEventListener("beforeunload", onUnload);
     },
 
@@ -50,9 +55,8 @@ sap.ui.define(["sap/ui/core/routing/HashChanger"], function (HashChanger) {
       if (!guarded) {
         return;
       }
-      HashChanger.getInstance().detachEvent("hashChanged", onHash);
       window.removeEventListener("beforeunload", onUnload);
-      guarded.router.initialize(true);
+      delete guarded.router.parse; // and has that of its class again
       guarded = null;
     }
   };

@@ -10,10 +10,24 @@ sap.ui.define(
     "promenade/generic/Messages",
     "promenade/generic/Meta",
     "promenade/generic/ObjectButtons",
+    "promenade/generic/ObjectDraft",
     "promenade/generic/Texts",
     "promenade/resources/All"
   ],
-  function (MessageToast, Lib, Controller, Addresses, Drafts, Extensions, Guard, Messages, Meta, ObjectButtons, Texts) {
+  function (
+    MessageToast,
+    Lib,
+    Controller,
+    Addresses,
+    Drafts,
+    Extensions,
+    Guard,
+    Messages,
+    Meta,
+    ObjectButtons,
+    ObjectDraft,
+    Texts
+  ) {
     "use strict";
 
     const CHANGES = "objectChanges"; // what is saved in one go, of sets without drafts
@@ -37,6 +51,16 @@ sap.ui.define(
         });
         this._buttons = new ObjectButtons(this);
         this.byId("page").setFooter(this._buttons.footer());
+        this._draft = new ObjectDraft(this.getView(), {
+          onLost: (hasActive) => this._onLost(hasActive),
+          onSaving: (isUnderWay, isKept) => this._buttons.saving(isUnderWay, isKept),
+          onUnsent: (words) => this._buttons.unsent(words)
+        });
+        this._router.attachRouteMatched((event) => {
+          if (event.getParameter("name") !== "object") {
+            this._draft.end();
+          }
+        });
       },
 
       async _open(set, key) {
@@ -61,6 +85,7 @@ sap.ui.define(
       _leave() {
         Guard.release();
         Messages.clear();
+        this._draft.end();
         this._buttons.reset();
       },
 
@@ -82,7 +107,7 @@ sap.ui.define(
           breadcrumb: meta.plural,
           listHref: `#/list/${meta.set}`,
           actions: this._buttons.title(meta),
-          onOpen: (target) => this._opener(target)
+          onOpen: (target) => Addresses.opener(this._router, target)
         });
         if (!isCurrent()) {
           layout.control.destroy();
@@ -91,27 +116,6 @@ sap.ui.define(
         this._meta = meta;
         this._layout = layout;
         page.addContent(layout.control);
-      },
-
-      /** Rows lead to a page of their own when there is more of them than the row shows. */
-      _opener(target) {
-        const isOnlyRow = target.isNode && !target.parts.some((one) => one.isCollection);
-        const isLink =
-          !target.isNode &&
-          !target.isDraft &&
-          target.canUpdate &&
-          !target.parts.some((one) => one.isCollection) &&
-          target.columns.length <= 4;
-        return isOnlyRow || isLink
-          ? null
-          : (context) => {
-              const {name, parameters} = Addresses.route(
-                target.set,
-                context.getProperty("ID"),
-                context.getProperty("IsActiveEntity")
-              );
-              this._router.navTo(name, parameters);
-            };
       },
 
       async _show(key) {
@@ -124,6 +128,7 @@ sap.ui.define(
         view.unbindElement();
         if (isNew) {
           this._layout.show({isEditing: true, isNew, isDraft: false});
+          this._layout.showFields(true);
           const list = this._model.bindList(`/${this._meta.set}`, undefined, [], [], {$$updateGroupId: CHANGES});
           this._created = list.create(this._defaults(), true);
           this._created.created().catch(() => {
@@ -134,7 +139,14 @@ sap.ui.define(
         } else {
           view.setBindingContext(undefined);
           this._layout.show({isEditing: isDraft, isNew: false, isDraft});
+          this._layout.showFields(!isDraft); // what is typed before a draft has been read would be lost
           this._bind(this._meta.path(id, isActive), isDraft);
+          if (isDraft) {
+            this._draft.begin(this._router, this._meta.set, id);
+            const shown = this._layout;
+            const read = view.getElementBinding().getBoundContext().requestObject();
+            read.catch(() => undefined).then(() => shown.showFields(true)); // what went wrong is told by the binding
+          }
         }
         this._buttons.show({meta: this._meta, isNew, isDraft});
         this._layout.control.setShowFooter(false);
@@ -156,8 +168,8 @@ sap.ui.define(
           parameters: {...kept, $$updateGroupId: isDraft ? "$auto" : CHANGES},
           events: {
             dataReceived: (event) => this._onReceived(event.getParameter("error")),
-            patchSent: () => this._buttons.saving(true),
-            patchCompleted: (event) => this._buttons.saving(false, event.getParameter("success"))
+            patchSent: () => this._draft.sent(),
+            patchCompleted: (event) => this._draft.answered(event.getParameter("success"))
           }
         });
       },
@@ -242,19 +254,29 @@ sap.ui.define(
           await this._saveInPlace();
           return;
         }
-        const context = this.getView().getBindingContext();
         try {
-          await this._model.submitBatch("$auto"); // which also sends again what failed before
-          if (context.hasPendingChanges()) {
+          const active = await this._draft.save(this.getView().getBindingContext());
+          if (!active) {
             await this._refused(null);
             return;
           }
-          const active = await Drafts.activate(context);
           this.getView().unbindElement(); // the draft is gone: nothing of it is to be asked for any more
           MessageToast.show(Texts.of("saved", this._meta.label));
           this._goTo(active, true);
         } catch (error) {
           await this._refused(error);
+        }
+      },
+
+      /** The draft is there no more, of which the person has been told: what is stored is shown. */
+      async _onLost(hasActive) {
+        const {id} = Addresses.parse(this._key);
+        await this._draft.drop();
+        this.getView().unbindElement();
+        if (hasActive) {
+          this._goTo({getPath: () => this._meta.path(id, true)}, true);
+        } else {
+          this._toList();
         }
       },
 
@@ -278,6 +300,9 @@ sap.ui.define(
 
       /** Shows why something was refused: at its fields, else in a box. */
       async _refused(error) {
+        if (this._meta.isDraft && (await this._draft.isLost())) {
+          return;
+        }
         await Messages.settled();
         if (Messages.errorsOfFields().length) {
           this._buttons.showMessages();
@@ -322,14 +347,16 @@ sap.ui.define(
         if (!(await Messages.confirm(Texts.of("confirmDiscard"), {action: Texts.of("discard"), isCritical: true}))) {
           return;
         }
-        // What failed to be kept would otherwise be sent again, to a draft that is gone.
-        await this.getView().getElementBinding().resetChanges();
-        const discarded = Drafts.discard(context);
-        this.getView().unbindElement();
-        const active = await discarded.catch((error) => {
-          this._show(this._key);
-          throw error;
+        const active = await this._draft.discard(context).catch(async (error) => {
+          if (!(await this._draft.isLost())) {
+            this._show(this._key);
+            throw error;
+          }
+          return undefined;
         });
+        if (active === undefined) {
+          return; // it was gone before
+        }
         MessageToast.show(Texts.of("discarded"));
         if (active) {
           this._goTo({getPath: () => active}, true);

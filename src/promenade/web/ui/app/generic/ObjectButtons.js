@@ -2,6 +2,7 @@ sap.ui.define(
   [
     "sap/m/Button",
     "sap/m/DraftIndicator",
+    "sap/m/ObjectStatus",
     "sap/m/OverflowToolbar",
     "sap/m/ToolbarSpacer",
     "sap/ui/model/json/JSONModel",
@@ -14,6 +15,7 @@ sap.ui.define(
   function (
     Button,
     DraftIndicator,
+    ObjectStatus,
     OverflowToolbar,
     ToolbarSpacer,
     JSONModel,
@@ -34,7 +36,8 @@ sap.ui.define(
           isShown: false,
           mayEdit: false,
           mayDelete: false,
-          isNode: false
+          isNode: false,
+          unsent: ""
         });
         controller.getView().setModel(this._state, "object");
         this._messages = Messages.button();
@@ -115,6 +118,12 @@ sap.ui.define(
           content: [
             this._messages,
             this._indicator,
+            new ObjectStatus({
+              text: "{object>/unsent}",
+              state: "Error",
+              icon: "sap-icon://alert",
+              visible: "{= !!${object>/unsent} }"
+            }),
             new ToolbarSpacer(),
             new Button({
               text: "{i18n>generic.save}",
@@ -146,7 +155,8 @@ sap.ui.define(
           isDraft,
           isNode: meta.isNode,
           mayEdit: !isEditing && !meta.isNode && meta.canUpdate && Session.may("update", set),
-          mayDelete: !isEditing && !meta.isNode && meta.canDelete && Session.may("delete", set)
+          mayDelete: !isEditing && !meta.isNode && meta.canDelete && Session.may("delete", set),
+          unsent: ""
         });
         this._page.byId("page").setShowFooter(isEditing);
       }
@@ -154,7 +164,7 @@ sap.ui.define(
       /** Nothing is shown or said any more. */
       reset() {
         this._indicator.clearDraftState();
-        this._state.setData({isEditing: false});
+        this._state.setData({isEditing: false, unsent: ""});
       }
 
       /** A change is on its way, or has arrived. */
@@ -169,6 +179,11 @@ sap.ui.define(
         } else {
           this._indicator.clearDraftState();
         }
+      }
+
+      /** Which fields of the draft the service has not taken, in words; "" when it has all. */
+      unsent(words) {
+        this._state.setProperty("/unsent", words);
       }
 
       /** Opens the messages. */

@@ -93,8 +93,8 @@ sap.ui.define(
        * The page of an entity, not bound yet. `actions`: controls of its title; `onOpen(target)` gives what to do
        * when a row of a part is pressed, null for nothing.
        *
-       * Resolves with `{control, show({isEditing, isNew, isDraft}), isComplete()}`: whether values are taken or shown,
-       * and whether everything needed is filled in.
+       * Resolves with `{control, show({isEditing, isNew, isDraft}), isComplete(), showFields(isShown)}`: whether values
+       * are taken or shown, whether everything needed is filled in, and whether there are fields to be seen.
        */
       async create({view, model, meta, listHref, breadcrumb, actions, onOpen}) {
         const added = Extensions.of(meta.set);
@@ -132,7 +132,10 @@ sap.ui.define(
             forms.forEach((one) => ObjectForms.fill(one, {isEditing, isNew}));
             own.concat(last).forEach((one) => one.setVisible(!isNew));
             parts.forEach((one) => showPart(one, {isNew, isDraft, isReplaced: replaced.has(one.part.id), onOpen}));
-          }
+          },
+
+          // Forms themselves stay: a section that has nothing to show is gone for good.
+          showFields: (isShown) => forms.forEach(({form}) => form.getFormContainers()[0].setVisible(isShown))
         };
       }
     };

@@ -38,7 +38,7 @@ sap.ui.define(
       constructor(controller, meta, saving) {
         this._controller = controller;
         this._meta = meta;
-        const keep = (name) => (value) => saving.change(this._shown.id, {[name]: value});
+        const keep = (name) => (value) => saving.change({[name]: value});
         this._places = new Places({onChange: keep("posGroups")});
         this._calculation = new Calculation({onChange: keep("calculationConfig")});
         this.check = new Check({reveal: (finding) => this._reveal(finding)});
@@ -68,6 +68,7 @@ sap.ui.define(
       /** Shows a promotion or a draft of one: `{id, isActive, isEditable, currency}`. */
       async show(shown) {
         this._shown = shown;
+        this._section("general").setVisible(true);
         this._places.setEditable(shown.isEditable);
         this._calculation.setEditable(shown.isEditable);
         this.check.show(shown);
@@ -89,6 +90,7 @@ sap.ui.define(
           section.destroyItems();
           section.addItem(Forms.of(this._meta, GENERAL, isEditable));
         }
+        this._section("general").setVisible(!isEditable); // what is typed before a draft has been read would be lost
       }
 
       async _showRules(shown) {

@@ -5,9 +5,11 @@ sap.ui.define(
     "promenade/generic/Drafts",
     "promenade/generic/Messages",
     "promenade/generic/Meta",
+    "promenade/generic/Unsent",
     "promenade/net/Http",
     "promenade/promotions/Creating",
     "promenade/promotions/Lifecycle",
+    "promenade/promotions/Lock",
     "promenade/promotions/Page",
     "promenade/promotions/Parts",
     "promenade/promotions/Saving",
@@ -21,9 +23,11 @@ sap.ui.define(
     Drafts,
     Messages,
     Meta,
+    Unsent,
     Http,
     Creating,
     Lifecycle,
+    Lock,
     Page,
     Parts,
     Saving,
@@ -41,7 +45,8 @@ sap.ui.define(
       mayEdit: false,
       mayCopy: false,
       mayDelete: false,
-      lock: null
+      lock: null,
+      unsent: ""
     };
     const BOUND = {
       $select: [
@@ -67,22 +72,6 @@ sap.ui.define(
         }
       }
     };
-
-    /** What is said of a draft that there is of a promotion which somebody looks at. */
-    function lockOf(draft) {
-      if (!draft) {
-        return null;
-      }
-      const [since, last] = [Texts.moment(draft.CreationDateTime), Texts.moment(draft.LastChangeDateTime)];
-      if (draft.DraftIsCreatedByMe) {
-        return {type: "Information", text: Texts.get("lock.mine", [last]), action: Texts.get("lock.goOn")};
-      }
-      if (draft.InProcessByUser) {
-        return {type: "Warning", text: Texts.get("lock.other", [draft.InProcessByUser, since])};
-      }
-      const text = Texts.get("lock.left", [draft.CreatedByUser, last]);
-      return {type: "Information", text, action: Texts.get("lock.takeOver")};
-    }
 
     /** A promotion: what it is, its rules, what it would do, and its life. */
     return Controller.extend("promenade.promotions.Promotion", {
@@ -116,7 +105,10 @@ sap.ui.define(
         this._page = page;
         this._meta = meta;
         this.byId("footer").insertContent(Messages.button(), 0);
-        this._saving = new Saving(model, {onLost: (hasActive) => this._onLost(hasActive)});
+        this._saving = new Saving(model, {
+          onLost: (hasActive) => this._onLost(hasActive),
+          onSettled: () => this._sayUnsent()
+        });
         this._parts = new Parts(this, meta, this._saving);
       },
 
@@ -125,9 +117,11 @@ sap.ui.define(
         await this._ready;
         const [id, kind] = key.split(",");
         const isActive = kind !== "draft";
+        await this._saving.idle();
         if (this._isUnsaved()) {
           const isSame = this._shown.id === id && !isActive;
           if (isSame || !(await this._mayLeave())) {
+            this._saving.watch();
             return;
           }
         }
@@ -141,10 +135,15 @@ sap.ui.define(
 
       /** Another page is shown: nothing is asked for any more, and what was not saved is not lost without a word. */
       async _onAnyRoute(event) {
-        if (event.getParameter("name") === "promotion" || !this._shown) {
+        this._isHere = event.getParameter("name") === "promotion";
+        if (this._isHere || !this._shown) {
           return;
         }
         this._stop();
+        await this._saving.idle(); // what is on its way may yet be refused
+        if (this._isHere) {
+          return;
+        }
         if (this._isUnsaved()) {
           await this._mayLeave();
         } else {
@@ -152,19 +151,28 @@ sap.ui.define(
         }
       },
 
-      _isUnsaved() {
-        return Boolean(this._shown && !this._shown.isActive && this._parts && this._parts.isUnsaved());
+      /** What would be lost: "rules" that were changed, "fields" whose change the service has not taken, "both". */
+      _unsaved() {
+        const [rules, fields] = [this._parts && this._parts.isUnsaved(), this._saving && !this._saving.isKept()];
+        return (rules && fields && "both") || (rules && "rules") || (fields && "fields") || null;
       },
 
-      /** Asks what is to become of rules that were not saved; to stay leads back to them. */
+      _isUnsaved() {
+        return Boolean(this._shown && !this._shown.isActive && this._unsaved());
+      },
+
+      /** Asks what is to become of what was not saved; to stay leads back to it. */
       async _mayLeave() {
-        const isLeaving = await Messages.confirm(Texts.get("leave.text"), {
+        const unsaved = this._unsaved();
+        const text = unsaved === "fields" ? Unsent.leaving() : Texts.get(`leave.${unsaved}`);
+        const isLeaving = await Messages.confirm(text, {
           action: Texts.get("leave.go"),
           isCritical: true,
           title: Texts.get("leave.title")
         });
         if (isLeaving) {
           this._parts.forget();
+          this._saving.drop();
           this._shown = null;
         } else {
           this._router.navTo("promotion", {key: `${this._shown.id},draft`});
@@ -182,7 +190,6 @@ sap.ui.define(
         Messages.clear();
         const isOther = !this._shown || this._shown.id !== shown.id || this._shown.isActive !== shown.isActive;
         this._shown = shown;
-        this._saving.reset();
         if (isOther) {
           this._model.setData({...NOTHING});
         }
@@ -193,12 +200,15 @@ sap.ui.define(
           parameters: BOUND,
           events: {
             patchSent: () => this._saving.sent(),
-            patchCompleted: (event) => this._saving.completed(event.getParameter("success"), shown.id)
+            patchCompleted: (event) => this._saving.completed(event.getParameter("success"))
           }
         });
         const context = this._page.getElementBinding().getBoundContext();
         const row = await this._read(context, shown);
         if (row && shown === this._shown) {
+          if (!shown.isActive) {
+            this._saving.begin(shown.id, this._page.getElementBinding());
+          }
           this._showState(context, row);
           await this._parts.show({...shown, isEditable: !shown.isActive, currency: row.currency});
           this._startLive(context);
@@ -207,11 +217,15 @@ sap.ui.define(
 
       /** Nothing that is made for another row may ask for it in the name of the one before, which may be gone. */
       _letGo() {
-        const before = this._page.getElementBinding();
-        if (before && before.hasPendingChanges() && !this._saving.isUnderway()) {
-          before.resetChanges();
-        }
+        this._saving.drop();
         this._page.unbindElement();
+      },
+
+      /** Names the fields whose change the service has not taken, in the page's foot. */
+      _sayUnsent() {
+        const isForm = this._shown && !this._shown.isActive && !this._saving.isKept();
+        const parts = this._saving.parked().map((name) => Texts.get(`unsent.${name}`));
+        this._model.setProperty("/unsent", isForm ? Unsent.words(this._page, parts) : "");
       },
 
       async _read(context, shown) {
@@ -232,6 +246,10 @@ sap.ui.define(
         const isDraft = !row.IsActiveEntity;
         const read = (path) => path.split("/").reduce((value, name) => value?.[name], row);
         const isLocked = Boolean(row.campaign && row.campaign.locked);
+        const lock = isDraft ? null : Lock.of(row.HasDraftEntity && row.DraftAdministrativeData);
+        if (lock && lock.text !== this._model.getProperty("/lock/text")) {
+          this._page.setSelectedSection(null); // it is said in the page's head, which is folded further down
+        }
         this._model.setData({
           isDraft,
           isEditable: isDraft,
@@ -239,7 +257,8 @@ sap.ui.define(
           mayEdit: !isDraft && !isLocked && Session.may("update", "Promotions"),
           mayCopy: !isDraft && Session.may("create", "Promotions"),
           mayDelete: !isDraft && !isLocked && !row.HasDraftEntity && Session.may("delete", "Promotions"),
-          lock: isDraft ? null : lockOf(row.HasDraftEntity && row.DraftAdministrativeData)
+          lock,
+          unsent: ""
         });
       },
 
@@ -259,6 +278,7 @@ sap.ui.define(
         clearInterval(this._live);
         if (this._parts) {
           this._parts.stop();
+          this._saving.rest();
         }
       },
 
@@ -307,7 +327,7 @@ sap.ui.define(
       onSave() {
         return this._busy(async () => {
           const {id} = this._shown;
-          if (!(await this._saving.settled(id, this._page.getElementBinding())) || !this._parts.isValid()) {
+          if (!(await this._saving.settled()) || !this._parts.isValid()) {
             return;
           }
           if (await this._saving.save(id, this._parts.editor)) {

@@ -2,104 +2,136 @@ sap.ui.define(
   [
     "sap/ui/core/Messaging",
     "sap/ui/core/message/Message",
+    "promenade/generic/DraftWatch",
     "promenade/generic/Messages",
+    "promenade/generic/Underway",
     "promenade/net/Batch",
     "promenade/net/Http",
     "promenade/promotions/Texts"
   ],
-  function (Messaging, Message, Messages, Batch, Http, Texts) {
+  function (Messaging, Message, DraftWatch, Messages, Underway, Batch, Http, Texts) {
     "use strict";
-
-    const GONE = new Set([403, 404]);
 
     /** A draft being changed: what is under way, and how it is saved, thrown away, or lost to somebody else. */
     return class Saving {
-      constructor(model, {onLost}) {
+      /** `onLost(hasActive)`: the draft is gone; `onSettled()`: what `isKept` and `parked` tell may have changed. */
+      constructor(model, {onLost, onSettled}) {
         this._model = model;
-        this._onLost = onLost;
-        this._underway = 0;
-        this._hasFailed = false;
-        this._waiting = [];
+        this._watch = new DraftWatch(onLost);
+        this._onSettled = onSettled;
+        this._underway = new Underway();
         this._parked = {};
       }
 
-      /** Begins with another draft. */
-      reset() {
-        this._hasFailed = false;
+      /** Begins with another draft, whose fields `binding` sends; without one no draft is shown. */
+      begin(id, binding) {
+        this._id = id;
+        this._binding = binding;
         this._parked = {};
+        this.watch();
+      }
+
+      /** Looks whether the draft is still there, from now on. */
+      watch() {
+        if (this._id) {
+          this._watch.start("Promotions", this._id);
+        }
+      }
+
+      /** Does not look any more. */
+      rest() {
+        this._watch.stop();
       }
 
       /** Counts a change of a field that the model sends by itself. */
       sent() {
-        this._underway++;
+        this._underway.sent();
       }
 
       /** A change has been answered. */
-      completed(isGood, id) {
-        this._underway--;
+      completed(isGood) {
+        this._underway.answered();
         if (!isGood) {
-          this._hasFailed = true;
-          this._lookForLoss(id);
+          this._watch.isLost();
         }
-        if (!this._underway) {
-          this._waiting.splice(0).forEach((go) => go());
+        this.idle().then(this._onSettled);
+      }
+
+      /** Changes parts of a draft. What was not taken is sent again with the next change, or by `settled`. */
+      async change(values) {
+        Object.assign(this._parked, values);
+        this._pushing ||= this._push(this._id).finally(() => {
+          this._pushing = null;
+        });
+        const error = await this._pushing;
+        if (error && !(await this._watch.isLost())) {
+          await Messages.show(error);
         }
       }
 
-      /** Changes parts of a draft. */
-      async change(id, values) {
-        this.sent();
-        try {
-          await Http.request("PATCH", `/admin/Promotions(ID=${id},IsActiveEntity=false)`, {body: values});
-          Object.keys(values).forEach((name) => delete this._parked[name]);
-          this.completed(true, id);
-        } catch (error) {
-          this._underway--;
-          this._hasFailed = true;
-          Object.assign(this._parked, values);
-          this._waiting.splice(0).forEach((go) => go());
-          if (!(await this._isLost(id))) {
-            await Messages.show(error);
+      /** Sends what is parked, one change after the other: the last one holds. Resolves with an error or null. */
+      async _push(id) {
+        while (id === this._id && Object.keys(this._parked).length) {
+          const values = this._parked;
+          this._parked = {};
+          this.sent();
+          try {
+            await Http.request("PATCH", `/admin/Promotions(ID=${id},IsActiveEntity=false)`, {body: values});
+            this.completed(true);
+          } catch (error) {
+            if (id === this._id) {
+              this._parked = {...values, ...this._parked};
+            }
+            this.completed(false);
+            return error;
           }
         }
+        return null;
       }
 
-      /** Whether a change is on its way. */
-      isUnderway() {
-        return this._underway > 0;
+      /** The names of parts whose change the service has not taken. */
+      parked() {
+        return Object.keys(this._parked);
+      }
+
+      /** Whether the service has taken all changes that were sent. */
+      isKept() {
+        return !this._binding || !(this.parked().length || this._binding.hasPendingChanges());
       }
 
       /** Resolves with whether all changes are in the draft; what failed is tried once more, and then told. */
-      async settled(id, binding) {
+      async settled() {
         // What was typed last is sent when its field is left, which a press on a button does first.
         await new Promise((resolve) => {
           setTimeout(resolve);
         });
-        await this._idle();
-        if (!this._hasFailed && !binding.hasPendingChanges()) {
+        await this.idle();
+        if (this.isKept()) {
           return true;
         }
-        this._hasFailed = false;
-        const parked = this._parked;
-        this._parked = {};
-        await Promise.all([
-          this._model.submitBatch("$auto"),
-          Object.keys(parked).length ? this.change(id, parked) : null
-        ]);
-        await this._idle();
-        const isGood = !this._hasFailed && !binding.hasPendingChanges();
-        if (!isGood && !this._isAsking) {
+        const [error] = await Promise.all([this._push(this._id), this._model.submitBatch("$auto")]);
+        await this.idle();
+        const isGood = !error && this.isKept();
+        if (!isGood && !(await this._watch.isLost())) {
           await Messages.show({message: Texts.get("notKept")});
         }
         return isGood;
       }
 
-      async _idle() {
-        if (this._underway) {
-          await new Promise((resolve) => {
-            this._waiting.push(resolve);
-          });
+      /** Resolves when no change is on its way any more. */
+      idle() {
+        return this._underway.idle();
+      }
+
+      /** Gives up changes that were not taken: nobody is to send them to a draft that is gone or left. */
+      drop() {
+        this._parked = {};
+        if (this._binding && this._underway.isIdle() && this._binding.hasPendingChanges()) {
+          this._binding.resetChanges();
         }
+        this._id = null;
+        this._binding = null;
+        this._watch.stop();
       }
 
       /** Activates the draft and writes the rules, all or nothing. Resolves with whether it was done. */
@@ -112,7 +144,7 @@ sap.ui.define(
         );
         try {
           const activation = {method: "POST", url: `${draft}/draftActivate`, body: {}};
-          await Batch.changeSet("/admin/", [activation, ...editor.requests()]);
+          await this._watch.ending(() => Batch.changeSet("/admin/", [activation, ...editor.requests()]));
           return true;
         } catch (error) {
           await this._refused(id, editor, error);
@@ -123,8 +155,12 @@ sap.ui.define(
       /** Throws the draft away; resolves with whether there is something active that it was a draft of. */
       async discard(id) {
         const draft = `/admin/Promotions(ID=${id},IsActiveEntity=false)`;
+        await this.idle();
         const {HasActiveEntity} = await Http.get(`${draft}?$select=ID,HasActiveEntity`);
-        await Http.request("DELETE", draft);
+        await this._watch.ending(async () => {
+          await Http.request("DELETE", draft);
+          return true;
+        });
         return HasActiveEntity;
       }
 
@@ -133,7 +169,7 @@ sap.ui.define(
           Messages.toast("promotions.notSaved");
           return;
         }
-        if (error.index === 0 && GONE.has(error.status) && (await this._isLost(id))) {
+        if (await this._watch.isLost()) {
           return;
         }
         this._markFields(id, error);
@@ -157,59 +193,6 @@ sap.ui.define(
                 })
             )
         );
-      }
-
-      async _lookForLoss(id) {
-        await this._isLost(id).catch(() => false);
-      }
-
-      /** Whether the person's draft is there no more; says then what became of it. */
-      async _isLost(id) {
-        if (this._isAsking) {
-          return true;
-        }
-        this._isAsking = true;
-        try {
-          if (await this._exists(id)) {
-            return false;
-          }
-          Messages.clear();
-          const {hasActive, text} = await this._fate(id);
-          await Messages.show({message: text});
-          this._onLost(hasActive);
-          return true;
-        } finally {
-          this._isAsking = false;
-        }
-      }
-
-      async _exists(id) {
-        try {
-          await Http.get(`/admin/Promotions(ID=${id},IsActiveEntity=false)?$select=ID`);
-          return true;
-        } catch (error) {
-          if (GONE.has(error.status)) {
-            return false;
-          }
-          throw error;
-        }
-      }
-
-      async _fate(id) {
-        const query = "$select=ID,modifiedBy,modifiedAt&$expand=DraftAdministrativeData";
-        try {
-          const {DraftAdministrativeData: draft} = await Http.get(
-            `/admin/Promotions(ID=${id},IsActiveEntity=true)?${query}`
-          );
-          return {
-            hasActive: true,
-            text: draft
-              ? Texts.get("lost.takenOver", [draft.CreatedByUser, Texts.moment(draft.CreationDateTime)])
-              : Texts.get("lost.ended")
-          };
-        } catch {
-          return {hasActive: false, text: Texts.get("lost.deleted")};
-        }
       }
     };
   }
