@@ -22,6 +22,7 @@ sap.ui.define(
         style();
         this._model = new JSONModel({
           mayCreate: Session.may("create", "Promotions"),
+          failure: "",
           attention: [],
           drafts: [],
           attentionNone: "",
@@ -37,26 +38,52 @@ sap.ui.define(
       },
 
       _load() {
-        // What shows errors is large, and hardly ever wanted here.
+        // What words errors is large, and hardly ever wanted here.
         this._read().catch(async (error) => (await needed("promenade/generic/Messages")).show(error));
       },
 
+      /** Reads each of three sources; what one of them does not tell leaves the others as they are. */
       async _read() {
         const {admin, reporting} = Session.current().services;
+        this._model.setProperty("/failure", "");
+        const settled = async (reading) => reading && reading.catch((error) => this._onUnread(error));
         const [plans, sums, sales] = [
-          admin && Facts.ofPlans(),
-          reporting && Facts.ofSums(),
-          reporting && Facts.ofSales()
+          settled(admin && Facts.ofPlans()),
+          settled(reporting && Facts.ofSums()),
+          settled(reporting && Facts.ofSales())
         ];
         const bundle = await this.getOwnerComponent().getModel("i18n").getResourceBundle();
         this._t = (key, ...values) => bundle.getText(`home.${key}`, values);
         await Promise.all([
-          plans && plans.then((found) => this._showPlans(found)),
-          sums && sums.then((found) => this._showSums(found)),
-          sums && Promise.all([sums, sales]).then(([found, revenue]) => this._showRevenue(found, revenue))
+          admin && plans.then((found) => (found ? this._showPlans(found) : this._withhold("running", "waiting"))),
+          reporting && sums.then((found) => (found ? this._showSums(found) : this._withhold("discount", "budgets"))),
+          reporting &&
+            Promise.all([sums, sales]).then(([found, revenue]) =>
+              found && revenue ? this._showRevenue(found, revenue) : this._withhold("revenue")
+            )
         ]);
         this._showAttention(await plans, await sums);
         await this._showChart(await sums);
+      },
+
+      /** Says on top why something could not be read; there it can be tried again. */
+      async _onUnread(error) {
+        const [Messages, Texts] = await Promise.all(
+          ["Messages", "Texts"].map((one) => needed(`promenade/generic/${one}`))
+        );
+        await Texts.ready();
+        const bundle = await this.getOwnerComponent().getModel("i18n").getResourceBundle();
+        this._model.setProperty("/failure", bundle.getText("home.unread", [Messages.read(error).message]));
+        return null;
+      },
+
+      /** Figures that could not be read: a dash, which is no zero. */
+      _withhold(...ids) {
+        ids.forEach((id) => this._figure(id, Numbers.NOTHING, ""));
+      },
+
+      onTryAgain() {
+        this._load();
       },
 
       _figure(id, value, note, isUrgent = false) {
@@ -110,8 +137,9 @@ sap.ui.define(
 
       _showAttention(plans, sums) {
         const t = this._t;
+        const isUnread = this._model.getProperty("/failure");
         this._model.setProperty("/attention", Facts.attention(t, plans, sums));
-        this._model.setProperty("/attentionNone", t("attentionNone"));
+        this._model.setProperty("/attentionNone", t(isUnread ? "attentionUnread" : "attentionNone"));
       },
 
       async _showChart(sums) {

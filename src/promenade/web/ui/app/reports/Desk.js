@@ -1,6 +1,12 @@
 sap.ui.define(
-  ["promenade/reports/Cards", "promenade/reports/Numbers", "promenade/reports/Period", "promenade/reports/Service"],
-  function (Cards, Numbers, Period, Service) {
+  [
+    "promenade/reports/Cards",
+    "promenade/reports/Numbers",
+    "promenade/reports/Part",
+    "promenade/reports/Period",
+    "promenade/reports/Service"
+  ],
+  function (Cards, Numbers, Part, Period, Service) {
     "use strict";
 
     const UUID = /^[0-9a-f-]{36}$/i;
@@ -30,6 +36,11 @@ sap.ui.define(
         this.state = stateOf(query);
         this.go = go;
         this.read = Service.read;
+      }
+
+      /** Boxes that are read by themselves: resolves with one in the place `{id, title}` when they cannot be. */
+      part(place, load) {
+        return Part.of(this.t, place, load);
       }
 
       /** Currencies of what promotions gave, most applications first; picks the first unless one is chosen. */

@@ -7,9 +7,10 @@ sap.ui.define(
     "promenade/reports/Csv",
     "promenade/reports/Desk",
     "promenade/reports/Filters",
+    "promenade/reports/Part",
     "promenade/reports/style"
   ],
-  function (Controller, JSONModel, Messages, Catalogue, Csv, Desk, Filters, style) {
+  function (Controller, JSONModel, Messages, Catalogue, Csv, Desk, Filters, Part, style) {
     "use strict";
 
     /** One report: its filters are in the address, and whatever changes them shows it anew. */
@@ -63,9 +64,12 @@ sap.ui.define(
           }
           this._fill(grid, cards);
         } catch (error) {
-          if (!isStale()) {
-            this._fill(grid, []);
-            Messages.show(error);
+          const place = {id: "report", title: desk.t("reportUnread")};
+          const told = await Part.failed(desk.t, place, error, () => this._show());
+          if (isStale()) {
+            told.destroy();
+          } else {
+            this._fill(grid, [told]);
           }
         } finally {
           if (!isStale()) {

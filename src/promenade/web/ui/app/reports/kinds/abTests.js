@@ -222,13 +222,12 @@ sap.ui.define(
       return row && row.promotionId;
     }
 
-    /** Both arms of a pilot or an experiment side by side, and what may be concluded. */
-    return async function abTests(desk) {
+    /** Of the chosen one, else of the one with the greatest uplift, both arms side by side. */
+    async function ofOne(desk) {
       const {state, read, t} = desk;
-      const all = await trials(desk);
       const promotion = state.promotion || (await firstTrial());
       if (!promotion) {
-        return [all];
+        return [];
       }
       const filter = `promotionId eq ${promotion}`;
       const sums = {
@@ -247,11 +246,20 @@ sap.ui.define(
       ).map(({rows}) => rows);
       if (!row) {
         return [
-          Cards.box({id: "verdict", title: t("verdict"), isWide: true, content: [new Text({text: t("noTrial")})]}),
-          all
+          Cards.box({id: "verdict", title: t("verdict"), isWide: true, content: [new Text({text: t("noTrial")})]})
         ];
       }
-      return [...verdict(desk, row), ...sideBySide(desk, both), byDay(desk, days), ...plan(desk, pilot), all];
+      return [...verdict(desk, row), ...sideBySide(desk, both), byDay(desk, days), ...plan(desk, pilot)];
+    }
+
+    /** Both arms of a pilot or an experiment, and what may be concluded; and all of them by their uplift. */
+    return async function abTests(desk) {
+      const {t} = desk;
+      const parts = await Promise.all([
+        desk.part({id: "verdict", title: t("verdict")}, () => ofOne(desk)),
+        desk.part({id: "trials", title: t("trials")}, async () => [await trials(desk)])
+      ]);
+      return parts.flat();
     };
   }
 );

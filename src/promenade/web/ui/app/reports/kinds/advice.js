@@ -89,18 +89,9 @@ sap.ui.define(
       });
     }
 
-    /** Whether what tills tell customers pays. */
-    return async function advice(desk) {
-      const {
-        state: {from, to, currency, promotion},
-        read
-      } = desk;
-      const filter = Service.all(
-        `day ge ${from} and day le ${to}`,
-        `currency eq ${Service.text(currency)}`,
-        promotion && `promotionId eq ${promotion}`
-      );
-      const answers = await read(
+    /** Every kind, side by side. */
+    async function overall(desk, filter) {
+      const answers = await desk.read(
         "reporting",
         KINDS.map((set) => ({
           set,
@@ -111,10 +102,30 @@ sap.ui.define(
       const known = (row) =>
         Object.fromEntries(Object.entries(row || {}).map(([name, value]) => [name, value ?? nothing[name]]));
       const rows = answers.map(({rows: [row]}, index) => ({...nothing, ...known(row), set: KINDS[index]}));
-      const details = promotion
-        ? []
-        : await Promise.all(["NearMissROI", "ThresholdGapROI"].map((set) => byPromotion(desk, set, filter)));
-      return [...summary(desk, rows), ...details];
+      return summary(desk, rows);
+    }
+
+    /** Whether what tills tell customers pays. */
+    return async function advice(desk) {
+      const {
+        state: {from, to, currency, promotion},
+        t
+      } = desk;
+      const filter = Service.all(
+        `day ge ${from} and day le ${to}`,
+        `currency eq ${Service.text(currency)}`,
+        promotion && `promotionId eq ${promotion}`
+      );
+      const detailed = promotion ? [] : ["NearMissROI", "ThresholdGapROI"];
+      const parts = await Promise.all([
+        desk.part({id: "adviceMoney", title: t("adviceMoney")}, () => overall(desk, filter)),
+        ...detailed.map((set) =>
+          desk.part({id: `advice-${set}`, title: t("adviceBy", t(`advice.${set}`))}, async () => [
+            await byPromotion(desk, set, filter)
+          ])
+        )
+      ]);
+      return parts.flat();
     };
   }
 );

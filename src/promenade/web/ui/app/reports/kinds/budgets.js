@@ -145,8 +145,12 @@ sap.ui.define(
       ]);
     }
 
-    function shares(desk, rows, row) {
-      const {t} = desk;
+    async function shares(desk, row) {
+      const {t, read} = desk;
+      const filter = `budgetId eq ${row.budgetId}`;
+      const [{rows}] = await read("reporting", [
+        {set: "StakeholderCostBreakdown", filter, orderby: "stakeholderCost desc", top: 20}
+      ]);
       const money = (label, name) =>
         Cards.series(
           label,
@@ -235,17 +239,20 @@ sap.ui.define(
           })
         ];
       }
-      const key = row.budgetId;
+      const {budgetName, currency} = row;
       const {begin} = Period.moments(state);
-      const [all, consumed, [{rows: parts}], whole] = await Promise.all([
-        utilization(desk),
-        consumption(key, begin),
-        read("reporting", [
-          {set: "StakeholderCostBreakdown", filter: `budgetId eq ${key}`, orderby: "stakeholderCost desc", top: 20}
+      const parts = await Promise.all([
+        desk.part({id: "utilization", title: t("utilization")}, async () => [await utilization(desk)]),
+        [figures(desk, row)],
+        desk.part({id: "burnDown", title: t("burnDown", budgetName)}, async () => [
+          burnDown(desk, row, await consumption(row.budgetId, begin))
         ]),
-        stakeholders(desk, row.currency)
+        desk.part({id: "shares", title: t("shares", budgetName)}, async () => [await shares(desk, row)]),
+        desk.part({id: "stakeholders", title: t("stakeholders", currency)}, async () => [
+          await stakeholders(desk, currency)
+        ])
       ]);
-      return [all, figures(desk, row), burnDown(desk, row, consumed), shares(desk, parts, row), whole];
+      return parts.flat();
     };
   }
 );

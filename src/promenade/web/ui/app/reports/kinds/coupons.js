@@ -61,8 +61,8 @@ sap.ui.define(
       });
     }
 
-    /** What became of coupons, from the pool to the till. */
-    return async function coupons(desk) {
+    /** How many there are of each state, of all or of one type. */
+    async function overall(desk) {
       const {
         state: {couponType},
         read,
@@ -78,7 +78,7 @@ sap.ui.define(
       const sums = chosen
         ? Object.fromEntries(Object.entries(SUMS).map(([step, name]) => [step, chosen[name]]))
         : individual;
-      const cards = [
+      return [
         Cards.figures([
           {label: t("codes.issued"), value: Numbers.whole(individual.issued), note: t("individualCodes")},
           {label: t("codes.redeemed"), value: Numbers.whole(individual.redeemed), note: t("individualCodes")},
@@ -87,8 +87,15 @@ sap.ui.define(
         ]),
         funnel(desk, sums, chosen ? t("funnelOf", chosen.couponTypeName) : t("funnel"))
       ];
-      const lists = await Promise.all([
-        types(desk, {
+    }
+
+    /** What became of coupons, from the pool to the till. */
+    return async function coupons(desk) {
+      const {t} = desk;
+      const list = (given) => desk.part({id: given.id, title: t(given.id)}, async () => [await types(desk, given)]);
+      const parts = await Promise.all([
+        desk.part({id: "funnel", title: t("funnel")}, () => overall(desk)),
+        list({
           id: "couponTypes",
           filter: "codeType eq 'INDIVIDUAL'",
           orderby: "totalIssued desc",
@@ -101,14 +108,14 @@ sap.ui.define(
             ["codes.active", "totalActive"]
           ]
         }),
-        types(desk, {
+        list({
           id: "sharedTypes",
           filter: "codeType eq 'GENERIC'",
           orderby: "totalRedeemed desc",
           series: [["spent", "totalRedeemed"]]
         })
       ]);
-      return [...cards, ...lists];
+      return parts.flat();
     };
   }
 );

@@ -108,8 +108,15 @@ sap.ui.define(
       });
     }
 
-    function when(desk, weekdays, hours, buckets) {
-      const {t, state} = desk;
+    async function when(desk, {ever}) {
+      const {t, state, read} = desk;
+      const distribution = sums(ever, ["bucketFrom", "bucketTo"], {transactions: "transactions"});
+      const answers = await read("reporting", [
+        {set: "PromotionUsageByDayOfWeek", apply: sums(ever, ["weekday"], USAGE), orderby: "weekday"},
+        {set: "PromotionUsageByHour", apply: sums(ever, ["hour"], USAGE), orderby: "hour"},
+        {set: "PromotionDiscountDistribution", apply: distribution, orderby: "bucketFrom"}
+      ]);
+      const [weekdays, hours, buckets] = answers.map(({rows}) => rows);
       const amount = (value) => Numbers.money(value, state.currency);
       return [
         columns(desk, {
@@ -188,37 +195,32 @@ sap.ui.define(
       ]);
     }
 
+    /** Of the whole period, and day by day. */
+    async function overall(desk, found) {
+      const revenue = sums(found.sales, [], {revenue: "grandTotal", times: "$count"});
+      const answers = await desk.read("reporting", [
+        ...usage(desk.state, found),
+        {set: "CalculationLogs", apply: revenue}
+      ]);
+      const [total, days, sales] = answers.map(({rows}) => rows);
+      return [figures(desk, total, sales), discountByDay(desk, days)];
+    }
+
     /** What promotions, or one of them, gave and brought. */
     return async function performance(desk) {
-      const {state, read, t} = desk;
+      const {state, t} = desk;
       const found = conditions(state);
-      const ever = state.posGroup
-        ? []
-        : [
-            {set: "PromotionUsageByDayOfWeek", apply: sums(found.ever, ["weekday"], USAGE), orderby: "weekday"},
-            {set: "PromotionUsageByHour", apply: sums(found.ever, ["hour"], USAGE), orderby: "hour"},
-            {
-              set: "PromotionDiscountDistribution",
-              orderby: "bucketFrom",
-              apply: sums(found.ever, ["bucketFrom", "bucketTo"], {transactions: "transactions"})
-            }
-          ];
-      const [total, days, revenue, ...rest] = (
-        await read("reporting", [
-          ...usage(state, found),
-          {set: "CalculationLogs", apply: sums(found.sales, [], {revenue: "grandTotal", times: "$count"})},
-          ...ever
-        ])
-      ).map(({rows}) => rows);
-      return [
-        figures(desk, total, revenue),
-        discountByDay(desk, days),
-        ...(state.promotion ? await performanceOfOne(desk) : [await ranking(desk, found)]),
-        await places(desk, found),
-        ...(rest.length
-          ? when(desk, ...rest)
-          : [new MessageStrip({text: t("notByPosGroup"), showIcon: true}).addStyleClass("promWide")])
-      ];
+      const parts = await Promise.all([
+        desk.part({id: "byDay", title: t("byDay")}, () => overall(desk, found)),
+        state.promotion
+          ? desk.part({id: "uplift", title: t("uplift")}, () => performanceOfOne(desk))
+          : desk.part({id: "ranking", title: t("ranking")}, async () => [await ranking(desk, found)]),
+        desk.part({id: "posGroups", title: t("posGroups")}, async () => [await places(desk, found)]),
+        state.posGroup
+          ? [new MessageStrip({text: t("notByPosGroup"), showIcon: true}).addStyleClass("promWide")]
+          : desk.part({id: "byWeekday", title: t("byWeekday")}, () => when(desk, found))
+      ]);
+      return parts.flat();
     };
   }
 );

@@ -114,10 +114,9 @@ sap.ui.define(
       });
     }
 
-    /** Confirmed sales, one by one: what each was calculated from. */
-    return async function sales(desk) {
+    /** All of them, and day by day. */
+    async function overall(desk, filter) {
       const {state, read, t} = desk;
-      const filter = conditionsOf(state);
       const sums = {revenue: "grandTotal", given: "discount", times: "$count"};
       const [
         {
@@ -150,9 +149,19 @@ sap.ui.define(
             series: [desk.money(t("revenue"), days, "revenue")],
             extra: [desk.money(t("discount"), days, "given"), desk.whole(t("sales"), days, "times")]
           }
-        }),
-        await table(desk, filter)
+        })
       ];
+    }
+
+    /** Confirmed sales, one by one: what each was calculated from. */
+    return async function sales(desk) {
+      const {state, t} = desk;
+      const filter = conditionsOf(state);
+      const parts = await Promise.all([
+        desk.part({id: "salesByDay", title: t("salesByDay")}, () => overall(desk, filter)),
+        desk.part({id: "sales", title: t("saleList")}, async () => [await table(desk, filter)])
+      ]);
+      return parts.flat();
     };
   }
 );
