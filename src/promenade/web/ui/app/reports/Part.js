@@ -60,11 +60,11 @@ sap.ui.define(
       boxes.forEach((one, index) => grid.insertItem(one, place + index));
       const {activeElement, body} = document;
       const isThere = activeElement === body || box.getDomRef()?.contains(activeElement);
+      box.destroy();
       if (isThere && boxes.length) {
-        await rendered(boxes[0]);
+        await rendered(boxes[0]); // until then the focus that has lost its place is at some neighbour
         focus(boxes[0]);
       }
-      box.destroy(); // last: a focus that loses its place is given to some neighbour
     }
 
     const rendered = (control) =>
@@ -77,7 +77,10 @@ sap.ui.define(
       if (box.hasStyleClass("promFailed")) {
         box.getContent().at(-1).focus();
       } else {
-        box.getDomRef()?.querySelector("[tabindex='0'], a[href]")?.focus();
+        // The box itself: not every one has something that can be pressed, and who cannot see hears its name.
+        const place = box.getDomRef();
+        place?.setAttribute("tabindex", "-1");
+        place?.focus();
       }
     }
 
