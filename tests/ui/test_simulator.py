@@ -208,6 +208,17 @@ def test_a_line_says_more_of_itself_where_somebody_asks_for_it(desk: Desk, page:
     assert page.url == before
 
 
+def test_who_leaves_at_once_is_not_brought_back(desk: Desk, page: Page) -> None:
+    put(page, COFFEE)
+    with page.expect_request("**/pos/v2/simulate"):
+        line = page.locator(f"{PREFIX}lines").get_by_role("textbox", name="Quantity")
+        line.fill("3")
+        line.press("Tab")
+        page.evaluate("location.hash = '/promotions'")
+    page.get_by_role("heading", name=re.compile("^Promotions"), level=1).wait_for()
+    assert page.url.endswith("#/promotions")
+
+
 def _copied(page: Page) -> str:
     """The link that the page hands to the clipboard."""
     page.evaluate("navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve(); }")

@@ -102,7 +102,8 @@ sap.ui.define(
           basket.store ||= first; // unless one was chosen meanwhile
         }
         if (this._focus && !basket.lines.length) {
-          basket.lines = await Examples.forPromotion(this._focus.id);
+          const lines = await Examples.forPromotion(this._focus.id);
+          basket.lines = basket.lines.length ? basket.lines : lines; // unless something was scanned meanwhile
         }
         basket.includeInactive ||= Boolean(this._focus) && !RUNNING.includes(this._focus.status);
         this._set(basket);
@@ -161,7 +162,7 @@ sap.ui.define(
           return;
         }
         const asked = (this._asked = new AbortController());
-        this._remember(basket);
+        await this._remember(basket, asked.signal);
         try {
           const answer = await Pricing.simulate(Basket.request(basket), asked.signal);
           this._show(answer, basket);
@@ -212,10 +213,15 @@ sap.ui.define(
       },
 
       /** Keeps the basket in the address, so that reloading and going back find it. */
-      async _remember(basket) {
+      async _remember(basket, signal) {
         const query = await this._query(basket);
+        const router = this.getOwnerComponent().getRouter();
+        const isLeft = !router.getHashChanger().getHash().startsWith("simulator");
+        if (signal.aborted || isLeft) {
+          return; // a later basket is on its way there, or the person is
+        }
         this._packed = query.b;
-        this.getOwnerComponent().getRouter().navTo("simulator", {"?query": query}, true);
+        router.navTo("simulator", {"?query": query}, true);
       },
 
       /** What an address says of a basket: what is in it, and the promotion that it is looked at for. */
