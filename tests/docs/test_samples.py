@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from tests.kit.processes import free_port
 from tests.kit.service import Service
 
 ROOT = Path(__file__).parent.parent.parent
@@ -63,7 +64,9 @@ def samples(page: str) -> list[Sample]:
 def demo(request: pytest.FixtureRequest, logs: Path) -> Iterator[Service]:
     """A running `promenade demo`."""
     # Each module and each of the test processes side by side has a demo of its own, and reads what it printed.
-    service = Service(logs / f"docs-demo-{request.module.__name__}-{os.getpid()}.log", verb="demo")
+    # A process that is handed tests of a module twice makes it twice: what it prints goes to a log of its own.
+    port = free_port()
+    service = Service(logs / f"docs-demo-{request.module.__name__}-{port}.log", verb="demo", port=port)
     yield service.start()
     service.kill()
 

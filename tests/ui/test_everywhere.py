@@ -87,7 +87,7 @@ def require_reach(page: Page) -> None:
     for width, height in NARROW:
         page.set_viewport_size({"width": width, "height": height})
         try:
-            page.wait_for_function(f"() => ({MISFITS})().length === 0", timeout=5_000)
+            page.wait_for_function(f"() => ({MISFITS})().length === 0")
         except Error:
             pytest.fail(f"beside a window of {width} pixels: {page.evaluate(MISFITS)}")
         assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")

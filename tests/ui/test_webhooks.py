@@ -89,7 +89,7 @@ def test_what_happened_while_a_subscription_was_paused_is_sent_later(desk: Desk)
         now = datetime.now(UTC)
         for at, moment in enumerate((now - timedelta(hours=1), now + timedelta(days=1))):
             box = dialog.locator("input").nth(at)
-            box.fill(moment.strftime("%b %-d, %Y, %-I:%M:%S %p"))
+            box.fill(moment.strftime("%-d %b %Y, %H:%M:%S"))
             box.press("Tab")
         dialog.get_by_role("button", name=re.compile("events", re.IGNORECASE)).click()
         page.get_by_text(re.compile("Events that are sent: [1-9]")).wait_for()
