@@ -14,17 +14,6 @@ sap.ui.define(
   function (GroupHeaderListItem, Controller, Sorter, JSONModel, Format, Address, Filters, Period, Texts) {
     "use strict";
 
-    const STATUSES = [
-      "ACTIVE",
-      "PILOT",
-      "DRAFT",
-      "PENDING_APPROVAL",
-      "APPROVED",
-      "REJECTED",
-      "INACTIVE",
-      "EXPIRED",
-      "ARCHIVED"
-    ];
     const GROUPS = {
       campaign: {path: "campaignCode", text: (value) => value || Texts.get("calendar.noCampaign")},
       status: {path: "status", text: Texts.status},
@@ -52,7 +41,7 @@ sap.ui.define(
           title: "",
           days: null,
           listTitle: "",
-          allStatuses: STATUSES.map((key) => ({key, text: Texts.status(key)}))
+          allStatuses: Filters.statuses.map((key) => ({key, text: Texts.status(key)}))
         });
         this.getView().setModel(this._model, "calendar");
         this._row = this.byId("row");

@@ -16,6 +16,17 @@ sap.ui.define([], function () {
     over: (at) => `validTo le ${at}`,
     open: () => "validTo eq null"
   };
+  const STATUSES = [
+    "ACTIVE",
+    "PILOT",
+    "DRAFT",
+    "PENDING_APPROVAL",
+    "APPROVED",
+    "REJECTED",
+    "INACTIVE",
+    "EXPIRED",
+    "ARCHIVED"
+  ];
   const SEARCHED = ["name", "code", "description"];
 
   function quoted(text) {
@@ -34,7 +45,8 @@ sap.ui.define([], function () {
 
   /** What a list of promotions holds, as `$filter`. */
   return {
-    /** The names of what can be chosen. */
+    /** The names of what can be chosen, in the order in which people look for them. */
+    statuses: STATUSES,
     editing: Object.keys(EDITING),
     validity: Object.keys(VALIDITY),
     quoted,

@@ -26,17 +26,6 @@ sap.ui.define(
       editing: "",
       sort: "modifiedAt desc"
     };
-    const STATUSES = [
-      "ACTIVE",
-      "PILOT",
-      "DRAFT",
-      "PENDING_APPROVAL",
-      "APPROVED",
-      "REJECTED",
-      "INACTIVE",
-      "EXPIRED",
-      "ARCHIVED"
-    ];
     const TYPES = ["ARTICLE", "RECEIPT", "BUNDLE", "COUPON", "LOYALTY"];
     const EXCLUSIVITY = ["NONE", "PROMOTION", "GROUP", "GLOBAL"];
 
@@ -116,7 +105,7 @@ sap.ui.define(
         const {counts, status} = this._model.getData();
         const of = (key) => (counts ? Format.number(counts[key] || 0) : "");
         const total = counts ? Format.number(Object.values(counts).reduce((sum, one) => sum + one, 0)) : "";
-        const tabs = STATUSES.map((key) => ({key, text: Texts.status(key), count: of(key)}));
+        const tabs = Filters.statuses.map((key) => ({key, text: Texts.status(key), count: of(key)}));
         this._model.setProperty("/statuses", [{key: "all", text: Texts.get("all"), count: total}, ...tabs]);
         this._model.setProperty(
           "/listTitle",
