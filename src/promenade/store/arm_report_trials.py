@@ -143,17 +143,14 @@ def _trial_promotions(since: datetime, until: datetime) -> Any:
 
 async def _histories(session: Session, ids: Sequence[str]) -> dict[str, list[Row[Any]]]:
     """What moved each promotion, in the order of time."""
-    statement = (
-        select(_AUDIT.c.entity_id, _AUDIT.c.action, _AUDIT.c.timestamp)
-        .where(
-            _AUDIT.c.entity_type == "Promotions",
-            _AUDIT.c.entity_id.in_(ids),
-            _AUDIT.c.action.in_(tuple(_STATES)),
-        )
-        .order_by(_AUDIT.c.timestamp, _AUDIT.c.id)
+    statement = select(_AUDIT.c.entity_id, _AUDIT.c.action, _AUDIT.c.timestamp, _AUDIT.c.id).where(
+        _AUDIT.c.entity_type == "Promotions",
+        _AUDIT.c.entity_id.in_(ids),
+        _AUDIT.c.action.in_(tuple(_STATES)),
     )
     found: dict[str, list[Row[Any]]] = {}
-    for row in await session.execute(statement):
+    # SQLite without statistics would rather go through the whole trail than sort this.
+    for row in sorted(await session.execute(statement), key=lambda row: (row.timestamp, row.id)):
         found.setdefault(row.entity_id, []).append(row)
     return found
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 
-from sqlalchemy import select, tuple_, update
+from sqlalchemy import select, update
 
 from odata_server.sql.connection import Kept
-from promenade.store.recurring import parameter
+from promenade.store.recurring import one_of, parameter
 from promenade.store.schema import table
 from promenade.store.unit import Session
 from promenade.store.upsert import upsert
@@ -84,8 +84,10 @@ async def origins_of(session: Session, transaction_id: str) -> list[str]:
     found: list[str] = []
     for start in range(0, len(origins), ORIGINS_MAX):
         keys = [(origin, transaction_id) for origin in origins[start : start + ORIGINS_MAX]]
-        one_of = tuple_(_CONFIRMATIONS.c.origin, _CONFIRMATIONS.c.transaction_id).in_(keys)
-        rows = await session.execute(select(_CONFIRMATIONS.c.origin).where(one_of, _CONFIRMATIONS.c.sale.is_not(None)))
+        has_made = one_of((_CONFIRMATIONS.c.origin, _CONFIRMATIONS.c.transaction_id), keys)
+        rows = await session.execute(
+            select(_CONFIRMATIONS.c.origin).where(has_made, _CONFIRMATIONS.c.sale.is_not(None))
+        )
         found += [row.origin for row in rows]
     return found
 

@@ -337,15 +337,14 @@ async def claims_of(session: Session, origin: str, transaction_id: str) -> list[
             _CLAIMS.c.coupon_type_id,
             _CLAIMS.c.promotion_id,
             _CLAIMS.c.customer_id,
-        )
-        .where(
+        ).where(
             _CLAIMS.c.origin == origin,
             _CLAIMS.c.transaction_id == transaction_id,
             _CLAIMS.c.redeemed_at.is_(None),
         )
-        .order_by(_CLAIMS.c.coupon_code_id, _CLAIMS.c.slot)
     )
-    return [Claim(*tuple(row)) for row in rows]
+    # SQLite without statistics would rather go through all claims of the tenant than sort these.
+    return sorted((Claim(*tuple(row)) for row in rows), key=lambda one: (one.coupon_code_id, one.slot))
 
 
 async def finish_redemption(session: Session, claim: Claim, transaction_id: str, at: datetime) -> None:

@@ -8,10 +8,10 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Select, delete, insert, select, tuple_, update
+from sqlalchemy import Select, delete, insert, select, update
 
 from odata_server.sql.connection import Kept
-from promenade.store.recurring import parameter
+from promenade.store.recurring import one_of, parameter
 from promenade.store.schema import draft_table
 from promenade.store.unit import Session
 
@@ -127,7 +127,7 @@ async def purge_drafts(session: Session, before: datetime) -> int:
     if not keys:
         return 0
     drafts = draft_table("drafts")
-    return await session.rowcount(delete(drafts).where(tuple_(drafts.c.tenant_id, drafts.c.draft_uuid).in_(keys)))
+    return await session.rowcount(delete(drafts).where(one_of((drafts.c.tenant_id, drafts.c.draft_uuid), keys)))
 
 
 @cache

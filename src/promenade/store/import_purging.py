@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, delete, exists, or_, select, tuple_
+from sqlalchemy import ColumnElement, delete, exists, or_, select
 
 from promenade.store.import_jobs import KEY_LIFETIME
+from promenade.store.recurring import one_of
 from promenade.store.schema import table
 from promenade.store.unit import Session
 
@@ -32,7 +33,7 @@ async def purge_import_keys(session: Session, *, at: datetime, limit: int) -> in
     rows = await session.execute(select(*key).where(over).order_by(_KEYS.c.seen_at).limit(limit))
     if rows:
         # One that stands for a new job meanwhile is not old.
-        await session.rowcount(delete(_KEYS).where(tuple_(*key).in_([tuple(row) for row in rows]), over))
+        await session.rowcount(delete(_KEYS).where(one_of(key, rows), over))
     return len(rows)
 
 
@@ -43,7 +44,7 @@ async def purge_import_parts(session: Session, *, at: datetime, limit: int) -> i
     orphaned = select(*key).where(_aged(_PARTS.c.received_at, at, ORPHANED_AFTER), ~owned)
     rows = await session.execute(orphaned.order_by(_PARTS.c.received_at).limit(limit))
     if rows:
-        await session.rowcount(delete(_PARTS).where(tuple_(*key).in_([tuple(row) for row in rows])))
+        await session.rowcount(delete(_PARTS).where(one_of(key, rows)))
     return len(rows)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlalchemy import CTE, ColumnElement, Row, Select, and_, case, insert, or_, select, tuple_, update
 
+from promenade.store.recurring import one_of
 from promenade.store.schema import table
 from promenade.store.unit import Session
 
@@ -137,7 +138,7 @@ async def claim(session: Session, *, lease_owner: str, at: datetime, lease_secon
     if rows:
         first = [(row.tenant_id, row.id) for row in rows if row.attempts == 1]
         if first:
-            begun = tuple_(_JOBS.c.tenant_id, _JOBS.c.id).in_(first), _JOBS.c.started_at.is_(None)
+            begun = one_of((_JOBS.c.tenant_id, _JOBS.c.id), first), _JOBS.c.started_at.is_(None)
             await session.rowcount(update(_JOBS).where(*begun).values(started_at=at))
     return [Claimed(**row._mapping, lease_owner=lease_owner, lease_until=until) for row in rows]
 

@@ -32,6 +32,7 @@ from sqlalchemy import (
     update,
 )
 
+from promenade.store.recurring import one_of
 from promenade.store.schema import table
 from promenade.store.types import from_microseconds, to_microseconds
 from promenade.store.unit import Session
@@ -185,7 +186,7 @@ async def _let_go(session: Session, gone: Sequence[Any], at: datetime) -> None:
 def _are(session: Session, rows: Sequence[Any]) -> ColumnElement[bool]:
     if session.dialect == "sqlite":
         return _ROWID.in_([row.place for row in rows])
-    return tuple_(*_KEY).in_([tuple(row)[: len(_KEY)] for row in rows])
+    return one_of(_KEY, [tuple(row)[: len(_KEY)] for row in rows])
 
 
 async def remove_condemned(session: Session, *, before: datetime, at: datetime, limit: int) -> int:
@@ -217,9 +218,9 @@ async def remove_condemned(session: Session, *, before: datetime, at: datetime, 
 async def _hold_counters(session: Session, keys: Sequence[tuple[str, str, str]]) -> None:
     """Wait for evaluations that are raising one of the counters, so that their iterations can be seen afterwards."""
     if session.dialect == "postgresql":
-        held = tuple_(_COUNTERS.c.tenant_id, _COUNTERS.c.origin, _COUNTERS.c.transaction_id).in_(keys)
-        ordered = (_COUNTERS.c.tenant_id, _COUNTERS.c.origin, _COUNTERS.c.transaction_id)
-        await session.execute(select(_COUNTERS.c.last_counter).where(held).order_by(*ordered).with_for_update())
+        key = (_COUNTERS.c.tenant_id, _COUNTERS.c.origin, _COUNTERS.c.transaction_id)
+        held = select(_COUNTERS.c.last_counter).where(one_of(key, keys)).order_by(*key)
+        await session.execute(held.with_for_update())
 
 
 async def _forget(session: Session, keys: Sequence[tuple[str, str, str]]) -> None:

@@ -10,14 +10,15 @@ from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from sqlalchemy import BindParameter, ColumnElement, Delete, Select, Table, and_, bindparam, or_, tuple_, update
+from sqlalchemy import BindParameter, ColumnElement, Delete, Select, Table, bindparam, column, select, tuple_, update
+from sqlalchemy import values as listing
 from sqlalchemy.types import TypeEngine
 
 from odata_server.sql.connection import Kept
 from promenade.store.tenancy import Params
 from promenade.store.unit import Statement
 
-__all__ = ["among", "parameter", "updating"]
+__all__ = ["among", "one_of", "parameter", "updating"]
 
 LISTED_MAX = 64
 FORMS_MAX = 2000  # which columns clients change together is up to them
@@ -30,6 +31,17 @@ def parameter(name: str, kind: TypeEngine[Any]) -> BindParameter[Any]:
     return bindparam(name, None, type_=kind)
 
 
+def one_of(columns: Sequence[ColumnElement[Any]], rows: Sequence[Sequence[Any]]) -> ColumnElement[bool]:
+    """Whether the columns hold one of some tuples of values, found by an index that begins with the columns.
+
+    For ``(a, b) IN (VALUES ...)`` of more than one row, and for many conditions joined by OR, SQLite goes through the
+    whole table or all of a tenant; for what is selected from the same values it goes by the index.
+    """
+    named = [column(f"value{place}", one.type) for place, one in enumerate(columns)]
+    listed = listing(*named).data([tuple(row) for row in rows]).cte()
+    return tuple_(*columns).in_(select(*listed.c))
+
+
 def among(
     columns: Sequence[ColumnElement[Any]], values: Sequence[Any], build: Callable[..., S], *of: Hashable
 ) -> tuple[Statement, Params]:
@@ -38,7 +50,7 @@ def among(
     The answer is what a session takes: the statement and its parameters.
     """
     if len(values) > LISTED_MAX:
-        return build(_one_of(columns, values), *of), {}
+        return build(columns[0].in_(values) if len(columns) == 1 else one_of(columns, values), *of), {}
     padded = [*values, *[values[-1]] * ((1 << (len(values) - 1).bit_length()) - len(values))]
     kept = _among(tuple(columns), len(padded), build, of)
     if len(columns) == 1:
@@ -53,15 +65,8 @@ def _among(
     if len(columns) == 1:
         condition = columns[0].in_([parameter(f"value{at}", columns[0].type) for at in range(size)])
         return Kept(build(condition, *of))
-    keys = [
-        and_(*[column == parameter(f"value{at}_{place}", column.type) for place, column in enumerate(columns)])
-        for at in range(size)
-    ]
-    return Kept(build(or_(*keys), *of))
-
-
-def _one_of(columns: Sequence[ColumnElement[Any]], values: Sequence[Any]) -> ColumnElement[bool]:
-    return columns[0].in_(values) if len(columns) == 1 else tuple_(*columns).in_(values)
+    rows = [[parameter(f"value{at}_{place}", one.type) for place, one in enumerate(columns)] for at in range(size)]
+    return Kept(build(one_of(columns, rows), *of))
 
 
 @lru_cache(FORMS_MAX)
