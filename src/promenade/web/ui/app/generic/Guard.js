@@ -1,4 +1,4 @@
-sap.ui.define([], function () {
+sap.ui.define(["promenade/generic/Typed"], function (Typed) {
   "use strict";
 
   /**
@@ -10,6 +10,7 @@ sap.ui.define([], function () {
   let guarded = null;
 
   function onUnload(event) {
+    Typed.take();
     if (guarded && guarded.isChanged()) {
       event.preventDefault();
     }
@@ -22,6 +23,7 @@ sap.ui.define([], function () {
     }
     const asked = guarded;
     asked.isAsking = true;
+    Typed.take();
     await settled();
     const may = !isChanged() || (await mayLeave());
     asked.isAsking = false;

@@ -29,7 +29,7 @@ sap.ui.define(
       begin(router, set, id) {
         this._watch.start(set, id);
         Guard.hold(router, {
-          settled: () => this._underway.idle(),
+          settled: () => this._underway.settled(),
           isChanged: () => this._isUnsent(),
           mayLeave: async () => {
             const may = await Messages.confirm(Unsent.leaving(), {action: Texts.of("leave"), isCritical: true});

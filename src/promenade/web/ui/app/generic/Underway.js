@@ -1,6 +1,9 @@
 sap.ui.define([], function () {
   "use strict";
 
+  /** After so many timeouts a model has sent what a field has only just taken; it takes two where nothing is drawn. */
+  const TIMEOUTS = 3;
+
   /** Counts what was sent and is not answered yet. */
   return class Underway {
     constructor() {
@@ -30,6 +33,16 @@ sap.ui.define([], function () {
           this._waiting.push(resolve);
         });
       }
+    }
+
+    /** Resolves like `idle`, once what a field has only just taken is counted as well. */
+    async settled() {
+      for (let passed = 0; passed < TIMEOUTS; passed++) {
+        await new Promise((resolve) => {
+          setTimeout(resolve);
+        });
+      }
+      await this.idle();
     }
   };
 });

@@ -5,9 +5,11 @@ sap.ui.define(
     "promenade/generic/Drafts",
     "promenade/generic/Messages",
     "promenade/generic/Meta",
+    "promenade/generic/Typed",
     "promenade/generic/Unsent",
     "promenade/net/Http",
     "promenade/promotions/Creating",
+    "promenade/promotions/Leaving",
     "promenade/promotions/Lifecycle",
     "promenade/promotions/Lock",
     "promenade/promotions/Page",
@@ -23,9 +25,11 @@ sap.ui.define(
     Drafts,
     Messages,
     Meta,
+    Typed,
     Unsent,
     Http,
     Creating,
+    Leaving,
     Lifecycle,
     Lock,
     Page,
@@ -84,16 +88,26 @@ sap.ui.define(
         this._router.getRoute("promotion").attachPatternMatched(this._onRoute, this);
         this._router.attachRouteMatched(this._onAnyRoute, this);
         this._onUnload = (event) => {
+          this._take();
           if (this._isUnsaved()) {
             event.preventDefault();
           }
         };
         window.addEventListener("beforeunload", this._onUnload);
+        this._router.getHashChanger().attachEvent("hashChanged", this._take, this); // while its fields are still there
       },
 
       onExit() {
         window.removeEventListener("beforeunload", this._onUnload);
+        this._router.getHashChanger().detachEvent("hashChanged", this._take, this);
         this._stop();
+      },
+
+      /** What was typed and has not been taken by its field yet is a change of the draft. */
+      _take() {
+        if (this._shown && !this._shown.isActive) {
+          Typed.take();
+        }
       },
 
       async _build() {
@@ -117,7 +131,7 @@ sap.ui.define(
         await this._ready;
         const [id, kind] = key.split(",");
         const isActive = kind !== "draft";
-        await this._saving.idle();
+        await this._saving.answered();
         if (this._isUnsaved()) {
           const isSame = this._shown.id === id && !isActive;
           if (isSame || !(await this._mayLeave())) {
@@ -140,7 +154,7 @@ sap.ui.define(
           return;
         }
         this._stop();
-        await this._saving.idle(); // what is on its way may yet be refused
+        await this._saving.answered(); // what is on its way may yet be refused
         if (this._isHere) {
           return;
         }
@@ -151,25 +165,13 @@ sap.ui.define(
         }
       },
 
-      /** What would be lost: "rules" that were changed, "fields" whose change the service has not taken, "both". */
-      _unsaved() {
-        const [rules, fields] = [this._parts && this._parts.isUnsaved(), this._saving && !this._saving.isKept()];
-        return (rules && fields && "both") || (rules && "rules") || (fields && "fields") || null;
-      },
-
       _isUnsaved() {
-        return Boolean(this._shown && !this._shown.isActive && this._unsaved());
+        return Boolean(this._shown && !this._shown.isActive && Leaving.lost(this._parts, this._saving));
       },
 
       /** Asks what is to become of what was not saved; to stay leads back to it. */
       async _mayLeave() {
-        const unsaved = this._unsaved();
-        const text = unsaved === "fields" ? Unsent.leaving() : Texts.get(`leave.${unsaved}`);
-        const isLeaving = await Messages.confirm(text, {
-          action: Texts.get("leave.go"),
-          isCritical: true,
-          title: Texts.get("leave.title")
-        });
+        const isLeaving = await Leaving.ask(Leaving.lost(this._parts, this._saving));
         if (isLeaving) {
           this._parts.forget();
           this._saving.drop();

@@ -101,11 +101,7 @@ sap.ui.define(
 
       /** Resolves with whether all changes are in the draft; what failed is tried once more, and then told. */
       async settled() {
-        // What was typed last is sent when its field is left, which a press on a button does first.
-        await new Promise((resolve) => {
-          setTimeout(resolve);
-        });
-        await this.idle();
+        await this.answered();
         if (this.isKept()) {
           return true;
         }
@@ -121,6 +117,11 @@ sap.ui.define(
       /** Resolves when no change is on its way any more. */
       idle() {
         return this._underway.idle();
+      }
+
+      /** Resolves when no change is on its way any more, nor one that a field has only just taken. */
+      answered() {
+        return this._underway.settled();
       }
 
       /** Gives up changes that were not taken: nobody is to send them to a draft that is gone or left. */
