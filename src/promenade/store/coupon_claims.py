@@ -51,6 +51,21 @@ _LOGS = table("RedemptionLogs")
 _RESERVATIONS = table("coupon_reservations")
 _NO_LIMIT = 2**31 - 1
 
+_OF_SALE = and_(
+    _CLAIMS.c.origin == parameter("given_origin", _CLAIMS.c.origin.type),
+    _CLAIMS.c.transaction_id == parameter("given_transaction", _CLAIMS.c.transaction_id.type),
+)
+_SPENT = Kept(select(func.count()).select_from(_CLAIMS).where(_OF_SALE, _CLAIMS.c.transaction_counter.is_not(None)))
+_UNFINISHED = Kept(
+    select(
+        _CLAIMS.c.coupon_code_id,
+        _CLAIMS.c.slot,
+        _CLAIMS.c.coupon_type_id,
+        _CLAIMS.c.promotion_id,
+        _CLAIMS.c.customer_id,
+    ).where(_OF_SALE, _CLAIMS.c.redeemed_at.is_(None))
+)
+
 
 @dataclass(frozen=True, slots=True)
 class SpendingRules:
@@ -306,16 +321,7 @@ async def name_customer(session: Session, coupon_code_id: str, slot: int, custom
 
 async def count_of_sale(session: Session, origin: str, transaction_id: str) -> int:
     """How many coupons a confirmed sale spends, those that its till had redeemed before among them."""
-    statement = (
-        select(func.count())
-        .select_from(_CLAIMS)
-        .where(
-            _CLAIMS.c.origin == origin,
-            _CLAIMS.c.transaction_id == transaction_id,
-            _CLAIMS.c.transaction_counter.is_not(None),
-        )
-    )
-    return int((await session.execute(statement))[0][0])
+    return int((await session.execute(_SPENT, {"given_origin": origin, "given_transaction": transaction_id}))[0][0])
 
 
 async def settle_reservation(session: Session, reservation_id: str, at: datetime) -> None:
@@ -330,19 +336,7 @@ async def settle_reservation(session: Session, reservation_id: str, at: datetime
 
 async def claims_of(session: Session, origin: str, transaction_id: str) -> list[Claim]:
     """The unfinished claims of a confirmed transaction, in the order of their codes."""
-    rows = await session.execute(
-        select(
-            _CLAIMS.c.coupon_code_id,
-            _CLAIMS.c.slot,
-            _CLAIMS.c.coupon_type_id,
-            _CLAIMS.c.promotion_id,
-            _CLAIMS.c.customer_id,
-        ).where(
-            _CLAIMS.c.origin == origin,
-            _CLAIMS.c.transaction_id == transaction_id,
-            _CLAIMS.c.redeemed_at.is_(None),
-        )
-    )
+    rows = await session.execute(_UNFINISHED, {"given_origin": origin, "given_transaction": transaction_id})
     # SQLite without statistics would rather go through all claims of the tenant than sort these.
     return sorted((Claim(*tuple(row)) for row in rows), key=lambda one: (one.coupon_code_id, one.slot))
 

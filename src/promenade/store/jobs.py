@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 from sqlalchemy import CTE, ColumnElement, Row, Select, and_, case, insert, or_, select, tuple_, update
 
-from promenade.store.recurring import one_of
+from odata_server.sql.connection import Kept
+from promenade.store.recurring import one_of, parameter
 from promenade.store.schema import table
 from promenade.store.unit import Session
 
@@ -38,6 +40,16 @@ _JOBS = table("side_effect_jobs")
 
 RETRY_SECONDS_MAX = 300  # the longest that a failed job is put off
 REASON_MAX = 1000
+
+_HELD = and_(
+    _JOBS.c.tenant_id == parameter("given_tenant", _JOBS.c.tenant_id.type),
+    _JOBS.c.id == parameter("given_id", _JOBS.c.id.type),
+    _JOBS.c.status == "RUNNING",
+    _JOBS.c.lease_owner == parameter("given_owner", _JOBS.c.lease_owner.type),
+)
+_HOLDING = Kept(
+    update(_JOBS).where(_HELD).values(lease_owner=_JOBS.c.lease_owner).returning(_JOBS.c.post_purchase_coupons)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +165,7 @@ async def hold(session: Session, job: Claimed) -> list[dict[str, Any]] | None:
 
     None: the lease is lost, another worker has the job.
     """
-    holding = update(_JOBS).where(_held(job)).values(lease_owner=_JOBS.c.lease_owner)
-    rows = await session.execute(holding.returning(_JOBS.c.post_purchase_coupons))
+    rows = await session.execute(_HOLDING, _key(job))
     return list(rows[0].post_purchase_coupons or ()) if rows else None
 
 
@@ -185,7 +196,7 @@ async def put_off(
 def _sums(done: Done) -> dict[str, Any]:
     return {
         "coupons_redeemed": done.coupons_redeemed,
-        "loyalty_points_earned": _JOBS.c.loyalty_points_earned + done.loyalty_points_earned,
+        "loyalty_points_earned": done.loyalty_points_earned,
         "post_purchase_coupons": list(done.coupons),
     }
 
@@ -203,17 +214,20 @@ def _ended(at: datetime, retry_at: datetime | None, reason: str) -> dict[str, An
 
 
 async def _finish(session: Session, job: Claimed, **values: Any) -> bool:
-    statement = update(_JOBS).where(_held(job)).values(lease_owner=None, lease_until=None, **values)
-    return await session.rowcount(statement) == 1
+    given = {f"new_{name}": value for name, value in values.items()}
+    return await session.rowcount(_finishing(tuple(values)), {**_key(job), **given}) == 1
 
 
-def _held(job: Claimed) -> ColumnElement[bool]:
-    return and_(
-        _JOBS.c.tenant_id == job.tenant_id,
-        _JOBS.c.id == job.id,
-        _JOBS.c.status == "RUNNING",
-        _JOBS.c.lease_owner == job.lease_owner,
-    )
+@cache
+def _finishing(names: tuple[str, ...]) -> Kept:
+    new: dict[str, Any] = {name: parameter(f"new_{name}", _JOBS.c[name].type) for name in names}
+    if "loyalty_points_earned" in new:  # what attempts before have earned stays
+        new["loyalty_points_earned"] += _JOBS.c.loyalty_points_earned
+    return Kept(update(_JOBS).where(_HELD).values(lease_owner=None, lease_until=None, **new))
+
+
+def _key(job: Claimed) -> dict[str, str]:
+    return {"given_tenant": job.tenant_id, "given_id": job.id, "given_owner": job.lease_owner}
 
 
 async def find(session: Session, origin: str, transaction_id: str, transaction_counter: int) -> Row[Any] | None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import BigInteger, ColumnElement, Interval, case, insert, literal, type_coerce
 
+from odata_server.sql.connection import Kept
+from promenade.store.recurring import parameter
 from promenade.store.schema import table
 from promenade.store.types import Timestamp
 from promenade.store.unit import Session
@@ -72,21 +75,28 @@ async def book_points(
 
 async def _add(session: Session, customer_id: str, points: int, rows: int, at: datetime) -> tuple[int, datetime]:
     """Add to a balance and move its time on by as many microseconds as there are rows; both as they are then."""
-    adding = upsert(session.dialect, _BALANCES)
-    next_free = _later(session.dialect, rows)
-    found: Any = await session.execute(
+    given = {"given_customer": customer_id, "given_points": points, "given_at": at + (rows - 1) * _TICK}
+    found = await session.execute(_adding(session.dialect, rows), given)
+    return int(found[0].points), found[0].updated_at
+
+
+@lru_cache(100)
+def _adding(dialect: str, rows: int) -> Kept:
+    adding = upsert(dialect, _BALANCES).values(
+        customer_id=parameter("given_customer", _BALANCES.c.customer_id.type),
+        points=parameter("given_points", _BALANCES.c.points.type),
+        updated_at=parameter("given_at", _BALANCES.c.updated_at.type),
+    )
+    next_free, first_free = _later(dialect, rows), adding.excluded.updated_at
+    return Kept(
         adding.on_conflict_do_update(
             index_elements=[_BALANCES.c.tenant_id, _BALANCES.c.customer_id],
             set_={
                 "points": _BALANCES.c.points + adding.excluded.points,
-                "updated_at": case(
-                    (next_free > adding.excluded.updated_at, next_free), else_=adding.excluded.updated_at
-                ),
+                "updated_at": case((next_free > first_free, next_free), else_=first_free),
             },
-        ).returning(_BALANCES.c.points, _BALANCES.c.updated_at),
-        {"customer_id": customer_id, "points": points, "updated_at": at + (rows - 1) * _TICK},
+        ).returning(_BALANCES.c.points, _BALANCES.c.updated_at)
     )
-    return int(found[0].points), found[0].updated_at
 
 
 def _later(dialect: str, ticks: int) -> ColumnElement[Any]:
