@@ -3,6 +3,7 @@ sap.ui.define(
     "sap/ui/core/mvc/Controller",
     "sap/ui/model/json/JSONModel",
     "promenade/generic/Drafts",
+    "promenade/generic/Hold",
     "promenade/generic/Messages",
     "promenade/generic/Meta",
     "promenade/generic/Typed",
@@ -23,6 +24,7 @@ sap.ui.define(
     Controller,
     JSONModel,
     Drafts,
+    Hold,
     Messages,
     Meta,
     Typed,
@@ -300,10 +302,14 @@ sap.ui.define(
         return this._show({...this._shown});
       },
 
+      _buttons() {
+        return [...this._page.getHeaderTitle().getActions(), this.byId("save"), this.byId("discard")];
+      },
+
       async _busy(task) {
         this._page.setBusy(true);
         try {
-          return await task();
+          return await Hold.during(this._buttons(), task);
         } catch (error) {
           await Messages.show(error);
           return undefined;

@@ -1,0 +1,49 @@
+"""The buttons of a promotion's head while one of them is at work: not to be pressed, and then to be pressed again."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, Route, expect
+
+from tests.ui.desk import Desk
+from tests.ui.rules_page import RulesPage, stored
+
+expect.set_options(timeout=20_000)
+HERE = "#promenade---promotion--"
+RECEIPT = {"actionType": "RECEIPT", "discountType": "PERCENTAGE", "discountValue": 5, "sequence": 10}
+
+
+def shown(desk: Desk) -> Page:
+    """The page of a promotion that can be activated."""
+    return RulesPage(desk, stored(desk.shop, DiscountActions=[RECEIPT])).page
+
+
+def test_no_button_takes_a_press_for_nothing_while_a_promotion_is_activated(desk: Desk) -> None:
+    page = shown(desk)
+    copy = page.locator(f"{HERE}copyThis")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(re.compile("/activate$"), hold)
+    page.locator(f"{HERE}activate").click()
+    with page.expect_request(re.compile("/activate$")):
+        page.get_by_role("dialog").get_by_role("button", name="Activate").click()
+    expect(copy).to_be_disabled()
+    expect(page.locator(f"{HERE}edit")).to_be_disabled()
+    held[0].continue_()
+    copy.click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    expect(page.locator(f"{HERE}deactivate")).to_be_enabled()
+
+
+def test_who_does_not_go_on_is_at_the_button_again(desk: Desk) -> None:
+    page = shown(desk)
+    archive = page.locator(f"{HERE}archive")
+    archive.click()
+    expect(page.locator(f"{HERE}edit")).to_be_disabled()
+    page.get_by_role("alertdialog").get_by_role("button", name="Cancel").click()
+    expect(archive).to_be_enabled()
+    expect(archive).to_be_focused()
