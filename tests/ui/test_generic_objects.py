@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page
 
 from tests.ui.desk import Desk
+
+NOBODY = "00000000-0000-4000-8000-000000000000"
 
 
 def heading(page: Page, text: str) -> None:
@@ -164,11 +167,34 @@ def test_who_may_only_read_is_not_offered_to_edit(desk: Desk) -> None:
 
 
 def test_what_is_gone_is_said(desk: Desk) -> None:
-    page = desk.sit(address="/object/PosGroups/00000000-0000-4000-8000-000000000000")
+    page = desk.sit(address=f"/object/PosGroups/{NOBODY}")
     page.get_by_role("alertdialog").get_by_text("There is nothing here any more").wait_for()
     page.keyboard.press("Escape")
     page.get_by_role("heading", name=re.compile(r"^POS groups \("), level=1).wait_for()
-    desk.forgive("404", "Failed to", "not processed because the previous request failed")
+    desk.forgive("Failed to", "not processed because the previous request failed")
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "There is nothing here"), ("de", "Hier ist nichts")])
+@pytest.mark.parametrize(
+    "address",
+    ["promotion/xyz", "promotion/xyz,draft", "object/PosGroups/xyz", "object/Nothings/xyz", "object/Currencies/EUR"],
+)
+def test_an_address_with_a_key_that_is_none_leads_nowhere(desk: Desk, address: str, language: str, words: str) -> None:
+    page = desk.sit(address=f"/{address}", language=language)
+    heading(page, words)
+    assert page.url.endswith(address)
+    page.goto(f"{desk.shop.url}/#/list/PosGroups")
+    page.get_by_role("heading", name=re.compile(r"^(POS groups|Kassengruppen) \("), level=1).wait_for()
+
+
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", "There is nothing here any more"), ("de", "Hier ist nichts mehr")]
+)
+def test_a_promotion_that_is_gone_is_said_in_the_persons_language(desk: Desk, language: str, words: str) -> None:
+    page = desk.sit(address=f"/promotion/{NOBODY}", language=language)
+    page.get_by_role("alertdialog").get_by_text(words).wait_for()
+    page.keyboard.press("Escape")
+    page.wait_for_url("**/#/promotions")
 
 
 def test_a_row_that_belongs_to_a_budget_is_added_in_a_dialog(desk: Desk) -> None:

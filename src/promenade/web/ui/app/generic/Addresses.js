@@ -3,11 +3,17 @@ sap.ui.define([], function () {
 
   /** Where things are shown: addresses of object pages, for links that also open in a tab of their own. */
   const OWN_PAGES = {Promotions: "promotion"};
+  const KEY = /^(new|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(,draft)?)$/i;
 
   return {
     /** The key in an address: `<ID>` of what is active, `<ID>,draft` of a draft. */
     keyOf(id, isActive = true) {
       return isActive === false ? `${id},draft` : String(id);
+    },
+
+    /** Whether this can be the key in an address: of a row, of its draft, or of what is not there yet. */
+    isKey(text) {
+      return KEY.test(text);
     },
 
     /** `{id, isActive}` of a key in an address. */

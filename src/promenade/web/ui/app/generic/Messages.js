@@ -151,6 +151,12 @@ sap.ui.define(
         });
       },
 
+      /** Says that what was to be shown is there no more; `label`: what kind of thing it was. */
+      async gone(label) {
+        await Texts.ready();
+        await this.show({message: Texts.of("gone", label), status: 404});
+      },
+
       /** Asks before something is done. Resolves with whether it may be. */
       async confirm(text, {action, isCritical = false, title} = {}) {
         await Texts.ready();

@@ -237,6 +237,12 @@ sap.ui.define(["promenade/generic/Availability", "promenade/generic/Words"], fun
   const known = new WeakMap();
 
   return {
+    /** Whether there is such a set, and its rows have pages. */
+    async has(model, set) {
+      const type = await model.getMetaModel().requestObject(`/${set}/`);
+      return Boolean(type && type.ID);
+    },
+
     /**
      * What $metadata says of an entity set: `{set, type, isDraft, label, plural, titlePath, descriptionPath, columns,
      * filters, groups, parts, actions, canInsert, canUpdate, canDelete, field(path), path(id, isActive)}`.

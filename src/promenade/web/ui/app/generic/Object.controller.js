@@ -11,6 +11,7 @@ sap.ui.define(
     "promenade/generic/Meta",
     "promenade/generic/ObjectButtons",
     "promenade/generic/ObjectDraft",
+    "promenade/generic/ObjectInPlace",
     "promenade/generic/Texts",
     "promenade/resources/All"
   ],
@@ -26,11 +27,10 @@ sap.ui.define(
     Meta,
     ObjectButtons,
     ObjectDraft,
+    ObjectInPlace,
     Texts
   ) {
     "use strict";
-
-    const CHANGES = "objectChanges"; // what is saved in one go, of sets without drafts
 
     async function layoutModule() {
       await Lib.load({name: "sap.f"});
@@ -56,6 +56,7 @@ sap.ui.define(
           onSaving: (isUnderWay, isKept) => this._buttons.saving(isUnderWay, isKept),
           onUnsent: (words) => this._buttons.unsent(words)
         });
+        this._inPlace = new ObjectInPlace(this.getView());
         this._router.attachRouteMatched((event) => {
           if (event.getParameter("name") !== "object") {
             this._draft.end();
@@ -65,6 +66,10 @@ sap.ui.define(
 
       async _open(set, key) {
         this._leave();
+        if (!Addresses.isKey(key) || !(await Meta.has(this._model, set))) {
+          this._router.getTargets().display("notFound");
+          return;
+        }
         const ticket = {};
         this._ticket = ticket;
         const isCurrent = () => this._ticket === ticket;
@@ -86,6 +91,7 @@ sap.ui.define(
         Guard.release();
         Messages.clear();
         this._draft.end();
+        this._ticket = null;
         this._buttons.reset();
       },
 
@@ -122,20 +128,14 @@ sap.ui.define(
         const isNew = key === "new";
         const {id, isActive} = Addresses.parse(key);
         const isDraft = !isActive;
-        this._isEditing = isNew || isDraft;
         this._key = key;
         const view = this.getView();
         view.unbindElement();
         if (isNew) {
           this._layout.show({isEditing: true, isNew, isDraft: false});
           this._layout.showFields(true);
-          const list = this._model.bindList(`/${this._meta.set}`, undefined, [], [], {$$updateGroupId: CHANGES});
-          this._created = list.create(this._defaults(), true);
-          this._created.created().catch(() => {
-            /* Told where it is saved or thrown away. */
-          });
-          view.setBindingContext(this._created);
-          this._guard();
+          view.setBindingContext(this._inPlace.create(this._meta));
+          this._inPlace.begin(this._router);
         } else {
           view.setBindingContext(undefined);
           this._layout.show({isEditing: isDraft, isNew: false, isDraft});
@@ -152,20 +152,11 @@ sap.ui.define(
         this._layout.control.setShowFooter(false);
       },
 
-      _defaults() {
-        const fields = this._meta.groups.flatMap((group) => group.fields);
-        return Object.fromEntries(
-          fields
-            .filter((one) => one.defaultValue !== null && !one.isReadOnly)
-            .map((one) => [one.path, one.defaultValue])
-        );
-      },
-
       _bind(path, isDraft) {
         const kept = this._meta.key.includes("IsActiveEntity") ? {$select: "ID,IsActiveEntity"} : {$select: "ID"};
         this.getView().bindElement({
           path,
-          parameters: {...kept, $$updateGroupId: isDraft ? "$auto" : CHANGES},
+          parameters: {...kept, $$updateGroupId: isDraft ? "$auto" : ObjectInPlace.GROUP},
           events: {
             dataReceived: (event) => this._onReceived(event.getParameter("error")),
             patchSent: () => this._draft.sent(),
@@ -177,7 +168,7 @@ sap.ui.define(
       _onReceived(error) {
         if (error && !error.canceled) {
           const isGone = error.status === 404;
-          Messages.show(isGone ? {message: Texts.of("gone", this._meta.label), status: 404} : error).then(() => {
+          (isGone ? Messages.gone(this._meta.label) : Messages.show(error)).then(() => {
             if (isGone) {
               this._toList();
             }
@@ -213,23 +204,9 @@ sap.ui.define(
           }
           return;
         }
-        this._isEditing = true;
         this._layout.show({isEditing: true, isNew: false, isDraft: false});
         this._buttons.show({meta: this._meta, isNew: false, isDraft: false, isEditing: true});
-        this._guard();
-      },
-
-      _guard() {
-        Guard.hold(this._router, {
-          isChanged: () => this._isEditing && this._model.hasPendingChanges(CHANGES),
-          mayLeave: async () => {
-            const may = await Messages.confirm(Texts.of("unsaved"), {action: Texts.of("leave"), isCritical: true});
-            if (may) {
-              await this._reset();
-            }
-            return may;
-          }
-        });
+        this._inPlace.begin(this._router);
       },
 
       /** Whether all that was typed is of the fields' types; leads to what is not. */
@@ -281,16 +258,13 @@ sap.ui.define(
       },
 
       async _saveInPlace() {
-        const created = this._created;
-        await this._model.submitBatch(CHANGES);
-        if (this._model.hasPendingChanges(CHANGES)) {
+        if (!(await this._inPlace.send())) {
           await this._refused(null);
           return;
         }
         MessageToast.show(Texts.of("saved", this._meta.label));
+        const created = await this._inPlace.created();
         if (created) {
-          await created.created();
-          this._created = null;
           await Extensions.afterCreate(this._meta.set, created, this.getView());
           this._goTo(created, true);
         } else {
@@ -312,32 +286,16 @@ sap.ui.define(
       },
 
       _endEditing() {
-        this._isEditing = false;
         Guard.release();
         this._layout.show({isEditing: false, isNew: false, isDraft: false});
         this._buttons.show({meta: this._meta, isNew: false, isDraft: false});
-      },
-
-      async _reset() {
-        Messages.clear();
-        if (this._created) {
-          const gone = this._created;
-          this._created = null;
-          this.getView().setBindingContext(undefined);
-          await gone.delete().catch(() => {
-            /* It was never there. */
-          });
-        }
-        this._model.resetChanges(CHANGES);
       },
 
       /** Throws changes away: a draft with all of it, or what was typed since. */
       async discard() {
         const context = this.getView().getBindingContext();
         if (!this._meta.isDraft) {
-          const wasNew = Boolean(this._created);
-          await this._reset();
-          if (wasNew) {
+          if (await this._inPlace.reset()) {
             this._toList();
           } else {
             this._endEditing();

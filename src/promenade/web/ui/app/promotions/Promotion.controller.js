@@ -2,6 +2,7 @@ sap.ui.define(
   [
     "sap/ui/core/mvc/Controller",
     "sap/ui/model/json/JSONModel",
+    "promenade/generic/Addresses",
     "promenade/generic/Drafts",
     "promenade/generic/Hold",
     "promenade/generic/Messages",
@@ -10,6 +11,7 @@ sap.ui.define(
     "promenade/generic/Unsent",
     "promenade/net/Http",
     "promenade/promotions/Creating",
+    "promenade/promotions/Head",
     "promenade/promotions/Leaving",
     "promenade/promotions/Lifecycle",
     "promenade/promotions/Lock",
@@ -23,6 +25,7 @@ sap.ui.define(
   function (
     Controller,
     JSONModel,
+    Addresses,
     Drafts,
     Hold,
     Messages,
@@ -31,6 +34,7 @@ sap.ui.define(
     Unsent,
     Http,
     Creating,
+    Head,
     Leaving,
     Lifecycle,
     Lock,
@@ -43,7 +47,6 @@ sap.ui.define(
     "use strict";
 
     const LIVE_MS = 20_000;
-    const LIVE = ["applicationsCount", "status", "statusCriticality"];
     const NOTHING = {
       isEditable: false,
       isDraft: false,
@@ -53,30 +56,6 @@ sap.ui.define(
       mayDelete: false,
       lock: null,
       unsent: ""
-    };
-    const BOUND = {
-      $select: [
-        "ID",
-        "IsActiveEntity",
-        "HasActiveEntity",
-        "HasDraftEntity",
-        "name",
-        "code",
-        "status",
-        "statusCriticality",
-        "type",
-        "currency",
-        "validFrom",
-        "validTo",
-        "applicationsCount",
-        "campaign_ID"
-      ],
-      $expand: {
-        campaign: {$select: ["ID", "name", "locked"]},
-        DraftAdministrativeData: {
-          $select: ["DraftIsCreatedByMe", "InProcessByUser", "CreatedByUser", "CreationDateTime", "LastChangeDateTime"]
-        }
-      }
     };
 
     /** A promotion: what it is, its rules, what it would do, and its life. */
@@ -131,8 +110,7 @@ sap.ui.define(
       async _onRoute(event) {
         const {key} = event.getParameter("arguments");
         await this._ready;
-        const [id, kind] = key.split(",");
-        const isActive = kind !== "draft";
+        const {id, isActive} = Addresses.parse(key);
         await this._saving.answered();
         if (this._isUnsaved()) {
           const isSame = this._shown.id === id && !isActive;
@@ -141,12 +119,23 @@ sap.ui.define(
             return;
           }
         }
+        if (!Addresses.isKey(key)) {
+          this._showNothing();
+          return;
+        }
         try {
           await (key === "new" ? this._begin() : this._show({id, isActive}));
         } catch (error) {
-          await Messages.show(error);
+          await (Messages.read(error).status === 404 ? Messages.gone(this._meta.label) : Messages.show(error));
           this._router.navTo("promotions", {}, true);
         }
+      },
+
+      _showNothing() {
+        this._stop();
+        this._shown = null;
+        this._letGo();
+        this._router.getTargets().display("notFound");
       },
 
       /** Another page is shown: nothing is asked for any more, and what was not saved is not lost without a word. */
@@ -201,7 +190,7 @@ sap.ui.define(
         this._parts.prepare(!shown.isActive);
         this._page.bindElement({
           path: this._meta.path(shown.id, shown.isActive),
-          parameters: BOUND,
+          parameters: Head.PARAMETERS,
           events: {
             patchSent: () => this._saving.sent(),
             patchCompleted: (event) => this._saving.completed(event.getParameter("success"))
@@ -273,7 +262,7 @@ sap.ui.define(
         this._live = setInterval(() => {
           if (!document.hidden) {
             // What cannot be told now is told the next time.
-            context.requestSideEffects(LIVE).catch(() => undefined);
+            context.requestSideEffects(Head.LIVE).catch(() => undefined);
           }
         }, LIVE_MS);
       },
