@@ -157,6 +157,16 @@ sap.ui.define(
         await this.show({message: Texts.of("gone", label), status: 404});
       },
 
+      /**
+       * Lets OpenUI5 log no error of a request that shared the fate of another, whose error is told: it is treated as
+       * one that was canceled.
+       */
+      keepQuiet(error) {
+        if (error && error.cause && NOT_PROCESSED.test(error.message)) {
+          error.canceled = true;
+        }
+      },
+
       /** Asks before something is done. Resolves with whether it may be. */
       async confirm(text, {action, isCritical = false, title} = {}) {
         await Texts.ready();

@@ -189,7 +189,8 @@ sap.ui.define(
           path: part.navigation,
           template: rowOf(given, table),
           templateShareable: false,
-          parameters: {$$ownRequest: true, $count: true, $select: selectOf(target)}
+          parameters: {$$ownRequest: true, $count: true, $select: selectOf(target)},
+          events: {dataReceived: (event) => Messages.keepQuiet(event.getParameter("error"))}
         });
         return table;
       }
