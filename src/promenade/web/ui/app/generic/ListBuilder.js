@@ -24,6 +24,7 @@ sap.ui.define(
       "Edm.Decimal": "9rem"
     };
     const NARROW = 1200;
+    const CODE_MAX = 18; // letters of the longest texts that are numbers of something, as an EAN: every digit counts
     const NUMBERS = new Set(["Edm.Int32", "Edm.Int64", "Edm.Decimal"]);
 
     function widthOf(field) {
@@ -38,7 +39,8 @@ sap.ui.define(
       if (field.path === meta.titlePath) {
         return 220;
       }
-      return meta.semanticKey.includes(field.path) ? 130 : 110;
+      const isCode = field.maxLength !== null && field.maxLength <= CODE_MAX && !field.valueList;
+      return meta.semanticKey.includes(field.path) || isCode ? 130 : 110;
     }
 
     /** On small screens a list shows what matters most; its columns' menu has the rest. */
