@@ -25,8 +25,10 @@ sap.ui.define(
 
     /** The password of a store's administrator: asked for, or set for the first time and used at once. */
     return class PasswordForm {
-      constructor({texts, isSetUp}) {
+      /** `entered` is waited for after the log-in; where it fails, that is said, and the password asked for again. */
+      constructor({texts, isSetUp, entered = async () => {}}) {
         this._texts = texts;
+        this._entered = entered;
         this._isSetUp = isSetUp;
         this._password = this._input("session-password");
         this._repeated = isSetUp ? null : this._input("session-repeated");
@@ -72,7 +74,7 @@ sap.ui.define(
         this._password.focus();
       }
 
-      /** Resolves when the administrator is logged in. */
+      /** Resolves when the administrator has entered. */
       done() {
         return this._waited;
       }
@@ -93,7 +95,11 @@ sap.ui.define(
         const repeated = this._repeated && this._repeated.getValue();
         const error = this._repeated && (await post("setup", {password, confirmPassword: repeated}));
         // Somebody else may have set it up meanwhile; whoever knows the password gets in all the same.
-        return error && error.code !== "ALREADY_SET_UP" ? error : post("login", {password});
+        const refused = error && error.code !== "ALREADY_SET_UP" ? error : await post("login", {password});
+        if (!refused) {
+          await this._entered();
+        }
+        return refused;
       }
 
       _refused({code, message, seconds}) {

@@ -87,7 +87,7 @@ sap.ui.define(
     }
 
     function passwordDialog(texts) {
-      const form = new PasswordForm({texts, isSetUp: true});
+      const form = new PasswordForm({texts, isSetUp: true, entered: renewed});
       const dialog = new Dialog({
         closeOnNavigation: false,
         title: texts.getText("session.ended"),
@@ -96,10 +96,7 @@ sap.ui.define(
         content: form.controls(),
         afterOpen: () => form.focus()
       });
-      form
-        .done()
-        .then(renewed)
-        .then(() => close(dialog));
+      form.done().then(() => close(dialog));
       return dialog;
     }
 
