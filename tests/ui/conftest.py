@@ -24,6 +24,7 @@ from promenade.demo import seed
 from promenade.settings import Settings
 from tests.clients.browser import chromium, environment
 from tests.kit.databases import DIALECTS, Databases
+from tests.kit.rows import copy_rows
 from tests.kit.service import Service
 from tests.ui.desk import Desk, Shop
 
@@ -79,11 +80,14 @@ def shop(seeded: Path, logs: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 @pytest.fixture(scope="session")
-def postgresql_shop(databases: Databases, logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
-    """The same demo on PostgreSQL."""
+def postgresql_shop(
+    seeded: Path, databases: Databases, logs: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Shop]:
+    """The same demo on PostgreSQL, as rows: seeding it would take as long again, in every test process."""
     data = tmp_path_factory.mktemp("shop")
     url = databases.create("postgresql")
-    clients = _seeded(Settings(data_dir=data, database=url))
+    copy_rows(f"sqlite:///{seeded / 'data' / 'promenade.db'}", url)
+    clients = json.loads((seeded / "clients.json").read_text())
     log = logs / f"back-office-postgresql-{os.getpid()}.log"
     with _served(log, data, clients, "--database-url", url) as served:
         yield served
