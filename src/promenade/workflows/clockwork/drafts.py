@@ -1,18 +1,26 @@
-"""Edit drafts that nobody touches any more are deleted."""
+"""Edit drafts that nobody touches any more are deleted, in small units as all purges."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
-from promenade.workflows import drafts
 from promenade.workflows.clockwork.jobs import Ran, clock_job
+from promenade.workflows.clockwork.paced import Pace
 from promenade.workflows.context import Context
+from promenade.workflows.drafts import PURGED_MAX, purge_left
 
 __all__ = ["purge"]
 
 
 @clock_job("drafts.purge", every=timedelta(hours=1))
 async def purge(context: Context, cursor: str | None) -> Ran:
-    """Delete some of the left drafts of all tenants, the oldest first."""
-    gone = await drafts.purge(context)
-    return Ran(gone, more=gone > 0)
+    """Delete the left drafts of all tenants, the oldest first."""
+    at = context.clock()
+
+    async def oldest() -> tuple[int, bool]:
+        gone = await context.database.write(lambda session: purge_left(session, at), system=True)
+        return gone, gone >= PURGED_MAX
+
+    pace = Pace()
+    is_whole = await pace.while_more(oldest)
+    return Ran(pace.done, more=not is_whole)

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from promenade.workflows.drafts.drafts import Drafts
-from promenade.workflows.drafts.purging import purge
+from promenade.workflows.drafts.purging import PURGED_MAX, purge_left
 
-__all__ = ["Drafts", "purge"]
+__all__ = ["PURGED_MAX", "Drafts", "purge_left"]
