@@ -20,7 +20,6 @@ __all__ = ["COMMAND", "Service", "promenade"]
 
 COMMAND = str(Path(sys.executable).with_name("promenade"))
 START_SECONDS_MAX = 60.0
-SEED_SECONDS_MAX = 180.0  # a demo seeds with a whole processor, of which each test process may want one at a time
 STOP_SECONDS_MAX = 20.0
 
 
@@ -85,7 +84,7 @@ class Service:
                 preexec_fn=die_with_parent(signal.SIGTERM),
                 env=_env(self._env),
             )
-        deadline = time.monotonic() + (SEED_SECONDS_MAX if self.verb == "demo" else START_SECONDS_MAX)
+        deadline = time.monotonic() + START_SECONDS_MAX
         while self._ready_path is not None and not self._ready():
             if not self.running or time.monotonic() > deadline:
                 code = self._process.poll()

@@ -59,6 +59,7 @@ def test_the_author_of_a_promotions_draft_is_told_who_has_taken_it_over(desk: De
     name.fill("Mine")
     with author.expect_response(lambda one: "PATCH" in (one.request.post_data or "") and one.ok):
         name.press("Tab")  # a change renews the lock, which is made to look old next
+    expect(author.locator(f"{HERE}name")).to_have_text("Mine")
     author.locator(f"{HERE}page").get_by_role("region", name="Rules").scroll_into_view_if_needed()
     left(desk.shop, entity_id)
     second = RulesPage(desk, entity_id, role="administrator").page
@@ -68,6 +69,7 @@ def test_the_author_of_a_promotions_draft_is_told_who_has_taken_it_over(desk: De
     theirs.fill("Theirs")
     with second.expect_response(lambda one: "PATCH" in (one.request.post_data or "") and one.ok):
         theirs.press("Tab")
+    expect(second.locator(f"{HERE}name")).to_have_text("Theirs")
     told(author)
     expect(author.locator(f"{HERE}lock")).to_contain_text("demo-administrator has been editing this since")
     expect(author.locator(f"{HERE}lock")).to_be_in_viewport()
