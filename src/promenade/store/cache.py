@@ -83,15 +83,20 @@ class LocalCache:
 
 
 class RedisCache:
-    """Redis or Valkey, shared by all processes; a local cache stands in for the counters while it is away."""
+    """Redis or Valkey, shared by all processes; a local cache stands in for the counters while it is away.
 
-    def __init__(self, url: str, monotonic: Callable[[], float] = time.monotonic) -> None:
+    ``patience`` is how many seconds it may take to answer.
+    """
+
+    def __init__(
+        self, url: str, monotonic: Callable[[], float] = time.monotonic, *, patience: float = PATIENCE_SECONDS
+    ) -> None:
         pool = redis.asyncio.BlockingConnectionPool.from_url(
             url,
             max_connections=CONNECTIONS,
-            timeout=PATIENCE_SECONDS,
-            socket_timeout=PATIENCE_SECONDS,
-            socket_connect_timeout=PATIENCE_SECONDS,
+            timeout=patience,
+            socket_timeout=patience,
+            socket_connect_timeout=patience,
         )
         self._redis = redis.asyncio.Redis.from_pool(pool)
         self._monotonic = monotonic
@@ -159,6 +164,6 @@ def _counted(value: bytes | None) -> bytes | None:
     return value
 
 
-def open_cache(url: str | None) -> Cache:
-    """The cache at a ``redis://`` URL; without one, this process's own."""
-    return LocalCache() if url is None else RedisCache(url)
+def open_cache(url: str | None, *, patience: float = PATIENCE_SECONDS) -> Cache:
+    """The cache at a ``redis://`` URL, which may take ``patience`` seconds to answer; without one, this process's."""
+    return LocalCache() if url is None else RedisCache(url, patience=patience)

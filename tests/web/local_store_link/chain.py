@@ -74,11 +74,13 @@ def furnish(database_url: str, rows: Rows, clients: Mapping[str, tuple[str, str]
     with_database(database_url, fill)
 
 
-def with_database(database_url: str, work: Callable[[Database], Coroutine[Any, Any, T]]) -> T:
+def with_database(
+    database_url: str, work: Callable[[Database], Coroutine[Any, Any, T]], *, seconds_max: float = 10.0
+) -> T:
     """What a command of the command line does, without the time that it takes to start one."""
 
     async def opened() -> T:
-        database = await open_database(database_url)
+        database = await open_database(database_url, seconds_max=seconds_max)
         try:
             return await work(database)
         finally:
