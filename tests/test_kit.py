@@ -15,6 +15,7 @@ import redis.asyncio
 
 from tests.kit.databases import Databases
 from tests.kit.network import OutboundForbidden
+from tests.kit.processes import free_port
 from tests.kit.valkey import ValkeyServer
 
 
@@ -63,6 +64,29 @@ def test_no_address_outside_is_reached(host: str) -> None:
 def test_no_name_outside_is_looked_up() -> None:
     with pytest.raises(OutboundForbidden):
         socket.getaddrinfo("example.org", 443)
+
+
+def test_a_port_is_one_tests_until_its_process_ends() -> None:
+    """However long it takes until somebody listens on it, and whether it listens again and again."""
+    ports = {free_port() for _ in range(200)}
+    assert len(ports) == 200
+    taking = textwrap.dedent("""
+        import sys
+        from tests.kit.processes import _reservations
+        print(sum(_reservations.take(int(port)) for port in sys.argv[1:]))
+    """)
+    command = [sys.executable, "-c", taking, *map(str, ports)]
+    others = subprocess.run(command, capture_output=True, check=True, timeout=60)
+    assert int(others.stdout) == 0
+
+
+def test_a_port_is_none_that_the_kernel_gives_away() -> None:
+    given = []
+    for _ in range(50):
+        with socket.socket() as any_port:
+            any_port.bind(("127.0.0.1", 0))
+            given.append(any_port.getsockname()[1])
+    assert max(free_port() for _ in range(50)) < min(given)
 
 
 def test_servers_do_not_outlive_a_killed_session(tmp_path: Path) -> None:

@@ -3,20 +3,68 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import pwd
+import random
 import signal
 import socket
 import sys
+import tempfile
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+
+# Below those that the kernel gives to whoever connects or asks for any: it would give one away before, or between two
+# starts of, the server that it was meant for.
+_PORTS = range(10_000, 32_768)
 
 
 def free_port() -> int:
-    """A TCP port of the loopback interface that nobody listens on right now."""
+    """A TCP port of the loopback interface that nobody listens on, and no other test is given while this process lives.
+
+    It may be listened on much later, and again and again.
+    """
+    while True:
+        port = random.SystemRandom().choice(_PORTS)
+        if _reservations.take(port) and _is_free(port):
+            return port
+
+
+class _Reservations:
+    """Ports that processes of tests have taken, each a byte of one file that is locked until its process ends."""
+
+    def __init__(self) -> None:
+        self._mine: set[int] = set()
+        self._lock = threading.Lock()
+        self._file: int | None = None  # stays open: to close it unlocks all
+
+    def take(self, port: int) -> bool:
+        with self._lock:
+            if port in self._mine:
+                return False
+            if self._file is None:
+                path = Path(tempfile.gettempdir(), f"promenade-test-ports-{os.getuid()}")
+                self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
+            except OSError:
+                return False
+            self._mine.add(port)
+            return True
+
+
+_reservations = _Reservations()
+
+
+def _is_free(port: int) -> bool:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
 
 
 def die_with_parent(how: signal.Signals) -> Callable[[], None] | None:
