@@ -17,7 +17,13 @@ sap.ui.define(
     /** The list of any entity set; what the person asked for is in the address. */
     return Controller.extend("promenade.generic.List", {
       onInit() {
-        this.getOwnerComponent().getRouter().getRoute("list").attachPatternMatched(this._onRoute, this);
+        const router = this.getOwnerComponent().getRouter();
+        router.getRoute("list").attachPatternMatched(this._onRoute, this);
+        router.attachRouteMatched((event) => {
+          if (event.getParameter("name") !== "list") {
+            this._ticket = null; // what is still being looked up is not wanted any more
+          }
+        });
       },
 
       _onRoute(event) {
@@ -44,6 +50,12 @@ sap.ui.define(
         this.byId("page").destroyContent();
         this._list = null;
         const model = this.getOwnerComponent().getModel();
+        if (!(await Meta.has(model, set))) {
+          if (this._ticket === ticket) {
+            this.getOwnerComponent().getRouter().getTargets().display("notFound");
+          }
+          return;
+        }
         const meta = await Meta.of(model, set);
         const list = await Lists.create({
           model,

@@ -237,9 +237,15 @@ sap.ui.define(["promenade/generic/Availability", "promenade/generic/Words"], fun
   const known = new WeakMap();
 
   return {
-    /** Whether there is such a set, and its rows have pages. */
+    /** Whether there is such a set; `model` is none for people who may not open the service. */
     async has(model, set) {
-      const type = await model.getMetaModel().requestObject(`/${set}/`);
+      const container = await model?.getMetaModel().requestObject("/");
+      return Boolean(container && Object.hasOwn(container, set) && container[set].$kind === "EntitySet");
+    },
+
+    /** Whether there is such a set, and its rows have pages. */
+    async hasPages(model, set) {
+      const type = (await this.has(model, set)) && (await model.getMetaModel().requestObject(`/${set}/`));
       return Boolean(type && type.ID);
     },
 

@@ -59,6 +59,7 @@ sap.ui.define(
         this._inPlace = new ObjectInPlace(this.getView());
         this._router.attachRouteMatched((event) => {
           if (event.getParameter("name") !== "object") {
+            this._ticket = null; // what is still being looked up is not wanted any more
             this._draft.end();
           }
         });
@@ -66,13 +67,15 @@ sap.ui.define(
 
       async _open(set, key) {
         this._leave();
-        if (!Addresses.isKey(key) || !(await Meta.has(this._model, set))) {
-          this._router.getTargets().display("notFound");
-          return;
-        }
         const ticket = {};
         this._ticket = ticket;
         const isCurrent = () => this._ticket === ticket;
+        if (!Addresses.isKey(key) || !(await Meta.hasPages(this._model, set))) {
+          if (isCurrent()) {
+            this._router.getTargets().display("notFound");
+          }
+          return;
+        }
         await Texts.ready();
         const meta = await Meta.of(this._model, set);
         if (key === "new" && meta.isDraft) {
