@@ -88,7 +88,7 @@ check: $(DEV_READY) $(CSDL_SCHEMAS) $(CLIENTS_READY) $(CHROMIUM_NEEDED)  ## what
 	@echo "types"; $(BIN)/mypy --no-error-summary
 	@echo "layers"; $(BIN)/lint-imports --no-cache > $(VENV)/layers.txt || { cat $(VENV)/layers.txt >&2; exit 1; }
 	@echo "reference docs"; $(BIN)/python -m docs.generate --check
-	@echo "tests that hold a time by the clock"; $(PYTEST) -q -m alone tests/ui
+	@echo "tests that hold a time by the clock"; $(PYTEST) -q -m alone tests/ui tests/store
 	@echo "tests"; $(MAKE) test TESTS=
 
 .PHONY: format

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.kit.processor_time import processor_time
 from tests.odata_server.batch.shelf import Shelf, multipart
 
 KIND = "multipart/mixed; boundary=b"
@@ -34,10 +35,11 @@ MEBIBYTE = 1024 * 1024
     ],
     ids=["breaks", "boundaries", "almost-boundaries", "long-header", "folded-header", "blanks", "quotes"],
 )
-@pytest.mark.timeout(5)
 async def test_what_is_made_to_be_slow_is_refused_soon(body: bytes) -> None:
     shelf = Shelf()
-    response = await shelf.batch(body, KIND)
+    with processor_time() as spent:
+        response = await shelf.batch(body, KIND)
+    assert spent.seconds < 1.0
     assert response.status == 400
     assert shelf.requests == []
 
@@ -46,13 +48,14 @@ async def test_what_is_made_to_be_slow_is_refused_soon(body: bytes) -> None:
     ("condition", "status"),
     [("not " * 100_000 + "true", 400), ("$1/" + "a/" * 100_000, 400), ("(" * 500 + "true" + ")" * 500, 400)],
 )
-@pytest.mark.timeout(5)
 async def test_conditions_are_bounded(condition: str, status: int) -> None:
     requests = [
         {"id": "1", "method": "get", "url": "Books"},
         {"id": "2", "method": "get", "url": "Books", "if": condition},
     ]
-    response = await Shelf().batch(json.dumps({"requests": requests}), "application/json")
+    with processor_time() as spent:
+        response = await Shelf().batch(json.dumps({"requests": requests}), "application/json")
+    assert spent.seconds < 1.0
     assert [one["status"] for one in json.loads(response.body)["responses"]] == [200, status]
 
 

@@ -42,7 +42,6 @@ async def answered(reader: httpx2.AsyncClient, url: str) -> tuple[int, str]:
     return answer.status_code, answer.json().get("error", {}).get("code", "")
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("form", NESTED + TEXTS)
 async def test_functions_nest_as_deep_as_the_database_follows(reader: httpx2.AsyncClient, form: str) -> None:
     """Each depth is either carried out or refused; none ends in an error of the database."""
@@ -62,7 +61,6 @@ async def test_lambdas_and_functions_together_are_followed_too(reader: httpx2.As
     assert (await answered(reader, url))[0] in {200, 400}
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "url",
     [
