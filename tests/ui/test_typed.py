@@ -10,7 +10,7 @@ from playwright.sync_api import Dialog, Locator, Page, expect
 from tests.ui.desk import Desk
 from tests.ui.rules_page import RulesPage, stored
 from tests.ui.test_generic_objects import active_pos_group, heading
-from tests.ui.test_unsent_changes import OF_THE_TEST, draft_of, refusing
+from tests.ui.test_unsent_changes import OF_THE_TEST, active_of, draft_of, refusing
 
 expect.set_options(timeout=20_000)
 HERE = "#promenade---promotion--"
@@ -141,3 +141,73 @@ def test_what_is_typed_where_there_are_no_drafts_is_asked_about(desk: Desk) -> N
     page.wait_for_url(f"**/{key}")
     expect(field).to_have_value("Nearly lost")
     asked(page, lambda: page.evaluate("setTimeout(() => location.reload())"))
+
+
+def wrong_of_promotion(desk: Desk) -> tuple[Page, Locator, str]:
+    page = RulesPage.editing(desk, stored(desk.shop)).page
+    return page, page.locator(f"{HERE}generalContent").get_by_label("Priority", exact=True), "cheap"
+
+
+def wrong_of_article(desk: Desk) -> tuple[Page, Locator, str]:
+    with desk.shop.http() as http:
+        row = {"articleNumber": "WRONG", "name": "Wrong", "basePrice": 1.99, "IsActiveEntity": True}
+        key = http.post("/admin/Articles", json=row).json()["ID"]
+    page = desk.sit(address="/list/Articles")
+    page.get_by_role("button", name="Create").wait_for()
+    page.goto(f"{desk.shop.url}/#/object/Articles/{key}")
+    page.get_by_role("button", name="Edit", exact=True).click()
+    page.wait_for_url("**,draft")
+    return page, page.get_by_role("textbox", name="Base price", exact=True), "cheap"
+
+
+def wrong_of_subscription(desk: Desk) -> tuple[Page, Locator, str]:
+    with desk.shop.http() as http:
+        body = {"name": "Wrong", "callbackUrl": "http://127.0.0.1:1/", "eventTypes": ["COUPON_ISSUED"]}
+        key = http.post("/admin/WebhookSubscriptions", json=body).json()["ID"]
+    page = desk.sit(address="/list/WebhookSubscriptions")
+    page.get_by_role("button", name="Subscribe").wait_for()
+    page.goto(f"{desk.shop.url}/#/object/WebhookSubscriptions/{key}")
+    page.get_by_role("button", name="Edit", exact=True).click()
+    return page, page.get_by_role("textbox", name="Callback URL", exact=True), ""
+
+
+@pytest.mark.parametrize("made", [wrong_of_promotion, wrong_of_article, wrong_of_subscription])
+def test_what_a_field_cannot_take_is_not_left_behind_in_silence(
+    desk: Desk, made: Callable[[Desk], tuple[Page, Locator, str]]
+) -> None:
+    page, field, wrong = made(desk)
+    expect(field).not_to_have_value("")
+    address, before = page.url, field.input_value()
+    field.fill(wrong)
+    field.press("Tab")
+    expect(field).to_have_attribute("aria-invalid", "true")
+    asked(page, lambda: page.evaluate("setTimeout(() => location.reload())"))
+    page.evaluate("history.back()")
+    dialog = page.get_by_role("alertdialog")
+    dialog.get_by_role("button", name="Cancel").click()
+    page.wait_for_url(address)
+    expect(field).to_have_value(wrong)
+    expect(field).to_have_attribute("aria-invalid", "true")
+    page.locator("#promenade---shell--navigation").get_by_text("Overview").click()
+    dialog.get_by_role("button", name="Leave").click()
+    page.wait_for_url(lambda url: url.endswith(("/#/", "/#")))
+    page.goto(address)
+    if not address.endswith(",draft"):
+        page.get_by_role("button", name="Edit", exact=True).click()
+    expect(field).to_have_value(before)
+    expect(field).not_to_have_attribute("aria-invalid", "true")
+
+
+def test_a_promotion_is_not_saved_without_what_a_field_cannot_take(desk: Desk) -> None:
+    page, field, wrong = wrong_of_promotion(desk)
+    expect(field).not_to_have_value("")
+    typed(field, wrong)
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(field).to_be_focused()
+    expect(field).to_have_attribute("aria-invalid", "true")
+    assert page.url.endswith(",draft")
+    typed(field, "7")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.wait_for_url(lambda url: not url.endswith(",draft"))
+    entity_id = page.url.rpartition("/")[2]
+    assert active_of(desk.shop, entity_id)["priority"] == 7

@@ -30,9 +30,10 @@ sap.ui.define(
         this._watch.start(set, id);
         Guard.hold(router, {
           settled: () => this._underway.settled(),
-          isChanged: () => this._isUnsent(),
+          isChanged: () => this._isUnsent() || Unsent.hasWrong(this._view),
           mayLeave: async () => {
-            const may = await Messages.confirm(Unsent.leaving(), {action: Texts.of("leave"), isCritical: true});
+            const question = Unsent.leaving(this._view, this._isUnsent());
+            const may = await Messages.confirm(question, {action: Texts.of("leave"), isCritical: true});
             if (may) {
               await this.drop();
             }

@@ -1,6 +1,6 @@
 sap.ui.define(
-  ["promenade/generic/Guard", "promenade/generic/Messages", "promenade/generic/Texts"],
-  function (Guard, Messages, Texts) {
+  ["promenade/generic/Guard", "promenade/generic/Messages", "promenade/generic/Texts", "promenade/generic/Unsent"],
+  function (Guard, Messages, Texts, Unsent) {
     "use strict";
 
     /** What was changed is saved in one go. */
@@ -40,7 +40,7 @@ sap.ui.define(
       /** Asks from now on before changes are lost. */
       begin(router) {
         Guard.hold(router, {
-          isChanged: () => this._model().hasPendingChanges(GROUP),
+          isChanged: () => this._model().hasPendingChanges(GROUP) || Unsent.hasWrong(this._view),
           mayLeave: async () => {
             const may = await Messages.confirm(Texts.of("unsaved"), {action: Texts.of("leave"), isCritical: true});
             if (may) {

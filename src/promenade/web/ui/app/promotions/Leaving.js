@@ -5,15 +5,20 @@ sap.ui.define(
 
     /** What a draft would lose if its page were left now, and the question about it. */
     return {
-      /** "rules" that were changed, "fields" whose change the service has not taken, "both"; null: nothing. */
-      lost(parts, saving) {
+      /**
+       * "rules" that were changed, "fields" whose change the service has not taken, "both"; "typed" into a field that
+       * cannot take it; null: nothing.
+       */
+      lost(page, parts, saving) {
         const [rules, fields] = [parts && parts.isUnsaved(), saving && !saving.isKept()];
-        return (rules && fields && "both") || (rules && "rules") || (fields && "fields") || null;
+        const all = (rules && fields && "both") || (rules && "rules") || (fields && "fields");
+        return all || (page && Unsent.hasWrong(page) ? "typed" : null);
       },
 
       /** Resolves with whether the page may be left without it. */
-      ask(lost) {
-        return Messages.confirm(lost === "fields" ? Unsent.leaving() : Texts.get(`leave.${lost}`), {
+      ask(page, lost) {
+        const isOfFields = lost === "fields" || lost === "typed";
+        return Messages.confirm(isOfFields ? Unsent.leaving(page, lost === "fields") : Texts.get(`leave.${lost}`), {
           action: Texts.get("leave.go"),
           isCritical: true,
           title: Texts.get("leave.title")

@@ -137,8 +137,9 @@ sap.ui.define(
         return Boolean(this.editor && this.editor.isChanged());
       }
 
-      /** Forgets changes of the rules. */
+      /** Forgets changes of the rules, and what stands in fields that cannot take it. */
       forget() {
+        this._isForm = null;
         this.editor = null;
         this._editorOf = null;
       }

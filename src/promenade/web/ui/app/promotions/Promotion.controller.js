@@ -157,12 +157,12 @@ sap.ui.define(
       },
 
       _isUnsaved() {
-        return Boolean(this._shown && !this._shown.isActive && Leaving.lost(this._parts, this._saving));
+        return Boolean(this._shown && !this._shown.isActive && Leaving.lost(this._page, this._parts, this._saving));
       },
 
       /** Asks what is to become of what was not saved; to stay leads back to it. */
       async _mayLeave() {
-        const isLeaving = await Leaving.ask(Leaving.lost(this._parts, this._saving));
+        const isLeaving = await Leaving.ask(this._page, Leaving.lost(this._page, this._parts, this._saving));
         if (isLeaving) {
           this._parts.forget();
           this._saving.drop();
@@ -324,7 +324,7 @@ sap.ui.define(
       onSave() {
         return this._busy(async () => {
           const {id} = this._shown;
-          if (!(await this._saving.settled()) || !this._parts.isValid()) {
+          if (!(await this._saving.settled()) || !this._parts.isValid() || Unsent.leadToWrong(this._page)) {
             return;
           }
           if (await this._saving.save(id, this._parts.editor)) {
