@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from promenade.app import opened_context
 from promenade.console import prepare_database
@@ -26,9 +26,20 @@ from tests.clients.browser import chromium, environment
 from tests.kit.databases import DIALECTS, Databases
 from tests.kit.rows import copy_rows
 from tests.kit.service import Service
-from tests.ui.desk import Desk, Shop
+from tests.ui.desk import WAIT_MS, Desk, Shop
 
+HERE = Path(__file__).parent
 ARTICLES, SALES = 5_000, 400
+TEST_SECONDS_MAX = 600
+"""Ends what hangs. The first test of a process also seeds the demo, serves it and opens the browser: that takes minutes
+where others want the processors too, and if it fails, so do all tests that follow."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give every test here the time that what it shares with others may take."""
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            item.add_marker(pytest.mark.timeout(TEST_SECONDS_MAX), append=False)
 
 
 async def _seed(settings: Settings) -> dict[str, tuple[str, str]]:
@@ -61,7 +72,9 @@ def seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def _served(log: Path, data: Path, clients: Mapping[str, tuple[str, str]], *options: str) -> Iterator[Shop]:
-    service = Service(log, "--data-dir", str(data), "--webhook-allow", "127.0.0.1", *options)
+    # What was not delivered is not tried again by itself while a test looks at it.
+    webhooks = ("--webhook-allow", "127.0.0.1", "--webhook-retry-schedule", "3600,3600")
+    service = Service(log, "--data-dir", str(data), *webhooks, *options)
     service.start()
     try:
         yield Shop(service.url, clients, data)
@@ -121,7 +134,9 @@ def opened() -> Iterator[_Opened]:
         pytest.skip("no Chromium: PROMENADE_TEST_CHROMIUM or PATH names none, and `make check` could not fetch one")
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
-        launched = playwright.chromium.launch(executable_path=program, args=arguments, env={**environment(program)})
+        launched = playwright.chromium.launch(
+            executable_path=program, args=arguments, env={**environment(program)}, timeout=WAIT_MS
+        )
         made = _Opened(launched)
         yield made
         made.enter().close()
@@ -130,6 +145,7 @@ def opened() -> Iterator[_Opened]:
 @pytest.fixture
 def browser(opened: _Opened) -> Iterator[Browser]:
     """The browser, for the length of a test."""
+    expect.set_options(timeout=WAIT_MS)
     yield opened.enter()
     opened.leave()
 

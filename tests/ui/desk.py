@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx2
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Response
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Response
 
-__all__ = ["Desk", "Shop"]
+__all__ = ["WAIT_MS", "Desk", "Shop", "escape"]
 
-_WAIT_MS = 20_000
+WAIT_MS = 60_000
+"""How long anything on a page may take: it only tells what never comes, on a machine that does much else."""
+
+
+_HEADING = "#promenade---shell--pages :is([role=heading], h1):visible"
+# Answers once the page has nothing to do, and a moment later than it was asked.
+_IS_AT_WORK = """() => new Promise((resolve) => setTimeout(() => requestIdleCallback(() =>
+  resolve(Boolean(document.querySelector(".sapUiLocalBusyIndicator, .sapMNavItemSliding")))), 50))"""
+
+
+def escape(page: Page) -> None:
+    """Press Escape in the dialog that is open, once it has the focus: before, nobody hears it."""
+    page.locator(":is([role=dialog], [role=alertdialog]):focus-within").first.wait_for()
+    page.keyboard.press("Escape")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +67,7 @@ class Desk:
     browser: Browser
     complaints: list[str] = field(default_factory=list)
     _contexts: list[BrowserContext] = field(default_factory=list)
+    _underway: dict[Page, set[Request]] = field(default_factory=dict)
 
     def sit(
         self,
@@ -84,13 +99,42 @@ class Desk:
             "timezone_id": "Europe/Berlin",
         }
         context = self.browser.new_context(**{**usual, **how})
-        context.set_default_timeout(_WAIT_MS)
+        context.set_default_timeout(WAIT_MS)
         self._contexts.append(context)
         page = context.new_page()
         page.on("console", self._on_console)
         page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
         page.on("response", self._on_response)
+        self._follow(page)
         return page
+
+    def _follow(self, page: Page) -> None:
+        """Know which requests of a page for data have no answer yet."""
+        underway = self._underway[page] = set()
+
+        def begin(request: Request) -> None:
+            if request.is_navigation_request():
+                underway.clear()  # nobody waits any more for what the page before asked
+            elif request.resource_type in {"fetch", "xhr"}:
+                underway.add(request)
+
+        def end(request: Request) -> None:
+            underway.discard(request)
+
+        page.on("request", begin)
+        page.on("requestfinished", end)
+        page.on("requestfailed", end)
+
+    def settle(self, page: Page) -> None:
+        """Wait until the page in front has its heading, nothing on it is busy, and nothing is asked for any more.
+
+        That the network has been quiet for a while does not tell that: the page may have been computing meanwhile.
+        """
+        page.locator(_HEADING).first.wait_for()
+        page.wait_for_load_state("networkidle")
+        end = time.monotonic() + WAIT_MS / 1000
+        while page.evaluate(_IS_AT_WORK) or self._underway[page]:
+            assert time.monotonic() < end, f"not settled: {[one.url for one in self._underway[page]]}"
 
     def _on_console(self, message: ConsoleMessage) -> None:
         # What a browser says of an answer of 4xx is heard of as the answer itself.

@@ -123,10 +123,10 @@ def test_what_needs_attention_leads_to_where_it_is_mended(desk: Desk, nearly_emp
     page = filled(desk.sit())
     assert number(figure(page, "Budgets near their end")) > 0
     entry = page.locator(".promCard-attention li", has_text=nearly_empty)
-    assert "% used up" in entry.inner_text()
+    expect(entry).to_contain_text("% used up")
     entry.click()
     opened(page, "burnDown")
-    assert f"Burn-down: {nearly_empty}" in page.locator(".promCard-burnDown").inner_text()
+    expect(page.locator(".promCard-burnDown")).to_contain_text(f"Burn-down: {nearly_empty}")
 
 
 def test_a_promotion_that_waits_for_approval_is_a_press_away(desk: Desk, reports: Reports) -> None:

@@ -13,7 +13,6 @@ from tests.ui.desk import Desk, Shop
 from tests.ui.rules_page import RulesPage, stored
 from tests.ui.test_generic_objects import active_pos_group, fill, heading
 
-expect.set_options(timeout=20_000)
 HERE = "#promenade---promotion--"
 TAKEN = "Your draft is no longer there: demo-administrator has taken it over"
 

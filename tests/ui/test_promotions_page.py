@@ -8,10 +8,9 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.ui.desk import Desk, Shop
+from tests.ui.desk import Desk, Shop, escape
 from tests.ui.rules_page import RulesPage, rules_of, stored
 
-expect.set_options(timeout=20_000)
 LIST, HERE = "#promenade---promotions--", "#promenade---promotion--"
 PARTS = {
     "Conditions": "valueListItems,articleListItems",
@@ -100,7 +99,7 @@ def test_what_is_missing_is_said_at_its_field(desk: Desk) -> None:
     page = desk.sit("planner", address="promotion/new")
     page.locator(f"{HERE}save").click()
     page.get_by_role("alertdialog").or_(page.get_by_role("dialog")).first.wait_for()
-    page.keyboard.press("Escape")
+    escape(page)
     name = page.locator(f"{HERE}generalContent").get_by_label("Name", exact=True)
     expect(name).to_have_attribute("aria-invalid", "true")
 

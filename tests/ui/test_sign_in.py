@@ -7,7 +7,7 @@ import json
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.ui.desk import Desk
+from tests.ui.desk import Desk, escape
 from tests.ui.test_everywhere import judge
 
 SHELL = "#promenade---shell--toolPage"
@@ -73,9 +73,9 @@ def test_a_controller_is_shown_budgets_and_no_simulator(desk: Desk) -> None:
     page = opened(desk)
     log_in(page, desk, "controller")
     page.wait_for_selector(SHELL)
-    areas = page.locator("#promenade---shell--navigation").inner_text()
-    assert "Budgets" in areas
-    assert "Simulator" not in areas
+    areas = page.locator("#promenade---shell--navigation")
+    expect(areas).to_contain_text("Budgets")
+    expect(areas).not_to_contain_text("Simulator")
 
 
 def test_signing_out_leaves_nothing_and_asks_again(desk: Desk) -> None:
@@ -143,9 +143,9 @@ def test_before_it_ends_a_sign_in_is_renewed_in_a_window_of_its_own(desk: Desk) 
     assert left > 3 * 3600 * 1000
 
 
-def end(page: Page) -> None:
+def end(page: Page, desk: Desk) -> None:
     """Let the token of a page be worth nothing, without its knowing."""
-    page.wait_for_load_state("networkidle")  # or requests of its own are refused, too, which it says in a box on top
+    desk.settle(page)  # or requests of its own are refused, too, which it says in a box on top
     page.evaluate(
         "sessionStorage.setItem('promenade.session', "
         "JSON.stringify({accessToken: 'not.a.token', expiresAt: Date.now() + 3_600_000}))"
@@ -160,9 +160,9 @@ def test_when_it_has_ended_the_page_waits_for_a_sign_in_and_goes_on(desk: Desk) 
     page.goto(f"{desk.shop.url}/#/promotions")
     page.wait_for_selector(SHELL)
     page.evaluate("window.untouched = true")
-    end(page)
+    end(page, desk)
     page.get_by_role("alertdialog").wait_for()
-    page.keyboard.press("Escape")
+    escape(page)
     expect(page.get_by_role("alertdialog")).to_be_visible()
     sign_in_aside(page, desk, "planner")
     page.get_by_role("alertdialog").wait_for(state="detached")
@@ -180,7 +180,7 @@ def test_somebody_else_gets_a_page_of_their_own(desk: Desk) -> None:
     page.goto(f"{desk.shop.url}/#/promotions")
     page.wait_for_selector(SHELL)
     page.evaluate("window.untouched = true")
-    end(page)
+    end(page, desk)
     page.get_by_role("alertdialog").wait_for()
     with page.expect_navigation():
         sign_in_aside(page, desk, "controller")
@@ -278,7 +278,7 @@ def test_a_sign_in_aside_that_the_service_refuses_is_told_in_words(desk: Desk) -
     preset(page, desk)
     page.goto(f"{desk.shop.url}/#/promotions")
     page.wait_for_selector(SHELL)
-    end(page)
+    end(page, desk)
     page.get_by_role("alertdialog").wait_for()
     page.route("**/ui/me", lambda route: route.fulfill(status=502, content_type="text/html", body="upstream"))
     sign_in_aside(page, desk, "planner")

@@ -7,7 +7,6 @@ from playwright.sync_api import expect
 from tests.ui.desk import Desk
 from tests.ui.rules_page import RulesPage, stored
 
-expect.set_options(timeout=20_000)
 HERE = "#promenade---promotion--"
 
 

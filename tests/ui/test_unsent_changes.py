@@ -13,7 +13,6 @@ from tests.ui.desk import Desk, Shop
 from tests.ui.rules_page import RulesPage, rules_of, stored
 from tests.ui.test_generic_objects import active_pos_group, fill
 
-expect.set_options(timeout=20_000)
 HERE = "#promenade---promotion--"
 How = Literal["503", "gone"]
 OF_THE_TEST = ("503 ", "$batch failed")
