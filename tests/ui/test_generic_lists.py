@@ -6,12 +6,11 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
-from playwright.sync_api import Page, Request
+from playwright.sync_api import Page, Request, expect
 
 from tests.ui.desk import Desk
 
 ARTICLES = 5_000
-ALL_ARTICLES = re.compile(r"^Articles \(5,00\d\)$")  # other tests may have created some
 _TOP = re.compile(r"\$top=(\d+)")
 _SKIP = re.compile(r"\$skip=(\d+)")
 
@@ -31,6 +30,13 @@ class Asked:
 
     def last(self) -> str:
         return self.lines[-1]
+
+
+def all_articles(desk: Desk) -> int:
+    """How many a list of all shows: those of the demo, and what other tests have made of their own."""
+    shown = "IsActiveEntity eq false or SiblingEntity/IsActiveEntity eq null"
+    with desk.shop.http() as http:
+        return int(http.get(f"/admin/Articles?$count=true&$top=0&$filter={shown}").json()["@odata.count"])
 
 
 def listening(page: Page, collection: str) -> Asked:
@@ -57,7 +63,7 @@ def test_a_long_list_is_fetched_as_it_is_seen(desk: Desk) -> None:
     page = desk.sit()
     asked = listening(page, "Articles")
     page.goto(f"{desk.shop.url}/#/list/Articles")
-    title(page, ALL_ARTICLES)
+    title(page, f"Articles ({all_articles(desk):,})")
     cell(page, "100001")
     assert asked.lines
     assert all(top(line) <= 200 for line in asked.lines)
@@ -70,7 +76,9 @@ def test_scrolling_to_the_end_skips_what_lies_between(desk: Desk) -> None:
     page.goto(f"{desk.shop.url}/#/list/Articles")
     cell(page, "100001")
     page.locator(".sapUiTableVSb").evaluate("bar => { bar.scrollTop = bar.scrollHeight; }")
-    cell(page, "105000")
+    with desk.shop.http() as http:
+        [last] = http.get("/admin/Articles?$orderby=articleNumber desc&$top=1").json()["value"]
+    cell(page, last["articleNumber"])
     assert sum(map(top, asked.lines)) < ARTICLES / 4
     assert any(int(found[1]) > 4_500 for line in asked.lines if (found := _SKIP.search(line)))
 
@@ -79,7 +87,15 @@ def test_a_search_is_asked_of_the_service_once_the_typing_pauses(desk: Desk) -> 
     page = desk.sit(address="/list/Articles")
     cell(page, "100001")
     asked = listening(page, "Articles")
-    page.get_by_role("searchbox").press_sequentially("100002", delay=20)
+    desk.settle(page)
+    field = page.get_by_role("searchbox")
+    field.focus()
+    page.clock.install()
+    page.clock.pause_at(page.evaluate("Date.now()") / 1000 + 1)  # a busy machine would make pauses of its own
+    for letter in "100002":
+        field.press(letter)
+        page.clock.run_for(300)
+    page.clock.resume()
     title(page, "Articles (1)")
     assert len([line for line in asked.lines if "$search" in line]) == 1
     assert '$search="100002"' in asked.last()
@@ -92,10 +108,10 @@ def test_what_was_asked_for_is_in_the_address_and_back_takes_it_back(desk: Desk)
     title(page, "POS groups (1)")
     other = desk.sit(address=page.url.split("#")[1])
     title(other, "POS groups (1)")
-    assert other.get_by_role("searchbox").input_value() == "Zurich"
+    expect(other.get_by_role("searchbox")).to_have_value("Zurich")
     page.go_back()
     title(page, re.compile(r"POS groups \(\d\d\)"))
-    assert page.get_by_role("searchbox").input_value() == ""
+    expect(page.get_by_role("searchbox")).to_have_value("")
 
 
 def test_codes_links_and_flags_are_filters(desk: Desk) -> None:
@@ -107,7 +123,7 @@ def test_codes_links_and_flags_are_filters(desk: Desk) -> None:
     page.get_by_text("Nothing found").wait_for()
     assert "isActive eq false" in asked.last()
     page.get_by_role("button", name="Reset filters").click()
-    title(page, ALL_ARTICLES)
+    title(page, f"Articles ({all_articles(desk):,})")
     page.get_by_role("combobox", name="Source").press_sequentially("Imported")
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
@@ -152,7 +168,8 @@ def test_own_drafts_are_found_by_their_editing_status(desk: Desk) -> None:
     page.get_by_role("heading", name=re.compile(r"Stakeholders \(\d\)")).wait_for()
     other = desk.sit("planner", address="/list/Stakeholders")
     other.get_by_role("heading", name=re.compile(r"Stakeholders \(\d\)")).wait_for()
-    assert other.get_by_role("gridcell", name="OWN-DRAFT").count() == 0
+    other.get_by_role("gridcell").first.wait_for()
+    expect(other.get_by_role("gridcell", name="OWN-DRAFT")).to_have_count(0)
 
 
 def test_a_row_opens_by_the_keyboard(desk: Desk) -> None:
@@ -166,13 +183,13 @@ def test_a_row_opens_by_the_keyboard(desk: Desk) -> None:
 def test_who_may_not_create_is_not_offered_it(desk: Desk) -> None:
     page = desk.sit("controller", address="/list/Articles")
     cell(page, "100001")
-    assert page.get_by_role("button", name="Create").count() == 0
+    expect(page.get_by_role("button", name="Create")).to_have_count(0)
     administrator = desk.sit(address="/list/Articles")
     administrator.get_by_role("button", name="Create").wait_for()
 
 
 def test_lists_speak_german(desk: Desk) -> None:
     page = desk.sit(address="/list/Articles", language="de")
-    title(page, re.compile(r"^Artikel \(5\.00\d\)$"))
+    title(page, f"Artikel ({all_articles(desk):,})".replace(",", "."))
     page.get_by_role("columnheader", name="Artikelnummer").wait_for()
     page.get_by_role("gridcell", name="Importiert").first.wait_for()
