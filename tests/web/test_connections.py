@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from promenade.settings import Settings
+from promenade.web.server_config import server_config
 from tests.web.conftest import Shop, basket
 from tests.web.test_bounds import mebibytes, seconds
 
@@ -123,6 +125,11 @@ def test_an_offer_of_another_protocol_is_passed_over(shop: Shop, offer: bytes, a
             answer += line.recv(65536)
     assert answer.startswith(b"HTTP/1.1 200 OK")
     assert answer.index(b'"offered"') < answer.index(b'"further"')
+
+
+def test_a_connection_is_kept_for_longer_than_those_before_it_keep_theirs() -> None:
+    """Else one is closed now and then while a request is on its way. A minute is what proxies are set to as a rule."""
+    assert server_config(Settings(), object(), factory=False).timeout_keep_alive > 60
 
 
 def test_this_is_no_proxy(shop: Shop) -> None:

@@ -17,6 +17,9 @@ _GRACE_SECONDS = 20
 # A server process that has not answered for so long is replaced; on a busy machine starting alone takes a while.
 _STARTED_SECONDS_MAX = 30
 _BACKLOG = 2048
+# How long a connection is kept that nobody uses: longer than proxies and clients keep theirs, which is a minute at most
+# as a rule. Where both do so for as long, one is closed just as a request is on its way, and nobody answers that.
+_IDLE_SECONDS_MAX = 75
 
 
 def server_config(settings: Settings, app: Any, *, factory: bool) -> uvicorn.Config:
@@ -41,6 +44,7 @@ def server_config(settings: Settings, app: Any, *, factory: bool) -> uvicorn.Con
         backlog=_BACKLOG,
         proxy_headers=bool(settings.trusted_proxies),
         forwarded_allow_ips=list(settings.trusted_proxies),
+        timeout_keep_alive=_IDLE_SECONDS_MAX,
         timeout_graceful_shutdown=_GRACE_SECONDS,
         timeout_worker_healthcheck=_STARTED_SECONDS_MAX,
     )
