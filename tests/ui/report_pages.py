@@ -18,7 +18,6 @@ __all__ = ["Reports", "figure", "last_days", "number", "numbers", "opened", "twi
 
 _PARTS = {"usage", "advice", "uplift", "hoursOfDay", "arms.compared", "budget rates"}
 _COUNTING_SECONDS_MAX = 300
-_LOOK_SECONDS = 0.2
 
 
 class Reports:
@@ -49,7 +48,6 @@ def wait_until_counted(shop: Shop) -> None:
             codes = http.get("/reporting/CouponAnalytics?$select=countedAt").json()["value"]
             if {run["name"] for run in runs} >= _PARTS and all(one["countedAt"] for one in codes):
                 return
-            time.sleep(_LOOK_SECONDS)
     raise AssertionError("reports were not counted in time")
 
 
