@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from datetime import UTC, datetime
 
 from sqlalchemy import func, select
@@ -15,7 +16,8 @@ from tests.workflows.authoring.desk import TENANT
 from tests.workflows.lifecycle.acting import Office
 
 NUMBER = 20_000
-SECONDS_MAX = 60
+SECONDS_MAX = 200
+RESTING = (sys.executable, "-m", "tests.workflows.lifecycle.resting")
 
 
 async def state(office: Office, batch_id: str) -> tuple[str, int, int]:
@@ -50,7 +52,10 @@ async def test_a_batch_survives_its_workers(
     side_by_side = 2 if dialect == "postgresql" else 1
     made = 0
     for _ in range(3):
-        workers = [server("--database-url", database_url, verb="worker", ready_path=None) for _ in range(side_by_side)]
+        workers = [
+            server("--database-url", database_url, verb="worker", ready_path=None, command=RESTING)
+            for _ in range(side_by_side)
+        ]
         made = await beyond(office, batch, made)
         for worker in workers:
             worker.kill()
