@@ -18,7 +18,7 @@ from tests.workflows.forecast_market import OWN, START, TRIED, Market, action, i
 
 SALES = 400
 KILLS = 4
-SECONDS_MAX = 90
+SECONDS_MAX = 300
 CHILDREN = ("PromotionForecastAmounts", "PromotionForecastBudgets", "PromotionForecastDisplacements")
 UNLIKE = {"id", "forecast_id", "created_at", "modified_at", "started_at", "completed_at", "version"}
 

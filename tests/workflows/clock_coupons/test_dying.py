@@ -14,7 +14,7 @@ from tests.workflows.shop import NOON, Shop
 
 def die_at_every_statement(verb: str, url: str) -> int:
     command = [sys.executable, "-m", "tests.workflows.clock_coupons.dying", verb, url]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=400)
     assert done.returncode == 0, done.stderr[-4000:]
     return int(done.stdout)
 

@@ -246,7 +246,7 @@ async def test_told_to_stop_it_gives_back_what_it_is_at(bench: Bench, monkeypatc
 
     bench.job("a long", stay)
     bench.job("b next")
-    await asyncio.wait_for(bench.worker().run(stop), 10)
+    await asyncio.wait_for(bench.worker().run(stop), 90)
     assert bench.ran() == ["a long"]
     row = await bench.row("a long")
     assert (row.lease_owner, row.due_at, row.last_error) == (None, bench.now, None)
@@ -268,7 +268,7 @@ async def test_it_goes_on_when_the_database_is_back(bench: Bench, monkeypatch: p
         return Ran(1)
 
     bench.job("held", vanish)
-    await asyncio.wait_for(bench.worker().run(stop), 10)
+    await asyncio.wait_for(bench.worker().run(stop), 90)
     assert bench.ran() == ["held"] * 4
     assert (await bench.row("held")).last_run_at == bench.now
 
