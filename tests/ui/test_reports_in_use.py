@@ -213,12 +213,15 @@ def test_arrow_keys_move_through_the_hours_of_the_week(desk: Desk, reports: Repo
 
 def test_charts_go_with_their_page(desk: Desk, reports: Reports) -> None:
     page = sit(desk, "performance", "ranking")
-    alive = """() => new Promise((resolve) => sap.ui.require(["promenade/framework/chart"], (Chart) =>
-      resolve(Object.values(Chart.instances).length)))"""
-    assert page.evaluate(alive) == page.locator("canvas").count()
+    are_alive = """([least, most]) => new Promise((resolve) =>
+      sap.ui.require(["promenade/framework/chart"], (Chart) => {
+      const [alive, seen] = [Object.values(Chart.instances).length, document.querySelectorAll("canvas").length];
+      resolve(alive === seen && least <= seen && seen <= most);
+    }))"""
+    page.wait_for_function(are_alive, arg=[2, 99])
     page.evaluate("location.hash = 'reports/hours'")
     opened(page, "heatMap")
-    assert page.evaluate(alive) == page.locator("canvas").count() == 1
+    page.wait_for_function(are_alive, arg=[1, 1])
 
 
 def test_charts_stand_still_for_who_wants_that(desk: Desk, reports: Reports) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.ui.desk import Desk
 
 PREFIX = "#promenade---simulator--"
 COFFEE, SHAMPOO = "100078", "100109"
+YESTERDAY = datetime.now(UTC).date() - timedelta(days=1)  # the demo's promotions run since two months before today
 BASKETS: dict[str, dict[str, Any]] = {
     "coupons_and_a_return": {
         "s": "DE-HAM",
@@ -26,7 +28,7 @@ BASKETS: dict[str, dict[str, Any]] = {
     },
     "staff_before_an_exclusion_group": {
         "s": "DE-BER",
-        "t": "2026-11-20T17:30",
+        "t": f"{YESTERDAY}T17:30",
         "u": {"g": "STAFF"},
         "p": {"m": "CARD", "t": "VISA"},
         "l": [[SHAMPOO, "6", "5.99"], ["100881", "2", "26.89"], ["100743", "1", "35.19"], ["UNKNOWN", "0.5", "10"]],
