@@ -24,6 +24,7 @@ from promenade.demo import seed
 from promenade.settings import Settings
 from tests.clients.browser import chromium, environment
 from tests.kit.databases import DIALECTS, Databases
+from tests.kit.patient import PATIENT
 from tests.kit.rows import copy_rows
 from tests.kit.service import Service
 from tests.ui.desk import WAIT_MS, Desk, Shop
@@ -74,7 +75,7 @@ def seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _served(log: Path, data: Path, clients: Mapping[str, tuple[str, str]], *options: str) -> Iterator[Shop]:
     # What was not delivered is not tried again by itself while a test looks at it.
     webhooks = ("--webhook-allow", "127.0.0.1", "--webhook-retry-schedule", "3600,3600")
-    service = Service(log, "--data-dir", str(data), *webhooks, *options)
+    service = Service(log, "--data-dir", str(data), *webhooks, *options, command=PATIENT)
     service.start()
     try:
         yield Shop(service.url, clients, data)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Response, expect
 
+from tests.kit.patient import PATIENT
 from tests.kit.service import Service
 from tests.ui.desk import Desk, Shop
 
@@ -41,7 +42,7 @@ def large_shop(seeded: Path, logs: Path, tmp_path_factory: pytest.TempPathFactor
     with closing(sqlite3.connect(data / "promenade.db")) as database, database:
         database.execute(_COUNT_TO.format(ARTICLES) + _MORE_ARTICLES.format(_MADE))
         database.execute(_COUNT_TO.format(PROMOTIONS) + _MORE_PROMOTIONS.format(_MADE))
-    service = Service(logs / "back-office-large.log", "--data-dir", str(data)).start()
+    service = Service(logs / "back-office-large.log", "--data-dir", str(data), command=PATIENT).start()
     try:
         yield Shop(service.url, json.loads((seeded / "clients.json").read_text()), data)
     finally:
@@ -79,9 +80,10 @@ class Rows:
 def test_a_long_list_is_scrolled_and_searched_without_loading_it(
     large_desk: Desk, address: str, total: str, wanted: str
 ) -> None:
-    page = large_desk.sit(address=address)
+    page = large_desk.sit(address="imports")
+    large_desk.settle(page)
     rows = Rows(page)
-    page.reload()
+    page.evaluate("address => { location.hash = address; }", address)
     table = page.locator("[role=grid]:visible, [role=treegrid]:visible, table:visible").first
     table.locator("[role=gridcell]:visible").first.wait_for()
     page.get_by_text(re.compile(re.escape(total))).first.wait_for()
@@ -90,6 +92,7 @@ def test_a_long_list_is_scrolled_and_searched_without_loading_it(
     for _ in range(20):
         page.keyboard.press("PageDown")
     expect(table.locator("[role=gridcell]:visible").first).not_to_have_text(first)
+    large_desk.settle(page)
     page.get_by_role("searchbox").first.fill(wanted)
     page.get_by_role("searchbox").first.press("Enter")
     table.get_by_text(wanted, exact=True).first.wait_for()
