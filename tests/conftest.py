@@ -35,9 +35,15 @@ LOGS = pytest.StashKey[Path]()
 SEED = pytest.StashKey[int]()
 SERVERS = pytest.StashKey["Servers"]()
 
-# No deadline: a shared machine's pauses are not a property of the code. The blob repeats a failure exactly.
-hypothesis.settings.register_profile("default", deadline=None, print_blob=True)
-hypothesis.settings.register_profile("thorough", deadline=None, print_blob=True, max_examples=2_000)
+# No deadline, nor one for what makes examples: a shared machine's pauses are not a property of the code. The blob
+# repeats a failure exactly.
+_ANYWHERE: dict[str, Any] = {
+    "deadline": None,
+    "suppress_health_check": [hypothesis.HealthCheck.too_slow],
+    "print_blob": True,
+}
+hypothesis.settings.register_profile("default", **_ANYWHERE)
+hypothesis.settings.register_profile("thorough", **_ANYWHERE, max_examples=2_000)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
