@@ -62,6 +62,12 @@ class Trusting:
         """How it is answered."""
         return self.price(token).status_code
 
+    def refuses(self, token: str) -> bool:
+        """Whether it comes to that: who comes while keys are read, and that takes long, is answered as before."""
+        while (status := self.status(token)) == 200:  # the test's own timeout is the bound
+            pass
+        return status == 401
+
 
 @pytest.fixture(scope="package")
 def serving(databases: Databases, logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trusting]:
@@ -91,6 +97,7 @@ def trusting(serving: Trusting) -> Trusting:
     """The service, which knows its issuer's two keys and may look for others at once."""
     serving.keys.keys, serving.keys.answers = [serving.rsa, serving.ec], None
     serving.clock.move(seconds=301)
+    assert serving.status(serving.token(new_ec("nobody's"))) == 401  # for which the keys are read to the end
     assert serving.status(serving.token()) == 200
     serving.clock.move(seconds=31)
     return serving
