@@ -56,8 +56,10 @@ def test_any_process_takes_the_tokens_of_any_other_from_the_first_moment_and_log
         priced = [evaluate(service, answer.json()["access_token"]) for _ in range(WORKERS)]
         return str(priced[0]["meta"]["instanceId"])
 
+    answered: set[str] = set()
     with ThreadPoolExecutor(16) as tills:
-        assert len(set(tills.map(first_sale, range(48)))) > 1
+        while len(answered) < WORKERS:  # some may still be starting; the test's own timeout is the bound
+            answered.update(tills.map(first_sale, range(48)))
     started = "INFO uvicorn.error: Application startup complete."
     while (logs / "chain.log").read_text().count(started) < WORKERS:
         assert httpx2.get(f"{service.url}/health", timeout=30).status_code == 200  # the test's own timeout is the bound
@@ -65,7 +67,7 @@ def test_any_process_takes_the_tokens_of_any_other_from_the_first_moment_and_log
 
 def test_the_next_evaluate_of_every_process_sees_a_change(chain: tuple[Service, str, dict[str, str]]) -> None:
     service, database_url, form = chain
-    token = httpx2.post(f"{service.url}/oauth/token", data=form).json()["access_token"]
+    token = httpx2.post(f"{service.url}/oauth/token", data=form, timeout=60).json()["access_token"]
     seen: set[str] = set()
     while len(seen) < WORKERS:  # each has loaded the catalogue; the test's own timeout is the bound
         seen.add(evaluate(service, token)["meta"]["instanceId"])
