@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -100,7 +101,8 @@ def admin(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> I
     """Administration, served once per database for all tests of this package."""
     database_url = databases.create(request.param)
     run(furnish(database_url))
-    service = Service(logs / f"admin-{request.param}.log", "--database-url", database_url).start()
+    command = (sys.executable, "-m", "tests.web.admin.patient")
+    service = Service(logs / f"admin-{request.param}.log", "--database-url", database_url, command=command).start()
     with httpx2.Client(base_url=service.url, timeout=30) as http:
         yield Admin(service=service, database_url=database_url, http=http)
     service.kill()

@@ -13,7 +13,7 @@ from tests.web.admin.conftest import NOBODY, Admin, draft, fault
 TODAY = datetime.now(UTC).date()
 PERIOD = {"dateFrom": str(TODAY - timedelta(days=1)), "dateTo": str(TODAY + timedelta(days=1))}
 WHOLE = "$expand=amounts,budgets,displacements"
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 200
 
 
 def a_shop(admin: Admin) -> tuple[str, str]:
