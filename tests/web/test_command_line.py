@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import sqlite3
 import subprocess
 import time
@@ -26,7 +27,7 @@ def attempt(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=300,
         env={"PATH": "/usr/bin", **environment},
     )
 
@@ -88,9 +89,11 @@ def test_a_wrong_value_is_one_clear_line(tmp_path: Path, arguments: tuple[str, .
 
 
 def test_help_answers_at_once_and_names_the_environment() -> None:
-    started = time.perf_counter()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = attempt("serve", "--help")
-    assert time.perf_counter() - started < 2  # idle: 0.1 s; heavy imports would take longer than this even so
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    # Of the processor, which others may have meanwhile: 0.1 s, or 0.2 s where they have its caches.
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 1
     assert done.returncode == 0
     for option in ("HOST", "PORT", "WORKERS", "DATABASE_URL", "REDIS_URL", "JWKS_URL", "METRICS_TOKEN"):
         assert f"PROMENADE_{option}" in "".join(done.stdout.split())
@@ -191,7 +194,7 @@ def test_a_worker_serves_its_metrics_where_it_is_told(tmp_path: Path, logs: Path
     options = ("--data-dir", str(tmp_path), "--metrics-port", str(port))
     worker = Service(logs / "worker-metrics.log", *options, verb="worker", ready_path=None).start()
     try:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 90
         while True:
             try:
                 with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
