@@ -61,7 +61,6 @@ async def kill_at_a_random_row(yard: Yard, worker: Service, job_id: str, rng: ra
     worker.kill()
 
 
-@pytest.mark.timeout(240)
 @pytest.mark.parametrize("kills", [2, pytest.param(4, marks=SOAK)])
 @pytest.mark.parametrize(("entity", "continue_on_error"), [("Articles", True), ("PosGroups", False)])
 async def test_a_job_whose_workers_are_killed(
@@ -76,18 +75,18 @@ async def test_a_job_whose_workers_are_killed(
         sent(entity, continue_on_error), entity=entity, continue_on_error=continue_on_error, part_rows=250
     )
 
-    def start() -> Service:
+    def start(module: str) -> Service:
         return server(
             *("--database-url", database_url), verb="worker", ready_path=None,
-            command=(sys.executable, "-m", "tests.kit.moved_clock"), env={"CLOCK_FILE": str(tmp_path / "clock")},
+            command=(sys.executable, "-m", module), env={"CLOCK_FILE": str(tmp_path / "clock")},
         )  # fmt: skip
 
     for _ in range(kills):
-        await kill_at_a_random_row(yard, start(), job_id, rng)
+        await kill_at_a_random_row(yard, start("tests.reliability.imports.kills.resting"), job_id, rng)
         await nothing_is_half_done(yard, entity, job_id, continue_on_error)
         clock.move(seconds=rng.choice(JUMPS))
     assert (await yard.job(job_id)).status == "RUNNING", "no worker was killed at it"
-    last = start()
+    last = start("tests.kit.moved_clock")
     while last.running and (await yard.job(job_id)).completed_at is None:
         pass
     assert last.stop() == 0, last.output()[-4000:]
