@@ -122,7 +122,7 @@ def test_the_javascript_does_what_the_page_says(demo: Service, tmp_path: Path) -
     assert output == printed.partition("```")[0]
 
 
-def paste(scripts: list[str], url: str, directory: Path, seconds: float = 60) -> list[str]:
+def paste(scripts: list[str], url: str, directory: Path, seconds: float = 400) -> list[str]:
     """Run scripts in one shell and return what each printed; one that fails fails the test."""
     mark = "--- next ---"
     whole = f"\necho '{mark}'\n".join(script.replace(ADDRESS, url) for script in scripts)

@@ -42,7 +42,7 @@ def _page() -> tuple[str, int]:
 def test_the_tour_does_what_the_page_says(demo: Service, tmp_path: Path) -> None:
     text, _ = _page()
     # Whatever becomes of the tour, its receiver ends.
-    steps = samples(text.replace("python3 receiver.py", "timeout 60 python3 receiver.py"))
+    steps = samples(text.replace("python3 receiver.py", "timeout 400 python3 receiver.py"))
     (secret,) = re.findall(r"client id demo-administrator +secret (\S+)", demo.output())
     # In place of `pip install`: the shell's Python is that of the tests, without what they have installed.
     installed = f"export PYTHONPATH={shlex.quote(str(Path(standardwebhooks.__file__).parent.parent))}"
@@ -77,7 +77,7 @@ def test_the_receiver_in_javascript_does_what_the_page_says(tmp_path: Path) -> N
         assert started.stdout.readline() == "ready\n"
         headers = _signed(body)
         statuses = [
-            httpx2.post(f"http://127.0.0.1:{port}/promenade", content=content, headers=sent).status_code
+            httpx2.post(f"http://127.0.0.1:{port}/promenade", content=content, headers=sent, timeout=60).status_code
             for content, sent in (
                 (body, headers), (body, headers), (body + b" ", headers), (body, {}),
                 (body, headers | {"webhook-id": "another"}),

@@ -69,7 +69,9 @@ class External:
 
     def price(self, token: str) -> httpx2.Response:
         headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
-        return httpx2.post(f"{self.service.url}/pos/v2/simulate", content=json.dumps(basket()), headers=headers)
+        return httpx2.post(
+            f"{self.service.url}/pos/v2/simulate", content=json.dumps(basket()), headers=headers, timeout=60
+        )
 
 
 @pytest.fixture(scope="module")
@@ -226,7 +228,7 @@ def test_a_token_changed_after_it_was_accepted_is_refused(external: External) ->
 
 
 def test_the_external_issuer_replaces_the_built_in_one(external: External) -> None:
-    assert httpx2.post(f"{external.service.url}/oauth/token").status_code == 404
+    assert httpx2.post(f"{external.service.url}/oauth/token", timeout=60).status_code == 404
 
 
 def test_without_a_token_the_answer_says_what_is_needed(shop: Shop) -> None:
@@ -255,5 +257,5 @@ def test_what_cannot_be_shown_is_no_name_of_a_user(external: External, names: di
     """No database of ours may be unable to hold it, and nobody is to be mistaken for somebody else."""
     token = signed(external.rsa, **{"scope": "svc.Admin", **names})
     headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
-    made = httpx2.post(f"{external.service.url}/admin/Promotions", content="{}", headers=headers)
+    made = httpx2.post(f"{external.service.url}/admin/Promotions", content="{}", headers=headers, timeout=60)
     assert (made.status_code, made.json()["createdBy"]) == (201, user)

@@ -55,7 +55,7 @@ ALL_METRICS = METRICS | OF_CERTIFICATES | OF_LIMITS | OF_STORES | OF_REPORTS
 
 
 def test_health_needs_no_token(shop: Shop) -> None:
-    answer = httpx2.get(f"{shop.url}/health")
+    answer = httpx2.get(f"{shop.url}/health", timeout=60)
     assert answer.status_code == 200
     body = answer.json()
     assert set(body) == {"status", "version", "uptime", "timestamp", "service", "checks"}
@@ -84,9 +84,9 @@ def test_tills_go_on_when_the_cache_is_gone(
         valkey_server.url,
     )
     service = server(*options)
-    assert httpx2.get(f"{service.url}/health").json()["status"] == "UP"
+    eventually(lambda: httpx2.get(f"{service.url}/health", timeout=60).json()["status"] == "UP")
     valkey_server.stop()
-    answer = httpx2.get(f"{service.url}/health")
+    answer = httpx2.get(f"{service.url}/health", timeout=60)
     assert answer.status_code == 200
     body = answer.json()
     assert body["status"] == "DEGRADED"
@@ -94,9 +94,9 @@ def test_tills_go_on_when_the_cache_is_gone(
     assert body["checks"]["database"]["status"] == "UP"
     assert body["checks"]["webhookDelivery"] == {"status": "inactive"}
     headers = {"authorization": f"Bearer {shop.token()}"}
-    assert httpx2.post(f"{service.url}/pos/v2/evaluate", json=basket(), headers=headers).status_code == 200
+    assert httpx2.post(f"{service.url}/pos/v2/evaluate", json=basket(), headers=headers, timeout=60).status_code == 200
     valkey_server.start()
-    eventually(lambda: httpx2.get(f"{service.url}/health").json()["status"] == "UP")
+    eventually(lambda: httpx2.get(f"{service.url}/health", timeout=60).json()["status"] == "UP")
 
 
 def test_every_metric_is_there_and_no_other(shop: Shop) -> None:
@@ -136,9 +136,9 @@ def test_metrics_are_open_to_loopback_alone_or_by_their_token(server: StartServi
     from_elsewhere = {"x-forwarded-for": "203.0.113.9"}  # as a proxy on loopback says
 
     def status(**headers: str) -> int:
-        return httpx2.get(f"{service.url}/metrics", headers={**from_elsewhere, **headers}).status_code
+        return httpx2.get(f"{service.url}/metrics", headers={**from_elsewhere, **headers}, timeout=60).status_code
 
-    assert httpx2.get(f"{service.url}/metrics").status_code == 200
+    assert httpx2.get(f"{service.url}/metrics", timeout=60).status_code == 200
     assert status() == 401
     assert status(authorization="Bearer wrong") == 401
     assert status(authorization="Bearer open-sesame") == 200
@@ -159,8 +159,8 @@ def test_the_heartbeat_tells_a_till_what_it_can_rely_on(shop: Shop) -> None:
 def test_several_processes_add_up_their_metrics(databases: Databases, server: StartService) -> None:
     service = server("--database-url", databases.create("postgresql"), "--workers", "2")
     for _ in range(20):
-        assert httpx2.get(f"{service.url}/health").status_code == 200
-    text = httpx2.get(f"{service.url}/metrics").text
+        assert httpx2.get(f"{service.url}/health", timeout=60).status_code == 200
+    text = httpx2.get(f"{service.url}/metrics", timeout=60).text
     counted = re.search(r'http_requests_total\{method="GET",route="/health",status="200"\} (\d+)', text)
     assert counted is not None
     assert int(counted[1]) >= 20
@@ -177,7 +177,7 @@ def test_a_request_under_way_is_finished_before_the_service_ends(
             b"POST /pos/v2/evaluate HTTP/1.1\r\nHost: shop\r\nContent-Type: application/json\r\n"
             b"Authorization: Bearer %s\r\nContent-Length: %d\r\n\r\n" % (shop.token().encode(), len(body))
         )
-        eventually(lambda: "http_requests_in_flight 2.0" in httpx2.get(f"{service.url}/metrics").text)
+        eventually(lambda: "http_requests_in_flight 2.0" in httpx2.get(f"{service.url}/metrics", timeout=60).text)
         os.kill(service.pid, signal.SIGTERM)
         eventually(lambda: "Shutting down" in service.output())
         line.sendall(body)

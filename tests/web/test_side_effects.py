@@ -17,7 +17,7 @@ from promenade.store.unit import Session
 from tests.kit.service import COMMAND, promenade
 from tests.web.conftest import TENANT, Shop, basket, fault, run
 
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 90
 
 
 def sold(shop: Shop, transaction: str) -> str:

@@ -38,7 +38,7 @@ def test_a_client_gets_a_token_for_four_hours(shop: Shop) -> None:
 def test_the_published_keys_verify_the_token(shop: Shop) -> None:
     discovery = shop.http.get("/.well-known/openid-configuration").json()
     assert discovery["issuer"] == shop.url
-    published = httpx2.get(discovery["jwks_uri"]).json()
+    published = httpx2.get(discovery["jwks_uri"], timeout=60).json()
     assert all(set(key) & {"d", "p", "q"} == set() for key in published["keys"])
     token = jwt.decode(shop.token(), KeySet.import_key_set(published), algorithms=["RS256"])
     assert token.claims["iss"] == shop.url

@@ -10,7 +10,7 @@ import pytest
 
 from tests.web.admin.conftest import NOBODY, Admin, active, fault
 
-SECONDS_MAX = 60
+SECONDS_MAX = 200
 
 
 def coupon_type(admin: Admin, **values: Any) -> dict[str, Any]:

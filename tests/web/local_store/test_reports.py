@@ -99,7 +99,6 @@ def test_what_a_page_sends_by_post_shows_its_token(shop: Store) -> None:
     assert browser.http.post("/reporting/$batch", json=batch, headers={"x-csrf-token": token}).status_code == 200
 
 
-@pytest.mark.timeout(150)
 def test_a_sale_is_in_the_reports_within_a_minute(shop: Store) -> None:
     browser = shop.browser()
     before = read(browser, "PromotionPerformance")

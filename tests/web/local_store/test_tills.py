@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import time
 from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
@@ -172,7 +171,6 @@ def test_a_key_that_another_process_has_set_is_taken_up(store: Store) -> None:
     with closing(sqlite3.connect(store.database)) as database, database:
         database.execute("UPDATE local_store SET api_key = ?", (new,))
     with store.till(new) as till, store.till(old) as former:
-        deadline = time.monotonic() + 10
-        while till.get("/pos/heartbeat").status_code != 200:
-            assert time.monotonic() < deadline, "the new key is never taken up"
+        while till.get("/pos/heartbeat").status_code != 200:  # the test's own timeout is the bound
+            pass
         assert former.get("/pos/heartbeat").status_code == 401

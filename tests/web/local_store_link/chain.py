@@ -35,7 +35,7 @@ __all__ = ["OPENED", "TENANT", "Branch", "Cloud", "furnish", "soon", "start_bran
 TENANT = "retailer"
 OPENED = datetime(2026, 1, 1, tzinfo=UTC)
 BY_CLOCK = (sys.executable, "-m", "tests.kit.moved_clock")
-SECONDS_MAX = 30.0
+SECONDS_MAX = 90.0
 T = TypeVar("T")
 Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 

@@ -74,7 +74,7 @@ def files(api: Bulk) -> list[str]:
 
 def eventually(api: Bulk, holds: Callable[[], bool]) -> None:
     """Ask the service for its health, which lets it go on, until something holds."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 90
     while not holds():
         assert time.monotonic() < deadline, "it did not come to be"
         assert api.http.get("/health").status_code == 200

@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 
 import httpx2
-import pytest
 
 from tests.conftest import StartService
 from tests.web.conftest import run
@@ -24,7 +23,6 @@ END_SECONDS_MAX = 240
 GROWTH_MAX = 200  # in MiB: some copies of the body, and the rows
 
 
-@pytest.mark.timeout(300)
 def test_twenty_mebibytes_of_forty_thousand_items_are_taken_and_imported(
     database_url: str, server: StartService
 ) -> None:

@@ -188,9 +188,11 @@ def test_a_client_without_a_trusted_certificate_is_told_by_a_fault(mutual: Mutua
     forged = ("--header", "x-common-name: erp", "--header", "x-ssl-client-s-dn: CN=erp")
     assert fault(mutual.curl(None, SOAP, *xml, *forged, body=body))[:2] == (401, "Client")
     assert mutual.curl(None, f"{SOAP}?wsdl").status_code == 200
-    ordinary = httpx2.post(f"{mutual.service.url}{SOAP}", content=body, headers={"content-type": "text/xml"})
+    ordinary = httpx2.post(
+        f"{mutual.service.url}{SOAP}", content=body, headers={"content-type": "text/xml"}, timeout=60
+    )
     assert fault(ordinary)[:2] == (401, "Client")
-    assert httpx2.post(f"{mutual.service.url}{REST}", content=b"{}").json()["code"] == "UNAUTHORIZED"
+    assert httpx2.post(f"{mutual.service.url}{REST}", content=b"{}", timeout=60).json()["code"] == "UNAUTHORIZED"
     session = mutual.session("stranger")
     client = Client(f"{mutual.url}{SOAP}?wsdl", transport=Transport(session=session))
     with pytest.raises(zeep.exceptions.Fault, match="is not trusted here"):

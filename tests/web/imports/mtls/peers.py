@@ -21,7 +21,7 @@ __all__ = ["INGEST", "SOAP", "Door", "Kept", "message", "until"]
 
 INGEST = "/api/v1/master-data/ProductMerchandiseViewReplicationBulkRequest"
 SOAP = "/api/v1/master-data/soap"
-SECONDS_MAX = 30.0
+SECONDS_MAX = 90.0
 
 
 def message() -> bytes:

@@ -7,13 +7,10 @@ import signal
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
-
 from tests.web.imports.mtls.conftest import Issuer, OpenDoor
 from tests.web.imports.mtls.peers import until
 
 
-@pytest.mark.timeout(300)
 def test_all_processes_let_in_and_refuse_alike(issuer: Issuer, open_door: OpenDoor) -> None:
     door, erp = issuer.door(), issuer.issue("erp")
     open_door(door, ["erp"], "--workers", "2", dialect="postgresql")

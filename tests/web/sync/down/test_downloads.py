@@ -120,7 +120,7 @@ def test_imported_articles_come_without_the_rest(cloud: Cloud, deployment: str) 
     body = {"header": {"continueOnError": True}, "rows": rows}
     job = cloud.post("/api/v1/Articles:bulk-import", body, client="integrator")
     assert job.status_code == 202, job.text
-    ended = time.monotonic() + 30
+    ended = time.monotonic() + 90
     while cloud.read(f"/api/v1/jobs/{job.json()['jobId']}", client="integrator")["status"] != "SUCCEEDED":
         assert time.monotonic() < ended
     changed = Replica(cursor=replica.cursor)

@@ -140,7 +140,7 @@ def test_who_sends_slowly_holds_up_nobody_else(cloud: Cloud) -> None:
             "/sync/transactions",
             content=body(b'"transactions": []'),
             headers={"Authorization": f"Bearer {cloud.token('store')}"},
-            timeout=15,  # a slow body is given up after 30 s
+            timeout=25,  # a slow body is given up after 30 s
         )
         assert answer.status_code == 200
     finally:
