@@ -42,6 +42,7 @@ BUDGETS = 8
 CLIENTS = {
     "till": (TENANT, ("svc.POSReader",)),
     "guesser": (TENANT, ("svc.POSReader",)),
+    "guesser with baskets": (TENANT, ("svc.POSReader",)),
     "foreign till": (OTHER, ("svc.POSReader",)),
     "integrator": (TENANT, ("PublicApi.Read", "PublicApi.Write")),
     "administrator": (TENANT, ("svc.Admin",)),

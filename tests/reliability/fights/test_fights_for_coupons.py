@@ -88,6 +88,16 @@ class Brawl:
         sent = [call for call in self.by_code[code] if call.code != NOT_SENT]
         return explain(sent, IndividualCode(), IndividualCode.step)
 
+    async def each_edge(self, code: str) -> None:
+        """What chance may leave out, to a code that nobody else wants: each thing done once, and refused once."""
+        await self.reserve(code, f"{code}-first")
+        await self.reserve(code, f"{code}-second")
+        reservation = {"reservationId": self.known[code][-1].answer["reservationId"]}
+        await self.do(code, "cancel", **reservation)
+        await self.do(code, "redeem", **reservation, transactionId=f"{code}-first")
+        await self.spend(code)
+        await self.do(code, "cancel", reservationId=self.known[code][-1].answer["reservationId"])
+
     async def settle(self) -> None:
         """Wait until the worker has finished what was sold."""
         for sold in self.tills.of("confirm", outcome="ok"):
@@ -135,8 +145,10 @@ async def test_c1_c2_c3_whatever_64_tills_do_to_a_code_their_answers_are_those_o
         arena.clock.move(seconds=61)
         for code in brawl.codes:
             await brawl.spend(code)
+        quiet = Brawl(arena, tills, [arena.code()], rng)
+        await quiet.each_edge(quiet.codes[0])
         await brawl.settle()
-        told = [await brawl.check(code) for code in brawl.codes]
+        told = [await each.check(code) for each in (brawl, quiet) for code in each.codes]
     assert all(one.spent_by for one in told), "a code was left that nobody could spend"
     for call in tills.of("reserve", outcome="ok"):
         assert datetime.fromisoformat(call.answer["expiresAt"]) <= call.until + MINUTE

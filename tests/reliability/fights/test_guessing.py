@@ -9,12 +9,12 @@ CLIENTS = 64
 FAILURES_MAX = 100  # a minute, of one client
 
 
-async def exhaust(arena: Arena, tills: Tills) -> None:
-    """Guess until the client is told to wait."""
+async def exhaust(arena: Arena, tills: Tills, guesser: str) -> None:
+    """Guess until the client is told to wait; it is for a minute, so that each test needs one of its own."""
 
     async def guess(_: int) -> None:
         for _ in range(100):
-            call = await tills.call("validate", {"code": arena.name("GUESS")}, client="guesser")
+            call = await tills.call("validate", {"code": arena.name("GUESS")}, client=guesser)
             if call.status == 429:
                 return
 
@@ -23,7 +23,7 @@ async def exhaust(arena: Arena, tills: Tills) -> None:
 
 async def test_c4_guessing_from_one_client_is_limited_and_does_not_hinder_another(arena: Arena) -> None:
     async with arena.tills() as tills:
-        await exhaust(arena, tills)
+        await exhaust(arena, tills, "guesser")
         guesses = [call for call in tills.of("validate") if call.code != "NOT_SENT"]
         unknown = [call for call in guesses if call.code == "UNKNOWN_CODE"]
         limited = [call for call in guesses if call.status == 429]
@@ -46,7 +46,7 @@ async def test_c4_guessing_from_one_client_is_limited_and_does_not_hinder_anothe
 
 async def test_c4_evaluate_still_prices_for_a_client_that_has_guessed_too_often(arena: Arena) -> None:
     async with arena.tills() as tills:
-        await exhaust(arena, tills)
+        await exhaust(arena, tills, "guesser with baskets")
         code = arena.code()
         request = {
             "posGroupCode": "BERLIN",
@@ -54,7 +54,7 @@ async def test_c4_evaluate_still_prices_for_a_client_that_has_guessed_too_often(
             "coupons": [{"code": code}, {"code": arena.name("GUESS")}],
         }
         for _ in arena.services:
-            priced = await tills.call("evaluate", request, client="guesser")
+            priced = await tills.call("evaluate", request, client="guesser with baskets")
             assert priced.outcome == "ok"
             assert {one["reason"] for one in priced.answer["invalidCoupons"]} == {"TOO_MANY_ATTEMPTS"}
             assert priced.answer["totals"]["grandTotal"]["value"] == 5
