@@ -23,6 +23,7 @@ def test_a_rule_is_added_filled_in_and_saved(desk: Desk, shop: Shop) -> None:
     editing = RulesPage.editing(desk, stored(shop))
     page = editing.page
     add = editing.editor.get_by_role("button", name="Add action")
+    desk.settle(page)
     tab_to(page, add)
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog").get_by_role("searchbox")).to_be_focused()
@@ -58,10 +59,13 @@ def test_lines_of_a_basket_are_on_the_way_of_the_tabulator(desk: Desk) -> None:
     page.get_by_role("button", name="Example basket").focus()
     page.keyboard.press("Enter")
     page.get_by_role("link", name="off").first.wait_for()
+    desk.settle(page)
     quantities = page.locator("[id$='--lines']").get_by_role("textbox", name="Quantity")
     tab_to(page, quantities.nth(1))
     tab_to(page, page.get_by_role("button", name="Remove the line").nth(1))
     before = quantities.count()
-    page.keyboard.press("Enter")
+    with page.expect_response("**/pos/v2/simulate"):
+        page.keyboard.press("Enter")
     expect(quantities).to_have_count(before - 1)
+    desk.settle(page)  # the new price stands where the tabulator goes
     tab_to(page, page.get_by_role("region", name="Price").get_by_role("link").first)
