@@ -1,7 +1,8 @@
-"""Workers to be killed: `python -m tests.reliability.working URL WORKERS SECONDS JOBS`, their clocks SECONDS off.
+"""Workers to be killed: `python -m tests.reliability.working URL WORKERS SECONDS JOBS ATTEMPTS`.
 
-Prints a line for each job that is done with, and ends when no job of the database is left unfinished. After JOBS jobs
-(0: never) they print `held` instead and keep the jobs they have claimed, until they are killed.
+Their clocks are SECONDS off. They print a line for each job that is done with, and end when no job of the database is
+left unfinished. After JOBS jobs (0: never) they print `held` instead and keep what they have claimed until they are
+killed. A job that was taken ATTEMPTS times has failed.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ POLL_SECONDS = 0.05
 class TellingWorker(Worker):
     """A worker that tells of each job it is done with, and stops when no job is left."""
 
-    def __init__(self, context: Context, stop: asyncio.Event, jobs: int) -> None:
-        super().__init__(context, poll_seconds=POLL_SECONDS, lease_seconds=LEASE_SECONDS)
+    def __init__(self, context: Context, stop: asyncio.Event, jobs: int, attempts: int) -> None:
+        super().__init__(context, poll_seconds=POLL_SECONDS, lease_seconds=LEASE_SECONDS, attempts_max=attempts)
         self._stop = stop
         self._jobs_left = jobs or sys.maxsize
 
@@ -54,7 +55,7 @@ async def is_unfinished(session: Session) -> bool:
     return bool(await session.execute(select(jobs.c.id).where(jobs.c.status.in_(("PENDING", "RUNNING"))).limit(1)))
 
 
-async def main(url: str, workers: int, seconds_off: float, jobs: int) -> None:
+async def main(url: str, workers: int, seconds_off: float, jobs: int, attempts: int) -> None:
     database = await open_database(url)
     shop = await open_shop(database, is_new=False)
     context = replace(
@@ -63,9 +64,9 @@ async def main(url: str, workers: int, seconds_off: float, jobs: int) -> None:
         new_id=lambda: str(uuid.uuid4()),
     )
     stop = asyncio.Event()
-    await asyncio.gather(*(TellingWorker(context, stop, jobs).run(stop) for _ in range(workers)))
+    await asyncio.gather(*(TellingWorker(context, stop, jobs, attempts).run(stop) for _ in range(workers)))
     await database.close()
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])))
+    asyncio.run(main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5])))
