@@ -34,7 +34,7 @@ def die_at_every_statement(verb: str, url: str) -> int:
         capture_output=True,
         text=True,
         check=False,
-        timeout=100,
+        timeout=500,
     )
     assert done.returncode == 0, done.stderr[-4000:]
     return int(done.stdout)

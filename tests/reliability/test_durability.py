@@ -103,7 +103,7 @@ def sell_until_killed(service: Service, token: str) -> Till:
     till = Till(service, token)
     with ThreadPoolExecutor(CLIENTS) as clients:
         running = [clients.submit(till.sell, number) for number in range(CLIENTS)]
-        assert till.enough.wait(60), [one.exception(0) for one in running if one.done()]
+        assert till.enough.wait(200), [one.exception(0) for one in running if one.done()]
         service.kill()
         for one in running:
             one.result()
@@ -167,7 +167,7 @@ async def test_t3_each_confirm_on_sqlite_is_synced(databases: Any, tmp_path: Pat
     trace, confirms = tmp_path / "trace", 20
     command = ["strace", "-f", "-e", "trace=fsync,fdatasync", "-o", str(trace), sys.executable,
                "-m", "tests.reliability.syncing", url, str(confirms)]  # fmt: skip
-    done = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, timeout=100)
+    done = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, timeout=400)
     if "PTRACE" in done.stderr:
         pytest.skip("processes may not be traced here")
     assert done.returncode == 0, done.stderr[-4000:]

@@ -131,7 +131,7 @@ async def test_the_writer_outlives_whatever_the_disk_does(
     with pytest.raises(Unavailable):
         await database.hot("ping", ())
     disk.failing = set()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await database.write(lambda session: add(session, "kept"), tenant="a")
         await database.hot("ping", ())
     assert await stored(database) == ["kept"]

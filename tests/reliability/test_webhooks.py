@@ -104,7 +104,7 @@ async def test_w1_no_event_is_lost_when_workers_are_killed(
         rows = await post.outbox("COUPON_EXPIRED")
         return all(row.dispatched_at for row in rows) and not await post.queued()
 
-    await until(is_done, 60 + events / 30, f"deliveries are left: {worker.output()[-2000:]}")
+    await until(is_done, 90 + events / 30, f"deliveries are left: {worker.output()[-2000:]}")
     worker.kill()
     await each_is_delivered(post, events)
 
@@ -146,7 +146,7 @@ async def test_w1_two_workers_send_each_event_once(post: Post, database_url: str
         async def is_empty() -> bool:
             return not await post.queued()
 
-        await until(is_empty, 30, "outcomes are left")
+        await until(is_empty, 60, "outcomes are left")
         stop.set()
         await running
     assert len(post.receiver.requests()) == 800
@@ -168,7 +168,7 @@ async def test_w3_ten_thousand_waiting_for_a_receiver_that_hangs_delay_no_other(
         async def all_planned() -> bool:
             return len(await post.queued()) == 10_000
 
-        await until(all_planned, 60, "planning took too long")
+        await until(all_planned, 300, "planning does not end")
         for number in range(1, 11):
             began = time.monotonic()
             await post.tell(CampaignLocked("c", "C", "Campaign", None, None, "someone"))
@@ -219,10 +219,10 @@ async def test_a1_without_the_cache_events_wait_and_drain_later(
         running = asyncio.create_task(delivery.run(stop))
         await post.receiver.waited(1)
         valkey_server.stop()
-        await until(lambda: not delivery.is_open, 10, "nobody noticed that the cache is away")
+        await until(lambda: not delivery.is_open, 60, "nobody noticed that the cache is away")
         await post.emit_many(events)
         rounds = itertools.count()
-        await until(lambda: next(rounds) > 10, 10, "")
+        await until(lambda: next(rounds) > 10, 60, "")
         assert len(post.receiver.requests()) == 1
         assert len(await post.logs()) == 1, "something was planned without the cache"
         valkey_server.start()

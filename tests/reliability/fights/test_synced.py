@@ -21,7 +21,7 @@ def test_t3_each_reservation_and_each_redemption_on_sqlite_is_synced(databases: 
     trace = tmp_path / "trace"
     command = ["strace", "-f", "-e", "trace=fsync,fdatasync,write", "-s", "8", "-o", str(trace), sys.executable,
                "-m", "tests.reliability.fights.syncing", url, str(CODES)]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=400)
     if "PTRACE" in done.stderr:
         pytest.skip("processes may not be traced here")
     assert done.returncode == 0, done.stderr[-4000:]

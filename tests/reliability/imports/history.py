@@ -21,7 +21,7 @@ __all__ = ["KINDS", "Import", "Shopkeeper"]
 
 KINDS = ("kept", "whole", "broken", "deep", "deep broken", "batch", "soap", "rest")
 REST = "/api/v1/master-data/ProductMerchandiseViewReplicationBulkRequest"
-ANSWER_SECONDS_MAX = 120.0
+ANSWER_SECONDS_MAX = 400.0
 ROWS_MIN, ROWS_MAX = 20, 120
 
 

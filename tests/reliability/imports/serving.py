@@ -30,7 +30,7 @@ __all__ = ["ENDED", "Tenant", "bulk_body", "peak_growth", "prepare", "rows_of", 
 ENDED = ("SUCCEEDED", "FAILED")
 SCOPES = ("PublicApi.Read", "PublicApi.Write", "svc.POSReader")
 PLACES = 3
-END_SECONDS_MAX = 100.0
+END_SECONDS_MAX = 400.0
 
 
 @dataclass

@@ -25,7 +25,7 @@ from tests.reliability.imports.serving import ENDED, prepare, rows_of
 
 COMMAND = (sys.executable, "-m", "tests.web.imports.master_data.served")  # a header stands for the certificate
 SOAK = (pytest.mark.soak, pytest.mark.timeout(1_800))
-END_SECONDS_MAX = 150.0
+END_SECONDS_MAX = 400.0
 
 
 def live_through(
@@ -67,7 +67,6 @@ async def until_all_have_ended(database: Database, tenants: list[str]) -> None:
         await asyncio.to_thread(threading.Event().wait, 0.2)
 
 
-@pytest.mark.timeout(400)
 @pytest.mark.parametrize(("rounds", "kills"), [(1, 3), pytest.param(10, 30, marks=SOAK)])
 async def test_a_mixed_history_leaves_nothing_half_done(
     database_url: str, server: StartService, tmp_path: Path, seed: int, rounds: int, kills: int

@@ -98,7 +98,6 @@ class OpenWeek:
         return week
 
 
-@pytest.mark.timeout(600)
 def test_a_week_offline(open_week: OpenWeek, seed: int) -> None:
     live_through(open_week(SMALL), SMALL, seed, kills=1)
 
@@ -115,7 +114,7 @@ def live_through(week: Week, number: int, seed: int, *, kills: int) -> None:
     """The whole story."""
     each = [list(sales(number // 2, at, random.Random(seed + 100 + at))) for at in range(2)]
     for branch in week.branches:
-        soon(partial(is_provided, branch), seconds=60)
+        soon(partial(is_provided, branch))
     online = number // 2 // ONLINE_PART
     week.both(lambda at: week.tills[at].sell(each[at][:online]))
     # Codes that customers show once while there is a line are leased to the store, and can be redeemed without.
@@ -170,9 +169,9 @@ def bring_back(week: Week, number: int) -> None:
         line.lost = 0.0
     week.try_at_once()
     for branch in week.branches:
-        soon(lambda branch=branch: not pending(branch), seconds=60 + number / 20)  # type: ignore[misc]
+        soon(lambda branch=branch: not pending(branch), seconds=300 + number / 20)  # type: ignore[misc]
     for url in (week.cloud.database_url, *(one.url for one in week.branches)):
-        soon(partial(is_done, url), seconds=60 + number / 20)
+        soon(partial(is_done, url), seconds=300 + number / 20)
     print(f"sent within {time.monotonic() - started:.1f} s, {sum(one.answers_lost for one in week.lines)} answers lost")
 
 

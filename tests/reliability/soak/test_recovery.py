@@ -70,7 +70,6 @@ class Trouble:
         return call.began < self.killed and ended > self.killing  # it was under way at the service that was killed
 
 
-@pytest.mark.timeout(400)
 async def test_a_restart_of_postgresql_and_a_kill_lose_nothing_and_errors_end_with_them(
     postgres: PostgresServer, valkey_server: ValkeyServer, tmp_path: Path, seed: int
 ) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.kit.databases import Databases
 from tests.kit.valkey import ValkeyServer
 from tests.reliability.soak.running import Plan, Result, soak
@@ -24,7 +22,6 @@ def nothing_failed(result: Result) -> None:
     assert sales.count("ok") > 0.9 * len(sales)
 
 
-@pytest.mark.timeout(400)
 async def test_several_processes_survive_a_mixed_load(
     databases: Databases, valkey_server: ValkeyServer, tmp_path: Path, seed: int
 ) -> None:
@@ -34,7 +31,6 @@ async def test_several_processes_survive_a_mixed_load(
     databases.drop(url)
 
 
-@pytest.mark.timeout(400)
 async def test_one_process_on_a_file_survives_a_mixed_load(databases: Databases, tmp_path: Path, seed: int) -> None:
     url = databases.create("sqlite")
     layout = Layout(services=1, workers=0)

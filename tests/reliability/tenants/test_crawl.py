@@ -33,7 +33,6 @@ WAYS: dict[str, tuple[str, str, bool]] = {
 PART = 12  # of the questions to OData services, one in so many
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("way", WAYS)
 def test_nothing_of_another_tenant_is_told(databases: Databases, logs: Path, seed: int, way: str) -> None:
     of_odata = [question for service in Service for question in of_service(service)]
@@ -79,7 +78,6 @@ async def rows_of_theirs(url: str) -> dict[str, list[Any]]:
         await database.close()
 
 
-@pytest.mark.timeout(600)
 def test_with_neither_it_would_be_seen(databases: Databases, logs: Path) -> None:
     lists = [one for one in of_service(Service.PUBLIC) if "$count=true&$top" in one.path]
     with asking(databases, "postgresql", logs, module=WITHOUT_FILTER, as_superuser=True) as (asker, _):

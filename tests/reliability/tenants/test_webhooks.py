@@ -36,7 +36,6 @@ async def _two_tenants(url: str) -> None:
         await database.close()
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("dialect", ["sqlite", "postgresql"])
 def test_a_receiver_is_told_of_its_own_tenant(databases: Databases, logs: Path, dialect: str) -> None:
     url = databases.create(dialect)  # type: ignore[arg-type]

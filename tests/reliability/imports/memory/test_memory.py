@@ -56,7 +56,6 @@ def imported(service: Any, tenant: Tenant, entity: str, file: Path) -> None:
     assert (job["status"], job["rowsSucceeded"], job["rowsFailed"]) == ("SUCCEEDED", job["totalRows"], 0), job
 
 
-@pytest.mark.timeout(400)
 @pytest.mark.parametrize("keep_good", [True, False], ids=["each-for-itself", "all-or-nothing"])
 async def test_ten_thousand_long_articles(
     database_url: str, server: StartService, tmp_path: Path, keep_good: bool
@@ -73,7 +72,6 @@ async def test_ten_thousand_long_articles(
     assert growth < GROWTH_MAX
 
 
-@pytest.mark.timeout(600)
 async def test_four_uploads_at_once(database_url: str, server: StartService, tmp_path: Path) -> None:
     """No more of a tenant's are taken at once; each waits in a file until those before it are cut into parts."""
     (tenant,) = await prepare(database_url, "long")
