@@ -48,22 +48,22 @@ class Riot(Brawl):
 async def test_t3_what_was_acknowledged_before_a_kill_is_there_and_nothing_is_there_in_part(
     databases: Databases, dialect: Dialect, logs: Path, tmp_path: Path, seed: int, kills: int
 ) -> None:
-    rng = random.Random(seed)
+    rng, in_the_middle = random.Random(seed), 0
     with opened_arena(databases, dialect, logs, tmp_path) as arena:
-        for _ in range(kills):
+        while in_the_middle < kills:  # on a busy machine all may just have been answered: that is a kill of nobody
             async with arena.tills() as tills:
                 await tills.token("till")
                 riot = Riot(arena, tills, [arena.code() for _ in range(8)], rng)
                 riot.answers_left = rng.randint(100, 400)
                 await all_at_once(CLIENTS, riot.join)
                 arena.services[0].restart()
+                in_the_middle += any(call.outcome == "unknown" for call in tills.history)
                 await check(riot)
 
 
 async def check(riot: Riot) -> None:
     """After a restart: every answer is true, and each call without an answer was carried out whole or not at all."""
     history = riot.tills.history
-    assert any(call.outcome == "unknown" for call in history), "nobody was in the middle of anything"
     await riot.settle()
     for code in riot.codes:
         await check_code(riot, code)
