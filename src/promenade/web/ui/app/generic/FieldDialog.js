@@ -11,9 +11,11 @@ sap.ui.define(
     "sap/ui/layout/form/FormContainer",
     "sap/ui/model/json/JSONModel",
     "promenade/generic/Fields",
+    "promenade/generic/Guard",
     "promenade/generic/Marks",
     "promenade/generic/Messages",
-    "promenade/generic/Texts"
+    "promenade/generic/Texts",
+    "promenade/generic/Unsent"
   ],
   function (
     Button,
@@ -27,9 +29,11 @@ sap.ui.define(
     FormContainer,
     JSONModel,
     Fields,
+    Guard,
     Marks,
     Messages,
-    Texts
+    Texts,
+    Unsent
   ) {
     "use strict";
 
@@ -80,6 +84,23 @@ sap.ui.define(
           ])
           .filter(([path, value]) => value !== (initial[path] ?? null))
       );
+    }
+
+    /** What the fields hold, as something to compare: an empty one is like one that was never filled. */
+    const stateOf = (asked) => {
+      const now = asked.values.getData();
+      return JSON.stringify([...asked.inputs.keys()].map(({path}) => (isMissing(now[path]) ? null : now[path])));
+    };
+
+    /** Asks before the address is changed or the window ends while something is in the dialog that was never sent. */
+    function guard(dialog, asked) {
+      const before = stateOf(asked);
+      const release = Guard.over(Component.getComponentById("promenade").getRouter(), {
+        isChanged: () => stateOf(asked) !== before || Unsent.hasWrong(dialog),
+        mayLeave: () => Messages.confirm(Texts.of("unsaved"), {action: Texts.of("leave"), isCritical: true}),
+        leave: () => dialog.close()
+      });
+      dialog.attachBeforeClose(release);
     }
 
     function formOf(asked, fields) {
@@ -180,6 +201,7 @@ sap.ui.define(
           dialog.addStyleClass("sapUiContentPadding");
           Messaging.registerObject(dialog, true);
           Component.getComponentById("promenade").getRootControl().addDependent(dialog);
+          guard(dialog, asked);
           dialog.open();
         });
       }
