@@ -7,6 +7,7 @@ For workers that are to be killed in the middle of a batch, however busy the mac
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 
 from promenade.cli import main
 from promenade.worker import rounds
@@ -19,7 +20,9 @@ REST_SECONDS = 0.3
 async def slowly(context: Context, draw: object) -> int:
     """A portion, and a rest after it."""
     done = await work_on_a_batch(context, draw)  # type: ignore[arg-type]
-    await asyncio.sleep(REST_SECONDS)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(REST_SECONDS):
+            await asyncio.Event().wait()
     return done
 
 

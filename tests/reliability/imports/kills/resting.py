@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from promenade import app
@@ -21,7 +22,9 @@ REST_SECONDS = 0.2
 
 async def rest(*_: object) -> None:
     """In place of a pause as long as tills need one."""
-    await asyncio.sleep(REST_SECONDS)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(REST_SECONDS):
+            await asyncio.Event().wait()
 
 
 if __name__ == "__main__":
