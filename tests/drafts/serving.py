@@ -1,5 +1,4 @@
-"""The service with a clock that can be moved and time for every query: `python -m tests.drafts.serving URL SOCKET
-DIRECTORY`.
+"""The service with a clock that can be moved: `python -m tests.drafts.serving URL SOCKET DIRECTORY`.
 
 SOCKET is the number of an open file that listens already: who connects waits until the service is there.
 
@@ -18,11 +17,8 @@ import uvicorn
 
 from promenade import app
 from promenade.settings import Settings
-from promenade.web import odata
 
 __all__ = ["Movable", "main"]
-
-_QUERY_SECONDS = 60.0  # how long one may run is asked elsewhere; on a busy machine the usual three can pass
 
 
 class Movable:
@@ -51,7 +47,6 @@ def main(database_url: str, listening: str, directory: str) -> None:
     settings = Settings(port=opened.getsockname()[1], data_dir=Path(directory), database=database_url)
     movable = Movable(app.cloud(settings))
     vars(app)["clock"] = movable.clock  # before anything is opened
-    vars(odata)["QUERY_SECONDS"] = _QUERY_SECONDS
     config = uvicorn.Config(movable, loop="uvloop", http="httptools", ws="none", log_config=None, access_log=False)
     uvicorn.Server(config).run(sockets=[opened])
 

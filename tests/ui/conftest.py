@@ -24,13 +24,13 @@ from promenade.demo import seed
 from promenade.settings import Settings
 from tests.clients.browser import chromium, environment
 from tests.kit.databases import DIALECTS, Databases
-from tests.kit.patient import PATIENT
 from tests.kit.rows import copy_rows
 from tests.kit.service import Service
 from tests.ui.desk import WAIT_MS, Desk, Shop
 
 HERE = Path(__file__).parent
 ARTICLES, SALES = 5_000, 400
+LAUNCH_MS = 60_000
 TEST_SECONDS_MAX = 600
 """Ends what hangs. The first test of a process also seeds the demo, serves it and opens the browser: that takes minutes
 where others want the processors too, and if it fails, so do all tests that follow."""
@@ -75,7 +75,7 @@ def seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _served(log: Path, data: Path, clients: Mapping[str, tuple[str, str]], *options: str) -> Iterator[Shop]:
     # What was not delivered is not tried again by itself while a test looks at it.
     webhooks = ("--webhook-allow", "127.0.0.1", "--webhook-retry-schedule", "3600,3600")
-    service = Service(log, "--data-dir", str(data), *webhooks, *options, command=PATIENT)
+    service = Service(log, "--data-dir", str(data), *webhooks, *options)
     service.start()
     try:
         yield Shop(service.url, clients, data)
@@ -136,7 +136,7 @@ def opened() -> Iterator[_Opened]:
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
         launched = playwright.chromium.launch(
-            executable_path=program, args=arguments, env={**environment(program)}, timeout=WAIT_MS
+            executable_path=program, args=arguments, env={**environment(program)}, timeout=LAUNCH_MS
         )
         made = _Opened(launched)
         yield made

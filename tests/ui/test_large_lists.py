@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Response, expect
 
-from tests.kit.patient import PATIENT
 from tests.kit.service import Service
 from tests.ui.desk import Desk, Shop
 
@@ -42,7 +41,7 @@ def large_shop(seeded: Path, logs: Path, tmp_path_factory: pytest.TempPathFactor
     with closing(sqlite3.connect(data / "promenade.db")) as database, database:
         database.execute(_COUNT_TO.format(ARTICLES) + _MORE_ARTICLES.format(_MADE))
         database.execute(_COUNT_TO.format(PROMOTIONS) + _MORE_PROMOTIONS.format(_MADE))
-    service = Service(logs / "back-office-large.log", "--data-dir", str(data), command=PATIENT).start()
+    service = Service(logs / "back-office-large.log", "--data-dir", str(data)).start()
     try:
         yield Shop(service.url, json.loads((seeded / "clients.json").read_text()), data)
     finally:

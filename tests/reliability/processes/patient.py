@@ -10,7 +10,9 @@ from __future__ import annotations
 from promenade.cli import main
 from promenade.store import cache
 
-vars(cache)["PATIENCE_SECONDS"] = 10.0
+usual = cache.open_cache.__kwdefaults__
+assert usual is not None
+usual["patience"] = 10.0
 
 if __name__ == "__main__":
     main()

@@ -6,29 +6,27 @@ For workers that are to be killed in the middle of a job, however busy the machi
 
 from __future__ import annotations
 
-import asyncio
 import os
-from contextlib import suppress
 from pathlib import Path
 
 from promenade import app
 from promenade.cli import main
 from promenade.worker import import_pace
+from promenade.workflows.tills import Tills
 from tests.kit.moved_clock import MovedClock
 
 ROWS = 64
 REST_SECONDS = 0.2
 
 
-async def rest(*_: object) -> None:
-    """In place of a pause as long as tills need one."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(REST_SECONDS):
-            await asyncio.Event().wait()
+def always(_tills: Tills) -> bool:
+    """Whether tills are there that it should rest for."""
+    return True
 
 
 if __name__ == "__main__":
-    vars(import_pace)["ROWS_MAX"] = ROWS
-    import_pace.ImportPace._rest = rest  # type: ignore[method-assign, assignment]
+    vars(import_pace).update(ROWS_MAX=ROWS, REST_SECONDS_MIN=REST_SECONDS, REST_SECONDS_MAX=REST_SECONDS)
+    vars(import_pace).update(REST_WITHIN_SECONDS_MAX=REST_SECONDS)
+    Tills.are_there = always  # type: ignore[method-assign, assignment]
     vars(app)["clock"] = MovedClock(Path(os.environ["CLOCK_FILE"]))
     main()
