@@ -37,7 +37,7 @@ _COMMON = {
     "log_min_duration_statement": "1000",
     "timezone": "UTC",
 }
-START_SECONDS_MAX = 60.0  # after a crash it recovers first, and whoever asks it meanwhile takes its time
+START_SECONDS_MAX = 200.0  # after a crash it recovers first, and whoever asks it meanwhile takes its time
 
 
 class PostgresServer:
