@@ -17,10 +17,14 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 # Test processes side by side. On two cores three: one of them often waits for a server that it has started.
 JOBS ?= 3
 PYTEST := $(BIN)/python -m pytest
+# The tests of a file run in one process, the longest files first: see tests/kit/groups.py.
+SIDE_BY_SIDE := -n $(JOBS) --dist loadfile --no-loadscope-reorder
+# Tests and the services that they start are compiled once, whatever the shell says: it takes as long as to run them.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 .PHONY: demo
 demo: $(RUN_READY)  ## serve a seeded demo shop; prints credentials and curl lines (DEMO="--port 8090")
@@ -32,8 +36,12 @@ serve: $(RUN_READY)  ## serve from the data directory .promenade (SERVE="--port 
 	@exec $(BIN)/promenade serve --data-dir .promenade $(SERVE)
 
 .PHONY: test
-test: $(DEV_READY)  ## run all tests, against SQLite and a real PostgreSQL and Valkey (TESTS=tests/engine)
-	@$(PYTEST) -n $(JOBS) --dist worksteal -q $(TESTS)
+test: $(DEV_READY)  ## test in minutes, against SQLite and a real PostgreSQL and Valkey (TESTS=tests/engine)
+	@HYPOTHESIS_PROFILE=quick $(PYTEST) $(SIDE_BY_SIDE) -q -m 'not check and not soak and not alone' $(TESTS)
+
+.PHONY: test-profile
+test-profile:  ## run make test and write what it cost, by folder, to build/test-profile.txt
+	@PROMENADE_TEST_PROFILE=build/test-profile.txt $(MAKE) test
 
 # Schemas of OASIS, which are not ours to ship: tests that need them say so where they are absent.
 CSDL_SCHEMAS := build/csdl-schemas
@@ -55,13 +63,13 @@ CLIENTS_READY := $(CLIENTS)/.ready-$(CLIENTS_LOCKED)
 
 ESLINT := $(CLIENTS)/node_modules/.bin/eslint
 PRETTIER := $(CLIENTS)/node_modules/.bin/prettier
-SCRIPTS := "src/promenade/web/ui/app/**/*.js" eslint.config.mjs
+SCRIPTS := "src/promenade/web/ui/app/**/*.js" "tests/ui_unit/*.mjs" "ui/*.mjs" "ui/types/*" eslint.config.mjs
 
 $(CLIENTS_READY):
 	@rm -rf $(CLIENTS); mkdir -p $(CLIENTS); cp tests/clients/package.json tests/clients/package-lock.json $(CLIENTS)
 	@if command -v npm >/dev/null && (cd $(CLIENTS) && npm ci --silent --ignore-scripts --no-audit --no-fund) >/dev/null 2>&1; \
 	  then touch $@; \
-	else rm -rf $(CLIENTS); echo "no OData clients, no linter of scripts: npm cannot fetch what tests/clients/package-lock.json names; what needs them is skipped"; fi
+	else rm -rf $(CLIENTS); echo "no OData clients, no checks of scripts: npm cannot fetch what tests/clients/package-lock.json names; what needs them is skipped"; fi
 
 CHROMIUM := build/chromium
 CHROMIUM_PACKAGE := @sparticuz/chromium@153.0.0
@@ -83,13 +91,14 @@ check: $(DEV_READY) $(CSDL_SCHEMAS) $(CLIENTS_READY) $(CHROMIUM_NEEDED)  ## what
 	@echo "lint"; $(BIN)/ruff check --quiet .
 	@if [ -x $(ESLINT) ]; then echo "format and lint of scripts"; \
 	  $(PRETTIER) --check --log-level warn $(SCRIPTS) || { echo "run: make format" >&2; exit 1; }; \
-	  $(ESLINT) src/promenade/web/ui/app; \
+	  $(ESLINT) src/promenade/web/ui/app tests/ui_unit ui; \
+	  echo "types of scripts"; node ui/check_types.mjs $(CLIENTS)/node_modules; \
 	fi
 	@echo "types"; $(BIN)/mypy --no-error-summary
 	@echo "layers"; $(BIN)/lint-imports --no-cache > $(VENV)/layers.txt || { cat $(VENV)/layers.txt >&2; exit 1; }
 	@echo "reference docs"; $(BIN)/python -m docs.generate --check
-	@echo "tests that hold a time by the clock"; $(PYTEST) -q -m alone tests/ui tests/store
-	@echo "tests"; $(MAKE) test TESTS=
+	@echo "tests that hold a time by the clock"; $(PYTEST) -q -m 'alone and not soak'
+	@echo "tests"; $(PYTEST) $(SIDE_BY_SIDE) -q -m 'not soak and not alone'
 
 .PHONY: format
 format: $(DEV_READY) $(CLIENTS_READY)  ## format the code and fix what the linter can fix
@@ -107,10 +116,13 @@ bench: $(DEV_READY)  ## measure evaluation in-process and over HTTP (BENCH=--qui
 
 # How many operations the mixed load makes; with processes killed and servers restarted meanwhile, a tenth of that again.
 SOAK ?= 100000
+# Folders whose every test runs in a soak, with many more examples; of the others what is too large for make check.
+THOROUGH := tests/engine tests/reliability tests/schemas tests/deploy
 
 .PHONY: soak
-soak: $(DEV_READY)  ## properties, reliability, interfaces: many more examples; then a mixed load of SOAK=100000 operations
-	@HYPOTHESIS_PROFILE=thorough $(PYTEST) -n $(JOBS) --dist worksteal -q --timeout 3600 -m 'not alone' tests/engine tests/reliability tests/schemas tests/deploy
+soak: $(DEV_READY)  ## everything at full size and with many more examples; then a mixed load of SOAK=100000 operations
+	@HYPOTHESIS_PROFILE=thorough $(PYTEST) $(SIDE_BY_SIDE) -q --timeout 3600 -m 'not alone' $(THOROUGH)
+	@$(PYTEST) -q --timeout 3600 -m soak $(addprefix --ignore ,$(THOROUGH))
 	@$(BIN)/python -m tests.reliability.soak --operations $(SOAK)
 	@$(BIN)/python -m tests.reliability.soak --operations $$(($(SOAK) / 10)) --chaos
 

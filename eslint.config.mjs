@@ -56,41 +56,51 @@ const browser = [
   "window"
 ];
 
+const rules = {
+  complexity: ["error", 14],
+  curly: "error",
+  eqeqeq: "error",
+  "house/one-screen": "error",
+  "max-depth": ["error", 4],
+  "max-len": ["error", {code: 120}],
+  "max-lines": ["error", 400],
+  "no-console": "error",
+  "no-else-return": "error",
+  "no-eval": "error",
+  "no-implied-eval": "error",
+  "no-new-func": "error",
+  "no-restricted-syntax": ["error", {selector: "Identifier[name='jQuery']", message: "OpenUI5 does without."}],
+  "no-shadow": "error",
+  "no-undef": "error",
+  "no-unreachable": "error",
+  "no-unused-expressions": "error",
+  "no-unused-vars": "error",
+  "no-var": "error",
+  "prefer-const": "error",
+  "prefer-template": "error",
+  quotes: ["error", "double", {allowTemplateLiterals: true, avoidEscape: true}],
+  semi: "error"
+};
+
+const shared = {
+  linterOptions: {reportUnusedDisableDirectives: "error"},
+  plugins: {house: {rules: {"one-screen": oneScreen}}}
+};
+
+const namesOf = (globals) => Object.fromEntries(globals.map((name) => [name, "readonly"]));
+
 export default [
+  {ignores: ["ui/dist/**", "ui/node_modules/**", "ui/types/**", "ui/webapp/**"]},
   {
+    ...shared,
     files: ["src/promenade/web/ui/app/**/*.js"],
-    languageOptions: {
-      ecmaVersion: 2022,
-      sourceType: "script",
-      globals: Object.fromEntries(browser.map((name) => [name, "readonly"]))
-    },
-    linterOptions: {reportUnusedDisableDirectives: "error"},
-    plugins: {house: {rules: {"one-screen": oneScreen}}},
-    rules: {
-      complexity: ["error", 14],
-      curly: "error",
-      eqeqeq: "error",
-      "house/one-screen": "error",
-      "max-depth": ["error", 4],
-      "max-len": ["error", {code: 120}],
-      "max-lines": ["error", 400],
-      "no-console": "error",
-      "no-else-return": "error",
-      "no-eval": "error",
-      "no-implied-eval": "error",
-      "no-new-func": "error",
-      "no-restricted-syntax": ["error", {selector: "Identifier[name='jQuery']", message: "OpenUI5 does without."}],
-      "no-shadow": "error",
-      "no-undef": "error",
-      "no-unreachable": "error",
-      "no-unused-expressions": "error",
-      "no-unused-vars": "error",
-      "no-var": "error",
-      "prefer-const": "error",
-      "prefer-template": "error",
-      quotes: ["error", "double", {allowTemplateLiterals: true, avoidEscape: true}],
-      semi: "error",
-      strict: ["error", "function"]
-    }
+    languageOptions: {ecmaVersion: 2022, sourceType: "script", globals: namesOf(browser)},
+    rules: {...rules, strict: ["error", "function"]}
+  },
+  {
+    ...shared,
+    files: ["tests/ui_unit/**/*.mjs", "ui/*.mjs"],
+    languageOptions: {ecmaVersion: 2022, sourceType: "module", globals: namesOf(["URL", "process", "setTimeout"])},
+    rules
   }
 ];

@@ -1,1 +1,1 @@
-"""Measurements, printed and never asserted: `make bench`."""
+"""Benchmarks, printed but never asserted: `make bench`."""

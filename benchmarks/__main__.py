@@ -1,4 +1,4 @@
-"""`python -m benchmarks [--quick] [PART...]`: measure and print the parts that are named, else all."""
+"""`python -m benchmarks [--quick | --tiny] [PART...]`: measure and print the named parts, by default all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchmarks import (
     public_api,
     reporting,
 )
-from benchmarks.measure import CONSOLE
+from benchmarks.scale import Scale
 
 PARTS = {
     "in-process": in_process.run,
@@ -35,14 +35,16 @@ PARTS = {
 
 
 def main() -> None:
-    """Run the parts that were asked for, else all."""
+    """Run the requested parts, by default all."""
     parser = argparse.ArgumentParser(prog="make bench", description="Results are printed, not asserted.")
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="what to measure; all by default")
     parser.add_argument("--quick", action="store_true", help="shorter runs, smaller catalogues: a look, not a result")
+    parser.add_argument("--tiny", action="store_true", help="seconds for each part: to see that it runs")
     options = parser.parse_args()
-    CONSOLE.print(f"Python {platform.python_version()} on {platform.machine()}, {os.cpu_count()} cores\n")
+    scale = Scale.TINY if options.tiny else Scale.QUICK if options.quick else Scale.FULL
+    print(f"Python {platform.python_version()} on {platform.machine()}, {os.cpu_count()} cores\n")
     for name in options.parts or PARTS:
-        PARTS[name](options.quick)
+        PARTS[name](scale)
 
 
 if __name__ == "__main__":

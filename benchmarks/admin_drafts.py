@@ -1,4 +1,4 @@
-"""What open edit drafts cost those who do not edit, and how fast editing itself is: `/admin` and evaluate over HTTP."""
+"""The cost of open drafts for other users, and the speed of editing itself: `/admin` and evaluate over HTTP."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from benchmarks.load import get, post
 from benchmarks.measure import milliseconds, show
 from benchmarks.over_http import Target, load, rate, running, token
 from benchmarks.retail_rows import identity
+from benchmarks.scale import Scale
 from benchmarks.shop import Shop, open_shop
 from promenade.app import clock, opened_context
 from promenade.settings import Settings
-from promenade.store.rows import insert_rows
-from promenade.store.unit import Session
-from promenade.workflows.clients import authenticate_client, create_client
+from promenade.store.driver.rows import insert_rows
+from promenade.store.driver.unit import Session
+from promenade.workflows.access.clients import authenticate_client, create_client
 from tests.kit.postgres import PostgresServer
 
 __all__ = ["run"]
@@ -40,42 +41,43 @@ LISTS = {
 }
 
 
-def run(quick: bool) -> None:
+def run(scale: Scale) -> None:
     """Print every table of this part."""
     with tempfile.TemporaryDirectory(prefix="promenade-bench-") as directory:
         home = Path(directory)
-        _measure("SQLite", f"sqlite:///{home / 'bench.db'}", home, quick)
-        server = PostgresServer(home / "postgres.log", settings={})  # as durable as PostgreSQL comes
+        _measure("SQLite", f"sqlite:///{home / 'bench.db'}", home, scale)
+        server = PostgresServer(home / "postgres.log", settings={})  # with PostgreSQL's default durability
         server.start()
         try:
-            _measure("PostgreSQL", server.url, home, quick)
+            _measure("PostgreSQL", server.url, home, scale)
         finally:
             server.stop()
 
 
-def _measure(database: str, url: str, home: Path, quick: bool) -> None:
+def _measure(database: str, url: str, home: Path, scale: Scale) -> None:
     shop = open_shop(url)
-    asyncio.run(_fill(url, shop))
-    seconds = 1.0 if quick else 5.0
-    drafts = DRAFTS // 10 if quick else DRAFTS
+    seconds = scale.of(5.0, 1.0, 0.1)
+    drafts, editing = scale.of(DRAFTS, DRAFTS // 10, 10), scale.of(300, 30, 2)
+    promotions, editor_count = scale.of(PROMOTIONS, PROMOTIONS, 200), scale.of(EDITORS, EDITORS, 5)
+    asyncio.run(_fill(url, shop, promotions, editor_count))
     with running(url, home) as (port, process_id):
         target = Target(port, token(port, shop.client_id, shop.client_secret), process_id, shop)
-        editors = [_bearer(token(port, f"editor-{number}", SECRET)) for number in range(EDITORS)]
-        asked = _asked(shop, target, editors[0])
+        editors = [_bearer(token(port, f"editor-{number}", SECRET)) for number in range(editor_count)]
+        asked = _asked(shop, target, editors[0], promotions)
         without = _best(target, asked, seconds)
         taken_up = _take_up(target, editors, drafts)
         beside = _best(target, asked, seconds)
-        cycles = _cycles(target, editors[1], range(drafts, drafts + (30 if quick else 300)))
+        cycles = _cycles(target, editors[1], range(drafts, drafts + editing))
     rows = [
         (name, *_figures(without[name]), *_figures(beside[name]), *_ratios(without[name], beside[name]))
         for name in asked
     ]
     show(
-        f"Without and with {drafts:,} open drafts of {EDITORS} users on {database}: one client, one process",
+        f"Without and with {drafts:,} open drafts of {editor_count} users on {database}: one client, one process",
         ("request", "p50 ms", "CPU us", "with: p50", "CPU us", "ratio p50", "of CPU"),
         rows,
-        f"Best of {ROUNDS} rounds. {PROMOTIONS:,} promotions beside those of the retailer. The lists are filtered, "
-        f"ordered and counted; their user has {drafts // EDITORS} of the drafts, and none before.",
+        f"Best of {ROUNDS} rounds. {promotions:,} promotions beside those of the retailer. The lists are filtered, "
+        f"ordered and counted; their user has {drafts // editor_count} of the drafts, and none before.",
     )
     show(
         f"Editing on {database}: one client, each commit durable",
@@ -94,7 +96,7 @@ def _measure(database: str, url: str, home: Path, quick: bool) -> None:
 
 
 def _best(target: Target, asked: dict[str, list[str]], seconds: float) -> dict[str, dict[str, Any]]:
-    """Of each the round with the least processor time, after one unmeasured: noise only ever adds."""
+    """Return, for each, the round with the least processor time, after one unmeasured round: noise only adds."""
     for requests in asked.values():
         load(target, requests, clients=1, limit=max(50, len(requests)))
     rounds = [
@@ -108,12 +110,12 @@ def _figures(result: dict[str, Any]) -> tuple[str, str]:
     return milliseconds(result["p50"]), f"{result['cpu'] * 1e6:,.0f}"
 
 
-def _ratios(without: dict[str, Any], beside: dict[str, Any]) -> tuple[str, str]:
-    return f"{beside['p50'] / without['p50']:.2f}", f"{beside['cpu'] / without['cpu']:.2f}"
+def _ratios(without: dict[str, Any], beside: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(f"{beside[name] / without[name]:.2f}" if without[name] else "-" for name in ("p50", "cpu"))
 
 
-def _asked(shop: Shop, target: Target, editor: dict[str, str]) -> dict[str, list[str]]:
-    """The requests that are measured, by what they are."""
+def _asked(shop: Shop, target: Target, editor: dict[str, str], promotions: int) -> dict[str, list[str]]:
+    """Return the requests to measure, by name."""
     till = _bearer(target.token)
     found = {
         f"evaluate {lines} lines": [
@@ -124,7 +126,7 @@ def _asked(shop: Shop, target: Target, editor: dict[str, str]) -> dict[str, list
     for name, options in LISTS.items():
         found[name] = [get(f"/admin/Promotions?{quote(options, safe='$=&(),')}", editor)]
     found["one promotion"] = [
-        get(f"/admin/Promotions({identity('Promotions', number)})", editor) for number in range(0, PROMOTIONS, 37)
+        get(f"/admin/Promotions({identity('Promotions', number)})", editor) for number in range(0, promotions, 37)
     ]
     return found
 
@@ -137,13 +139,13 @@ def _bearer(of: str) -> dict[str, str]:
 
 
 def _take_up(target: Target, editors: list[dict[str, str]], drafts: int) -> dict[str, Any]:
-    """draftEdit of the first promotions, by the editors in turn."""
+    """Return the draftEdit requests for the first promotions, by the editors in turn."""
     requests = [_edit(number, editors[number % len(editors)]) for number in range(drafts)]
     return load(target, requests, clients=1, limit=len(requests))
 
 
 def _cycles(target: Target, editor: dict[str, str], numbers: range) -> dict[str, Any]:
-    """Of each promotion the whole of editing it; three requests each."""
+    """Return the whole edit cycle of each promotion; three requests each."""
     requests = [request for number in numbers for request in _cycle(number, editor)]
     return load(target, requests, clients=1, limit=len(requests))
 
@@ -166,19 +168,19 @@ def _edit(number: int, editor: dict[str, str]) -> str:
 # ---- rows ---------------------------------------------------------------------------------------------------------
 
 
-async def _fill(url: str, shop: Shop) -> None:
-    """The promotions, none of which runs, and the editors, for the tenant of the shop."""
+async def _fill(url: str, shop: Shop, promotions: int, editors: int) -> None:
+    """Create the promotions, none of which is active, and the editors, for the shop's tenant."""
     async with opened_context(Settings(database=url, data_dir=Path())) as context:
         till = await authenticate_client(context.database, shop.client_id, shop.client_secret)
         assert till is not None
-        for first in range(0, PROMOTIONS, CHUNK):
-            rows = [_promotion(number) for number in range(first, first + CHUNK)]
+        for first in range(0, promotions, CHUNK):
+            rows = [_promotion(number) for number in range(first, min(first + CHUNK, promotions))]
 
             async def work(session: Session, rows: list[dict[str, Any]] = rows) -> None:
                 await insert_rows(session, "Promotions", rows, at=MADE, by="benchmark")
 
             await context.database.write(work, tenant=till.tenant_id, durable=False)
-        for number in range(EDITORS):
+        for number in range(editors):
             await create_client(
                 context.database,
                 client_id=f"editor-{number}",

@@ -1,6 +1,6 @@
-"""How soon the back office's pages are there: in a headless Chromium, on a demo that a process beside it serves.
+"""Loading times of the back office's pages: in a headless Chromium, on a demo served by a separate process.
 
-Each page is opened in a browser context of its own, which has kept nothing, then once more in the same, which has.
+Each page is opened in a new browser context with an empty cache, then once more in the same one.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
-from benchmarks.measure import CONSOLE, milliseconds, percentile, show
+from benchmarks.measure import milliseconds, percentile, show
+from benchmarks.scale import Scale
 from promenade.app import opened_context
-from promenade.console import prepare_database
+from promenade.cli.console import prepare_database
 from promenade.demo import seed
 from promenade.settings import Settings
 from tests.clients.browser import chromium, environment
@@ -25,7 +26,7 @@ from tests.ui.desk import Desk, Shop
 
 __all__ = ["run"]
 
-# What stands at `#`, and what is to be seen when the page is there.
+# The URL fragment, and what is visible once the page has loaded.
 PAGES = {
     "overview, all figures": (
         "",
@@ -41,13 +42,13 @@ PAGES = {
 }
 
 
-def run(quick: bool) -> None:
-    """Print when each page was there."""
+def run(scale: Scale) -> None:
+    """Print when each page had loaded."""
     program = chromium()
     if program is None:
-        CONSOLE.print("back office: no Chromium here; nothing is measured")
+        print("back office: no Chromium here; nothing is measured")
         return
-    times = 3 if quick else 15
+    times = scale.of(15, 3, 1)
     with tempfile.TemporaryDirectory(prefix="promenade-bench-") as directory:
         home = Path(directory)
         settings = Settings(data_dir=home)
@@ -85,7 +86,7 @@ def _measure(shop: Shop, browser: Browser, times: int) -> None:
 
 
 def _opened(shop: Shop, browser: Browser, token: str, address: str, is_there: str) -> tuple[int, int]:
-    """Nanoseconds until the page was there in a browser that has kept nothing, and once more."""
+    """Return the nanoseconds until the page had loaded in a browser with an empty cache, and once more."""
     desk = Desk(shop, browser)
     page = desk.blank()
     session = json.dumps({"accessToken": token, "expiresAt": (time.time() + 3_600) * 1_000})

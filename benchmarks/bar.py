@@ -1,7 +1,7 @@
-"""The honest bar: sixty lines with dicts that price stacking discounts and do nothing else.
+"""A fair baseline: sixty lines with dicts that price stacking discounts and do nothing else.
 
 No verdicts, advice, exclusivity, units, distribution, caps, budgets, pilots, currencies or replay. What the engine
-costs beyond this is the price of everything it can do.
+costs beyond this is the price of all its features.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Rule = tuple[int, str, bool, int]
 
 
 class Bar:
-    """Promotions by the value of their one condition."""
+    """Promotions indexed by the value of their one condition."""
 
     def __init__(self, promotions: Iterable[PromotionDefinition]) -> None:
         self._by_article: dict[str, list[Rule]] = defaultdict(list)
@@ -35,7 +35,7 @@ class Bar:
                 index.get(condition.condition_type, self._by_manufacturer)[value].append(rule)
 
     def price(self, basket: Basket) -> tuple[int, list[tuple[int, list[tuple[str, int]]]]]:
-        """The total and per line its net and discounts, in cents."""
+        """Return the total, and per line its net and discounts, in cents."""
         total = 0
         lines = []
         for line in basket.lines:

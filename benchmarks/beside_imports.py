@@ -1,4 +1,4 @@
-"""What an import costs the tills of the same process: evaluate before and during imports, on both databases."""
+"""The cost of an import for the tills of the same process: evaluate before and during imports, on both databases."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ import httpx2
 from benchmarks.load import post
 from benchmarks.measure import milliseconds, show
 from benchmarks.over_http import Target, load, rate, token
+from benchmarks.scale import Scale
 from benchmarks.shop import Shop, open_shop
 from promenade.app import clock, opened_context
 from promenade.settings import Settings
-from promenade.workflows.clients import authenticate_client, create_client
+from promenade.workflows.access.clients import authenticate_client, create_client
 from tests.kit.postgres import PostgresServer
 from tests.kit.service import Service
 
@@ -44,7 +45,7 @@ Row = Callable[[str, int], dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """A served shop whose process takes imports, too. ``places`` are IDs of POS groups."""
+    """A served shop whose process also accepts imports. ``places`` are IDs of POS groups."""
 
     target: Target
     api: httpx2.Client
@@ -54,7 +55,7 @@ class Beside:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What is imported: the path's entity, how a row of a run looks, and whether tills are watched over the upload."""
+    """The kind of import: its entity, the rows of a run, and whether tills are measured during the upload."""
 
     name: str
     entity: str
@@ -63,27 +64,32 @@ class Kind:
     upload_only: bool = False
 
 
-def run(quick: bool) -> None:
+def run(scale: Scale) -> None:
     """Print every table of this part."""
+    rows = scale.of(ROWS, ROWS // 10, 20)
     with tempfile.TemporaryDirectory(prefix="promenade-bench-") as directory:
         home = Path(directory)
-        server = PostgresServer(home / "postgres.log", settings={})  # as durable as PostgreSQL comes
+        server = PostgresServer(home / "postgres.log", settings={})  # with PostgreSQL's default durability
         server.start()
         try:
             for database, url in (("SQLite", f"sqlite:///{home / 'bench.db'}"), ("PostgreSQL", server.url)):
                 with _serving(url, home) as beside:
-                    _measure(database, beside, ROWS // 10 if quick else ROWS, LINES[:1] if quick else LINES)
+                    _measure(database, beside, rows, scale.of(LINES, LINES[:1], LINES[:1]), scale)
         finally:
             server.stop()
 
 
-def _measure(database: str, beside: Beside, rows: int, lines: tuple[int, ...]) -> None:
-    _evaluate(beside, lines[0], seconds=1.0)
+def _measure(database: str, beside: Beside, rows: int, lines: tuple[int, ...], scale: Scale) -> None:
+    quiet_seconds, upload_bytes = (
+        scale.of(QUIET_SECONDS, QUIET_SECONDS, 0.1),
+        scale.of(UPLOAD_BYTES, UPLOAD_BYTES, 2**18),
+    )
+    _evaluate(beside, lines[0], seconds=quiet_seconds / 3)
     measured = []
     for kind in _kinds(beside.places):
         for line_count in lines:
-            before = _evaluate(beside, line_count, seconds=QUIET_SECONDS)
-            during, seconds = _during(beside, kind, rows, line_count)
+            before = _evaluate(beside, line_count, seconds=quiet_seconds)
+            during, seconds = _during(beside, kind, rows, line_count, upload_bytes)
             measured.append(
                 (
                     kind.name,
@@ -141,20 +147,20 @@ def _article(run: str, number: int) -> dict[str, Any]:
 
 
 def _long_article(run: str, number: int) -> dict[str, Any]:
-    """A hundred and more bytes are stored of it; the rest is white space, which costs the upload as much as text."""
+    """An article with some hundred stored bytes; the rest is white space, which costs the upload as much as text."""
     return _article(run, number) | {"description": "x" * 1000}
 
 
-def _body(kind: Kind, run: str, rows: int) -> bytes:
+def _body(kind: Kind, run: str, rows: int, upload_bytes: int) -> bytes:
     texts = [json.dumps(kind.row(run, number)) for number in range(rows)]
     if kind.upload_only:
-        texts = [text.ljust(UPLOAD_BYTES // rows) for text in texts]
+        texts = [text.ljust(upload_bytes // rows) for text in texts]
     return f'{{"header":{{"continueOnError":{json.dumps(kind.keep_good)}}},"rows":[{",".join(texts)}]}}'.encode()
 
 
-def _during(beside: Beside, kind: Kind, rows: int, line_count: int) -> tuple[dict[str, Any], float]:
-    """Evaluate from just before the request until the job has ended (an upload: until its answer); and how long."""
-    body, ended = _body(kind, uuid.uuid4().hex[:8], rows), beside.home / uuid.uuid4().hex
+def _during(beside: Beside, kind: Kind, rows: int, line_count: int, upload_bytes: int) -> tuple[dict[str, Any], float]:
+    """Evaluate from just before the request until the job's end (or the upload's response); return the time taken."""
+    body, ended = _body(kind, uuid.uuid4().hex[:8], rows, upload_bytes), beside.home / uuid.uuid4().hex
     taken: list[float] = []
 
     def work() -> None:
@@ -191,7 +197,7 @@ def _wait(beside: Beside, address: str) -> dict[str, Any]:
 
 
 def _wait_for_jobs(beside: Beside) -> None:
-    """Until no import is under way."""
+    """Wait until no import is running."""
     waiting = "/api/v1/ImportJobs?$filter=status ne 'SUCCEEDED' and status ne 'FAILED'&$top=1"
     while beside.api.get(waiting).json()["value"]:
         time.sleep(0.2)
@@ -211,7 +217,7 @@ def _evaluate(beside: Beside, line_count: int, *, seconds: float = 0.0, until: s
 
 @contextmanager
 def _serving(url: str, home: Path) -> Iterator[Beside]:
-    """A seeded shop served by the command, with a client that may import."""
+    """Serve a seeded shop with the command, with a client that may import."""
     shop = open_shop(url)
     asyncio.run(_admit(url, shop))
     service = Service(home / "service.log", "--database-url", url, "--data-dir", str(home))

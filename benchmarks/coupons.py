@@ -1,4 +1,4 @@
-"""Coupons at the till: reserving and redeeming beside the least that could be done for it, and issuing."""
+"""Coupons at the till: reserving and redeeming compared with the bare minimum in SQL, and issuing."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ from benchmarks.load import RESERVATION, post
 from benchmarks.measure import milliseconds, show
 from benchmarks.over_http import Target, load, rate, running, token
 from benchmarks.retail_rows import identity
+from benchmarks.scale import Scale
 from promenade.app import clock, opened_context
 from promenade.settings import Settings
-from promenade.store.migrations import upgrade
-from promenade.store.rows import insert_rows
-from promenade.store.unit import Session
-from promenade.workflows.clients import create_client
-from promenade.workflows.tenants import create_tenant
+from promenade.store.driver.migrations import upgrade
+from promenade.store.driver.rows import insert_rows
+from promenade.store.driver.unit import Session
+from promenade.workflows.access.clients import create_client
+from promenade.workflows.access.tenants import create_tenant
 from tests.kit.postgres import PostgresServer
 
 __all__ = ["run"]
 
 CLIENTS = (1, 16, 64)
 PAIRS = {1: 600, 16: 4_000, 64: 4_000}
-TENANTS = 12  # each may be issued 1 000 coupons a minute: five in single calls, the others by the hundred
+TENANTS = 12  # each may be issued 1 000 coupons a minute: five in single calls, the others a hundred at a time
 SINGLE_TENANTS, SINGLE_CALLS, HUNDREDS = 5, 800, 9
-ANSWER_BYTES = 170  # about what reserve answers
+ANSWER_BYTES = 170  # about the size of a reserve response
 SECRET = "of-this-benchmark-only"
 MADE = datetime(2026, 1, 1, tzinfo=UTC)
 CHUNK = 5_000
@@ -46,29 +47,29 @@ _SPEND = """UPDATE coupon_codes SET status = 'REDEEMED', redeemed_transaction_id
     WHERE tenant_id = 'bench-0' AND id = {1} AND reservation_ref = {0} AND status = 'RESERVED'"""
 
 
-def run(quick: bool) -> None:
+def run(scale: Scale) -> None:
     """Print every table of this part."""
     with tempfile.TemporaryDirectory(prefix="promenade-bench-") as directory:
         home = Path(directory)
         path = home / "bench.db"
-        _measure("SQLite", f"sqlite:///{path}", home, quick, lambda clients, codes: _bare_sqlite(path, codes))
-        server = PostgresServer(home / "postgres.log", settings={})  # as durable as PostgreSQL comes
+        _measure("SQLite", f"sqlite:///{path}", home, scale, lambda clients, codes: _bare_sqlite(path, codes))
+        server = PostgresServer(home / "postgres.log", settings={})  # with PostgreSQL's default durability
         server.start()
         try:
             _measure(
                 "PostgreSQL",
                 server.url,
                 home,
-                quick,
+                scale,
                 lambda clients, codes: asyncio.run(_bare_postgresql(server.url, clients, codes)),
             )
         finally:
             server.stop()
 
 
-def _measure(database: str, url: str, home: Path, quick: bool, bare: Callable[[int, Iterator[int]], float]) -> None:
-    pairs = {clients: count // 6 if quick else count for clients, count in PAIRS.items()}
-    rounds = 1 if quick else ROUNDS
+def _measure(database: str, url: str, home: Path, scale: Scale, bare: Callable[[int, Iterator[int]], float]) -> None:
+    pairs = {clients: scale.of(count, count // 6, 2 * clients + 2) for clients, count in PAIRS.items()}
+    rounds = scale.of(ROUNDS, 1, 1)
     codes = iter(range(2 * (rounds + 1) * sum(pairs.values())))
     upgrade(url)
     asyncio.run(_fill(url, 2 * (rounds + 1) * sum(pairs.values())))
@@ -79,13 +80,13 @@ def _measure(database: str, url: str, home: Path, quick: bool, bare: Callable[[i
     with running(url, home) as (port, process_id):
         targets = [Target(port, token(port, f"bench-{number}", SECRET), process_id) for number in range(TENANTS)]
         _reservations(database, targets[0], pairs, codes, bars, rounds)
-        _issues(database, targets, quick)
+        _issues(database, targets, scale)
 
 
 def _reservations(
     database: str, target: Target, pairs: dict[int, int], codes: Iterator[int], bars: dict[int, float], rounds: int
 ) -> None:
-    _pairs(target, 4, [next(codes) for _ in range(min(pairs.values()) // 2)])  # warm
+    _pairs(target, 4, [next(codes) for _ in range(min(pairs.values()) // 2)])  # warm up
     rows = []
     for clients, count in pairs.items():
         null = [post(f"/null/{ANSWER_BYTES}", b'{"code":"B00000000","transactionId":"T00000000"}', {})]
@@ -128,13 +129,13 @@ def _pairs(target: Target, clients: int, codes: list[int]) -> dict[str, Any]:
     return load(target, reserve, follow=redeem, expect='"redeemed":true', clients=clients, limit=len(codes))
 
 
-def _issues(database: str, targets: list[Target], quick: bool) -> None:
-    single = SINGLE_CALLS // 4 if quick else SINGLE_CALLS
+def _issues(database: str, targets: list[Target], scale: Scale) -> None:
+    single, hundreds = scale.of(SINGLE_CALLS, SINGLE_CALLS // 4, 16), scale.of(HUNDREDS, HUNDREDS, 1)
     rows = []
     for name, tenants, customers, calls, clients in (
         ("1 coupon", targets[:SINGLE_TENANTS], 1, single, 1),
         ("1 coupon", targets[:SINGLE_TENANTS], 1, single // 4, 16),
-        ("100 coupons", targets[SINGLE_TENANTS:], 100, HUNDREDS, 1),
+        ("100 coupons", targets[SINGLE_TENANTS:], 100, hundreds, 1),
     ):
         asked = [_issue(target, customers, call) for call in range(calls) for target in tenants]
         done = load(targets[0], asked, expect='"failedCount":0', clients=clients, limit=len(asked))
@@ -165,7 +166,7 @@ def _issue(target: Target, customers: int, call: int) -> str:
 
 
 def _bare_sqlite(path: Path, codes: Iterable[int]) -> float:
-    """Pairs of updates a second by one connection, as durable as the service writes."""
+    """Return the pairs of updates per second on one connection, with the service's durability."""
     hold, spend = _HOLD.format("?1", "?2"), _SPEND.format("?1", "?2")
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
@@ -183,7 +184,7 @@ def _bare_sqlite(path: Path, codes: Iterable[int]) -> float:
 
 
 async def _bare_postgresql(url: str, clients: int, codes: Iterator[int]) -> float:
-    """Pairs of updates a second by so many connections."""
+    """Return the pairs of updates per second on so many connections."""
     connections = [await asyncpg.connect(url) for _ in range(clients)]
     hold = [await one.prepare(_HOLD.format("$1", "$2")) for one in connections]
     spend = [await one.prepare(_SPEND.format("$1", "$2")) for one in connections]
@@ -209,7 +210,7 @@ async def _bare_postgresql(url: str, clients: int, codes: Iterator[int]) -> floa
 
 
 async def _fill(url: str, codes: int) -> None:
-    """Tenants with a coupon type and a till each; the first has codes."""
+    """Create tenants with one coupon type and one till each; the first has codes."""
     async with opened_context(Settings(database=url, data_dir=Path())) as context:
         for number in range(TENANTS):
             tenant = f"bench-{number}"

@@ -1,4 +1,4 @@
-"""Webhooks: how fast events that wait are delivered once the cache is back, and what that costs a till meanwhile."""
+"""Webhooks: how fast waiting events are delivered once the cache is back, and what that costs a till meanwhile."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from benchmarks.load import post
 from benchmarks.measure import milliseconds, show
 from benchmarks.over_http import Target, load, rate, running, token
 from benchmarks.receiver import Receiving, receiving
+from benchmarks.scale import Scale
 from benchmarks.shop import Shop, open_shop
 from promenade.app import opened_context
 from promenade.settings import Settings
-from promenade.store.rows import insert_rows
-from promenade.store.schema import table
-from promenade.store.unit import Session
-from promenade.workflows.clients import authenticate_client
+from promenade.store.driver.rows import insert_rows
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Session
+from promenade.workflows.access.clients import authenticate_client
 from tests.kit.postgres import PostgresServer
 from tests.kit.valkey import ValkeyServer
 
@@ -35,7 +36,7 @@ __all__ = ["run"]
 
 EVENTS = 10_000
 LANES = (1, 16)
-DRAIN_SECONDS_MAX = 120.0  # what is promised for 10 000
+DRAIN_SECONDS_MAX = 120.0  # the promise for 10 000
 BASKETS = 50
 TILLS = 4
 LINES = 5
@@ -51,7 +52,7 @@ KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class Drained:
-    """How a drain went: seconds from the cache's return to the first and to the last delivery, and what tills saw."""
+    """The result of a drain: seconds from the cache's return to the first and last delivery, and tills' latencies."""
 
     first_seconds: float
     seconds: float
@@ -61,26 +62,26 @@ class Drained:
     quiet: dict[str, Any] | None
 
 
-def run(quick: bool) -> None:
+def run(scale: Scale) -> None:
     """Print every table of this part."""
-    events = EVENTS // 10 if quick else EVENTS
+    events = scale.of(EVENTS, EVENTS // 10, 200)
     with tempfile.TemporaryDirectory(prefix="promenade-bench-") as directory:
         home = Path(directory)
         valkey = ValkeyServer(home / "valkey.log")
-        server = PostgresServer(home / "postgres.log", settings={})  # as durable as PostgreSQL comes
+        server = PostgresServer(home / "postgres.log", settings={})  # with PostgreSQL's default durability
         server.start()
         try:
             for database, url in (("SQLite", f"sqlite:///{home / 'bench.db'}"), ("PostgreSQL", server.url)):
-                _measure(database, url, home, valkey, events, quick)
+                _measure(database, url, home, valkey, events, scale)
         finally:
             server.stop()
             valkey.close()
 
 
-def _measure(database: str, url: str, home: Path, valkey: ValkeyServer, events: int, quick: bool) -> None:
+def _measure(database: str, url: str, home: Path, valkey: ValkeyServer, events: int, scale: Scale) -> None:
     shop = open_shop(url)
-    bars = {lanes: asyncio.run(_bare(lanes, 1_000 if quick else 4_000)) for lanes in LANES}
-    drained = {lanes: _drain(url, home, valkey, shop, events, lanes, tills=False) for lanes in LANES}
+    bars = {lanes: asyncio.run(_bare(lanes, scale.of(4_000, 1_000, 50))) for lanes in LANES}
+    drained = {lanes: _drain(url, home, valkey, shop, events, lanes) for lanes in LANES}
     rows = [
         (
             lanes,
@@ -101,7 +102,7 @@ def _measure(database: str, url: str, home: Path, valkey: ValkeyServer, events: 
         f"{DRAIN_SECONDS_MAX:.0f} s. Bare: httpx2 posts the same bytes to the same receiver, as many at once as there "
         "are subscriptions; nothing is planned, signed or written down.",
     )
-    beside = _drain(url, home, valkey, shop, events, LANES[-1], tills=True)
+    beside = _drain(url, home, valkey, shop, events, LANES[-1], tills=scale.of(3.0, 3.0, 0.1))
     assert beside.busy is not None
     assert beside.quiet is not None
     show(
@@ -115,22 +116,24 @@ def _measure(database: str, url: str, home: Path, valkey: ValkeyServer, events: 
     )
 
 
-def _drain(url: str, home: Path, valkey: ValkeyServer, shop: Shop, events: int, lanes: int, *, tills: bool) -> Drained:
-    """Let events wait, start the cache, and wait until all are delivered."""
+def _drain(
+    url: str, home: Path, valkey: ValkeyServer, shop: Shop, events: int, lanes: int, *, tills: float = 0.0
+) -> Drained:
+    """Queue events, start the cache, wait until all are delivered; baskets are priced for ``tills`` seconds."""
     with receiving() as receiver:
         asyncio.run(_fill(url, shop, receiver, events, lanes))
         options = ("--redis-url", valkey.url, "--webhook-allow", "127.0.0.1")
         with running(url, home, *options) as (port, process_id):
             target = Target(port, token(port, shop.client_id, shop.client_secret), process_id, shop)
             if tills:
-                _evaluate(target, 1.0)
+                _evaluate(target, tills / 3)
             assert _delivery(port) == "inactive"
             before, began = target.cpu_seconds(), time.time()
             valkey.start()
-            busy = _evaluate_while(receiver, target, events) if tills else None
+            busy = _evaluate_while(receiver, target, events, tills) if tills else None
             first, last = receiver.wait(events, 2 * DRAIN_SECONDS_MAX)
             cpu = (target.cpu_seconds() - before) / events
-            quiet = _evaluate(target, 3.0) if tills else None
+            quiet = _evaluate(target, tills) if tills else None
         valkey.stop()
     return Drained(first - began, last - began, events / (last - first), cpu, busy, quiet)
 
@@ -142,10 +145,10 @@ def _evaluate(target: Target, seconds: float) -> dict[str, Any]:
     return load(target, asked, clients=TILLS, seconds=seconds)
 
 
-def _evaluate_while(receiver: Receiving, target: Target, events: int) -> dict[str, Any]:
-    """Evaluate as soon as the first delivery has come; it ends before the last does."""
+def _evaluate_while(receiver: Receiving, target: Target, events: int, seconds: float) -> dict[str, Any]:
+    """Evaluate from the first delivery on; must end before the last delivery."""
     receiver.wait(1, DRAIN_SECONDS_MAX)
-    done = _evaluate(target, 3.0 if events >= EVENTS else 0.3)
+    done = _evaluate(target, seconds if events >= EVENTS else seconds / 10)
     if receiver.came()[0] >= events:
         print("The deliveries ended before the evaluations did: the figures beside them are too good.")
     return done
@@ -157,7 +160,7 @@ def _delivery(port: int) -> str:
 
 
 async def _bare(at_once: int, count: int) -> float:
-    """Posts a second of an httpx2 loop to the receiver."""
+    """Return the POSTs per second of an httpx2 loop to the receiver."""
     with receiving() as receiver:
         numbers = iter(range(count))
         headers = {
@@ -183,7 +186,7 @@ async def _bare(at_once: int, count: int) -> float:
 
 
 async def _fill(url: str, shop: Shop, receiver: Receiving, events: int, lanes: int) -> None:
-    """Subscriptions of one kind of event each, instead of those before, and events that wait."""
+    """Replace the subscriptions by one per event type, and insert waiting events."""
     async with opened_context(Settings(database=url, data_dir=Path())) as context:
         till = await authenticate_client(context.database, shop.client_id, shop.client_secret)
         assert till is not None
@@ -229,7 +232,7 @@ def _events(count: int, lanes: int, at: datetime) -> Iterator[list[dict[str, Any
 
 
 def _payload(number: int, kind: str) -> bytes:
-    """As long as that of a sale."""
+    """Return a payload as long as that of a sale."""
     data = {
         "transactionId": f"T-{number:08}",
         "transactionCounter": 1,

@@ -1,7 +1,7 @@
-"""Articles by each way in, from the request to the end of its job, beside the same rows raw through the driver.
+"""Article imports by every interface, from the request to the end of the job, compared with raw inserts by the driver.
 
-Every way takes new articles first, then the same ones changed. Raw: one connection of the bare driver, one transaction,
-`executemany` of inserts, then of updates by article number, into the same database.
+Each interface receives new articles first, then the same ones changed. Raw: one connection of the bare driver, one
+transaction, `executemany` of inserts, then of updates by article number, into the same database.
 """
 
 from __future__ import annotations
@@ -32,10 +32,11 @@ from sqlalchemy.engine import make_url
 
 from benchmarks.measure import show
 from benchmarks.over_http import Target, token
-from promenade.store.migrations import upgrade
-from promenade.store.session import open_database
-from promenade.workflows.clients import create_client
-from promenade.workflows.tenants import create_tenant
+from benchmarks.scale import Scale
+from promenade.store.driver.migrations import upgrade
+from promenade.store.driver.session import open_database
+from promenade.workflows.access.clients import create_client
+from promenade.workflows.access.tenants import create_tenant
 from tests.kit.postgres import PostgresServer
 from tests.kit.processes import free_port
 from tests.kit.service import Service
@@ -43,46 +44,46 @@ from tests.kit.service import Service
 __all__ = ["run"]
 
 TENANT = "bench"
-RAW = "raw"  # the tenant of rows that go past the service
+RAW = "raw"  # the tenant of rows inserted without the service
 SECRET = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 SCOPES = ("PublicApi.Read", "PublicApi.Write", "svc.POSReader")
 ROWS = 10_000
-SYNC_ROWS = 1_000  # as many as one call takes
-PROMISED = 3  # bulk import keeps a third of the raw rate
+SYNC_ROWS = 1_000  # the maximum of one call
+PROMISED = 3  # bulk import must reach a third of the raw rate
 
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What so many articles took, in seconds: on the clock, and of the processor time of whoever stored them."""
+    """The time for so many articles in seconds: elapsed, and processor time of the process that stored them."""
 
     seconds: float
     cpu: float
 
 
-Found = dict[str, list[Taken]]  # by what the articles were: new, or changed
+Found = dict[str, list[Taken]]  # keyed by kind of articles: new, or changed
 
 
 @dataclass(frozen=True, slots=True)
 class Doors:
-    """The ways into a running service: its API, and its listener for certificates."""
+    """The interfaces of a running service: its API, and its mutual-TLS listener."""
 
     api: httpx2.Client
     mutual: httpx2.Client
     process: Target
 
 
-def run(quick: bool) -> None:
+def run(scale: Scale) -> None:
     """Print a table for each database."""
-    rounds = 1 if quick else 3
+    rounds, rows = scale.of(3, 1, 1), scale.of(ROWS, ROWS, 50)
     with tempfile.TemporaryDirectory(prefix="promenade-bench-") as directory:
         home = Path(directory)
-        _measure("SQLite", f"sqlite:///{home / 'bench.db'}", home / "sqlite", rounds, _sqlite_by_hand)
-        server = PostgresServer(home / "postgres.log", settings={})  # as durable as PostgreSQL comes
+        _measure("SQLite", f"sqlite:///{home / 'bench.db'}", home / "sqlite", rounds, rows, _sqlite_by_hand)
+        server = PostgresServer(home / "postgres.log", settings={})  # with PostgreSQL's default durability
         server.start()
         try:
-            _measure("PostgreSQL", server.url, home / "postgresql", rounds, _postgresql_by_hand)
+            _measure("PostgreSQL", server.url, home / "postgresql", rounds, rows, _postgresql_by_hand)
         finally:
             server.stop()
 
@@ -92,6 +93,7 @@ def _measure(
     url: str,
     home: Path,
     rounds: int,
+    rows: int,
     by_hand: Callable[[str, Sequence[Row], Sequence[Row]], dict[str, Taken]],
 ) -> None:
     home.mkdir()
@@ -100,40 +102,40 @@ def _measure(
     found: dict[str, Found] = {}
     for round_number in range(rounds):
         key = f"R{round_number}"
-        for state, taken in by_hand(url, _articles(key), _articles(key, changed=True)).items():
+        for state, taken in by_hand(url, _articles(key, rows), _articles(key, rows, changed=True)).items():
             found.setdefault(_BY_HAND, {}).setdefault(state, []).append(taken)
     with _served(url, home) as doors:
         for round_number in range(rounds):
             for place, (name, way) in enumerate(_WAYS.items()):
                 for state in _STATES:
-                    articles = _articles(f"{place}{round_number}", changed=state == "changed")
+                    articles = _articles(f"{place}{round_number}", rows, changed=state == "changed")
                     before = doors.process.cpu_seconds()
                     seconds = way(doors, articles)
                     taken = Taken(seconds, doors.process.cpu_seconds() - before)
                     found.setdefault(name, {}).setdefault(state, []).append(taken)
-    _show(database, found)
+    _show(database, found, rows)
 
 
 _BY_HAND = "raw, through the driver"
 _STATES = ("new", "changed")
 
 
-def _show(database: str, found: dict[str, Found]) -> None:
+def _show(database: str, found: dict[str, Found], rows: int) -> None:
     lines = []
     for name, by_state in found.items():
         cells = [name]
         for state in _STATES:
             seconds, cpu = (median(getattr(one, what) for one in by_state[state]) for what in ("seconds", "cpu"))
             raw = median(one.seconds for one in found[_BY_HAND][state])
-            cells += [f"{ROWS / seconds:,.0f}", f"{raw / seconds:.2f}", f"{cpu / ROWS * 1e6:,.0f}"]
+            cells += [f"{rows / seconds:,.0f}", f"{raw / seconds:.2f}", f"{cpu / rows * 1e6:,.0f}"]
         lines.append(tuple(cells))
     show(
-        f"{ROWS:,} articles on {database}, one process with its worker",
+        f"{rows:,} articles on {database}, one process with its worker",
         ("way in", "new/s", "of raw", "CPU us", "changed/s", "of raw", "CPU us"),
         lines,
-        f"From the first byte of the request to the end of its job; at the till {ROWS // SYNC_ROWS} calls of "
-        f"{SYNC_ROWS:,}, one after the other. CPU: for each article, of the service, or of who writes by hand. "
-        f"Promised: new articles by bulk import at {1 / PROMISED:.2f} of raw.",
+        f"From the first byte of the request to the end of its job; at the till {-(-rows // SYNC_ROWS)} calls of "
+        f"{min(rows, SYNC_ROWS):,}, one after the other. CPU: for each article, of the service, or of who writes by "
+        f"hand. Promised: new articles by bulk import at {1 / PROMISED:.2f} of raw.",
     )
 
 
@@ -152,7 +154,7 @@ async def _furnish(url: str) -> None:
 
 @contextmanager
 def _served(url: str, home: Path) -> Iterator[Doors]:
-    """The service with a listener for client certificates, and a client of each."""
+    """Start the service with a mutual-TLS listener, and a client of each interface."""
     issue = [sys.executable, "-m", "promenade", "trust", "issue", "--dir", str(home / "authority"), "--json"]
     issue += ["--host", "127.0.0.1", "--cn", "erp", "--tenant", TENANT, "--database-url", url]
     files = json.loads(subprocess.run(issue, check=True, capture_output=True).stdout)
@@ -178,8 +180,8 @@ def _served(url: str, home: Path) -> Iterator[Doors]:
 # ---- the ways in --------------------------------------------------------------------------------------------------
 
 
-def _articles(key: str, *, changed: bool = False) -> list[Row]:
-    """Articles as master data tells of them."""
+def _articles(key: str, count: int, *, changed: bool = False) -> list[Row]:
+    """Return articles as master data contains them."""
     return [
         {
             "articleNumber": f"{key}-{number:08}",
@@ -189,7 +191,7 @@ def _articles(key: str, *, changed: bool = False) -> list[Row]:
             "articleGroupId": f"G{number % 100}",
             "unit": "PCE",
         }
-        for number in range(ROWS)
+        for number in range(count)
     ]
 
 
@@ -197,7 +199,7 @@ def _bulk(doors: Doors, articles: Sequence[Row], *, keep_good: bool) -> float:
     body = json.dumps({"header": {"continueOnError": keep_good}, "rows": articles}).encode()
     began = time.perf_counter()
     answer = _posted(doors.api, "/api/v1/Articles:bulk-import", body, 202)
-    return _ended(doors.api, answer["jobId"]) - began
+    return _ended(doors.api, answer["jobId"], len(articles)) - began
 
 
 def _sync(doors: Doors, articles: Sequence[Row]) -> float:
@@ -217,7 +219,7 @@ def _batch(doors: Doors, articles: Sequence[Row]) -> float:
     body = json.dumps({"name": "bench", "articles": articles}).encode()
     began = time.perf_counter()
     answer = _posted(doors.api, "/pos/articles/import-batch", body, 202)
-    return _ended(doors.api, answer["jobId"]) - began
+    return _ended(doors.api, answer["jobId"], len(articles)) - began
 
 
 _NAMES = {
@@ -240,7 +242,7 @@ def _rest(doors: Doors, articles: Sequence[Row]) -> float:
     body = json.dumps({"MessageHeader": {"ID": str(uuid.uuid4())}, _ITEM: items}).encode()
     began = time.perf_counter()
     answer = _posted(doors.mutual, f"/api/v1/master-data/{_BULK}", body, 202)
-    return _ended(doors.mutual, answer["jobId"]) - began
+    return _ended(doors.mutual, answer["jobId"], len(articles)) - began
 
 
 def _soap(doors: Doors, articles: Sequence[Row]) -> float:
@@ -257,10 +259,10 @@ def _soap(doors: Doors, articles: Sequence[Row]) -> float:
     ).encode()
     began = time.perf_counter()
     _posted(doors.mutual, "/api/v1/master-data/soap", body, 202, "text/xml; charset=utf-8")
-    # Whoever posts by SOAP is told no job: it is the one that came last.
+    # SOAP responses do not name the job: it is the latest one.
     newest = {"$orderby": "createdAt desc", "$top": "1", "$select": "ID"}
     (job,) = doors.api.get("/api/v1/ImportJobs", params=newest).raise_for_status().json()["value"]
-    return _ended(doors.api, job["ID"]) - began
+    return _ended(doors.api, job["ID"], len(articles)) - began
 
 
 _WAYS: dict[str, Callable[[Doors, Sequence[Row]], float]] = {
@@ -280,12 +282,12 @@ def _posted(client: httpx2.Client, path: str, body: bytes, status: int, kind: st
     return answer.json() if kind == "application/json" else None
 
 
-def _ended(client: httpx2.Client, job_id: str) -> float:
-    """When a job was seen to have ended; looked at every 20 ms, at a millisecond or two each."""
+def _ended(client: httpx2.Client, job_id: str, rows: int) -> float:
+    """Return when the job's end was seen; polled every 20 ms, at a millisecond or two each."""
     while True:
         job = client.get(f"/api/v1/jobs/{job_id}").raise_for_status().json()
         if job["status"] in ("SUCCEEDED", "FAILED"):
-            if job["rowsSucceeded"] != ROWS:
+            if job["rowsSucceeded"] != rows:
                 raise SystemExit(f"the job went wrong: {job}")
             return time.perf_counter()
         time.sleep(0.02)

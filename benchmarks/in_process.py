@@ -1,4 +1,4 @@
-"""What an evaluation costs in-process, and what it costs as the catalogue grows."""
+"""The cost of an evaluation in-process, and how it grows with the catalogue."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from benchmarks.bar import Bar
 from benchmarks.measure import Timing, milliseconds, show, time_each
+from benchmarks.scale import Scale
 from benchmarks.synthetic import SETTINGS, Assortment, basket, catalogue, facts, make_assortment
 from promenade.engine.basket import Basket, Facts
 from promenade.engine.catalogue import Catalogue
@@ -18,23 +19,23 @@ __all__ = ["run"]
 SEED = 1
 SIZES = (100, 1_000, 10_000, 100_000)
 LINES = (5, 20, 60)
-BASKETS = 8  # a promotion that matters is about one line of each of them
+BASKETS = 8  # a matching promotion is about one line of each of them
 
 Case = tuple[Basket, Facts]
 
 
-def run(quick: bool) -> None:
+def run(scale: Scale) -> None:
     """Print every table of this part."""
-    seconds = 0.2 if quick else 1.5
-    assortment = make_assortment(SEED)
-    sizes = SIZES[:3] if quick else SIZES
-    first_compile(assortment)
-    same_candidates(assortment, sizes, seconds)
-    more_candidates(assortment, seconds)
+    seconds = scale.of(1.5, 0.2, 0.01)
+    assortment = make_assortment(SEED, groups=scale.of(200, 200, 40))
+    large = scale.of(10_000, 10_000, 300)
+    first_compile(assortment, large)
+    same_candidates(assortment, scale.of(SIZES, SIZES[:3], SIZES[:1]), seconds)
+    more_candidates(assortment, large, seconds)
 
 
 def compiled(assortment: Assortment, definitions: Iterable[PromotionDefinition]) -> Catalogue:
-    """A catalogue with these promotions."""
+    """Return a catalogue with these promotions."""
     made = Catalogue(assortment.groups)
     refused = made.compile_all(definitions)
     if refused:
@@ -43,14 +44,14 @@ def compiled(assortment: Assortment, definitions: Iterable[PromotionDefinition])
 
 
 def cases(assortment: Assortment, lines: int) -> list[Case]:
-    """Baskets with the facts about their articles."""
+    """Return baskets with the facts about their articles."""
     bought = [basket(assortment, lines, number) for number in range(BASKETS)]
     return [(one, facts(assortment, one)) for one in bought]
 
 
-def first_compile(assortment: Assortment) -> None:
-    """How long 10 000 promotions take to become a catalogue, and one to be replaced in it."""
-    definitions = list(catalogue(assortment, (basket(assortment, 20, 0),), 10_000, 25))
+def first_compile(assortment: Assortment, size: int) -> None:
+    """Measure compiling so many promotions into a catalogue, and replacing one of them."""
+    definitions = list(catalogue(assortment, (basket(assortment, 20, 0),), size, 25))
     start = time.perf_counter_ns()
     made = compiled(assortment, definitions)
     taken = time.perf_counter_ns() - start
@@ -59,18 +60,18 @@ def first_compile(assortment: Assortment) -> None:
         "Compiling",
         ("", "ms"),
         [
-            ("10 000 promotions, first time", milliseconds(taken)),
+            (f"{size:,} promotions, first time", milliseconds(taken)),
             ("one promotion, replaced", milliseconds(replaced.p50)),
         ],
     )
 
 
 def same_candidates(assortment: Assortment, sizes: tuple[int, ...], seconds: float) -> None:
-    """The number of active promotions grows, the 25 that touch the basket stay."""
+    """Increase the number of active promotions while the same 25 match the basket."""
     rows = []
     at_hundred: dict[int, int] = {}
     inputs = {lines: cases(assortment, lines) for lines in LINES}
-    shortest = tuple(bought for bought, _ in inputs[LINES[0]])  # what touches these touches the longer ones too
+    shortest = tuple(bought for bought, _ in inputs[LINES[0]])  # promotions that match these also match the longer ones
     for size in sizes:
         made = compiled(assortment, catalogue(assortment, shortest, size, 25))
         for lines in LINES:
@@ -85,13 +86,13 @@ def same_candidates(assortment: Assortment, sizes: tuple[int, ...], seconds: flo
     )
 
 
-def more_candidates(assortment: Assortment, seconds: float) -> None:
-    """10 000 active promotions and a basket of 20 lines: none, 25, 250 match; beside the bar."""
+def more_candidates(assortment: Assortment, size: int, seconds: float) -> None:
+    """Price a basket of 20 lines with none, 25 and 250 matching promotions; compared with the baseline."""
     rows = []
     inputs = cases(assortment, 20)
     bought = tuple(one for one, _ in inputs)
     for matching in (0, 25, 250):
-        definitions = list(catalogue(assortment, bought, 10_000, matching))
+        definitions = list(catalogue(assortment, bought, size, matching))
         made = compiled(assortment, definitions)
         timing = price(made, inputs, seconds)
         applied = len(evaluate(made, *inputs[0], SETTINGS).applied)
@@ -100,7 +101,7 @@ def more_candidates(assortment: Assortment, seconds: float) -> None:
         times = [milliseconds(time) for time in (timing.p50, timing.p99, least.p50)]
         rows.append((matching, applied, *times, ratio))
     show(
-        "Evaluation in-process, 20 lines, 10 000 active promotions: ms per basket",
+        f"Evaluation in-process, 20 lines, {size:,} active promotions: ms per basket",
         ("matching", "applied", "p50", "p99", "bar p50", "engine / bar"),
         rows,
         "bar: dict lookups and stacking only, sixty lines of Python, no explanations",

@@ -1,12 +1,12 @@
-"""The load generator: a process of its own, keep-alive connections, every latency recorded exactly.
+"""The load generator: a separate process with keep-alive connections that records every latency exactly.
 
-It reads one JSON object from standard input ({"host", "port", "clients", "seconds", "requests": [text, ...],
-"limit"}), sends the given raw HTTP requests in turn on every connection, each as soon as the last was answered,
-and writes one JSON object: count, failures, seconds, p50, p99 and max in nanoseconds, and the bodies if asked for
-("keep": true). ``limit`` ends the run after so many answers; 0 means time alone ends it. With "follow", a list as long
-as the requests, each request is followed by another on the same connection, in which `RESERVATION` stands for the
-reservationId of the answer before; the two count as one. "expect" is text that the last answer must have,
-or it is a failure. "until" is a path: the run ends when there is a file of that name.
+It reads one JSON object from standard input ({"host", "port", "clients", "seconds", "requests": [text, ...], "limit"}),
+sends the given raw HTTP requests in turn on every connection, each as soon as the last was answered, and writes one
+JSON object: count, failures, seconds, p50, p99 and max in nanoseconds, and the bodies if requested ("keep": true).
+``limit`` ends the run after so many responses; 0 means that only time ends it. With "follow", a list as long as the
+requests, each request is followed by another on the same connection, in which `RESERVATION` is replaced by the
+reservationId of the previous response; the two count as one. "expect" is text that the last response must contain,
+otherwise it is a failure. "until" is a path: the run ends when a file of that name exists.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _MARK = b'"reservationId":"'
 
 
 def get(path: str, headers: dict[str, str], host: str = "127.0.0.1") -> str:
-    """A raw keep-alive GET; ``path`` is percent-encoded."""
+    """Return a raw keep-alive GET; ``path`` is percent-encoded."""
     lines = [f"GET {path} HTTP/1.1", f"Host: {host}", *(f"{name}: {value}" for name, value in headers.items())]
     return "\r\n".join([*lines, "", ""])
 
 
 def post(path: str, body: bytes, headers: dict[str, str], host: str = "127.0.0.1") -> str:
-    """A raw keep-alive POST of JSON."""
+    """Return a raw keep-alive POST of JSON."""
     lines = [f"POST {path} HTTP/1.1", f"Host: {host}", "Content-Type: application/json"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     lines += [f"Content-Length: {len(body)}", "", body.decode()]
@@ -44,7 +44,7 @@ def post(path: str, body: bytes, headers: dict[str, str], host: str = "127.0.0.1
 
 @dataclass(slots=True)
 class Run:
-    """What all connections of one run share."""
+    """The state shared by all connections of one run."""
 
     requests: list[bytes]
     limit: int
@@ -60,7 +60,7 @@ class Run:
     ended: bool = False
 
     def next(self) -> int | None:
-        """The number of the next request, None when the run is over."""
+        """Return the number of the next request, None when the run is over."""
         if self.ended or (self.limit and self.sent >= self.limit) or (self.end and time.perf_counter() > self.end):
             return None
         self.sent += 1
@@ -68,7 +68,7 @@ class Run:
 
 
 class Client(asyncio.Protocol):
-    """One connection: ask, wait for the whole answer, ask again."""
+    """One connection: send a request, wait for the whole response, repeat."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -80,12 +80,12 @@ class Client(asyncio.Protocol):
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin."""
-        self._transport = cast("asyncio.Transport", transport)  # uvloop's is one in all but its bases
+        """Send the first request."""
+        self._transport = cast("asyncio.Transport", transport)  # compatible, but not a subclass
         self._ask()
 
     def data_received(self, data: bytes) -> None:
-        """Collect the answer; HTTP/1.1 with a Content-Length is all a benchmark needs to understand."""
+        """Collect the response; a benchmark only needs HTTP/1.1 with a Content-Length."""
         buffer = self._buffer
         buffer += data
         head = buffer.find(b"\r\n\r\n")
@@ -110,7 +110,7 @@ class Client(asyncio.Protocol):
         self._ask()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The server hung up, or we did."""
+        """Handle the end of the connection, by the server or by us."""
         if not self.done.done():
             self._run.failures += 1
             self._run.first_failure = self._run.first_failure or f"connection lost: {exc}"
@@ -128,7 +128,7 @@ class Client(asyncio.Protocol):
         self._transport.write(self._run.requests[number])
 
     def _follow(self, answer: bytes) -> None:
-        """Send what follows on an answer."""
+        """Send the follow-up request of a response."""
         assert self._transport is not None
         mark = answer.find(_MARK) + len(_MARK)
         given = answer[mark : mark + len(RESERVATION)] if mark >= len(_MARK) else RESERVATION.encode()
@@ -167,14 +167,14 @@ async def _run(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def _watch(run: Run, file: Path) -> None:
-    """Look for the file a hundred times a second, until it is there or the run has ended."""
+    """Poll for the file a hundred times a second, until it exists or the run has ended."""
     run.ended = file.exists()
     if not run.ended:
         asyncio.get_running_loop().call_later(0.01, _watch, run, file)
 
 
 def main() -> None:
-    """Run the job on standard input; the answer goes to the file named by the argument."""
+    """Run the job on standard input; the result goes to the file named by the argument."""
     job = json.loads(sys.stdin.read())
     Path(sys.argv[1]).write_text(json.dumps(uvloop.run(_run(job))))
 

@@ -1,26 +1,23 @@
-"""Timing and printing."""
+"""Timing and output of tables."""
 
 from __future__ import annotations
 
 import gc
+import textwrap
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-
 __all__ = ["Timing", "milliseconds", "percentile", "show", "time_each"]
 
 T = TypeVar("T")
-CONSOLE = Console(highlight=False, width=118)
+WIDTH = 118
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Nanoseconds of single calls."""
+    """Durations of single calls in nanoseconds."""
 
     p50: int
     p99: int
@@ -28,12 +25,12 @@ class Timing:
 
 
 def percentile(ordered: Sequence[int], percent: int) -> int:
-    """The value that ``percent`` % of the sorted, non-empty values do not exceed."""
+    """Return the value that ``percent`` % of the sorted, non-empty values do not exceed."""
     return ordered[min(len(ordered) - 1, len(ordered) * percent // 100)]
 
 
 def time_each(work: Callable[[T], object], inputs: Sequence[T], seconds: float) -> Timing:
-    """Call ``work`` on the inputs in turn for about ``seconds``, each at least twice, after one round unmeasured."""
+    """Call ``work`` on the inputs in turn for about ``seconds``, at least twice each, after one unmeasured round."""
     for one in inputs:
         work(one)
     gc.collect()
@@ -52,19 +49,22 @@ def time_each(work: Callable[[T], object], inputs: Sequence[T], seconds: float) 
 
 
 def milliseconds(nanoseconds: float) -> str:
-    """With as many decimals as mean something."""
+    """Format with only significant decimals."""
     value = nanoseconds / 1e6
     return f"{value:.3f}" if value < 1 else f"{value:.2f}" if value < 100 else f"{value:.0f}"
 
 
 def show(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], note: str = "") -> None:
-    """Print a table: the first column left, numbers right."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for position, column in enumerate(columns):
-        table.add_column(column, justify="left" if position == 0 else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*map(str, row))
-    CONSOLE.print(title, style="bold")
-    CONSOLE.print(table)
-    if note:
-        CONSOLE.print(f"{note}\n", style="italic")
+    """Print a table: the first column left-aligned, numbers right-aligned."""
+    lines = [tuple(columns), *(tuple(map(str, row)) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    print(f"{title}\n")
+    for line in lines:
+        cells = [
+            text.rjust(width) if place else text.ljust(width)
+            for place, (text, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        print("  ".join(cells).rstrip())
+        if line is lines[0]:
+            print("-" * (sum(widths) + 2 * (len(widths) - 1)))
+    print(f"\n{textwrap.fill(note, WIDTH)}\n" if note else "", flush=True)

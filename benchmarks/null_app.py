@@ -1,7 +1,7 @@
-"""The service with one more route, for comparison: `POST /null/<n>` reads the body and answers n bytes.
+"""The service with one more route, for comparison: `POST /null/<n>` reads the body and returns n bytes.
 
-What the service does to a request beyond that is the difference between the two. Both run in one process, behind the
-same HTTP server with the same settings.
+The difference between the two is the service's own work. Both run in one process, behind the same HTTP server with the
+same settings.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ __all__ = ["WithNull", "main"]
 
 
 class WithNull:
-    """An ASGI application in front of the service's."""
+    """An ASGI application that wraps the service's."""
 
     def __init__(self, service: Any) -> None:
         self._service = service
         self._answers: dict[str, bytes] = {}
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer /null, hand everything else on."""
+        """Answer /null, pass everything else on."""
         if scope["type"] != "http" or not scope["path"].startswith("/null/"):
             await self._service(scope, receive, send)
             return
@@ -44,7 +44,7 @@ class WithNull:
 
 
 def main() -> None:
-    """Serve until told to end."""
+    """Serve until stopped."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--database-url", required=True)
     parser.add_argument("--port", type=int, required=True)

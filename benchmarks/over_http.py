@@ -1,4 +1,4 @@
-"""What the service carries over HTTP: evaluate beside a null endpoint of the same process, and confirm."""
+"""Throughput over HTTP: evaluate compared with a null endpoint of the same process, and confirm."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from typing import Any
 from benchmarks.load import post
 from benchmarks.measure import milliseconds, show
 from benchmarks.roles import as_served
+from benchmarks.scale import Scale
 from benchmarks.shop import Shop, open_shop
 from tests.kit.postgres import PostgresServer
 from tests.kit.processes import free_port
@@ -34,7 +35,7 @@ CONFIRM_CLIENTS = 16
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A serving process (Linux: its processor time is read from /proc), a token it accepts and what its shop sells."""
+    """A serving process (Linux: its processor time is read from /proc), a valid token and its shop."""
 
     port: int
     token: str
@@ -42,31 +43,31 @@ class Target:
     shop: Shop | None = None
 
     def cpu_seconds(self) -> float:
-        """Processor time of the serving process so far, all its threads."""
+        """Return the serving process's processor time so far, of all threads."""
         fields = Path(f"/proc/{self.process_id}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def run(quick: bool) -> None:
+def run(scale: Scale) -> None:
     """Print every table of this part."""
-    seconds = 1.0 if quick else 6.0
+    seconds, confirms = scale.of(6.0, 1.0, 0.04), scale.of(4_000, 300, 20)
     with tempfile.TemporaryDirectory(prefix="promenade-bench-") as directory:
         home = Path(directory)
         with serving(f"sqlite:///{home / 'bench.db'}", home) as target:
             evaluations("SQLite", target, seconds)
-            confirmations("SQLite", target, 300 if quick else 4_000)
-        server = PostgresServer(home / "postgres.log", settings={})  # as durable as PostgreSQL comes
+            confirmations("SQLite", target, confirms)
+        server = PostgresServer(home / "postgres.log", settings={})  # with PostgreSQL's default durability
         server.start()
         try:
             with serving(server.url, home) as target:
                 evaluations("PostgreSQL", target, seconds)
-                confirmations("PostgreSQL", target, 300 if quick else 4_000)
+                confirmations("PostgreSQL", target, confirms)
         finally:
             server.stop()
 
 
 def evaluations(database: str, target: Target, seconds: float) -> None:
-    """Requests per second, latencies and processor time at 1, 16 and 64 clients, beside the null endpoint."""
+    """Print requests per second, latencies and processor time at 1, 16 and 64 clients, beside the null endpoint."""
     assert target.shop is not None
     for lines in LINES:
         headers = {"Authorization": f"Bearer {target.token}"}
@@ -105,7 +106,7 @@ def evaluations(database: str, target: Target, seconds: float) -> None:
 
 
 def confirmations(database: str, target: Target, count: int) -> None:
-    """Confirms per second of iterations priced before."""
+    """Print confirms per second of iterations priced before."""
     assert target.shop is not None
     headers = {"Authorization": f"Bearer {target.token}"}
     bodies = [target.shop.evaluate_body(number, CONFIRM_LINES) for number in range(BASKETS)]
@@ -122,7 +123,7 @@ def confirmations(database: str, target: Target, count: int) -> None:
 
 
 def rate(result: dict[str, Any]) -> float:
-    """Answers per second."""
+    """Return the responses per second."""
     return float(result["count"] / result["seconds"])
 
 
@@ -138,9 +139,9 @@ def load(
     expect: str = "",
     until: str = "",
 ) -> dict[str, Any]:
-    """Run the load generator (see `benchmarks.load`); ``cpu`` is the server's seconds per answer.
+    """Run the load generator (see `benchmarks.load`); ``cpu`` is the server's seconds per response.
 
-    An answer that is no success ends the benchmark.
+    An unsuccessful response ends the benchmark.
     """
     job = {
         "host": "127.0.0.1",
@@ -169,7 +170,7 @@ def load(
 
 @contextmanager
 def serving(database_url: str, home: Path) -> Iterator[Target]:
-    """A seeded database and the service on it, with the null route."""
+    """Seed a database and serve it, with the null route."""
     shop = open_shop(database_url)
     with running(database_url, home) as (port, process_id):
         yield Target(port, token(port, shop.client_id, shop.client_secret), process_id, shop)
@@ -177,9 +178,9 @@ def serving(database_url: str, home: Path) -> Iterator[Target]:
 
 @contextmanager
 def running(database_url: str, home: Path, *more: str) -> Iterator[tuple[int, int]]:
-    """The service on a database that is filled already: its port and its process. ``more``: see `null_app`.
+    """Serve a database that is already filled; yield port and process. ``more``: see `null_app`.
 
-    A superuser's URL of PostgreSQL is served as a role that owns nothing.
+    With a PostgreSQL superuser's URL, the service runs as a role that owns nothing.
     """
     port = free_port()
     log = home / "service.log"
@@ -210,7 +211,7 @@ def wait_until_it_answers(port: int, process: subprocess.Popen[bytes], log: Path
 
 
 def token(port: int, client_id: str, secret: str) -> str:
-    """A client's access token."""
+    """Return a client's access token."""
     form = f"grant_type=client_credentials&client_id={client_id}&client_secret={secret}"
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/oauth/token", data=form.encode()) as answer:
         return str(json.load(answer)["access_token"])

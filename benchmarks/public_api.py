@@ -1,4 +1,4 @@
-"""What the public API carries over HTTP: lists, single reads and creates, beside the same SQL run by hand."""
+"""Throughput of the public API: lists, single reads and creates, compared with the same SQL run by hand."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from benchmarks.load import get, post
 from benchmarks.measure import milliseconds, percentile, show
 from benchmarks.over_http import Target, load, rate, running, token
 from benchmarks.retail_rows import PROMOTIONS, TENANT, Rows, fill, identity
+from benchmarks.scale import Scale
 from promenade import model
 from tests.kit.postgres import PostgresServer
 
@@ -28,7 +29,7 @@ CLIENTS = (1, 16)
 DAY = "2026-06-01T00:00:00Z"
 LIST = f"$filter=status eq 'ACTIVE' and validTo gt {DAY}&$orderby=name&$top=50&$count=true"
 EXPANDS = "$expand=posGroups,calculationConfig,campaign"
-# Fields of Articles with an index, and what a million rows are asked for by them.
+# Indexed fields of Articles, and how a million rows are queried by them.
 INDEXED: dict[str, Callable[[int], str]] = {
     "key of one": lambda n: f"$filter=articleNumber eq 'A{n:08}'",
     "EAN of one": lambda n: f"$filter=ean eq '{4_000_000_000_000 + n}'",
@@ -37,19 +38,20 @@ INDEXED: dict[str, Callable[[int], str]] = {
 }
 
 
-def run(quick: bool) -> None:
+def run(scale: Scale) -> None:
     """Print every table of this part."""
-    articles = 50_000 if quick else 1_000_000
-    seconds = 1.0 if quick else 5.0
+    articles = scale.of(1_000_000, 50_000, 500)
+    promotions = scale.of(PROMOTIONS, PROMOTIONS, 200)
+    seconds = scale.of(5.0, 1.0, 0.04)
     with tempfile.TemporaryDirectory(prefix="promenade-bench-") as directory:
         home = Path(directory)
         url = f"sqlite:///{home / 'bench.db'}"
-        rows = fill(url, articles)
+        rows = fill(url, articles, promotions)
         _measure("SQLite", url, rows, home, seconds, partial(_sqlite_by_hand, home / "bench.db", seconds))
         server = PostgresServer(home / "postgres.log", settings={})
         server.start()
         try:
-            rows = fill(server.url, articles)
+            rows = fill(server.url, articles, promotions)
             _measure("PostgreSQL", server.url, rows, home, seconds, partial(_postgresql, server.url, seconds))
         finally:
             server.stop()
@@ -62,27 +64,28 @@ def _measure(
     with running(url, home) as (port, process_id):
         target = Target(port, token(port, rows.client_id, rows.client_secret), process_id)
         headers = {"Authorization": f"Bearer {target.token}"}
-        _reads_and_creates(database, target, headers, seconds, raw_rate, raw_p50)
+        _reads_and_creates(database, target, headers, rows, seconds, raw_rate, raw_p50)
         _by_index(database, target, headers, rows, seconds)
 
 
 def _reads_and_creates(
-    database: str, target: Target, headers: dict[str, str], seconds: float, raw_rate: float, raw_p50: int
+    database: str, target: Target, headers: dict[str, str], rows: Rows, seconds: float, raw_rate: float, raw_p50: int
 ) -> None:
     list_of_50 = [get(f"/api/v1/Promotions?{_encoded(LIST)}", headers)]
     single = [
         get(f"/api/v1/Promotions({identity('Promotions', number)})?{_encoded(EXPANDS)}", headers)
-        for number in range(0, PROMOTIONS, 37)
+        for number in range(0, rows.promotions, 37)
     ]
     bodies = ({"name": f"Made {number}", "code": f"N{time.time_ns()}-{number}"} for number in itertools.count())
     lines = []
     for clients in CLIENTS:
         answers = {
-            "list of 50 of 10 000": load(target, list_of_50, clients=clients, seconds=seconds),
+            f"list of 50 of {rows.promotions:,}": load(target, list_of_50, clients=clients, seconds=seconds),
             "one with three expands": load(target, single, clients=clients, seconds=seconds),
         }
         creates = [
-            post("/api/v1/Promotions", json.dumps(body).encode(), headers) for body in itertools.islice(bodies, 1000)
+            post("/api/v1/Promotions", json.dumps(body).encode(), headers)
+            for body in itertools.islice(bodies, rows.promotions // 10)
         ]
         answers["create, durable"] = load(target, creates, clients=clients, limit=len(creates))
         for name, answer in answers.items():
@@ -124,11 +127,17 @@ def _encoded(options: str) -> str:
 
 def _columns() -> str:
     entity = model.entity("Promotions")
-    return ", ".join([*(field.name for field in entity.fields), *(link.column for link in entity.links), "version"])
+    return ", ".join(
+        [
+            *(field.name for field in entity.fields if not field.virtual),
+            *(link.column for link in entity.links),
+            "version",
+        ]
+    )
 
 
 def _sqlite_by_hand(path: Path, seconds: float) -> tuple[float, int]:
-    """Both statements per second on one connection of sqlite3, and the p50 in nanoseconds."""
+    """Return both statements per second on one sqlite3 connection, and the p50 in nanoseconds."""
     connection = sqlite3.connect(path)
     since = 1_780_272_000_000_000  # 2026-06-01 in microseconds
     where = "FROM promotions WHERE tenant_id = ? AND status = 'ACTIVE' AND valid_to > ?"
@@ -166,7 +175,7 @@ def _postgresql(url: str, seconds: float) -> tuple[float, int]:
 
 
 async def _postgresql_by_hand(url: str, seconds: float) -> tuple[float, int]:
-    """The same on one connection of asyncpg, statements prepared."""
+    """Return the same on one asyncpg connection with prepared statements."""
     connection = await asyncpg.connect(url)
     try:
         since = (await connection.fetchrow("SELECT $1::text::timestamptz", DAY))[0]

@@ -1,6 +1,6 @@
-"""The far side of the deliveries that are measured: `python -m benchmarks.receiver PORT`, a process of its own.
+"""The receiver of the measured deliveries: `python -m benchmarks.receiver PORT`, a separate process.
 
-It answers every POST with 204 and counts it; `GET /` tells how many came, and when the first and the last did.
+It answers every POST with 204 and counts it; `GET /` returns how many arrived, and when the first and the last did.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ __all__ = ["Receiving", "receiving"]
 
 @dataclass(frozen=True, slots=True)
 class Receiving:
-    """A receiver that runs."""
+    """A running receiver."""
 
     url: str
 
     def came(self) -> tuple[int, float, float]:
-        """How many deliveries came so far, and when the first and the last did: seconds of the machine's clock."""
+        """Return the number of deliveries so far, and the machine's clock at the first and the last."""
         with urllib.request.urlopen(self.url) as answer:
             count, first, last = json.load(answer)
         return int(count), float(first), float(last)
 
     def wait(self, count: int, seconds: float) -> tuple[float, float]:
-        """Wait until so many have come; when the first and the last did."""
+        """Wait until so many have arrived; return when the first and the last did."""
         end = time.monotonic() + seconds
         while (came := self.came())[0] < count:
             if time.monotonic() > end:
@@ -47,7 +47,7 @@ class Receiving:
 
 @contextmanager
 def receiving() -> Iterator[Receiving]:
-    """A receiver in a process of its own."""
+    """Run a receiver in a separate process."""
     port = free_port()
     process = subprocess.Popen(
         [sys.executable, "-m", "benchmarks.receiver", str(port)], stdout=subprocess.PIPE, text=True
@@ -68,7 +68,7 @@ class _Count:
 
 
 class _Connection(asyncio.Protocol):
-    """Requests with a Content-Length, one after the other."""
+    """Handles requests with a Content-Length, one after the other."""
 
     def __init__(self, count: _Count) -> None:
         self._count = count
@@ -76,11 +76,11 @@ class _Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep whom to answer."""
+        """Keep the transport for responses."""
         self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
-        """Answer what is whole."""
+        """Answer complete requests."""
         self._buffer += data
         while (head := self._buffer.find(b"\r\n\r\n")) >= 0:
             mark = self._buffer.lower().find(b"content-length:", 0, head)

@@ -1,6 +1,6 @@
-"""A year of a large retailer's sales and of what the aggregator makes of them, straight into the tables.
+"""A year of a large retailer's sales and their aggregates, written directly into the tables.
 
-The sums are drawn, not added up: how long a report takes depends on how many rows there are, not on what they say.
+The sums are random, not aggregated: a report's duration depends on the number of rows, not on their values.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any
 import asyncpg
 import sqlalchemy as sa
 
-from promenade.store.schema import metadata, table
-from promenade.store.types import ExactDecimal, Timestamp
+from promenade.store.driver.schema import metadata, table
+from promenade.store.driver.types import ExactDecimal, Timestamp
 
 __all__ = ["DAYS", "UNTIL", "Size", "fill", "identity"]
 
@@ -34,7 +34,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much there is: discounts of lines in the logs, promotions that were applied, POS groups, articles of each."""
+    """The volume: line discounts in the logs, applied promotions, POS groups, articles of each."""
 
     discounts: int
     promotions: int = 1_000
@@ -45,12 +45,12 @@ class Size:
 
 
 def identity(kind: int, number: int) -> str:
-    """A UUID of the benchmark's own; ascending, as keys of a log are."""
+    """Return a UUID of the benchmark; ascending, as keys of a log are."""
     return f"{kind:08x}-0000-4000-8000-{number:012x}"
 
 
 def fill(database_url: str, tenant_id: str, size: Size, budgets: Sequence[str], promotions: Sequence[str]) -> int:
-    """Write it all for a tenant that has these budgets and promotions; how many rows that were."""
+    """Write all rows for a tenant with these budgets and promotions; return their number."""
     rows = _Rows(tenant_id, size, budgets, promotions)
     if database_url.startswith("sqlite:///"):
         return _into_sqlite(database_url.removeprefix("sqlite:///"), rows)
@@ -93,7 +93,7 @@ async def _into_postgresql(url: str, rows: _Rows) -> int:
 
 
 def _encoder(name: str, convert: Callable[[sa.Column[Any]], Callable[[Any], Any]]) -> Any:
-    """A row by the names of its columns, as the driver takes it; what is not said is something of the column's type."""
+    """Return an encoder of rows by column name for the driver; missing values get a default of the column's type."""
     columns = [(column.name, convert(column), _something(column)) for column in metadata.tables[name].c]
 
     def encode(row: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -143,7 +143,7 @@ def _something(column: sa.Column[Any]) -> Callable[[], Any]:
 
 
 class _Rows:
-    """All rows, table by table; those of ``promotions`` come first, the others are of promotions that are deleted."""
+    """All rows, table by table; those of ``promotions`` come first, the others belong to deleted promotions."""
 
     def __init__(self, tenant_id: str, size: Size, budgets: Sequence[str], promotions: Sequence[str]) -> None:
         self._tenant_id = tenant_id
@@ -155,7 +155,7 @@ class _Rows:
         self._sales = int(size.discounts / DISCOUNTS_PER_SALE)
 
     def all(self) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
-        """Names of tables with their rows."""
+        """Yield the names of tables with their rows."""
         for name, rows in (*self._logs(), *self._sums(), *self._trials(), *self._advice()):
             known = metadata.tables.get(name)
             if known is not None:
@@ -250,7 +250,11 @@ class _Rows:
 
     def _trials(self) -> Iterable[tuple[str, Iterator[dict[str, Any]]]]:
         tried = self._promotions[-self._size.trials :]
-        kind = {"trial": "PILOT", "promotion_name": "Promotion", "kept_name": "Promotion"}
+        kind: dict[str, Any] = {"trial": "PILOT", "promotion_name": "Promotion", "kept_name": "Promotion"}
+        kind |= {
+            "treated_transactions": 500,
+            "control_transactions": 500,
+        }  # at least as many as conversions, whatever is drawn
         for name, rows in (
             ("arm_days", _each(promotion_id=tried, day=_days())),
             ("arm_utc_days", _each(promotion_id=tried, day=_days())),
@@ -279,7 +283,7 @@ def _each(**dimensions: Iterable[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _ranked(rows: Iterator[dict[str, Any]], of_each: int) -> Iterator[dict[str, Any]]:
-    """The first twenty of each promotion have a place."""
+    """Give the first twenty of each promotion a rank."""
     for number, row in enumerate(rows):
         place = number % of_each + 1
         yield {**row, "rank": place if place <= 20 else None}

@@ -1,4 +1,4 @@
-"""How long reports take over a year of logs, and what looking at them costs the tills of the same process."""
+"""The duration of reports over a year of logs, and what reading them costs the tills of the same process."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from benchmarks.load import post
 from benchmarks.measure import milliseconds, percentile, show
 from benchmarks.over_http import Target, load, rate, token
 from benchmarks.report_rows import UNTIL, Size, fill
+from benchmarks.scale import Scale
 from benchmarks.shop import Shop, open_shop
 from promenade.app import clock, opened_context
 from promenade.model.declare import REPORTING
 from promenade.model.edm import served_entities
 from promenade.settings import Settings
-from promenade.store.schema import table
-from promenade.store.unit import Session
-from promenade.workflows.clients import authenticate_client, create_client
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Session
+from promenade.workflows.access.clients import authenticate_client, create_client
 from tests.kit.postgres import PostgresServer
 from tests.kit.service import Service
 
@@ -47,25 +48,29 @@ TILLS = 4
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """A served shop with a year behind it; ``promotions`` are IDs that reports know."""
+    """A served shop with a year of data; ``promotions`` are IDs that reports know."""
 
     target: Target
     api: httpx2.Client
     promotions: tuple[str, ...]
 
 
-def run(quick: bool) -> None:
+def run(scale: Scale) -> None:
     """Print every table of this part."""
-    size = Size(50_000, promotions=100, places=20, articles=100, advised=20, trials=5) if quick else Size(5_000_000)
+    size = scale.of(
+        Size(5_000_000),
+        Size(50_000, promotions=100, places=20, articles=100, advised=20, trials=5),
+        Size(500, promotions=5, places=2, articles=5, advised=2, trials=2),
+    )
     with tempfile.TemporaryDirectory(prefix="promenade-bench-") as directory:
         home = Path(directory)
-        server = PostgresServer(home / "postgres.log", settings={})  # as durable as PostgreSQL comes
+        server = PostgresServer(home / "postgres.log", settings={})  # with PostgreSQL's default durability
         server.start()
         try:
             for database, url in (("SQLite", f"sqlite:///{home / 'bench.db'}"), ("PostgreSQL", server.url)):
                 with _serving(url, home, size) as reported:
-                    _reports(database, reported, size)
-                    _beside(database, reported, seconds=2.0 if quick else 10.0)
+                    _reports(database, reported, size, scale.of(REPEATS, REPEATS, 2))
+                    _beside(database, reported, seconds=scale.of(10.0, 2.0, 0.3))
         finally:
             server.stop()
 
@@ -73,11 +78,11 @@ def run(quick: bool) -> None:
 # ---- reports ------------------------------------------------------------------------------------------------------
 
 
-def _reports(database: str, reported: Reported, size: Size) -> None:
+def _reports(database: str, reported: Reported, size: Size, repeats: int) -> None:
     lines = []
     for name, asked in _questions(reported):
         taken: list[tuple[int, str]] = []
-        for number in range(REPEATS):
+        for number in range(repeats):
             path = asked[number % len(asked)]
             began = perf_counter_ns()
             answer = reported.api.get(path)
@@ -86,7 +91,7 @@ def _reports(database: str, reported: Reported, size: Size) -> None:
         lines.append((name, *_told(sorted(taken))))
     for report_type in REPORT_TYPES:
         taken = []
-        for number in range(REPEATS):
+        for number in range(repeats):
             body = _export(report_type, number)
             began = perf_counter_ns()
             answer = reported.api.post("/reporting/exportCsv", json=body)
@@ -97,8 +102,8 @@ def _reports(database: str, reported: Reported, size: Size) -> None:
         f"Reports over {size.discounts:,} discounts of lines on {database}, one client",
         ("report", "p50 ms", "p95 ms", "too slow"),
         lines,
-        "Of each: a first page, one with $count, the dearest first, one promotion. Exports: 20 periods of 1 to 115 "
-        f"days that begin at any minute. p95 is promised to be below {BOUND_SECONDS:g} s.",
+        f"Of each: a first page, one with $count, the dearest first, one promotion. Exports: {repeats} periods of 1 to "
+        f"{repeats * 6 - 5} days that begin at any minute. p95 is promised to be below {BOUND_SECONDS:g} s.",
     )
 
 
@@ -141,7 +146,7 @@ def _export(report_type: str, number: int) -> dict[str, str]:
 
 
 def _beside(database: str, reported: Reported, seconds: float) -> None:
-    """Evaluate with and without somebody who looks at reports all the time, in turns."""
+    """Evaluate alternately with and without a client that reads reports continuously."""
     _evaluate(reported, seconds=1.0)
     found: dict[bool, list[dict[str, Any]]] = {False: [], True: []}
     for _ in range(3):
@@ -169,7 +174,7 @@ def _beside(database: str, reported: Reported, seconds: float) -> None:
 
 
 def _look(reported: Reported, ended: threading.Event) -> None:
-    """Ask one report after another, so many a second."""
+    """Request one report after another at a fixed rate."""
     paths = [path for _, asked in _questions(reported) for path in asked]
     number = 0
     while not ended.wait(1 / LOOKS_PER_SECOND):
@@ -205,7 +210,7 @@ def _serving(url: str, home: Path, size: Size) -> Iterator[Reported]:
 
 
 async def _admit(url: str, shop: Shop) -> tuple[str, list[str], list[str]]:
-    """A client that may look at reports; the tenant, its budgets and its promotions."""
+    """Create a client that may read reports; return the tenant, its budgets and its promotions."""
     async with opened_context(Settings(database=url, data_dir=Path())) as context:
         till = await authenticate_client(context.database, shop.client_id, shop.client_secret)
         assert till is not None

@@ -1,4 +1,4 @@
-"""Rows in the numbers that a large retailer has, straight into the tables: what the public API is measured on."""
+"""The number of rows of a large retailer, written directly into the tables: the data for the public API's benchmark."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Any
 
 from promenade.app import clock, opened_context
 from promenade.settings import Settings
-from promenade.store.migrations import upgrade
-from promenade.store.rows import insert_rows
-from promenade.store.unit import Database, Session
-from promenade.workflows.clients import create_client
-from promenade.workflows.tenants import create_tenant
+from promenade.store.driver.migrations import upgrade
+from promenade.store.driver.rows import insert_rows
+from promenade.store.driver.unit import Database, Session
+from promenade.workflows.access.clients import create_client
+from promenade.workflows.access.tenants import create_tenant
 
 __all__ = ["PROMOTIONS", "TENANT", "Rows", "fill", "identity"]
 
@@ -34,40 +34,41 @@ STATUSES = ("ACTIVE", "ACTIVE", "DRAFT", "INACTIVE", "EXPIRED")
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """What was written, and the client that may read and write it."""
+    """The written rows, and the client that may read and write them."""
 
     client_id: str
     client_secret: str
     articles: int
+    promotions: int
 
 
 def identity(set_name: str, number: int) -> str:
-    """The key of a row, the same in every run."""
+    """Return the key of a row, the same in every run."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{set_name}/{number}"))
 
 
-def fill(database_url: str, articles: int) -> Rows:
-    """Make the tables and write `PROMOTIONS` promotions with their parts, and so many articles."""
+def fill(database_url: str, articles: int, promotions: int = PROMOTIONS) -> Rows:
+    """Create the tables and write so many promotions with their children, and so many articles."""
     upgrade(database_url)
-    return asyncio.run(_fill(database_url, articles))
+    return asyncio.run(_fill(database_url, articles, promotions))
 
 
-async def _fill(database_url: str, articles: int) -> Rows:
+async def _fill(database_url: str, articles: int, promotions: int) -> Rows:
     async with opened_context(Settings(database=database_url, data_dir=Path())) as context:
         await create_tenant(context.database, TENANT, settings={}, at=clock(), user="benchmark")
         for set_name, rows in (
             ("PosGroups", _pos_groups()),
             ("Campaigns", _campaigns()),
-            ("Promotions", _promotions()),
-            ("CalculationConfigs", _calculation_configs()),
-            ("PromotionPosGroups", _promotion_pos_groups()),
+            ("Promotions", _promotions(promotions)),
+            ("CalculationConfigs", _calculation_configs(promotions)),
+            ("PromotionPosGroups", _promotion_pos_groups(promotions)),
             ("Articles", _articles(articles)),
         ):
             await _insert(context.database, set_name, rows)
         await create_client(
             context.database, client_id=TENANT, secret=SECRET, tenant_id=TENANT, scopes=SCOPES, at=clock()
         )
-    return Rows(TENANT, SECRET, articles)
+    return Rows(TENANT, SECRET, articles, promotions)
 
 
 async def _insert(database: Database, set_name: str, rows: Iterator[dict[str, Any]]) -> None:
@@ -94,8 +95,8 @@ def _campaigns() -> Iterator[dict[str, Any]]:
         yield {"ID": identity("Campaigns", number), "code": f"C{number:04}", "name": f"Campaign {number}"}
 
 
-def _promotions() -> Iterator[dict[str, Any]]:
-    for number in range(PROMOTIONS):
+def _promotions(count: int) -> Iterator[dict[str, Any]]:
+    for number in range(count):
         yield {
             "ID": identity("Promotions", number),
             "code": f"P{number:06}",
@@ -109,13 +110,13 @@ def _promotions() -> Iterator[dict[str, Any]]:
         }
 
 
-def _calculation_configs() -> Iterator[dict[str, Any]]:
-    for number in range(PROMOTIONS):
+def _calculation_configs(count: int) -> Iterator[dict[str, Any]]:
+    for number in range(count):
         yield {"ID": identity("CalculationConfigs", number), "promotion_ID": identity("Promotions", number)}
 
 
-def _promotion_pos_groups() -> Iterator[dict[str, Any]]:
-    for number in range(2 * PROMOTIONS):
+def _promotion_pos_groups(count: int) -> Iterator[dict[str, Any]]:
+    for number in range(2 * count):
         yield {
             "ID": identity("PromotionPosGroups", number),
             "promotion_ID": identity("Promotions", number // 2),

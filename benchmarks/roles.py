@@ -1,4 +1,4 @@
-"""Serve as a service should be run: on PostgreSQL as a role that owns nothing, behind row-level security."""
+"""Serve as in production: on PostgreSQL as a role that owns nothing, behind row-level security."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 
-from promenade.store.roles import grant
+from promenade.store.driver.roles import grant
 
 __all__ = ["as_served"]
 
@@ -15,9 +15,9 @@ ROLE = "bench_serving"
 
 
 def as_served(database_url: str) -> str:
-    """The URL of a migrated database for a role that may do no more than serve; SQLite's as it is.
+    """Return the URL of a migrated database for a role that may only serve; SQLite URLs are unchanged.
 
-    ``database_url`` is a superuser's, whom no policy concerns and who asks no password; the role is made at need.
+    ``database_url`` is a superuser's, who bypasses all policies and needs no password; the role is created if missing.
     """
     if database_url.startswith("sqlite:"):
         return database_url

@@ -1,4 +1,4 @@
-"""The demo's retailer as a benchmark's counterpart: seeded into a database, and baskets bought from it."""
+"""The demo's retailer for benchmarks: seeded into a database, and baskets of its articles."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from promenade.app import clock, opened_context
 from promenade.demo import seed
 from promenade.demo.assortment import Article, Store, build_assortment, shelf_price
 from promenade.settings import Settings
-from promenade.store.migrations import upgrade
-from promenade.workflows.tenants import set_tenant
+from promenade.store.driver.migrations import upgrade
+from promenade.workflows.access.tenants import set_tenant
 
 __all__ = ["Shop", "open_shop"]
 
@@ -23,7 +23,7 @@ SEED = 1
 
 @dataclass(frozen=True, slots=True)
 class Shop:
-    """What is sold where, and the credentials of its tills."""
+    """The assortment by store, and the credentials of its tills."""
 
     client_id: str
     client_secret: str
@@ -31,7 +31,7 @@ class Shop:
     tills: tuple[Store, ...]
 
     def evaluate_body(self, number: int, lines: int) -> bytes:
-        """Basket ``number``: ``lines`` different articles at one of the tills, always the same for the same number."""
+        """Return basket ``number``: ``lines`` different articles at one till; the same number gives the same basket."""
         draw = random.Random(f"bench {number}")
         till = draw.choice(self.tills)
         items = [
@@ -47,7 +47,7 @@ class Shop:
 
     @staticmethod
     def confirm_body(priced: dict[str, Any]) -> bytes:
-        """The confirm of an evaluate's answer: everything taken as offered."""
+        """Return the confirm request for an evaluate response: everything accepted as offered."""
         header = priced["meta"]["header"]
         discounted = priced["totals"]["savingsSummary"]["promotionBreakdown"]
         request = {
@@ -59,7 +59,7 @@ class Shop:
 
 
 def open_shop(database_url: str) -> Shop:
-    """Make the tables, seed the retailer without past sales."""
+    """Create the tables and seed the retailer without past sales."""
     upgrade(database_url)
     client_id, secret = asyncio.run(_seed(database_url))
     assortment = build_assortment(random.Random(SEED))
@@ -69,7 +69,7 @@ def open_shop(database_url: str) -> Shop:
 async def _seed(database_url: str) -> tuple[str, str]:
     async with opened_context(Settings(database=database_url, data_dir=Path())) as context:
         made = await seed(context, SEED, sales=0)
-        # The demo shows nudges; a tenant has to ask for them, and they are priced one by one.
+        # The demo enables nudges, which are off by default and priced one by one.
         plain = {"enableProductionNudges": "false"}
         await set_tenant(context.database, made.tenant_id, plain, at=clock(), user="benchmark")
     till = next(client for client in made.clients if "svc.POSReader" in client.scopes)

@@ -1,8 +1,8 @@
-"""Catalogues and baskets made from a seed: of any size, with a chosen number of promotions that touch a basket.
+"""Catalogues and baskets generated from a seed: of any size, with a chosen number of promotions that match a basket.
 
-A basket draws from the *front* shelf of articles, groups and manufacturers. Promotions that shall matter are about the
-front shelf, all others about the rest of the assortment; so the number of candidates and the number of active
-promotions are set apart from each other.
+A basket draws from the *front* shelf of articles, groups and manufacturers. Matching promotions are about the front
+shelf, all others about the rest of the assortment; so the number of candidates is independent of the number of active
+promotions.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ class Assortment:
 
     @property
     def front(self) -> tuple[ArticleFact, ...]:
-        """What baskets are filled from."""
+        """The articles that baskets draw from."""
         return self.articles[: FRONT_GROUPS * ARTICLES_PER_GROUP]
 
     @property
     def back(self) -> tuple[ArticleFact, ...]:
-        """What nobody buys here."""
+        """The articles that are in no basket."""
         return self.articles[FRONT_GROUPS * ARTICLES_PER_GROUP :]
 
 
 def make_assortment(seed: int, groups: int = 200) -> Assortment:
-    """``groups`` leaf groups of 100 articles; the front shelf shares neither root nor manufacturer with the rest."""
+    """Create ``groups`` leaf groups of 100 articles; the front shelf has its own roots and manufacturers."""
     draw = random.Random(f"assortment {seed}")
     tree: dict[str, str | None] = {}
     articles: list[ArticleFact] = []
@@ -70,7 +70,7 @@ def make_assortment(seed: int, groups: int = 200) -> Assortment:
 
 
 def basket(assortment: Assortment, lines: int, number: int) -> Basket:
-    """Basket ``number`` of ``lines`` different front articles; a longer one begins with the lines of a shorter one."""
+    """Return basket ``number`` of ``lines`` different front articles; longer ones start with shorter ones' lines."""
     draw = random.Random(f"basket {number}")
     chosen = draw.sample(assortment.front, LINES_MAX)[:lines]
     return Basket(
@@ -81,7 +81,7 @@ def basket(assortment: Assortment, lines: int, number: int) -> Basket:
 
 
 def facts(assortment: Assortment, bought: Basket) -> Facts:
-    """The master data of the basket's articles, as the store hands it over."""
+    """Return the master data of the basket's articles as the store passes it on."""
     known = {article.article_number: article for article in assortment.articles[: len(assortment.front)]}
     return Facts(articles={line.article_number: known[line.article_number] for line in bought.lines})
 
@@ -89,10 +89,10 @@ def facts(assortment: Assortment, bought: Basket) -> Facts:
 def catalogue(
     assortment: Assortment, bought: tuple[Basket, ...], promotions: int, matching: int
 ) -> Iterator[PromotionDefinition]:
-    """``promotions`` active ones, of which ``matching`` touch each of the baskets ``bought``.
+    """Return ``promotions`` active ones, of which ``matching`` match each of the baskets ``bought``.
 
-    Six in ten are about articles, two about groups, one about manufacturers, one gives money off those articles as a
-    whole; all of them stack. The others are the same kinds of promotions about the rest of the assortment.
+    Of ten, six are about articles, two about groups, one about manufacturers, and one discounts those articles as a
+    whole; all of them stack. The others are the same kinds of promotions on the rest of the assortment.
     """
     draw = random.Random(f"catalogue {promotions} {matching}")
     for number in range(matching):

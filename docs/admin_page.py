@@ -1,4 +1,4 @@
-"""docs/reference/admin.md: how `/admin` is called, its edit drafts, actions and collections, from the model."""
+"""docs/reference/admin.md: how `/admin` is called, its drafts, actions and collections, from the model."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ ACTION_FAULTS: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
 
 
 def admin_page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     parts = ["# Administration", _INTRO, "## Roles", table(("Scope", "What it opens"), _ROLES)]
     parts += ["## Edit drafts", _DRAFTS, table(("Step", "Request", "Answer"), _STEPS)]
     parts += ["What a list holds follows from its `$filter`, merged, sorted and counted together:"]
@@ -272,7 +272,7 @@ def _computed() -> Iterator[tuple[str, str, str, str]]:
 
 
 def _own_section(entity: EntityType) -> str:
-    """A collection that the public API has not."""
+    """Return the section of a collection that the public API lacks."""
     prose = reference.prose_of(entity.doc)
     return f"### {entity.set_name}\n\n{prose}\n\n{_fields(entity.set_name)}"
 

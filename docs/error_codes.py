@@ -1,4 +1,4 @@
-"""Every error code that the program can answer, read from its syntax trees, by service."""
+"""Every error code that the program can return, read from its syntax trees, by service."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 
 from docs.markdown import table
-from promenade.web.problems import STATUS
-from promenade.web.validation import _WORDS
+from promenade.web.http.problems import STATUS
+from promenade.web.http.validation import _WORDS
 
 __all__ = [
     "ADMIN",
@@ -34,38 +34,58 @@ Row = tuple[str, str, str]
 SOURCE = Path(__file__).parent.parent / "src"
 COLUMNS = ("Code", "Status", "Message")
 
-# Where a caller of each service can come upon an error. What starts with ! is left out again.
+# Where a caller of each service can get an error. Entries with ! are excluded again.
 POS = (
     "promenade/web/",
-    "!promenade/web/admin",
-    "!promenade/web/bulk",
-    "!promenade/web/certificates",
-    "!promenade/web/draft_faults",
-    "!promenade/web/import_status",
-    "!promenade/web/local_admin",
-    "!promenade/web/login_throttle",
-    "!promenade/web/master_data",
-    "!promenade/web/odata",
-    "!promenade/web/preparing",
-    "!promenade/web/public",
-    "!promenade/web/reporting",
-    "!promenade/web/row_cutter",
-    "!promenade/web/sessions",
-    "!promenade/web/sign_in",
-    "!promenade/web/soap",
-    "!promenade/web/spool",
-    "!promenade/web/sync",
-    "promenade/workflows/article_import",
-    "promenade/workflows/confirm",
-    "promenade/workflows/coupon_claims",
-    "promenade/workflows/coupons/",
-    "promenade/workflows/evaluate",
+    "!promenade/web/access/roles",
+    "!promenade/web/drafts/",
+    "!promenade/web/forecasts/",
+    "!promenade/web/odata/admin_unit",
+    "!promenade/web/promotions/",
+    "!promenade/web/services/admin",
+    "!promenade/web/webhooks/",
+    "!promenade/web/imports/bulk",
+    "!promenade/web/imports/bulk_header",
+    "!promenade/web/access/certificates",
+    "!promenade/web/odata/draft_faults",
+    "!promenade/web/imports/status",
+    "!promenade/web/access/local_admin",
+    "!promenade/web/access/login_throttle",
+    "!promenade/web/imports/master_data",
+    "!promenade/web/imports/master_data_json",
+    "!promenade/web/imports/master_data_xml",
+    "!promenade/web/odata/api",
+    "!promenade/web/odata/source",
+    "!promenade/web/odata/preparing",
+    "!promenade/web/odata/public",
+    "!promenade/web/odata/public_endpoint",
+    "!promenade/web/services/public_openapi",
+    "!promenade/web/reports/",
+    "!promenade/web/http/row_cutter",
+    "!promenade/web/access/sessions",
+    "!promenade/web/access/sign_in",
+    "!promenade/web/imports/soap",
+    "!promenade/web/http/spool",
+    "!promenade/web/sync/",
+    "promenade/workflows/imports/till_articles",
+    "promenade/workflows/sales/confirm",
+    "promenade/workflows/settlement/rules",
+    "promenade/workflows/coupons/claims",
+    "promenade/workflows/coupons/answers",
+    "promenade/workflows/coupons/edges",
+    "promenade/workflows/coupons/failed_look_ups",
+    "promenade/workflows/coupons/presenting",
+    "promenade/workflows/coupons/redeeming",
+    "promenade/workflows/coupons/reserving",
+    "promenade/workflows/pricing/evaluate",
     "promenade/workflows/imports/accepting",
-    "promenade/workflows/side_effects",
-    "promenade/workflows/till_issue",
-    "promenade/store/postgresql",
-    "promenade/store/sqlite",
-    "promenade/store/unit",
+    "promenade/workflows/sales/side_effects",
+    "promenade/workflows/sales/side_effects_requeue",
+    "promenade/workflows/coupons/till_issue",
+    "promenade/store/driver/postgresql",
+    "promenade/store/driver/sqlite",
+    "promenade/store/driver/sqlite_line",
+    "promenade/store/driver/unit",
 )
 PUBLIC = (
     "odata_server/",
@@ -75,73 +95,101 @@ PUBLIC = (
     "promenade/engine/",
     "promenade/store/",
     "promenade/web/",
-    "!promenade/web/admin",
-    "!promenade/web/api_key",
-    "!promenade/web/draft_faults",
-    "!promenade/web/issuer",
-    "!promenade/web/local_admin",
-    "!promenade/web/login_throttle",
-    "!promenade/web/numbers",
-    "!promenade/web/pos",
-    "!promenade/web/reporting",
-    "!promenade/web/sessions",
-    "!promenade/web/sign_in",
-    "!promenade/web/sync",
-    "!promenade/web/validation",
+    "!promenade/web/access/roles",
+    "!promenade/web/drafts/",
+    "!promenade/web/forecasts/",
+    "!promenade/web/odata/admin_unit",
+    "!promenade/web/promotions/",
+    "!promenade/web/services/admin",
+    "!promenade/web/webhooks/",
+    "!promenade/web/access/api_key",
+    "!promenade/web/odata/draft_faults",
+    "!promenade/web/access/issuer",
+    "!promenade/web/access/issuer_store",
+    "!promenade/web/access/local_admin",
+    "!promenade/web/access/login_throttle",
+    "!promenade/web/http/numbers",
+    "!promenade/web/coupons/",
+    "!promenade/web/imports/till_article_messages",
+    "!promenade/web/imports/till_articles",
+    "!promenade/web/pricing/",
+    "!promenade/web/services/pos_metadata",
+    "!promenade/web/services/pos_openapi",
+    "!promenade/web/reports/",
+    "!promenade/web/access/sessions",
+    "!promenade/web/access/sign_in",
+    "!promenade/web/sync/",
+    "!promenade/web/http/validation",
     "promenade/workflows/authoring/",
-    "promenade/workflows/campaigns",
-    "promenade/workflows/claims",
-    "promenade/workflows/imports/",
-    "promenade/workflows/master_data",
-    "promenade/workflows/templates",
+    "promenade/workflows/promotions/campaigns",
+    "promenade/workflows/access/claims",
+    "promenade/workflows/imports/accepting",
+    "promenade/workflows/imports/articles",
+    "promenade/workflows/imports/importing",
+    "promenade/workflows/imports/ownership",
+    "promenade/workflows/imports/progress",
+    "promenade/workflows/imports/rows",
+    "promenade/workflows/imports/running",
+    "promenade/workflows/imports/master_data",
+    "promenade/workflows/promotions/templates",
 )
 ADMIN = (
-    "promenade/web/admin",
-    "promenade/web/auth",
-    "promenade/web/draft_faults",
-    "promenade/web/rate_limits",
-    "promenade/web/sessions",
-    "promenade/workflows/check",
-    "promenade/workflows/copying",
-    "promenade/workflows/coupon_codes",
-    "promenade/workflows/coupon_generation",
-    "promenade/workflows/coupon_issuing",
+    "promenade/web/access/roles",
+    "promenade/web/drafts/",
+    "promenade/web/forecasts/",
+    "promenade/web/odata/admin_unit",
+    "promenade/web/promotions/",
+    "promenade/web/services/admin",
+    "promenade/web/webhooks/",
+    "promenade/web/access/auth",
+    "promenade/web/access/authorities",
+    "promenade/web/odata/draft_faults",
+    "promenade/web/http/rate_limits",
+    "promenade/web/access/sessions",
+    "promenade/workflows/promotions/check",
+    "promenade/workflows/promotions/copying",
+    "promenade/workflows/coupons/codes",
+    "promenade/workflows/coupons/generation",
+    "promenade/workflows/coupons/issuing",
     "promenade/workflows/drafts/",
-    "promenade/workflows/forecast",
-    "promenade/workflows/lifecycle",
-    "promenade/workflows/webhook_replay",
+    "promenade/workflows/forecasts/",
+    "promenade/workflows/promotions/lifecycle",
+    "promenade/workflows/webhooks/replay",
 )
 REPORTING = (
-    "promenade/web/auth",
-    "promenade/web/rate_limits",
-    "promenade/web/reporting",
-    "promenade/web/sessions",
-    "promenade/workflows/reporting/export",
+    "promenade/web/access/auth",
+    "promenade/web/access/authorities",
+    "promenade/web/http/rate_limits",
+    "promenade/web/reports/",
+    "promenade/web/access/sessions",
+    "promenade/workflows/reports/exports",
 )
 LOCAL_ADMIN = (
-    "promenade/web/api_key",
-    "promenade/web/body",
-    "promenade/web/local_admin",
-    "promenade/web/login_throttle",
-    "promenade/workflows/local_admin",
+    "promenade/web/access/api_key",
+    "promenade/web/http/body",
+    "promenade/web/access/local_admin",
+    "promenade/web/access/login_throttle",
+    "promenade/workflows/access/local_admin",
 )
 SYNC = (
-    "promenade/web/auth",
-    "promenade/web/body",
-    "promenade/web/endpoint",
-    "promenade/web/numbers",
-    "promenade/web/problems",
-    "promenade/web/rate_limits",
-    "promenade/web/sync",
-    "promenade/web/validation",
+    "promenade/web/access/auth",
+    "promenade/web/access/authorities",
+    "promenade/web/http/body",
+    "promenade/web/http/endpoint",
+    "promenade/web/http/numbers",
+    "promenade/web/http/problems",
+    "promenade/web/http/rate_limits",
+    "promenade/web/sync/",
+    "promenade/web/http/validation",
     "promenade/workflows/sync/",
-    "promenade/store/postgresql",
-    "promenade/store/sqlite",
-    "promenade/store/unit",
+    "promenade/store/driver/postgresql",
+    "promenade/store/driver/sqlite",
+    "promenade/store/driver/sqlite_line",
+    "promenade/store/driver/unit",
 )
 TABLES = ("odata_server/engines", "odata_server/sql_source", "odata_server/tables/")
 EVERYWHERE = ("",)
-# Made where requests of every kind pass, for one of them alone.
+# Raised where requests of every kind pass, but only for one of them.
 _NOT_FOR_TILLS = frozenset({"`QUERY_TOO_EXPENSIVE`", "`CSRF_TOKEN_REQUIRED`"})
 _NOT_FOR_INTEGRATORS = frozenset({"`CSRF_TOKEN_REQUIRED`"})
 _ELSEWHERE: Mapping[tuple[str, ...], frozenset[str]] = {
@@ -150,16 +198,16 @@ _ELSEWHERE: Mapping[tuple[str, ...], frozenset[str]] = {
     SYNC: _NOT_FOR_TILLS,
 }
 
-# What makes an error: its status, or None where its first argument says it.
+# Calls that create errors: their status, or None where the first argument holds it.
 _MAKERS: dict[str, str | None] = {
     **{kind.__name__: str(status) for kind, status in STATUS.items()},
-    # One of several faults of a request: most are told with 400.
+    # One of several faults of a request: most are reported with 400.
     **dict.fromkeys(("BadNumber", "DefinitionError", "Detail", "Fault", "Wrong", "bad_request", "fault"), "400"),
     "Challenged": "401",
     "ODataError": None,
     "not_found": "404",
 }
-# Codes that are put together in the program, or made by helpers of a module's own, by the module that does.
+# Codes composed in the program, or created by a module's own helpers, by module.
 _COMPUTED: dict[str, tuple[Row, ...]] = {
     "odata_server/batch/run.py": (
         ("FAILED_DEPENDENCY", "424", "Another request of the same set failed; nothing of the set was done."),
@@ -197,7 +245,7 @@ _OWN = "A [model of your own](../how-to/serve-your-own-model.md) over plain tabl
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """A place where an error is made; the code is None where it was made elsewhere and is passed on."""
+    """A place where an error is created; the code is None if it was created elsewhere and is passed on."""
 
     path: str
     line: int
@@ -208,7 +256,7 @@ class Raised:
 
 
 def error_codes_page() -> str:
-    """Every code, by who can meet it."""
+    """Return the page with every code, by the services that can return it."""
     public, pos = error_rows(PUBLIC), error_rows(POS)
     admin = [row for row in error_rows(ADMIN) if row[:2] not in {known[:2] for known in public}]
     reporting = [row for row in error_rows(REPORTING) if row[:2] not in {known[:2] for known in public}]
@@ -225,7 +273,7 @@ def error_codes_page() -> str:
 
 
 def error_rows(sources: Sequence[str]) -> list[Row]:
-    """Code, status and messages of every error made below ``sources``."""
+    """Return code, status and messages of every error created below ``sources``."""
     found: dict[tuple[str, str], list[str]] = {}
 
     def add(code: str, status: str, message: str) -> None:
@@ -240,10 +288,10 @@ def error_rows(sources: Sequence[str]) -> list[Row]:
                     add(one.code, one.status, one.message)
             for row in _COMPUTED.get(path, ()):
                 add(*row)
-    if _belongs("promenade/web/validation.py", sources):
+    if _belongs("promenade/web/http/validation.py", sources):
         for _, code, phrase in _WORDS:
             add(code, "400", f"`…` {phrase}.")
-    if _belongs("promenade/web/problems.py", sources):
+    if _belongs("promenade/web/http/problems.py", sources):
         found[("INTERNAL_ERROR", "500")] = ["Something went wrong; quote …."]
     rows = [(f"`{code}`", status, "<br>".join(messages)) for (code, status), messages in sorted(found.items())]
     elsewhere = _ELSEWHERE.get(tuple(sources), frozenset())
@@ -252,12 +300,12 @@ def error_rows(sources: Sequence[str]) -> list[Row]:
 
 @cache
 def module_paths() -> tuple[str, ...]:
-    """All modules below `src`."""
+    """Return all modules below `src`."""
     return tuple(sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py")))
 
 
 def computed_codes() -> Mapping[str, Sequence[Row]]:
-    """Codes that no syntax tree shows, by the module that makes them."""
+    """Return codes that are not in the syntax trees, by the module that creates them."""
     return _COMPUTED
 
 
@@ -272,13 +320,13 @@ def _belongs(path: str, sources: Sequence[str]) -> bool:
 
 @cache
 def raised_in(path: str) -> tuple[Raised, ...]:
-    """Every error that a module below `src` makes."""
+    """Return every error that a module below `src` creates."""
     tree = ast.parse((SOURCE / path).read_text())
     return tuple(_Module(path, tree).errors())
 
 
 class _Module:
-    """One module: what its names are given, and what it makes of them."""
+    """One module: the values of its names, and the errors it creates."""
 
     def __init__(self, path: str, tree: ast.Module) -> None:
         self._path = path
@@ -319,19 +367,19 @@ class _Module:
         return Raised(self._path, node.lineno, code, status, message, ast.unparse(node))
 
     def _codes(self, node: ast.expr) -> list[str]:
-        """The codes that an argument may be: a literal, one of two, or a name for them."""
+        """Return the codes that an argument may be: a literal, one of two, or a name for them."""
         if isinstance(node, ast.IfExp):
             return [*self._codes(node.body), *self._codes(node.orelse)]
         if isinstance(node, ast.Name):
             above = self._above(node)
-            if above is None:  # imported: constants of this kind are named like what they hold
+            if above is None:  # imported: constants of this kind are named after their value
                 return [node.id] if node.id.isupper() and node.id.endswith("_SYNTAX") else []
             return [] if isinstance(above, ast.Name) else self._codes(above)
         code = _literal(node)
         return [] if code is None else [code]
 
     def _words(self, node: ast.expr | None) -> str:
-        """A message's text, with … for what is filled in; a name's nearest text above it."""
+        """Return a message's text, with … for placeholders; for a name, the nearest text above it."""
         if isinstance(node, ast.Name):
             node = self._above(node)
         if isinstance(node, ast.Constant):
@@ -352,7 +400,7 @@ def _called(node: ast.expr) -> str:
 
 
 def _literal(node: ast.expr) -> str | None:
-    """A literal like "NOT_FOUND", else None."""
+    """Return a literal like "NOT_FOUND", otherwise None."""
     value = node.value if isinstance(node, ast.Constant) else None
     return value if isinstance(value, str) and value.isupper() and value.replace("_", "").isalnum() else None
 

@@ -1,4 +1,7 @@
-"""Writes docs/reference from the code: `make docs`. With --check it only says whether the pages are fresh."""
+"""Generates docs/reference, and the back office's scripts of rule types, from the code: `make docs`.
+
+With --check it only reports which of them are stale.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from prometheus_client.metrics import MetricWrapperBase
 
 from docs import error_codes, pos_reference
 from docs.admin_page import admin_page
+from docs.app_files import app_files
 from docs.markdown import table, text_of
 from docs.public_page import public_api_page
 from docs.reporting_reference import reporting_page
@@ -21,7 +25,7 @@ from docs.store_page import store_page
 from docs.sync_reference import sync_page
 from promenade import cli, events, metrics
 from promenade.engine.benefits import registry as benefits
-from promenade.engine.conditions import registry as conditions
+from promenade.engine.conditions import condition_types
 from promenade.model import EntityType, code_lists, entities, entity
 from promenade.model.declare import Field, Kind, Link, Mode, Service
 
@@ -64,42 +68,47 @@ NOTICE = "<!-- Generated from the code by `make docs`. Change the code, not this
 
 
 def main() -> int:
-    """Write the pages, or with --check name those that are stale; returns the exit code."""
+    """Write the pages, or with --check list the stale ones; return the exit code."""
     check = "--check" in sys.argv[1:]
     pages = {name: f"{NOTICE}\n\n{write().strip()}\n" for name, write in PAGES.items()}
     present = {path.name for path in REFERENCE.glob("*.md")}
     stale = [name for name, page in pages.items() if name not in present or (REFERENCE / name).read_text() != page]
+    scripts = {path: text for path, text in app_files().items() if path.read_text("utf-8") != text}
     left_over = sorted(present - set(pages))
     if check:
         for name in [*stale, *left_over]:
             sys.stderr.write(f"docs/reference/{name} is not what the code says; run: make docs\n")
-        return 1 if stale or left_over else 0
+        for path in scripts:
+            sys.stderr.write(f"{path.name} of the back office is not what the code says; run: make docs\n")
+        return 1 if stale or left_over or scripts else 0
     REFERENCE.mkdir(exist_ok=True)
     for name in stale:
         (REFERENCE / name).write_text(pages[name])
     for name in left_over:
         (REFERENCE / name).unlink()
+    for path, text in scripts.items():
+        path.write_text(text, "utf-8")
     return 0
 
 
 def index_page() -> str:
-    """What there is."""
+    """Return the page that lists all others."""
     titles = [(write().partition("\n")[0].removeprefix("# "), name) for name, write in LINKED]
     links = "\n".join(f"- [{title}]({name})" for title, name in titles)
     return f"# Reference\n\nGenerated from the code, so it is what the code does.\n\n{links}"
 
 
 def conditions_page() -> str:
-    """Every condition type with its class's docstring."""
-    rows = [(f"`{code}`", text_of(conditions._REGISTRY[code])) for code in conditions.condition_codes()]
+    """Return the page of every condition type with its class's docstring."""
+    rows = [(f"`{code}`", text_of(one)) for code, one in condition_types().items()]
     intro = "When a promotion qualifies: the code of `Conditions.conditionType`, and when the condition holds."
     return f"# Conditions\n\n{intro}\n\n{table(('Code', 'Holds when'), rows)}"
 
 
 def benefits_page() -> str:
-    """Every action type and loyalty action type."""
-    actions = [(f"`{code}`", text_of(benefits._REGISTRY[code])) for code in benefits.benefit_codes()]
-    loyalty = [(f"`{code}`", text_of(benefits._LOYALTY[code])) for code in benefits.loyalty_codes()]
+    """Return the page of every action type and loyalty action type."""
+    actions = [(f"`{code}`", text_of(one)) for code, one in benefits.benefit_types().items()]
+    loyalty = [(f"`{code}`", text_of(one)) for code, one in benefits.loyalty_types().items()]
     return (
         "# Benefits\n\nWhat a promotion gives: the code of `DiscountActions.actionType`.\n\n"
         + table(("Code", "Effect"), actions)
@@ -109,14 +118,14 @@ def benefits_page() -> str:
 
 
 def pos_page() -> str:
-    """The POS service: addresses, messages, errors."""
+    """Return the page of the POS service: endpoints, messages, errors."""
     parts = ["# POS", pos_reference.INTRO, "## Addresses", pos_reference.services(), pos_reference.shapes()]
     parts += ["## Errors", ERROR_BODY, table(error_codes.COLUMNS, error_codes.error_rows(error_codes.POS))]
     return "\n\n".join(parts)
 
 
 def metrics_page() -> str:
-    """Every metric of GET /metrics."""
+    """Return the page of every metric of GET /metrics."""
     own = [value for value in vars(metrics).values() if isinstance(value, MetricWrapperBase)]
     rows = []
     for metric in own:
@@ -128,7 +137,7 @@ def metrics_page() -> str:
 
 
 def entities_page() -> str:
-    """What is stored beside what the public API shows."""
+    """Return the page of stored data that the public API does not show."""
     kept = [(entity, field) for entity in entities() if entity.public is not Mode.NONE for field in kept_back(entity)]
     rows = [
         (f"[{entity.set_name}](public-api.md#{entity.set_name.lower()})", f"`{field.wire}`", type_of(field), field.doc)
@@ -141,18 +150,18 @@ def entities_page() -> str:
 
 
 def is_shown_nowhere(entity: EntityType) -> bool:
-    """Whether no service has the entity."""
+    """Return whether no service has the entity."""
     return entity.public is Mode.NONE and entity.admin is Mode.NONE and entity.reporting is Mode.NONE
 
 
 def kept_back(entity: EntityType) -> list[Field]:
-    """The stored fields that the public API does not show."""
+    """Return the stored fields that the public API does not show."""
     hidden = [field for field in entity.fields if Service.PUBLIC in field.hidden_from or field.write_only]
     return [field for field in hidden if not field.virtual and field.name != "tenant_id"]
 
 
 def entity_section(entity: EntityType) -> str:
-    """One entity that no client of the public API sees."""
+    """Return the section of an entity that the public API does not show."""
     rows = [field_row(field) for field in entity.fields] + [link_row(link) for link in entity.links]
     parts = [f"## {entity.set_name}", entity.doc]
     parts.append(table(("Field", "Type", "", "Meaning"), rows))
@@ -160,7 +169,7 @@ def entity_section(entity: EntityType) -> str:
 
 
 def field_row(field: Field) -> tuple[str, str, str, str]:
-    """One field of an entity."""
+    """Return the row of one field of an entity."""
     notes = [
         note
         for holds, note in (
@@ -185,7 +194,7 @@ def field_row(field: Field) -> tuple[str, str, str, str]:
 
 
 def type_of(field: Field) -> str:
-    """The type as the specification writes it."""
+    """Return the type as the specification writes it."""
     if field.kind is Kind.TEXT:
         return f"String({field.length})" if field.length else "String"
     if field.kind is Kind.DECIMAL:
@@ -196,13 +205,13 @@ def type_of(field: Field) -> str:
 
 
 def link_row(link: Link) -> tuple[str, str, str, str]:
-    """One association of an entity."""
+    """Return the row of one association of an entity."""
     notes = "required" if link.required and not link.read_only else "read-only" if link.read_only else ""
     return f"`{link.property_wire}`", f"UUID of {place_of(link.target)}", notes, link.doc
 
 
 def place_of(target: str) -> str:
-    """A link to where an entity is described."""
+    """Return a link to the description of an entity."""
     page = (
         ""
         if is_shown_nowhere(entity(target))
@@ -216,7 +225,7 @@ def place_of(target: str) -> str:
 
 
 def code_lists_page() -> str:
-    """Every code list with its values."""
+    """Return the page of every code list with its values."""
     parts = ["# Code lists", "Closed vocabularies, the same for every tenant."]
     for code_list in code_lists().values():
         rows = [(f"`{value.code}`", value.description or value.name) for value in code_list.values]
@@ -225,7 +234,7 @@ def code_lists_page() -> str:
 
 
 def events_page() -> str:
-    """Every event, what it carries and since when."""
+    """Return the page of every event, its payload and since when it exists."""
     parts = ["# Events", EVENTS, table(("Field", "Type", "Meaning"), ENVELOPE)]
     parts.append("Kinds: " + ", ".join(f"[{kind}](#{anchor_of(kind)})" for kind in sorted(events.events())) + ".")
     for kind, event in events.events().items():
@@ -238,12 +247,12 @@ def events_page() -> str:
 
 
 def anchor_of(title: str) -> str:
-    """Where a heading is found on its page."""
+    """Return the anchor of a heading."""
     return "".join(letter for letter in title.lower().replace(" ", "-") if letter.isalnum() or letter in "-_")
 
 
 def json_type(schema: dict[str, Any]) -> str:
-    """A JSON schema's type in a word or two."""
+    """Return a JSON schema's type in a word or two."""
     if "anyOf" in schema:
         return " or ".join(json_type(one) for one in schema["anyOf"])
     if "items" in schema:
@@ -252,7 +261,7 @@ def json_type(schema: dict[str, Any]) -> str:
 
 
 def command_line_page() -> str:
-    """Every command with its options and their environment variables."""
+    """Return the page of every command with its options and their environment variables."""
     parts = ["# Command line"]
     for path, command in commands("promenade", cli.cli):
         if isinstance(command, click.Group):
@@ -268,7 +277,7 @@ def command_line_page() -> str:
 
 
 def commands(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
-    """The command and everything below it."""
+    """Yield the command and all its subcommands."""
     yield path, command
     if isinstance(command, click.Group):
         for name in sorted(command.commands):
@@ -276,7 +285,7 @@ def commands(path: str, command: click.Command) -> Iterator[tuple[str, click.Com
 
 
 def option_row(option: click.Option) -> tuple[str, str, str]:
-    """One option."""
+    """Return the row of one option."""
     variable = f"`{option.envvar}`" if isinstance(option.envvar, str) else ""
     default = option.default if option.show_default else None
     shown = ", ".join(default) if isinstance(default, tuple) else default

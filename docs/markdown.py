@@ -1,4 +1,4 @@
-"""What the reference pages share: tables, and the words that stand in the code."""
+"""Shared by the reference pages: tables, and texts from the code."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ __all__ = ["field_remarks", "table", "text_of"]
 
 
 def text_of(thing: object) -> str:
-    """A docstring without its line breaks; code marks as Markdown writes them."""
+    """Return a docstring without its line breaks, with Markdown code marks."""
     return " ".join((inspect.getdoc(thing) or "").split()).replace("``", "`")
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table."""
+    """Return a Markdown table."""
     escaped = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
     lines = [columns, ["---"] * len(columns), *escaped]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def field_remarks(cls: type) -> dict[str, str]:
-    """The remark after ``#:`` of each field of a class and its bases."""
+    """Return the ``#:`` comment of each field of a class and its bases."""
     remarks: dict[str, str] = {}
     for base in reversed(cls.__mro__):
         if base.__module__.startswith("promenade."):

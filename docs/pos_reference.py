@@ -13,30 +13,30 @@ import msgspec
 from msgspec import NODEFAULT, Meta, Raw, Struct, UnsetType
 
 from docs.markdown import field_remarks, table, text_of
-from promenade.web import pos
-from promenade.web.endpoint import Endpoint
-from promenade.web.issuer import Issuer, TokenResponse
-from promenade.web.login import AUTHORIZE, Login
-from promenade.web.monitoring import Health, Heartbeat, Monitoring
-from promenade.web.numbers import amount_thousandths, price_hundredths, quantity_thousandths
-from promenade.web.oauth import OAuthError
-from promenade.web.pos import Pos
-from promenade.web.pos_article_messages import ARTICLE_OPERATIONS
-from promenade.web.pos_articles import PosArticles
-from promenade.web.pos_coupon_messages import OPERATIONS
-from promenade.web.pos_coupons import PosCoupons
-from promenade.web.pos_messages import ConfirmRequest, EvaluateRequest, Message
-from promenade.web.pos_metadata import PosMetadata
-from promenade.web.pos_responses import EvaluateResponseV2, SideEffectsResult
-from promenade.workflows.confirm import MESSAGE
+from promenade.web.access.issuer import Issuer, TokenResponse
+from promenade.web.access.oauth import OAuthError
+from promenade.web.coupons.endpoints import PosCoupons
+from promenade.web.coupons.messages import OPERATIONS
+from promenade.web.http.endpoint import Endpoint
+from promenade.web.http.numbers import amount_thousandths, price_hundredths, quantity_thousandths
+from promenade.web.imports.till_article_messages import ARTICLE_OPERATIONS
+from promenade.web.imports.till_articles import PosArticles
+from promenade.web.pricing import pos
+from promenade.web.pricing.messages import ConfirmRequest, EvaluateRequest, Message
+from promenade.web.pricing.pos import Pos
+from promenade.web.pricing.responses import EvaluateResponseV2, SideEffectsResult
+from promenade.web.services.login import AUTHORIZE, Login
+from promenade.web.services.monitoring import Health, Heartbeat, Monitoring
+from promenade.web.services.pos_metadata import PosMetadata
 from promenade.workflows.coupons.answers import REASONS
+from promenade.workflows.sales.confirm import MESSAGE
 
 __all__ = ["services", "shapes"]
 
 _OPEN = "none"
 _POS = " or ".join(f"`{scope}`" for scope in pos.SCOPES)
 
-# Per handler: what opens it, the struct of its request and of its answer.
+# Per handler: its scope, and the structs of its request and response.
 _CONTRACTS: dict[str, tuple[str, type[Struct] | None, type[Struct] | str | None]] = {
     "_evaluate": (_POS, EvaluateRequest, EvaluateResponseV2),
     "_simulate": (_POS, EvaluateRequest, EvaluateResponseV2),
@@ -69,7 +69,7 @@ _SCALARS = {str: "string", int: "integer", bool: "boolean", float: "number", UUI
 
 
 def services() -> str:
-    """Every address with what opens it, what it takes and what it answers."""
+    """Return every endpoint with its scope, request and response."""
     none = cast("Any", None)
     issuer = Issuer(none, cast("Any", _NoCounts()), none, none, issuer="", base_url="", audience="")
     endpoints = [
@@ -100,7 +100,7 @@ def services() -> str:
 
 
 class _NoCounts:
-    """The issuer counts nothing while its routes are read."""
+    """An issuer without counters, used only to read its routes."""
 
 
 def _handlers(endpoint: Endpoint) -> Iterator[tuple[str, Any]]:
@@ -114,7 +114,7 @@ def _wire_route(route: str) -> str:
 
 
 def shapes() -> str:
-    """Every request and answer with its fields, and below each the objects it holds."""
+    """Return every request and response with its fields, each followed by the objects it contains."""
     parts: list[str] = []
     seen: set[type[Struct]] = set()
     titled: list[tuple[str, tuple[type[Struct], ...]]] = [
@@ -163,7 +163,7 @@ def _structs_in(annotation: Any) -> Iterator[type[Struct]]:
 
 def _shape(struct: type[Struct]) -> str:
     remarks = field_remarks(struct)
-    is_request = struct.__module__.endswith("pos_messages") or issubclass(struct, Message)
+    is_request = struct.__module__.endswith("pricing.messages") or issubclass(struct, Message)
     rows = []
     for field in msgspec.structs.fields(struct):
         kind, optional = _type(field.type)
@@ -177,7 +177,7 @@ def _shape(struct: type[Struct]) -> str:
 
 
 def _type(annotation: Any) -> tuple[str, bool]:
-    """A field's type in words, and whether it may be absent."""
+    """Return a field's type in words, and whether it may be absent."""
     if get_origin(annotation) is Annotated:
         kind, *metas = get_args(annotation)
         return _bounded(kind, [meta for meta in metas if isinstance(meta, Meta)]), False

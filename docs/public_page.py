@@ -1,4 +1,4 @@
-"""docs/reference/public-api.md: how `/api/v1` is called, then its operations and collections from the model."""
+"""docs/reference/public-api.md: how `/api/v1` is called, and its operations and collections from the model."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from docs.markdown import table
 from odata_server.hooks import Hooks
 from odata_server.parse.cursor import NODES_MAX
 from odata_server.parse.options import EXPAND_DEPTH_MAX
-from odata_server.sql import functions
 from odata_server.sql import limits as sql
+from odata_server.sql.terms import functions
 from promenade import model
-from promenade.model.edm import MINOR_VERSION
-from promenade.web.bulk_import import JOBS_MAX
-from promenade.web.bulk_import import ROWS_MAX as IMPORT_ROWS_MAX
-from promenade.web.connection import HEAD_BYTES_MAX
-from promenade.web.endpoint import URL_BYTES_MAX
-from promenade.web.odata import ENTITIES_MAX, QUERY_SECONDS
-from promenade.web.row_cutter import ROW_BYTES_MAX
-from promenade.web.spool import SPOOLED_BYTES_MAX
+from promenade.interface import MINOR_VERSION
+from promenade.web.http.connection import HEAD_BYTES_MAX
+from promenade.web.http.endpoint import URL_BYTES_MAX
+from promenade.web.http.row_cutter import ROW_BYTES_MAX
+from promenade.web.http.spool import SPOOLED_BYTES_MAX
+from promenade.web.imports.bulk import JOBS_MAX
+from promenade.web.imports.bulk import ROWS_MAX as IMPORT_ROWS_MAX
+from promenade.web.odata.source import ENTITIES_MAX, QUERY_SECONDS
 from promenade.workflows.authoring.planning import ROWS_MAX, UNIT_ROWS_MAX
-from promenade.workflows.campaigns import PROMOTIONS_MAX
-from promenade.workflows.templates import ROWS_MAX as TEMPLATE_ROWS_MAX
+from promenade.workflows.promotions.campaigns import PROMOTIONS_MAX
+from promenade.workflows.promotions.templates import ROWS_MAX as TEMPLATE_ROWS_MAX
 
 __all__ = ["public_api_page"]
 
@@ -222,7 +222,7 @@ _CODE_LISTS = inspect.cleandoc(
 
 
 def public_api_page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     parts = ["# Public API", _INTRO]
     parts += ["## Clients", _CLIENTS, table(("", "REST client", "OData client"), _CLIENT_ROWS)]
     parts += ["## Addresses", table(("Address", "What it does", "Status"), _ADDRESSES), _ADDRESS_NOTE]

@@ -14,7 +14,7 @@ from promenade import model
 from promenade.model import EntityType
 from promenade.model.declare import NONE, RO, RW, RW_RESTRICTED, Field, Kind, Link, Service
 from promenade.model.edm import edm_for, import_type
-from promenade.web.bulk_import import ALIAS
+from promenade.web.imports.bulk import ALIAS
 from promenade.workflows.authoring.machines import MACHINES, Move
 
 __all__ = [
@@ -80,7 +80,7 @@ _JOB_STATUS = (
 
 
 def type_of(prop: Property | Parameter) -> str:
-    """A type as OData names it, without ``Edm.``, with its facets."""
+    """Return a type as OData names it, without ``Edm.``, with its facets."""
     if not isinstance(prop.type, Primitive):
         raise TypeError(prop.name)
     name = prop.type.value.removeprefix("Edm.")
@@ -95,12 +95,12 @@ def type_of(prop: Property | Parameter) -> str:
 
 
 def set_names() -> tuple[str, ...]:
-    """The names of all collections but code lists, in alphabetical order."""
+    """Return the names of all collections but code lists, in alphabetical order."""
     return tuple(sorted(one.set_name for one in model.entities() if one.public is not NONE))
 
 
 def index() -> str:
-    """All collections in a table."""
+    """Return all collections in a table."""
     rows = []
     for name in set_names():
         entity = model.entity(name)
@@ -110,7 +110,7 @@ def index() -> str:
 
 
 def collection_section(name: str) -> str:
-    """One collection: what can be done with it, its fields and where they lead."""
+    """Return the section of one collection: its operations, its fields and their targets."""
     entity, type_ = model.entity(name), EDM.entity_types[name]
     parts = [f"### {name}", prose_of(entity.doc), " ".join(_facts(entity, type_))]
     parts.append(table(("Field", "Type", "", "Meaning"), list(_field_rows(entity, type_))))
@@ -129,7 +129,7 @@ def collection_section(name: str) -> str:
 
 
 def _facts(entity: EntityType, type_: OdataType) -> Iterator[str]:
-    """What holds for the whole collection, a sentence each."""
+    """Yield what holds for the whole collection, one sentence each."""
     if entity.public is RW_RESTRICTED:
         yield _restricted(entity)
     else:
@@ -160,7 +160,7 @@ def _restricted(entity: EntityType) -> str:
 
 
 def _imported(entity: EntityType) -> str:
-    """What rows of a bulk import do, and what they hold where no create says it."""
+    """Describe the effect of bulk import rows, and their members that creates do not have."""
     told = "Rows come by [bulk import](#bulkimport)"
     if entity.import_upserts:
         key = _listed(f"`{entity.field(name).wire}`" for name in entity.natural_key)
@@ -176,7 +176,7 @@ def _imported(entity: EntityType) -> str:
 
 
 def _wire_names(entity: EntityType) -> dict[str, str]:
-    """The public names of fields and links, by their names in the model."""
+    """Return the public names of fields and links, by their names in the model."""
     fields = {one.name: one.wire for one in entity.fields if Service.PUBLIC not in one.hidden_from}
     links = {name: link.property_wire for link in entity.links for name in (link.name, link.column)}
     return fields | links
@@ -303,7 +303,7 @@ def _move_row(move: Move) -> tuple[str, str, str]:
 
 
 def operations() -> str:
-    """Every action and function."""
+    """Return every action and function."""
     return "\n\n".join(_operation(several) for several in EDM.operations.values())
 
 
@@ -332,7 +332,7 @@ def _operation(several: Sequence[Operation]) -> str:
 
 
 def _collection_operation(several: Sequence[Operation]) -> str:
-    """An action that some collections have."""
+    """Return the section of an action that several collections have."""
     one = several[0]
     bound = sorted(each.binding or "" for each in several)
     forms = (f":{ALIAS}", f"/{EDM.namespace}.{one.name}", f"/{one.name}")
@@ -376,7 +376,7 @@ def _answer(one: Operation) -> str:
 
 
 def prose_of(doc: str) -> str:
-    """A docstring as Markdown, its paragraphs kept apart."""
+    """Return a docstring as Markdown, keeping its paragraphs."""
     return re.sub(r"``", "`", "\n\n".join(" ".join(part.split()) for part in doc.split("\n\n")))
 
 

@@ -12,9 +12,9 @@ from promenade import model
 from promenade.model import EntityType
 from promenade.model.declare import NONE, Service
 from promenade.model.edm import edm_for
-from promenade.model.reporting_operations import REPORT_TYPES, export_csv_action
-from promenade.web.reporting_export import EXPORTS_MAX
-from promenade.workflows.reporting import exports
+from promenade.model.reports.operations import REPORT_TYPES, export_csv_action
+from promenade.web.reports.export import EXPORTS_MAX
+from promenade.workflows.reports import exports
 
 __all__ = ["reporting_page"]
 
@@ -79,7 +79,7 @@ _REFUSED = (
 
 
 def reporting_page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     parts = ["# Reporting", _INTRO, "## Figures", _FIGURES]
     parts += ["## Export", _EXPORT, table(("`reportType`", "`filename`", "Columns"), list(_exports()))]
     parts += [table(("Parameter", "Type", "", "Meaning"), list(_parameters()))]
@@ -104,7 +104,7 @@ def _parameters() -> Iterator[tuple[str, str, str, str]]:
 
 
 def _words(given: Parameter) -> str:
-    """What a parameter is for."""
+    """Describe a parameter."""
     return next(str(one.value) for one in given.annotations if one.term == "Core.Description")
 
 
@@ -142,6 +142,6 @@ def _target(set_name: str, *, many: bool) -> str:
 
 
 def _code_lists() -> str:
-    """Those that a report has codes of."""
+    """Return the code lists whose codes a report uses."""
     used = sorted({field.code_list for entity in _reports() for field in entity.fields if field.code_list})
     return ", ".join(f"[{name}](code-lists.md#{name.lower()})" for name in used)

@@ -1,4 +1,4 @@
-"""docs/reference/local-store.md: what a store has that the cloud has not, from its routes and message structs."""
+"""docs/reference/local-store.md: what a store has in addition to the cloud, from its routes and message structs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Struct
 from docs import error_codes
 from docs.markdown import table, text_of
 from docs.pos_reference import _handlers, _link, _shape
-from promenade.web.local_admin import ApiKey, Done, LocalAdmin, LoginRequest, Redirect, SetupRequest
+from promenade.web.access.local_admin import ApiKey, Done, LocalAdmin, LoginRequest, Redirect, SetupRequest
 
 __all__ = ["store_page"]
 
@@ -45,7 +45,7 @@ _BESIDE = inspect.cleandoc(
 
 
 def store_page() -> str:
-    """Addresses, messages, errors."""
+    """Return endpoints, messages and errors."""
     none = cast("Any", None)
     rows = []
     for endpoint in LocalAdmin(none, none, none, none, base_url="", new_key=none).endpoints():

@@ -1,4 +1,4 @@
-"""docs/reference/sync.md: what stores and the cloud say to each other, from what ``promenade.web.sync*`` declares."""
+"""docs/reference/sync.md: the exchange between stores and the cloud, as ``promenade.web.sync`` declares it."""
 
 from __future__ import annotations
 
@@ -16,21 +16,20 @@ from msgspec import NODEFAULT, Meta, Raw, Struct, UnsetType
 
 from docs import error_codes
 from docs.markdown import field_remarks, table, text_of
-from promenade import web
 from promenade.model.sync_sets import CANDIDATES, ROOTS, SHARES, Share, columns_of
-from promenade.web.pos_responses import Response
-from promenade.web.sync_bodies import SYNC
-from promenade.web.sync_messages import SyncOperation
+from promenade.web.pricing.responses import Response
+from promenade.web.sync.bodies import SYNC
+from promenade.web.sync.messages import SyncOperation
 from promenade.workflows.clockwork.deployments import HISTORY_DAYS
+from promenade.workflows.replica.uploads import UploadedCoupon, UploadedSale
 from promenade.workflows.sync.deployments import HEARTBEAT_SECONDS, OFFLINE_AFTER
 from promenade.workflows.sync.feed import BYTES_MAX, ROWS_MAX
-from promenade.workflows.uploads import UploadedCoupon, UploadedSale
 
 __all__ = ["operations", "sync_page"]
 
 _SCALARS = {str: "string", int: "integer", bool: "boolean", float: "number", UUID: "UUID", datetime: "ISO-8601 time",
             Decimal: "decimal", bytes: "base64"}  # fmt: skip
-# What is sent as JSON of its own, so that one that is wrong spoils no other.
+# Sent as separate JSON, so that an invalid one does not affect the others.
 _WITHIN: dict[str, tuple[type[Struct], ...]] = {"/sync/transactions": (UploadedSale, UploadedCoupon)}
 _INTRO = inspect.cleandoc(
     f"""
@@ -82,7 +81,7 @@ _NOTES = {
 
 
 def sync_page() -> str:
-    """The page."""
+    """Return the page."""
     parts = ["# Sync", _INTRO, "## Addresses", _addresses()]
     seen: set[type[Struct]] = set()
     for operation in operations():
@@ -93,12 +92,12 @@ def sync_page() -> str:
 
 
 def operations() -> list[SyncOperation]:
-    """What the modules ``promenade.web.sync*`` declare as their ``OPERATIONS``, by address."""
+    """Return the ``OPERATIONS`` that the modules of ``promenade.web.sync`` declare, by path."""
     found: dict[str, SyncOperation] = {}
-    for module in pkgutil.iter_modules(web.__path__):
-        if module.name.startswith("sync"):
-            declared = getattr(importlib.import_module(f"{web.__name__}.{module.name}"), "OPERATIONS", ())
-            found |= {f"{one.route} {one.method}": one for one in declared}
+    package = importlib.import_module("promenade.web.sync")
+    for module in pkgutil.iter_modules(package.__path__):
+        declared = getattr(importlib.import_module(f"{package.__name__}.{module.name}"), "OPERATIONS", ())
+        found |= {f"{one.route} {one.method}": one for one in declared}
     return [one for _, one in sorted(found.items())]
 
 
@@ -131,7 +130,7 @@ def _sets() -> str:
 
 
 def _shapes(operation: SyncOperation, seen: set[type[Struct]]) -> Iterator[str]:
-    """A heading, then every struct of an operation that has not been told of."""
+    """Yield a heading, then every struct of an operation that has not been described yet."""
     given = (operation.request, operation.answer, *_WITHIN.get(operation.route, ()))
     fresh = [one for one in _reachable(one for one in given if isinstance(one, type)) if one not in seen]
     seen |= set(fresh)
@@ -173,7 +172,7 @@ def _shape(struct: type[Struct]) -> str:
 
 
 def _words(annotation: Any) -> str:
-    """A field's type as people say it."""
+    """Return a field's type in words."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         kind, *metas = arguments

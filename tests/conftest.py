@@ -1,13 +1,14 @@
 """Fixtures for every test: real PostgreSQL and Valkey, migrated databases, the service as a process.
 
-Servers start at first need (with xdist: once, in the process that hands out the work) and end with the session.
-PROMENADE_TEST_POSTGRES_URL (a superuser) and PROMENADE_TEST_VALKEY_URL name running
-servers to use instead. Logs are in build/test-logs/<session>; the header of the test run names the directory.
+Servers start on first use (with xdist: once, in the controlling process) and end with the session.
+PROMENADE_TEST_POSTGRES_URL (a superuser) and PROMENADE_TEST_VALKEY_URL name running servers to use instead. Logs are in
+build/test-logs/<session>; the header of the test run names the directory.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import random
 import time
@@ -21,33 +22,38 @@ import pytest
 import structlog
 
 from tests.kit.databases import DIALECTS, Databases, Dialect
+from tests.kit.examples import PROFILE
+from tests.kit.groups import longest_first
 from tests.kit.migrate import grant, migrate
 from tests.kit.network import allow_hosts, forbid_outbound
 from tests.kit.postgres import PostgresServer
+from tests.kit.profile import Measuring, Profile, processor_seconds
 from tests.kit.service import Service
+from tests.kit.tiers import sort_into_tiers
 from tests.kit.valkey import ValkeyServer
 
 if TYPE_CHECKING:
-    from promenade.store.session import Database
+    from promenade.store.driver.session import Database
 
 ROOT = Path(__file__).parent.parent
 LOGS = pytest.StashKey[Path]()
 SEED = pytest.StashKey[int]()
 SERVERS = pytest.StashKey["Servers"]()
 
-# No deadline, nor one for what makes examples: a shared machine's pauses are not a property of the code. The blob
-# repeats a failure exactly.
+# No deadline and no health check on generation time: pauses of a shared machine say nothing about the code. The blob
+# reproduces a failure exactly.
 _ANYWHERE: dict[str, Any] = {
     "deadline": None,
     "suppress_health_check": [hypothesis.HealthCheck.too_slow],
     "print_blob": True,
 }
 hypothesis.settings.register_profile("default", **_ANYWHERE)
+hypothesis.settings.register_profile("quick", **_ANYWHERE, max_examples=25)
 hypothesis.settings.register_profile("thorough", **_ANYWHERE, max_examples=2_000)
-hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+hypothesis.settings.load_profile(PROFILE)
 
 
-# In plain lines, as the service logs: with the values of all frames a traceback takes seconds to write.
+# Plain tracebacks, as the service logs them: formatting one with the values of all frames takes seconds.
 structlog.configure(
     processors=[
         structlog.processors.add_log_level,
@@ -58,7 +64,7 @@ structlog.configure(
 
 
 class Servers:
-    """The session's servers, each started when its URL is first asked for."""
+    """The session's servers, each started when its URL is first requested."""
 
     def __init__(self, logs: Path) -> None:
         self._logs = logs
@@ -85,6 +91,11 @@ class Servers:
             self._valkey = server
         return self._valkey.url
 
+    def processor_seconds(self) -> dict[str, float]:
+        """Return the processor seconds used so far by the servers started here, by name."""
+        started = {"PostgreSQL": self._postgres, "Valkey": self._valkey}
+        return {name: processor_seconds(server.pid) for name, server in started.items() if server is not None}
+
     def stop(self) -> None:
         if self._postgres is not None:
             self._postgres.stop()
@@ -106,6 +117,10 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[SERVERS] = Servers(logs)
     logs.mkdir(parents=True, exist_ok=True)
     config.stash[LOGS] = logs
+    config.pluginmanager.register(Measuring())
+    if handed is None:
+        servers = config.stash[SERVERS]
+        config.pluginmanager.register(Profile(servers.processor_seconds, os.environ.get("PROMENADE_TEST_PROFILE", "")))
     named = (os.environ.get(f"PROMENADE_TEST_{name}_URL") for name in ("POSTGRES", "VALKEY"))
     allow_hosts(host for host in (urlsplit(url).hostname for url in named if url) if host)
     forbid_outbound()
@@ -113,7 +128,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell a worker of xdist where the one set of servers is."""
+    """Tell an xdist worker where the shared servers are."""
     stash = node.config.stash
     servers = stash[SERVERS]
     node.workerinput["logs"] = str(stash[LOGS])
@@ -123,7 +138,32 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    return [f"logs: {config.stash[LOGS]}", f"seed: PROMENADE_TEST_SEED={config.stash[SEED]}"]
+    return [
+        f"logs: {config.stash[LOGS]}",
+        f"seed: PROMENADE_TEST_SEED={config.stash[SEED]}; it also draws the cases that `make test` samples",
+        f"marks: {config.option.markexpr or 'all'}; Hypothesis: {hypothesis.settings.get_current_profile_name()}",
+    ]
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
+    """Mark tests for their tiers before pytest selects by mark, and run the longest files first."""
+    sort_into_tiers(items, config.stash[SEED])
+    yield
+    if hasattr(config, "workerinput"):
+        longest_first(items)
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Disable garbage collection while tests are collected: the growing heap would be scanned again and again."""
+    if not session.config.pluginmanager.has_plugin("dsession"):  # the xdist controller, which only distributes
+        gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Enable garbage collection again, except for the collected tests, which stay in memory."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -138,13 +178,13 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def logs(request: pytest.FixtureRequest) -> Path:
-    """The directory that keeps what servers printed."""
+    """Return the directory for the output of servers."""
     return request.config.stash[LOGS]
 
 
 @pytest.fixture
 def seed(request: pytest.FixtureRequest) -> int:
-    """A seed for the test's own randomness: this session's, mixed with the test's name, printed when it fails."""
+    """Return a seed for the test's randomness: the session's, mixed with the test's name; printed on failure."""
     of_session = request.config.stash[SEED]
     print(f"repeat with PROMENADE_TEST_SEED={of_session}")
     return random.Random(f"{of_session} {request.node.nodeid}").randrange(2**32)
@@ -152,19 +192,19 @@ def seed(request: pytest.FixtureRequest) -> int:
 
 @pytest.fixture(scope="session")
 def postgres_url(request: pytest.FixtureRequest) -> str:
-    """The URL of the session's PostgreSQL as its superuser."""
+    """Return the URL of the session's PostgreSQL as its superuser."""
     return request.config.stash[SERVERS].postgres_url()
 
 
 @pytest.fixture(scope="session")
 def valkey_url(request: pytest.FixtureRequest) -> str:
-    """The URL of the session's Valkey, shared by all tests: use keys of your own."""
+    """Return the URL of the session's Valkey, shared by all tests: use your own keys."""
     return request.config.stash[SERVERS].valkey_url()
 
 
 @pytest.fixture
 def valkey_server(logs: Path) -> Iterator[ValkeyServer]:
-    """A Valkey of the test's own, to be stopped and started at will."""
+    """A Valkey server of the test's own that it may stop and start."""
     server = ValkeyServer(logs / f"valkey-{time.monotonic_ns()}.log")
     server.start()
     yield server
@@ -173,7 +213,7 @@ def valkey_server(logs: Path) -> Iterator[ValkeyServer]:
 
 @pytest.fixture(scope="session")
 def databases(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databases]:
-    """Makes migrated databases: `databases.create("sqlite")`; for fixtures of a wider scope than one test."""
+    """Creates migrated databases: `databases.create("sqlite")`; for fixtures of a wider scope than one test."""
     servers = request.config.stash[SERVERS]
     made = Databases(tmp_path_factory.mktemp("databases"), servers.postgres_url, migrate, grant)
     yield made
@@ -182,14 +222,14 @@ def databases(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 
 @pytest.fixture(params=DIALECTS)
 def dialect(request: pytest.FixtureRequest) -> Dialect:
-    """ "sqlite", then "postgresql": what depends on this runs on both."""
+    """ "sqlite", then "postgresql": tests that depend on this run on both."""
     chosen: Dialect = request.param
     return chosen
 
 
 @pytest.fixture
 def database_url(databases: Databases, dialect: Dialect) -> Iterator[str]:
-    """The URL of a fresh migrated database of this test; the test runs once per dialect."""
+    """Return the URL of a fresh migrated database for this test; the test runs once per dialect."""
     url = databases.create(dialect)
     yield url
     databases.drop(url)
@@ -198,7 +238,7 @@ def database_url(databases: Databases, dialect: Dialect) -> Iterator[str]:
 @pytest.fixture
 async def database(database_url: str) -> AsyncIterator[Database]:
     """A fresh migrated database, opened; the test runs once per dialect."""
-    from promenade.store.session import open_database
+    from promenade.store.driver.session import open_database
 
     opened = await open_database(database_url)
     yield opened

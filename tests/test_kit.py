@@ -1,21 +1,31 @@
-"""The ground that other tests stand on is tested too."""
+"""Tests of the test infrastructure."""
 
 from __future__ import annotations
 
+import gc
 import os
+import re
 import socket
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import asyncpg
 import pytest
 import redis.asyncio
 
+from promenade import app
+from promenade.web.odata import source as odata
 from tests.kit.databases import Databases
+from tests.kit.groups import longest_first
+from tests.kit.in_process import InProcess
 from tests.kit.network import OutboundForbidden
 from tests.kit.processes import free_port
+from tests.kit.profile import Profile
+from tests.kit.tiers import TIERS, TWINS, misplaced, tier_of
 from tests.kit.valkey import ValkeyServer
 
 
@@ -67,7 +77,7 @@ def test_no_name_outside_is_looked_up() -> None:
 
 
 def test_a_port_is_one_tests_until_its_process_ends() -> None:
-    """However long it takes until somebody listens on it, and whether it listens again and again."""
+    """However late a server starts to listen on it, and even if it restarts."""
     ports = {free_port() for _ in range(200)}
     assert len(ports) == 200
     taking = textwrap.dedent("""
@@ -89,8 +99,32 @@ def test_a_port_is_none_that_the_kernel_gives_away() -> None:
     assert max(free_port() for _ in range(50)) < min(given)
 
 
+def test_a_service_in_this_process_leaves_it_as_it_was(databases: Databases, tmp_path: Path) -> None:
+    """And an error at its start is raised instead of being waited out."""
+
+    def state() -> tuple[object, ...]:
+        return (
+            app.clock,
+            vars(app)["run_worker"],
+            app.set_aside,
+            odata.QUERY_SECONDS,
+            gc.get_threshold(),
+            gc.get_freeze_count() > 0,
+        )
+
+    before = state()
+    url = databases.create("sqlite")
+    with InProcess(url) as service, service.client() as http:
+        assert http.get("/health").json()["status"] == "UP"
+        assert http.get("/%2e%2e/nothing").status_code == 404
+    databases.drop(url)
+    with pytest.raises(Exception, match="no such table"):
+        InProcess(f"sqlite:///{tmp_path}/empty.db").start()
+    assert state() == before
+
+
 def test_servers_do_not_outlive_a_killed_session(tmp_path: Path) -> None:
-    """kill -9 of the test process takes its servers along."""
+    """Killing the test process with SIGKILL also ends its servers."""
     session = textwrap.dedent("""
         import os, pathlib, signal, tempfile
         from tests.kit.valkey import ValkeyServer
@@ -110,10 +144,98 @@ def test_servers_do_not_outlive_a_killed_session(tmp_path: Path) -> None:
         env=os.environ | {"TMPDIR": str(tmp_path)},
     )
     port = int(done.stdout)
-    while _listens(port):  # the kernel ends it in its own time; the test's timeout bounds the wait
+    while _listens(port):  # the kernel takes its time; the test's timeout bounds the wait
         pass
 
 
 def _listens(port: int) -> bool:
     with socket.socket() as client:
         return client.connect_ex(("127.0.0.1", port)) == 0
+
+
+# --- tiers ------------------------------------------------------------------------------------------------------------
+
+
+def test_every_entry_of_the_table_of_tiers_is_there() -> None:
+    assert misplaced() == []
+    assert misplaced(Path(__file__).parent) == [*TIERS, *TWINS]
+
+
+def test_the_longest_path_decides_about_the_tier() -> None:
+    assert tier_of("tests/reliability/fights/test_guessing.py") == "check"
+    assert tier_of("tests/reliability/fights/test_explaining.py") == "test"
+    assert tier_of("tests/reliability/test_units.py") == "test"
+    with pytest.raises(KeyError, match="has no tier"):
+        tier_of("tests/elsewhere/test_new.py")
+
+
+COUNTS = """
+    import sys, pytest
+    class Counting:
+        def pytest_collection_finish(self, session):
+            for item in session.items:
+                marks = {mark.name for mark in item.iter_markers()}
+                waits = [mark for mark in ("alone", "soak", "check") if mark in marks]
+                print("found", waits[0] if waits else "test", item.nodeid)
+    sys.exit(pytest.main(["--collect-only", "-qq", "-m", "", *sys.argv[1:]], plugins=[Counting()]))
+"""
+
+
+def sorted_by_tier(seed: int, *paths: str) -> dict[str, set[str]]:
+    """Return the tests collected at ``paths`` in a session with this seed, by tier."""
+    told = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(COUNTS), *paths],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=200,
+        cwd=Path(__file__).parent.parent,
+        env=os.environ | {"PROMENADE_TEST_SEED": str(seed), "PYTEST_ADDOPTS": ""},
+    )
+    found: dict[str, set[str]] = {"test": set(), "check": set(), "soak": set(), "alone": set()}
+    for line in told.stdout.splitlines():
+        if line.startswith("found "):
+            _, tier, name = line.split(" ", 2)
+            found[tier].add(name)
+    return found
+
+
+def test_a_seed_draws_the_same_cases_and_another_seed_others_and_none_is_lost() -> None:
+    paths = ["tests/contract/test_isolation.py", "tests/workflows/clockwork/pilots/test_pilots.py"]
+    first, again, other = (sorted_by_tier(seed, *paths) for seed in (1, 1, 2))
+    assert first == again
+    assert first["test"] != other["test"]
+    assert first["check"]
+    assert set.union(*first.values()) == set.union(*other.values())
+    on_postgresql = [name for name in first["test"] if "contract" in name and "[postgresql" in name]
+    on_sqlite = [name for name in first["test"] if "contract" in name and "[sqlite" in name]
+    assert len(on_sqlite) > 3 * len(on_postgresql) > 0
+
+
+# --- order and what a run cost ----------------------------------------------------------------------------------------
+
+
+def test_the_longest_files_go_first_and_keep_their_order() -> None:
+    def item(name: str) -> Any:
+        return SimpleNamespace(nodeid=name, get_closest_marker=lambda mark: None)
+
+    items = [item(name) for name in ("a.py::one", "b.py::one", "a.py::two", "b.py::two", "b.py::three")]
+    longest_first(items)
+    assert [one.nodeid for one in items] == ["b.py::one", "b.py::two", "b.py::three", "a.py::one", "a.py::two"]
+
+
+def test_what_a_run_cost_is_added_up_by_folder(tmp_path: Path) -> None:
+    profile = Profile(lambda: {"PostgreSQL": 3.0}, str(tmp_path / "profile.txt"))
+    for name, seconds in (("tests/web/admin/test_a.py::test_b", 2.0), ("tests/engine/test_c.py::test_d", 1.0)):
+        for when in ("setup", "call"):
+            report = pytest.TestReport(name, ("", 0, ""), {}, "passed", None, when, duration=seconds)
+            report.user_properties = [("spent", {"own": 0.5, "children": 0.25, "services": 1})]
+            profile.pytest_runtest_logreport(report)
+    text = "\n".join(profile.lines())
+    assert re.search(r"^ +1 +4\.0 +1\.0 +0\.5 +2 +0  tests/web/admin$", text, re.MULTILINE)
+    assert re.search(r"^ +2 +6\.0 +2\.0 +1\.0 +4 +0  all, ", text, re.MULTILINE)
+    assert "PostgreSQL 3 s of CPU" in text
+    assert text.splitlines()[-2:] == [
+        "     4.0 s  tests/web/admin/test_a.py::test_b",
+        "     2.0 s  tests/engine/test_c.py::test_d",
+    ]

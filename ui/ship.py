@@ -31,10 +31,12 @@ PATTERNS = (
 )
 OTHERS = {
     "chart.js": MODULES / "chart.js" / "dist" / "chart.umd.min.js",
+    "js-yaml.js": MODULES / "js-yaml" / "dist" / "browser" / "js-yaml.umd.min.js",
     "papaparse.js": MODULES / "papaparse" / "papaparse.min.js",
 }
 LICENCES = {
     "LICENSE.chart.js.txt": MODULES / "chart.js" / "LICENSE.md",
+    "LICENSE.js-yaml.txt": MODULES / "js-yaml" / "LICENSE",
     "LICENSE.papaparse.txt": MODULES / "papaparse" / "LICENSE",
 }
 

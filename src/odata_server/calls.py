@@ -1,4 +1,4 @@
-"""Actions and functions: parameters in, a value or an entity out (Protocol 4.01, 11.5)."""
+"""Actions and functions: decode the parameters, return a value or an entity (Protocol 4.01, 11.5)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["plan_call"]
 
 
 def plan_call(x: Exchange) -> Work:
-    """What a call takes, permitted and its parameters decoded."""
+    """Plan a call: check permissions and decode the parameters."""
     operation = x.resource.operation
     if operation is None:
         raise not_found()
@@ -48,7 +48,7 @@ def plan_call(x: Exchange) -> Work:
 
 
 def _from_url(x: Exchange, operation: Operation) -> dict[str, object]:
-    """Those in parentheses; without any, query options of the same name (4.01) or aliases."""
+    """Read the parameters from the parentheses, or from query options of the same name (4.01), or from aliases."""
     aliases = x.options.aliases
     given = {name: constant(expression, aliases, name) for name, expression in x.resource.arguments.items()}
     if not given:

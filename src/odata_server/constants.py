@@ -1,4 +1,4 @@
-"""Expressions that say a value by themselves (keys, parameters of functions) as values of the model."""
+"""Evaluate constant expressions (keys, function parameters) to values of the model."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from odata_server.values import Wrong, reader
 
 __all__ = ["constant", "key_of"]
 
-_ALIASES_MAX = 10  # how often one may stand for another
+_ALIASES_MAX = 10  # how many aliases may refer to one another in a chain
 
 
 def constant(expression: Expression, aliases: Mapping[str, Expression], target: str) -> Any:
-    """The value of an expression without names, as JSON would carry it or as the parser made it.
+    """Return the value of an expression without names, as JSON would carry it or as the parser produced it.
 
-    An alias without a value is null (URL Conventions 4.01, 5.3). Raises ODataError 400.
+    An alias without a value is null (URL Conventions 4.01, 5.3). Raise ODataError 400.
     """
     expression = _without_alias(expression, aliases)
     if isinstance(expression, Literal | JsonLiteral):
@@ -48,10 +48,10 @@ def constant(expression: Expression, aliases: Mapping[str, Expression], target: 
 def key_of(
     entity_type: EntityType, predicate: KeyPredicate, aliases: Mapping[str, Expression], implied: Mapping[str, Any]
 ) -> Key:
-    """The key that parentheses say: one value without a name, or all by name.
+    """Return the key in a predicate: one value without a name, or all values by name.
 
-    What the parent on the path says already (``implied``) may be left out, and so may a key property that has a
-    default. Raises ODataError 400.
+    Values that the parent in the path already determines (``implied``) and key properties with a default may be
+    omitted. Raise ODataError 400.
     """
     names = {prop.name: prop for prop in entity_type.key_properties}
     known = {prop.name: prop.default for prop in entity_type.key_properties if prop.default is not None} | {**implied}
@@ -75,7 +75,7 @@ def key_of(
 def _key_value(prop: Property, expression: Expression, aliases: Mapping[str, Expression]) -> Any:
     expression = _without_alias(expression, aliases)
     value = constant(expression, aliases, prop.name)
-    # A text stands for a text; and for a GUID, which clients put into quotes; and for a member of an enumeration.
+    # A string also stands for a GUID, which clients put into quotes, and for a member of an enumeration.
     quoted = isinstance(expression, Literal) and expression.type is Primitive.STRING
     may_be_quoted = prop.type in {Primitive.STRING, Primitive.GUID} or isinstance(prop.type, EnumType)
     if value is None or quoted > may_be_quoted or (prop.type is Primitive.STRING and not quoted):
@@ -84,7 +84,7 @@ def _key_value(prop: Property, expression: Expression, aliases: Mapping[str, Exp
         return reader(prop.type, prop)(value)
     except Wrong as wrong:
         if wrong.code == "TOO_LONG":
-            return value  # well-formed, only that nothing has this key
+            return value  # well-formed, but no entity has this key
         raise bad_request("TYPE_MISMATCH", f"The key {prop.name}: {wrong.message}", prop.name) from None
 
 

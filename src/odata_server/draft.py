@@ -1,10 +1,10 @@
-"""Edit drafts: what a model says of entities that are changed in private and then activated as a whole.
+"""Edit drafts: the model of entities that are edited in private and then activated as a whole.
 
-An entity with drafts has its key and ``IsActiveEntity``: the active one is what everybody sees, its draft what one user
-is making of it. Both are read in the same set; which of them a query means follows from the path and the filter, see
-`odata_server.sql.drafts`. The host carries out creating, editing, activating and discarding.
+An entity with drafts has its key and ``IsActiveEntity``: everybody sees the active entity; its draft is what one user
+is editing. Both are read from the same set; the path and the filter determine which of them a query means, see
+`odata_server.sql.drafts`. The host implements creating, editing, activating and discarding.
 
-The words are those of the vocabulary Common (DraftRoot, DraftNode) and of the user interfaces that go by it.
+The names are those of the vocabulary Common (DraftRoot, DraftNode) and of the user interfaces that use it.
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from odata_server.annotations import Annotation, Record
-from odata_server.draft_roles import DraftRole, DraftWay
 from odata_server.edm import (
     Action,
+    Annotation,
+    DraftRole,
+    DraftWay,
     EntityType,
     NavigationProperty,
     Parameter,
     Primitive,
     Property,
+    Record,
     ReturnType,
 )
 
@@ -47,14 +49,14 @@ HAS_DRAFT = "HasDraftEntity"
 SIBLING = "SiblingEntity"
 ADMINISTRATIVE_DATA = "DraftAdministrativeData"
 DRAFT_UUID = "DraftUUID"
-SIBLING_IS_ACTIVE = "SiblingIsActiveEntity"  # hidden: what SiblingEntity is joined by
+SIBLING_IS_ACTIVE = "SiblingIsActiveEntity"  # hidden: the join property of SiblingEntity
 ACTIVATE, EDIT, PREPARE = "draftActivate", "draftEdit", "draftPrepare"
 
 
 def with_drafts(entity_type: EntityType, role: DraftRole, same: Iterable[str]) -> EntityType:
-    """An entity type with its edit drafts: ``same`` are the navigations that stay within a draft.
+    """Return an entity type with edit drafts; ``same`` are the navigations that stay within a draft.
 
-    Those are the ways to its parts and from a part to what it is part of.
+    These are the navigations between an entity and its parts.
     """
     within = frozenset(same)
     navigations = [
@@ -72,7 +74,7 @@ def with_drafts(entity_type: EntityType, role: DraftRole, same: Iterable[str]) -
 
 
 def administrative_data() -> EntityType:
-    """Who is editing what since when; one for each draft."""
+    """Return the entity type that says who is editing what since when, one entity per draft."""
     return EntityType(
         name=ADMINISTRATIVE_DATA,
         key=(DRAFT_UUID,),
@@ -91,7 +93,7 @@ def administrative_data() -> EntityType:
 
 
 def draft_actions(root: str) -> tuple[Action, ...]:
-    """The actions that every root of drafts has; ``root`` is its entity type."""
+    """Return the actions of every draft root; ``root`` is its entity type."""
     returns = ReturnType(entity_type=root, nullable=False)
     text = Primitive.STRING
     return (
@@ -119,7 +121,7 @@ def draft_actions(root: str) -> tuple[Action, ...]:
 
 
 def draft_annotation(role: DraftRole, namespace: str) -> Annotation:
-    """What an entity set with drafts says of itself."""
+    """Return the annotation of an entity set with drafts."""
     if role is DraftRole.NODE:
         return Annotation("Common.DraftNode", Record({}))
     actions = {"ActivationAction": ACTIVATE, "EditAction": EDIT, "PreparationAction": PREPARE}

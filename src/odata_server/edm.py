@@ -11,30 +11,37 @@
 Values of properties are, in Python: str for String and Guid (lower case), bool, int, Decimal, float for Double and
 Single, `datetime.date`, `datetime.time`, aware `datetime.datetime` in UTC for DateTimeOffset, `timedelta` for Duration,
 bytes for Binary, list for collections, dict for complex values, str for members of an enumeration.
+
+Annotations are what a model says about itself in the words of a vocabulary (CSDL 4.01, chapter 14).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-from odata_server.annotations import Annotation
-from odata_server.draft_roles import DraftRole, DraftWay
-
 __all__ = [
     "Action",
     "ActionImport",
+    "Annotation",
+    "AnnotationPath",
+    "AnnotationValue",
     "ComplexType",
     "Container",
+    "DraftRole",
+    "DraftWay",
     "Edm",
     "EntitySet",
     "EntityType",
     "EnumMember",
+    "EnumMemberValue",
     "EnumType",
+    "Expression",
     "Function",
     "FunctionImport",
     "NavigationProperty",
@@ -42,6 +49,7 @@ __all__ = [
     "Parameter",
     "Primitive",
     "Property",
+    "Record",
     "Reference",
     "ReturnType",
     "Schema",
@@ -51,8 +59,83 @@ __all__ = [
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class AnnotationPath:
+    """A path expression: ``kind`` is Path, PropertyPath, NavigationPropertyPath or AnnotationPath."""
+
+    path: str
+    kind: str = "Path"
+
+
+@dataclass(frozen=True, slots=True)
+class EnumMemberValue:
+    """Members of a vocabulary's enumeration, e.g. ``UI.TextArrangementType/TextOnly``; several: flags."""
+
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record of a vocabulary: property -> value; ``type`` only if it differs from the term's own.
+
+    A name that begins with ``@`` is a term applied to the record, e.g. ``@UI.Importance``.
+    """
+
+    values: Mapping[str, AnnotationValue] = field(default_factory=lambda: MappingProxyType({}))
+    type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A comparison or logical expression, evaluated over an entity by the client that reads the model.
+
+    ``operator`` is And, Or, Eq, Ne, Gt, Ge, Lt or Le with two operands, or Not with one.
+    """
+
+    operator: str
+    operands: tuple[AnnotationValue, ...]
+
+
+AnnotationValue = (
+    str | bool | int | Decimal | None | AnnotationPath | EnumMemberValue | Expression | Record | tuple[Any, ...]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A term applied to a model element; ``term`` with the alias of its vocabulary, e.g. ``Core.Description``.
+
+    ``annotations`` apply to this annotation itself, e.g. ``UI.TextArrangement`` to a ``Common.Text``.
+    """
+
+    term: str
+    value: AnnotationValue = True
+    qualifier: str | None = None
+    annotations: tuple[Annotation, ...] = ()
+
+
+class DraftRole(StrEnum):
+    """The role of an entity type in edit drafts, see `odata_server.draft`."""
+
+    ROOT = "root"
+    """Drafts are begun, activated and discarded here."""
+    NODE = "node"
+    """Part of a root, edited with its draft."""
+
+
+class DraftWay(StrEnum):
+    """The rows reached by a navigation from or to an entity with drafts."""
+
+    ACTIVE = "active"
+    """To the active entity, wherever it starts."""
+    SAME = "same"
+    """From a draft to what belongs to the draft, from an active entity to what is active."""
+    SIBLING = "sibling"
+    """From a draft to the active entity that it will replace, and back."""
+
+
 class Primitive(StrEnum):
-    """The primitive types a property can have; the value is the qualified name."""
+    """The primitive types of properties; the value is the qualified name."""
 
     BINARY = "Edm.Binary"
     BOOLEAN = "Edm.Boolean"
@@ -86,7 +169,7 @@ class EnumMember:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnumType:
-    """An enumeration; values on the wire are member names."""
+    """An enumeration; values are transferred as member names."""
 
     name: str
     members: tuple[EnumMember, ...]
@@ -99,9 +182,9 @@ class Property:
     """A structural property.
 
     ``computed``: set by the service; a client's value is ignored. ``immutable``: accepted on create only.
-    ``write_only``: accepted, never returned, filtered or ordered by. ``filterable``: False for what is worked out from
-    a row that has been read, and can be neither filtered nor ordered by. ``default`` is what a create without it
-    stores.
+    ``write_only``: accepted, but never returned, filtered or ordered by. ``filterable``: False for a value that is
+    computed from a row after it was read, so that it can be neither filtered nor ordered by. ``default``: the value
+    that a create without it stores.
     """
 
     name: str
@@ -122,14 +205,14 @@ class Property:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NavigationProperty:
-    """A way to other entities.
+    """A navigation to other entities.
 
-    ``on`` pairs own properties with the target's: rows belong together when each pair is equal. ``composition``: the
+    ``on`` pairs own properties with the target's: rows are related when each pair is equal. ``composition``: the
     target is written through this entity and deleted with it. ``writable``: may be bound, linked and deep-inserted.
     """
 
     name: str
-    target: str  # name of the entity type, in this schema
+    target: str  # name of the entity type in this schema
     collection: bool = False
     nullable: bool = True
     on: tuple[tuple[str, str], ...] = ()
@@ -142,7 +225,7 @@ class NavigationProperty:
 
 @dataclass(frozen=True, kw_only=True)
 class StructuredType:
-    """What entity types and complex types have in common."""
+    """The common part of entity types and complex types."""
 
     name: str
     properties: tuple[Property, ...]
@@ -165,9 +248,10 @@ class ComplexType(StructuredType):
 
 @dataclass(frozen=True, kw_only=True)
 class EntityType(StructuredType):
-    """A thing with identity. ``key`` names properties; ``etag`` says whether its entities carry one.
+    """A type with identity. ``key`` names properties; ``etag`` says whether its entities have an ETag.
 
-    ``hidden`` are values that navigations join by and nobody sees; ``draft`` what it is to edit drafts, if anything.
+    ``hidden`` are properties that navigations join on and that no client sees; ``draft`` is its role in edit drafts,
+    if any.
     """
 
     key: tuple[str, ...]
@@ -220,7 +304,7 @@ class ReturnType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """An action or function. ``binding`` names the entity type it is bound to; None: unbound."""
+    """An action or function. ``binding`` names the entity type it is bound to; None if it is unbound."""
 
     name: str
     binding: str | None = None
@@ -232,12 +316,12 @@ class Operation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action(Operation):
-    """An operation that may change things: POST."""
+    """An operation that may have side effects, called by POST."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Function(Operation):
-    """An operation that changes nothing: GET."""
+    """An operation without side effects, called by GET."""
 
     composable: bool = False
 
@@ -247,8 +331,10 @@ class Function(Operation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntitySet:
-    """An addressable collection; ``bindings`` says in which set a navigation's targets live, where it is not the one
-    set of their type."""
+    """An addressable collection.
+
+    ``bindings`` names the set of a navigation's targets, if it is not the only set of their type.
+    """
 
     name: str
     entity_type: str
@@ -296,7 +382,7 @@ class FunctionImport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Container:
-    """What can be addressed at the service root."""
+    """The sets, singletons and imports that are addressable at the service root."""
 
     name: str = "EntityContainer"
     entity_sets: tuple[EntitySet, ...] = ()
@@ -330,7 +416,7 @@ class Schema:
 
 
 class Edm:
-    """A schema with its names looked up once. Raises ValueError for a name that leads nowhere or is taken twice."""
+    """A schema with an index of its names. Raise ValueError for a name that is unknown or defined twice."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
@@ -372,11 +458,11 @@ class Edm:
                     raise ValueError(f"{entity_type.name} has no key property {name}")
 
     def qualified(self, name: str) -> str:
-        """``Promotions`` -> ``PublicAPI.Promotions``."""
+        """Return the qualified name: ``Promotions`` -> ``PublicAPI.Promotions``."""
         return f"{self.namespace}.{name}"
 
     def set_of(self, entity_type: str, *, source: EntitySet | None = None, path: str = "") -> EntitySet | None:
-        """The set in which entities of a type live; ``source`` and ``path`` name the navigation that leads there."""
+        """Return the set of a type's entities; ``source`` and ``path`` name the navigation that leads there."""
         if source is not None and path in source.bindings:
             bound: EntitySet = self.entity_sets[source.bindings[path]]
             return bound
@@ -384,7 +470,7 @@ class Edm:
         return sets[0] if sets else None
 
     def bound_operation(self, name: str, entity_type: str, *, collection: bool) -> Operation | None:
-        """The operation of this name that is bound to an entity (or a collection) of this type."""
+        """Return the operation of this name that is bound to an entity (or a collection) of this type."""
         for operation in self.operations.get(name, ()):
             if operation.binding == entity_type and operation.binding_collection == collection:
                 return operation

@@ -1,4 +1,4 @@
-"""Rows and values as JSON (JSON Format 4.01): straight from what the reader made, touched only where it must be."""
+"""Encode rows and values as JSON (JSON Format 4.01); rows of the reader are changed only where necessary."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ __all__ = ["Encoder", "to_json"]
 
 _JSON = msgspec.json.Encoder(decimal_format="number")
 _SPECIAL = {Primitive.BINARY, Primitive.DOUBLE, Primitive.SINGLE}
-_INFERRED = {Primitive.STRING, Primitive.BOOLEAN, Primitive.DOUBLE}  # JSON itself says these types
+_INFERRED = {Primitive.STRING, Primitive.BOOLEAN, Primitive.DOUBLE}  # JSON implies these types
 
 
 def to_json(value: Any) -> bytes:
-    """JSON with decimals as exact numbers."""
+    """Encode a value as JSON with decimals as exact numbers."""
     return _JSON.encode(value)
 
 
 class Encoder:
-    """What JSON has no form for, and what ``metadata=full`` adds, put into rows; others pass untouched."""
+    """Converts values without a JSON form and adds the annotations of ``metadata=full``; other rows pass unchanged."""
 
     def __init__(self, edm: Edm, links: Links) -> None:
         self._edm = edm
@@ -55,20 +55,20 @@ class Encoder:
     def rows(
         self, rows: list[dict[str, Any]], entity_type: EntityType, entity_set: EntitySet | None, dialect: Dialect
     ) -> list[dict[str, Any]]:
-        """Rows of a reader, ready for `to_json`."""
+        """Return rows of a reader, ready for `to_json`."""
         if dialect.metadata == "minimal" and (not self._special or self._is_plain(rows, entity_type)):
             return rows
         return [self.row(row, entity_type, entity_set, dialect) for row in rows]
 
     def _is_plain(self, rows: list[dict[str, Any]], entity_type: EntityType) -> bool:
-        """Whether JSON has a form for everything in rows, which all have the same members."""
+        """Return whether JSON has a form for every value in rows, which all have the same members."""
         expands = bool(rows) and not entity_type.navigation_by_name.keys().isdisjoint(rows[0])
         return entity_type.name not in self._special and not expands
 
     def row(
         self, row: dict[str, Any], entity_type: EntityType, entity_set: EntitySet | None, dialect: Dialect
     ) -> dict[str, Any]:
-        """One row, its expanded ones included."""
+        """Return one row with its expanded rows."""
         found = self._controls(row, entity_type, entity_set, dialect) if dialect.metadata == "full" else {}
         if dialect.metadata == "none":
             row = {name: value for name, value in row.items() if name != f"{dialect.prefix}etag"}
@@ -119,7 +119,7 @@ class Encoder:
     # ---- values ----
 
     def value(self, value: Any, type_: Type, *, collection: bool = False, quoted_numbers: bool = False) -> Any:
-        """One value (or list) of a type in a form that `to_json` writes as OData has it."""
+        """Return one value (or list) of a type in the form that `to_json` writes as OData requires."""
         if value is None:
             return None
         if collection and isinstance(value, list | tuple):

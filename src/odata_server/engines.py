@@ -1,8 +1,8 @@
-"""SQLAlchemy engines as the database of a service: one transaction for each unit of work.
+"""SQLAlchemy engines as the database of a service: one transaction per unit of work.
 
-A unit that writes is serialisable: on SQLite it takes the write lock when it begins, on PostgreSQL it is run again when
-another one came in between. A unit that reads sees one state of the database and cannot change it. With a synchronous
-engine a unit runs in a thread, which drives its coroutine itself: a unit awaits nothing but its connection.
+A unit that writes is serialisable: on SQLite it takes the write lock when it begins; on PostgreSQL it is retried after
+a serialisation failure. A unit that reads sees one state of the database and cannot change it. With a synchronous
+engine a unit runs in a thread, which drives its coroutine itself: a unit may await only its connection.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LOCKED = ("database is locked", "database table is locked")
 
 
 class EngineConnection:
-    """The statements of one unit of work."""
+    """The connection of one unit of work."""
 
     __slots__ = ("_connection", "dialect", "failure")
 
@@ -41,20 +41,20 @@ class EngineConnection:
         self._connection = connection
 
     async def execute(self, statement: Executable, params: Mapping[str, Any] | None = None) -> Sequence[Row[Any]]:
-        """Run one statement and return its rows (of a select, or RETURNING), else nothing."""
+        """Run one statement and return its rows (of a select, or RETURNING), or an empty result."""
         result = await self._run(statement, params)
         return cast("Sequence[Row[Any]]", result.fetchall()) if result.returns_rows else ()
 
     async def run_kept(self, kept: Kept, values: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
-        """Run a statement that may be run again, with these values of its named parameters."""
+        """Run a reusable statement with these values of its named parameters."""
         return await self.execute(kept.statement, values)
 
     async def rowcount(self, statement: Executable, params: Mapping[str, Any] | None = None) -> int:
-        """Run one insert, update or delete and return how many rows it touched."""
+        """Run one insert, update or delete and return the number of rows affected."""
         return int((await self._run(statement, params)).rowcount)
 
     async def execute_many(self, statement: Executable, params: Sequence[Mapping[str, Any]]) -> None:
-        """Run one statement for every parameter set; none, nothing happens."""
+        """Run one statement for every parameter set; do nothing if there is none."""
         if params:
             await self._run(statement, list(params))
 
@@ -72,11 +72,11 @@ Work = Callable[[EngineConnection], Awaitable[T]]
 
 
 class EngineDatabase:
-    """An engine of SQLite or PostgreSQL, synchronous or not, as a service uses it.
+    """The database of a service: an engine of SQLite or PostgreSQL, synchronous or asynchronous.
 
-    ``engine`` stays the caller's: to be configured (SQLite checks foreign keys only when told to) and disposed of. A
-    SQLite database in memory needs a `StaticPool`; its units then run one after the other. Raises ValueError for
-    another database.
+    The caller owns ``engine``: it configures it (SQLite checks foreign keys only if enabled) and disposes of it. A
+    SQLite database in memory needs a `StaticPool`; its units then run one after the other. Raise ValueError for another
+    database.
     """
 
     def __init__(self, engine: Engine | AsyncEngine) -> None:
@@ -89,13 +89,13 @@ class EngineDatabase:
         self._task_lock = asyncio.Lock()
 
     async def read(self, work: Work[T]) -> T:
-        """Run ``work`` on one state of the database; it cannot write."""
+        """Run ``work`` on a read-only snapshot of the database."""
         return await self._run(work, writes=False)
 
     async def write(self, work: Work[T]) -> T:
-        """Run ``work`` in a transaction and commit it; it is run again from its start when another came in between.
+        """Run ``work`` in a transaction and commit it; restart it after a conflict with another transaction.
 
-        Raises `ODataError` 503 UNAVAILABLE when others kept coming in between.
+        Raise `ODataError` 503 UNAVAILABLE if the conflicts persist.
         """
         return await self._run(work, writes=True)
 
@@ -133,7 +133,7 @@ class EngineDatabase:
                 await connection.commit()
             except BaseException:
                 for statement in undo:
-                    with suppress(DBAPIError):  # SQLite may have undone it already; the first error counts
+                    with suppress(DBAPIError):  # SQLite may already have rolled back; the first error counts
                         await connection.exec_driver_sql(statement)
                 await connection.rollback()
                 raise
@@ -155,7 +155,7 @@ class EngineDatabase:
                 connection.commit()
             except BaseException:
                 for statement in undo:
-                    with suppress(DBAPIError):  # SQLite may have undone it already; the first error counts
+                    with suppress(DBAPIError):  # SQLite may already have rolled back; the first error counts
                         connection.exec_driver_sql(statement)
                 connection.rollback()
                 raise
@@ -164,14 +164,14 @@ class EngineDatabase:
 
 def _options(dialect: str, writes: bool) -> dict[str, Any]:
     if dialect == "sqlite":
-        return {"isolation_level": "AUTOCOMMIT"}  # the driver would begin too late; see `_statements`
+        return {"isolation_level": "AUTOCOMMIT"}  # the driver would begin the transaction too late; see `_statements`
     if writes:
         return {"isolation_level": "SERIALIZABLE"}
     return {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 
 
 def _statements(dialect: str, writes: bool) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
-    """What begins a transaction, what ends it well, and what undoes it, where the driver does not do it by itself."""
+    """Return the statements to begin, commit and roll back a transaction, where the driver does not do it itself."""
     if dialect != "sqlite":
         return (), (), ()
     if writes:
@@ -181,13 +181,13 @@ def _statements(dialect: str, writes: bool) -> tuple[Sequence[str], Sequence[str
 
 
 def _refuse_failed(unit: EngineConnection) -> None:
-    """PostgreSQL would answer the COMMIT after a failed statement by rolling back, without an error."""
+    """Raise if a statement failed: PostgreSQL would answer the COMMIT with a rollback and no error."""
     if unit.failure is not None and unit.dialect == "postgresql":
         raise unit.failure
 
 
 def _drive(work: Awaitable[T]) -> T:
-    """Run a coroutine that waits for nothing to its end."""
+    """Run a coroutine that never suspends to completion."""
     coroutine = cast("Coroutine[Any, Any, T]", work)
     try:
         coroutine.send(None)
@@ -198,7 +198,7 @@ def _drive(work: Awaitable[T]) -> T:
 
 
 def _is_collision(error: DBAPIError) -> bool:
-    """Whether the transaction failed for what others did, and is undone."""
+    """Return whether the transaction was rolled back because of a conflict with another one."""
     state = getattr(error.orig, "sqlstate", None) or getattr(error.orig, "pgcode", None)
     if state in {_SERIALIZATION_FAILURE, _DEADLOCK}:
         return True

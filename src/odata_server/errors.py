@@ -1,6 +1,6 @@
-"""What can go wrong with an OData request: status, stable code, message, target, and further faults.
+"""The errors of an OData request: status, stable code, message, target, and further faults.
 
-A host's own exceptions become these by the ``translate`` hook of `odata_server.service.Service`.
+The ``translate`` hook of `odata_server.service.Service` converts a host's own exceptions into these.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["Fault", "ODataError", "bad_request", "not_found", "not_implemented"]
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One of several faults of a request; ``target`` is a path from the request's resource, e.g. ``items/0/price``."""
+    """One of several faults of a request; ``target`` is a path from the resource, e.g. ``items/0/price``."""
 
     code: str
     message: str
@@ -23,7 +23,7 @@ class Fault:
 
 @dataclass(eq=False)
 class ODataError(Exception):
-    """An answer that is no success. ``code`` is stable and upper-case; ``headers`` go on the answer (Allow, ...)."""
+    """An error response. ``code`` is stable and upper-case; ``headers`` are sent with it (Allow, ...)."""
 
     status: int
     code: str
@@ -37,15 +37,15 @@ class ODataError(Exception):
 
 
 def bad_request(code: str, message: str, target: str | None = None, details: Sequence[Fault] = ()) -> ODataError:
-    """The request is malformed or breaks a rule."""
+    """Return the error for a request that is malformed or violates a rule."""
     return ODataError(400, code, message, target, details)
 
 
 def not_found(message: str = "There is nothing at this address.", code: str = "NOT_FOUND") -> ODataError:
-    """The address leads nowhere."""
+    """Return the error for a URL without a resource."""
     return ODataError(404, code, message)
 
 
 def not_implemented(what: str) -> ODataError:
-    """Part of OData that this service does not offer, and says so."""
+    """Return the error for a part of OData that this service does not support."""
     return ODataError(501, "NOT_IMPLEMENTED", f"{what} is not offered by this service.")

@@ -1,4 +1,4 @@
-"""One request on its way to an answer: all that is known of it, and what every kind of answer needs."""
+"""The processing of one request: its context, and what every kind of response needs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Work = Callable[[Unit], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """A request, the resource it is about, and the form that its answer is to have."""
+    """A request, the resource it addresses, and the format of its response."""
 
     edm: Edm
     hooks: Hooks
@@ -42,16 +42,16 @@ class Exchange:
     # ---- permission ----
 
     def permit(self, kind: str, entity_set: EntitySet | None, **more: Any) -> None:
-        """Ask the host. Raises whatever it says no with."""
+        """Check the permission with the host. Raise the host's error if it is denied."""
         self.hooks.permit(self.caller, Access(kind=kind, entity_set=entity_set, **more), self.request)
 
     def permit_passing(self, *, last: bool = False) -> None:
-        """Ask for each set that a write passes through; with ``last`` for that at the end of the path too."""
+        """Check the permission for each set that a write passes through; with ``last`` also for the last one."""
         for entity_set in self.resource.sets if last else self.resource.sets[:-1]:
             self.permit("read", entity_set, on_the_way=True)
 
     def permit_reading(self) -> None:
-        """Ask for each set of the path, and for those that are expanded."""
+        """Check the permission for each set of the path and for the expanded sets."""
         for entity_set in self.resource.sets:
             self.permit("read", entity_set)
         target = self.resource.target
@@ -61,7 +61,7 @@ class Exchange:
     def permit_expanded(
         self, entity_type: EntityType, entity_set: EntitySet | None, items: tuple[ExpandItem, ...]
     ) -> None:
-        """Ask for the sets that an expand reads; names that lead nowhere are the reader's to refuse."""
+        """Check the permission for the sets that an expand reads; the reader refuses unknown names."""
         for item in items:
             names = [one.name for one in entity_type.navigations] if item.path == ("*",) else item.path
             for name in names:
@@ -77,7 +77,7 @@ class Exchange:
     # ---- reading ----
 
     def query(self, target: Target, options: QueryOptions, *, lock: bool = False) -> Query:
-        """A query in the form this client wants."""
+        """Return a query in the format that this client wants."""
         preferred = self.dialect.preferences.page_size_max
         size = self.hooks.page_size
         return Query(
@@ -92,13 +92,13 @@ class Exchange:
         )
 
     async def one(self, unit: Unit, target: Target, *names: str, lock: bool = False) -> dict[str, Any]:
-        """The single entity at ``target`` with its key and the properties named. Raises ODataError 404."""
+        """Return the single entity at ``target`` with its key and the named properties. Raise ODataError 404."""
         if not names:
             names = target.entity_type.key
         options = plain_select(names)
         if self.options.aliases:
             options = replace(options, aliases=self.options.aliases)
-        # Values are compared and stored again, so they are wanted as they are, whatever form the client wants.
+        # The values are compared and stored again, so they must not be in the format of the client.
         query = replace(self.query(target, options, lock=lock), quoted_numbers=False, prefix="@")
         rows = await unit.read(query)
         if not rows.items:
@@ -106,29 +106,29 @@ class Exchange:
         return rows.items[0]
 
     def etag(self, row: Mapping[str, Any]) -> str | None:
-        """The entity tag of a row that was read in this form."""
+        """Return the entity tag of a row that was read in this format."""
         found = row.get(f"{self.dialect.prefix}etag")
         return None if found is None else tag_of(found)
 
     # ---- answers ----
 
     def headers(self, etag: str | None = None, **more: str) -> dict[str, str]:
-        """The headers of an answer in JSON."""
+        """Return the headers of a JSON response."""
         found = {"Content-Type": self.dialect.media_type}
         if etag is not None:
             found["ETag"] = etag
         return found | {name.replace("_", "-"): value for name, value in more.items()}
 
     def json(self, body: dict[str, Any], *, status: int = 200, etag: str | None = None, **headers: str) -> Response:
-        """A success in JSON: what the host adds is added unless it is there."""
+        """Return a successful JSON response, with the extra members of the host unless they are already present."""
         extras = {name: value for name, value in self.hooks.extras(self.caller).items() if name not in body}
         body |= extras
         return Response(status, self.headers(etag, **headers), to_json(body))
 
     def context(self, fragment: str) -> dict[str, Any]:
-        """The member that says what the rest is, unless the client wants none.
+        """Return the context URL as a member, unless the client does not want it.
 
-        It is absolute where the host is known: spreadsheets and others that are built on Microsoft's library insist.
+        It is absolute if the host is known: spreadsheets and other clients based on Microsoft's library require this.
         """
         if self.dialect.metadata == "none":
             return {}
@@ -144,7 +144,7 @@ class Exchange:
         options: QueryOptions | None = None,
         **headers: str,
     ) -> Response:
-        """One entity as an answer."""
+        """Return a response with one entity."""
         options = self.options if options is None else options
         etag = self.etag(row)
         selected = self.links.selected(entity_type, options, self.dialect.version)
@@ -159,7 +159,7 @@ class Exchange:
 
 
 def by_key(edm: Edm, entity_set: EntitySet, key: Key) -> Target:
-    """The one entity of a set with a key."""
+    """Return the target for the entity of a set with this key."""
     entity_type = edm.entity_types[entity_set.entity_type]
     if entity_set.name in edm.singletons:
         return Target(root=entity_set, entity_type=entity_type, entity_set=entity_set, single=True)
@@ -168,7 +168,7 @@ def by_key(edm: Edm, entity_set: EntitySet, key: Key) -> Target:
 
 @lru_cache(maxsize=512)
 def plain_select(names: tuple[str, ...]) -> QueryOptions:
-    """``$select`` of properties."""
+    """Return the options for ``$select`` with these properties."""
     return QueryOptions(
         select=tuple(SelectItem((name,)) for name in dict.fromkeys(names)), present=frozenset({"select"})
     )
@@ -178,7 +178,7 @@ _ALWAYS = frozenset({"format", "schemaversion"})
 
 
 def check_options(options: QueryOptions, allowed: frozenset[str]) -> None:
-    """Refuse system options that do not suit the resource (Protocol 4.01, 11.2). Raises ODataError 400, or 501."""
+    """Refuse system options that do not apply to the resource (Protocol 4.01, 11.2). Raise ODataError 400 or 501."""
     if "deltatoken" in options.present:
         raise not_implemented("$deltatoken")
     for name in sorted(options.present - allowed - _ALWAYS):

@@ -1,6 +1,6 @@
-"""Expressions, searches and paths of a URL, as frozen values: the grammar of OData 4.01, no name resolved.
+"""Expressions, searches and paths of a URL as frozen values: the syntax of OData 4.01 with unresolved names.
 
-`odata_server.parse` makes them from text; `odata_server.sql` and `odata_server.resources` read them against a model.
+`odata_server.parse` creates them from text; `odata_server.sql` and `odata_server.resources` resolve them with a model.
 """
 
 from __future__ import annotations
@@ -48,10 +48,11 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A literal as its Python value (see `odata_server.edm`); null has no ``type``. A GUID in quotes is a String."""
+    """A literal as a Python value (see `odata_server.edm`); null has no ``type``. A GUID in quotes is a String."""
 
     value: Any
-    type: Primitive | str | None = None  # a str: a primitive that no property here can have, e.g. Edm.GeographyPoint
+    # a str: a primitive type that no property here can have, e.g. Edm.GeographyPoint
+    type: Primitive | str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class EnumLiteral:
 
 @dataclass(frozen=True, slots=True)
 class JsonLiteral:
-    """An array or object in JSON, as parameter aliases and function parameters carry."""
+    """An array or object in JSON, as used in parameter aliases and function parameters."""
 
     value: Any
 
@@ -92,7 +93,7 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A property, navigation or variable ``name``, of ``source`` (None: the current entity, or a lambda variable)."""
+    """The property, navigation or variable ``name`` of ``source`` (None: the current entity, or a lambda variable)."""
 
     name: str
     source: Expression | None = None
@@ -108,7 +109,7 @@ class TypeCast:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationOf:
-    """A path segment ``@Namespace.Term`` (``#qualifier`` kept in the name)."""
+    """A path segment ``@Namespace.Term`` (the name includes ``#qualifier``)."""
 
     term: str
     source: Expression | None = None
@@ -116,7 +117,7 @@ class AnnotationOf:
 
 @dataclass(frozen=True, slots=True)
 class CountOf:
-    """``source/$count``, with ``$filter`` and ``$search`` in parentheses. ``source`` None: the current collection."""
+    """``source/$count``, with optional ``$filter`` and ``$search``. ``source`` None: the current collection."""
 
     source: Expression | None
     filter: Expression | None = None
@@ -125,7 +126,7 @@ class CountOf:
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """``source/any(variable:predicate)``; without a predicate: whether there are any."""
+    """``source/any(variable:predicate)``; without a predicate it tests whether the collection is not empty."""
 
     source: Expression
     variable: str | None = None
@@ -143,7 +144,7 @@ class AllOf:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A built-in function such as ``contains``; ``name`` in lower case, with its dot for ``geo.distance``."""
+    """A built-in function such as ``contains``; ``name`` is in lower case and includes the dot of ``geo.distance``."""
 
     name: str
     arguments: tuple[Expression, ...] = ()
@@ -151,7 +152,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class BoundCall:
-    """A function of the model, called on ``source`` (None: on the current entity); ``name`` as written."""
+    """A function of the model, called on ``source`` (None: the current entity); ``name`` as written."""
 
     name: str
     parameters: tuple[tuple[str, Expression], ...] = ()
@@ -168,7 +169,7 @@ class Unary:
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """``and or eq ne gt ge lt le has add sub mul div divby mod``, in lower case."""
+    """A binary operator in lower case: ``and or eq ne gt ge lt le has add sub mul div divby mod``."""
 
     operator: str
     left: Expression
@@ -192,7 +193,7 @@ class In:
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """``cast(source,type)``; without ``source``, of the current instance. ``type_name`` is qualified."""
+    """``cast(source,type)``; without ``source``, a cast of the current instance. ``type_name`` is qualified."""
 
     type_name: str
     source: Expression | None = None
@@ -242,7 +243,7 @@ Expression = (
 
 @dataclass(frozen=True, slots=True)
 class SearchTerm:
-    """A word, or a ``phrase`` in quotes."""
+    """A search word, or a ``phrase`` in quotes."""
 
     text: str
     phrase: bool = False
@@ -257,7 +258,7 @@ class SearchNot:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnd:
-    """``left AND right``, also by a space."""
+    """``left AND right``, also written with a space."""
 
     left: SearchExpression
     right: SearchExpression
@@ -280,7 +281,7 @@ SearchExpression = SearchTerm | SearchNot | SearchAnd | SearchOr
 class KeyPredicate:
     """``(1)``: one value without a name (None); ``(a=1,b='x')``: names and values. Values are literals or aliases.
 
-    The parentheses of a function call look alike; the model decides. ``()`` is a predicate without values.
+    The parentheses of a function call look the same; the model decides. ``()`` is a predicate without values.
     """
 
     values: tuple[tuple[str | None, Expression], ...]
@@ -288,12 +289,12 @@ class KeyPredicate:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One part of a path.
+    """One segment of a path.
 
-    ``name`` is what stands between slashes: an identifier, a qualified name, ``$count``, ``$value``, ``$ref``,
+    ``name`` is the text between slashes: an identifier, a qualified name, ``$count``, ``$value``, ``$ref``,
     ``$metadata``, ``$batch``, ``$entity``, ``$all``, ``$crossjoin``, ``$each``, ``$filter``, ``$query``, ``$root``.
-    ``predicates`` are its parentheses in order: key or parameters. ``expression`` is that of ``$filter(...)``,
-    ``sets`` those of ``$crossjoin(...)``.
+    ``predicates`` are its parentheses in order: key or parameters. ``expression`` is the argument of
+    ``$filter(...)``, ``sets`` are the arguments of ``$crossjoin(...)``.
     """
 
     name: str
@@ -304,6 +305,6 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class ResourcePath:
-    """The segments of a path relative to the service root; none: the service document."""
+    """The segments of a path relative to the service root; without segments it is the service document."""
 
     segments: tuple[Segment, ...]

@@ -1,4 +1,4 @@
-"""What a host decides for its service: who may do what, how errors look, how much is too much."""
+"""Decisions that a host makes for its service: permissions, error format, limits."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 
 from odata_server.edm import EntitySet, Operation
 from odata_server.errors import ODataError
-from odata_server.http import Request, Response
-from odata_server.responses import error_response
+from odata_server.http import Request, Response, error_response
 from odata_server.source import Key, Unit
 
 __all__ = ["Access", "Hooks"]
@@ -21,12 +20,13 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """What a request is about to do: ``kind`` is read, create, update, delete, invoke or metadata.
+    """The operation that a request is about to perform.
 
-    ``entity_set`` is the set it does it to (None for metadata and for unbound operations), ``operation`` what it
-    invokes. Reading through a navigation or an expand asks for each set on the way. ``on_the_way``: a write passes
-    through this set, or looks there whether an entity exists, and tells nothing of what it holds. ``of_draft``: it is
-    done to an edit draft, or to a part of one, that is there already.
+    ``kind`` is read, create, update, delete, invoke or metadata. ``entity_set`` is the affected set (None for
+    metadata and for unbound operations), ``operation`` the invoked operation. A read through a navigation or an
+    expand asks for each set on the way. ``on_the_way``: a write only passes through this set or checks there whether
+    an entity exists, and reveals nothing of its content. ``of_draft``: the operation affects an existing edit draft
+    or a part of one.
     """
 
     kind: str
@@ -37,8 +37,10 @@ class Access:
 
 
 class Hooks:
-    """Sensible defaults; a host overrides what it knows better. Every method may raise `ODataError`, or an error of
-    the host's own that `translate` knows."""
+    """The hooks of a host, with sensible defaults.
+
+    Every method may raise `ODataError`, or an error of the host that `translate` knows.
+    """
 
     page_size = 1000
     """Rows of a page at most, outermost and expanded alike."""
@@ -56,31 +58,31 @@ class Hooks:
     """What PATCH and PUT answer without a Prefer: ``minimal`` (204) or ``representation`` (200)."""
 
     async def authenticate(self, scope: Mapping[str, Any]) -> Any:
-        """Who calls, from an ASGI scope; handed to everything else as ``caller``."""
+        """Return the caller for an ASGI scope; all other hooks get it as ``caller``."""
         return None
 
     def permit(self, caller: Any, access: Access, request: Request) -> None:
-        """Raise if ``caller`` may not do this."""
+        """Raise an error if ``caller`` is not permitted to do this."""
 
     def translate(self, error: Exception) -> ODataError | None:
-        """One of the host's own errors in OData's words; None: it is not expected, and becomes a 500."""
+        """Convert one of the host's own errors to an `ODataError`; None if it is unexpected and becomes a 500."""
         return None
 
     def render_error(self, request: Request, error: ODataError, version: str) -> Response:
-        """The answer to a request that failed; ``version`` is the OData version to answer in."""
+        """Return the response to a failed request in OData version ``version``."""
         return error_response(error, version)
 
     def now(self) -> datetime:
-        """The time of a request, aware, in UTC."""
+        """Return the time of a request, aware and in UTC."""
         return datetime.now(UTC)
 
     def tells_once(self, unit: Unit, entity_set: EntitySet, key: Key) -> bool:
-        """Whether the answer to a write of this entity holds what no other answer will.
+        """Return whether the response to this write contains data that no later response will contain.
 
-        It is told with the key then, even to a client that prefers to be told nothing.
+        It is then sent together with the key, even to a client that prefers a minimal response.
         """
         return False
 
     def extras(self, caller: Any) -> Mapping[str, Any]:
-        """Members for the top level of every JSON body that is a success, unless they are there already."""
+        """Return top-level members to add to every successful JSON body that does not already have them."""
         return _NOTHING

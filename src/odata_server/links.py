@@ -1,4 +1,4 @@
-"""Addresses of a service: context URLs, entities, further pages; and the way back from an address to a key."""
+"""The URLs of a service: context URLs, entities, further pages; and the conversion of a URL back to a key."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Links", "key_values", "literal", "text_of"]
 
 
 class Links:
-    """The addresses below one root, all as absolute paths; a request's `origin` before one makes it a whole address."""
+    """The URLs below one root, all as absolute paths; prefixed with the request's `origin` they are absolute URLs."""
 
     def __init__(self, edm: Edm, root: str) -> None:
         self._edm = edm
@@ -28,11 +28,11 @@ class Links:
     # ---- entities ----
 
     def entity(self, entity_set: EntitySet, key: Key) -> str:
-        """The address of an entity: the root, then e.g. ``Books(1)``."""
+        """Return the URL of an entity: the root, then e.g. ``Books(1)``."""
         return f"{self._root}/{self.relative(entity_set, key)}"
 
     def relative(self, entity_set: EntitySet, key: Key) -> str:
-        """``Books(1)``: the same, from the root on."""
+        """Return the URL of an entity relative to the root, e.g. ``Books(1)``."""
         entity_type = self._edm.entity_types[entity_set.entity_type]
         parts = [(prop.name, literal(self._edm, prop, key[prop.name])) for prop in entity_type.key_properties]
         set_name = quote(entity_set.name)
@@ -41,10 +41,10 @@ class Links:
         return f"{set_name}({','.join(f'{quote(name)}={value}' for name, value in parts)})"
 
     def key_of(self, address: str, navigation: NavigationProperty) -> Key:
-        """The key of the entity at an address, which a navigation may lead to.
+        """Return the key of the entity at a URL; it must be a possible target of the navigation.
 
-        ``address`` is relative to the root, an absolute path, or a URL of any host: proxies change names.
-        Raises ODataError 400.
+        ``address`` is relative to the root, an absolute path, or a URL with any host, because proxies change host
+        names. Raise ODataError 400.
         """
         resource = self.resource_of(address)
         target = resource.target
@@ -55,7 +55,7 @@ class Links:
         return target.steps[0].key
 
     def resource_of(self, address: str) -> Resource:
-        """The resource at an address in a body or in ``$id``. Raises ODataError 400."""
+        """Return the resource for a URL in a body or in ``$id``. Raise ODataError 400."""
         try:
             parts = urlsplit(address)
         except ValueError:
@@ -70,11 +70,11 @@ class Links:
     # ---- contexts (Protocol 4.01, chapter 10) ----
 
     def context(self, fragment: str = "") -> str:
-        """The context URL with a fragment."""
+        """Return the context URL with a fragment."""
         return f"{self._root}/$metadata" + (f"#{fragment}" if fragment else "")
 
     def selected(self, entity_type: EntityType, options: QueryOptions, version: str) -> str:
-        """``(title,author(name))``: what of the entities is there; nothing when it is all."""
+        """Return the selection for the context URL, e.g. ``(title,author(name))``; empty if nothing is selected."""
         names = _selection(options)
         for item in options.expand:
             if item.kind or not item.path:
@@ -87,7 +87,7 @@ class Links:
         return f"({','.join(names)})" if names else ""
 
     def applied(self, apply: Apply) -> str:
-        """``(genre,total)``: what ``$apply`` leaves of the entities (Aggregation 4.0, 5.1); nothing when it is all."""
+        """Return the properties after ``$apply`` (Aggregation 4.0, 5.1), e.g. ``(genre,total)``; empty for entities."""
         names: list[str] | None = None
         for step in apply:
             if isinstance(step, Aggregate | GroupBy):
@@ -103,14 +103,14 @@ class Links:
         return self.selected(self._edm.entity_types[navigation.target], item.options, version)
 
     def type_name(self, type_: Type | EntityType, *, collection: bool) -> str:
-        """``Edm.String`` or ``Collection(Bookshop.Address)``."""
+        """Return the name of a type: ``Edm.String`` or ``Collection(Bookshop.Address)``."""
         name = type_.value if isinstance(type_, Primitive) else self._edm.qualified(type_.name)
         return f"Collection({name})" if collection else name
 
     # ---- further pages ----
 
     def next_page(self, path: str, query: str, token: str) -> str:
-        """The same request from ``token`` on: all its options are kept."""
+        """Return the URL of the next page: the same request with all its options, starting at ``token``."""
         kept = [part for part in query.split("&") if part and not _is_skiptoken(part)]
         kept.append(f"$skiptoken={quote(token, safe='')}")
         return f"{self._root}/{path.strip('/')}?{'&'.join(kept)}"
@@ -142,7 +142,7 @@ def _selection(options: QueryOptions) -> list[str]:
 
 
 def literal(edm: Edm, prop: Property, value: Any) -> str:
-    """A value as it stands in a URL, percent-encoded where it must be."""
+    """Return a value as a URL literal, percent-encoded where necessary."""
     if prop.type is Primitive.STRING:
         return "'" + quote(str(value).replace("'", "''"), safe="") + "'"
     if isinstance(prop.type, EnumType):
@@ -151,7 +151,7 @@ def literal(edm: Edm, prop: Property, value: Any) -> str:
 
 
 def text_of(value: Any) -> str:
-    """A single value as plain text, as ``/$value`` answers and URLs write it."""
+    """Return a single value as plain text, as used in ``/$value`` responses and URLs."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, datetime):
@@ -180,5 +180,5 @@ def _duration(value: timedelta) -> str:
 
 
 def key_values(entity_type: EntityType, row: dict[str, Any]) -> Key:
-    """The key of a row."""
+    """Return the key of a row."""
     return {name: row[name] for name in entity_type.key}

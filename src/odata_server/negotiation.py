@@ -1,4 +1,4 @@
-"""In which form a client wants its answer: version, metadata, numbers, preferences (Protocol 4.01, chapter 8)."""
+"""Content negotiation: version, metadata, numbers, preferences (Protocol 4.01, chapter 8)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["Dialect", "Preferences", "accepts", "json_dialect", "preferences", "
 _VERSIONS = {"4.0": "4.0", "4.01": "4.01"}
 _NUMBER = re.compile(r"\d{1,3}\.\d{1,3}", re.ASCII)
 _METADATA = frozenset({"none", "minimal", "full"})
-_PARTS_MAX = 100  # of one header; nobody means more
+_PARTS_MAX = 100  # parts of one header that are read
 
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """What ``Prefer`` asks for, by plain name; ``returns`` is minimal or representation, or None."""
+    """The preferences of a ``Prefer`` header, without prefixes; ``returns`` is minimal, representation or None."""
 
     returns: str | None = None
     page_size_max: int | None = None
@@ -30,7 +30,7 @@ class Preferences:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How an answer in JSON is to look. ``metadata`` is none, minimal or full; ``prefix`` begins its annotations."""
+    """The format of a JSON response. ``metadata`` is none, minimal or full; ``prefix`` starts its annotations."""
 
     version: str
     metadata: str = "minimal"
@@ -42,7 +42,7 @@ class Dialect:
         return "@" if self.version == "4.01" else "@odata."
 
     def count(self, number: int) -> int | str:
-        """How a count is written: as Int64 is (OData JSON Format 4.01, 3.2)."""
+        """Return a count as JSON: it is written like an Int64 (OData JSON Format 4.01, 3.2)."""
         return str(number) if self.quoted_numbers else number
 
     @property
@@ -55,9 +55,10 @@ class Dialect:
 
 
 def version_of(request: Request, default: str, *, strict: bool = True) -> str:
-    """The version to answer in: the client's ``OData-MaxVersion``, as far as there is one here, else ``default``.
+    """Return the response version: the client's ``OData-MaxVersion`` if it is supported, else ``default``.
 
-    Raises ODataError 400 for a version that nobody here speaks; never when not ``strict``, for errors need one too.
+    Raise ODataError 400 for an unsupported version, but never if not ``strict``, because error responses need a version
+    too.
     """
     wanted = request.headers.get("odata-maxversion")
     version = default
@@ -77,7 +78,7 @@ def version_of(request: Request, default: str, *, strict: bool = True) -> str:
 
 
 def preferences(request: Request) -> Preferences:
-    """What the client prefers; what is unknown or malformed is ignored, as RFC 7240 has it."""
+    """Return the preferences of the client; unknown or malformed ones are ignored, as RFC 7240 requires."""
     text = request.headers.get("prefer")
     if not text:
         return Preferences()
@@ -125,7 +126,7 @@ def _ranges(text: str) -> Iterator[_Range]:
 
 
 def accepts(request: Request, media_type: str, *, exactly: bool = False) -> bool:
-    """Whether the client takes a media type; ``exactly``: it names it, not only a range around it."""
+    """Return whether the client accepts a media type; ``exactly``: by name and not only by a wildcard."""
     text = request.headers.get("accept")
     if not text:
         return not exactly
@@ -134,7 +135,7 @@ def accepts(request: Request, media_type: str, *, exactly: bool = False) -> bool
 
 
 def json_dialect(request: Request, version: str, format_option: str | None) -> Dialect:
-    """The JSON that the client takes, by ``$format`` or else by Accept. Raises ODataError 406."""
+    """Return the JSON format that the client accepts, by ``$format`` or else by Accept. Raise ODataError 406."""
     _require_utf8(request)
     prefer = preferences(request)
     text = request.headers.get("accept") or "application/json"
@@ -163,7 +164,7 @@ def _require_utf8(request: Request) -> None:
 
 
 def require_json_body(request: Request) -> None:
-    """Refuse a body that says it is no JSON; one that says nothing counts as JSON. Raises ODataError 415."""
+    """Refuse a body that is declared as something other than JSON; the default is JSON. Raise ODataError 415."""
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in {"identity", ""}:
         raise ODataError(415, "UNSUPPORTED_MEDIA_TYPE", "Compressed bodies are not read: send plain JSON.")

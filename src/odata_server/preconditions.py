@@ -1,4 +1,4 @@
-"""If-Match and If-None-Match against an entity's tag (RFC 9110, 13.1; Protocol 4.01, 8.2.4 and 8.2.5)."""
+"""Check If-Match and If-None-Match against an entity's tag (RFC 9110, 13.1; Protocol 4.01, 8.2.4 and 8.2.5)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _TAG = re.compile(r'(?:W/)?("[^"]*")')
 
 
 def check_write(request: Request, etag: str | None) -> None:
-    """Refuse a change of an entity that is no longer what the client saw. Raises ODataError 412.
+    """Refuse to change an entity that differs from the client's version. Raise ODataError 412.
 
-    ``etag`` is that of the entity as it is, None where entities have none: then only ``*`` is true of it.
+    ``etag`` is the current entity tag, or None if the entities have none: then only ``*`` matches.
     """
     wanted = request.headers.get("if-match")
     if wanted is not None and not _matches(wanted, etag):
@@ -26,7 +26,7 @@ def check_write(request: Request, etag: str | None) -> None:
 
 
 def is_unchanged(request: Request, etag: str | None) -> bool:
-    """Whether a reader has this already, so that 304 is enough. Raises ODataError 412 when If-Match is not met."""
+    """Return whether the client's copy is current, so that 304 is enough. Raise ODataError 412 if If-Match fails."""
     wanted = request.headers.get("if-match")
     if wanted is not None and not _matches(wanted, etag):
         raise ODataError(412, "PRECONDITION_FAILED", "The entity has been changed meanwhile.", "If-Match")
@@ -35,12 +35,12 @@ def is_unchanged(request: Request, etag: str | None) -> bool:
 
 
 def tag_of(text: str) -> str:
-    """An entity tag in the form of a header; a source may leave out the quotes."""
+    """Return an entity tag in header format; a source may omit the quotes."""
     return text if _TAG.fullmatch(text) else 'W/"' + text.replace('"', "") + '"'
 
 
 def _matches(header: str, etag: str | None) -> bool:
-    """Compared weakly: the quoted parts alone."""
+    """Return whether the header matches by weak comparison: only the quoted parts count."""
     if header.strip() == "*":
         return True
     if etag is None:

@@ -1,4 +1,4 @@
-"""GET: entities, one of them, its values, counts and references (Protocol 4.01, 11.2)."""
+"""GET: collections, single entities, their values, counts and references (Protocol 4.01, 11.2)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from odata_server.preconditions import is_unchanged
 from odata_server.resources import Kind
 from odata_server.source import Target, Unit
 
-__all__ = ["COLLECTION_OPTIONS", "ENTITY_OPTIONS", "plan_read", "text_response"]
+__all__ = ["ENTITY_OPTIONS", "plan_read"]
 
 ENTITY_OPTIONS = frozenset({"select", "expand", "compute"})
 COLLECTION_OPTIONS = ENTITY_OPTIONS | {"filter", "orderby", "search", "apply", "top", "skip", "count", "skiptoken"}
@@ -24,7 +24,7 @@ _LIST_OPTIONS = frozenset({"top", "skip", "count"})
 
 
 def plan_read(x: Exchange) -> Work:
-    """What reading a resource takes, permitted and checked as far as that goes without data."""
+    """Plan a read: check permissions, and whatever can be checked without data."""
     resource = x.resource
     for entity_set in resource.sets:
         if not entity_set.readable:
@@ -97,7 +97,7 @@ async def _entity(x: Exchange, unit: Unit) -> Response:
 
 
 async def _nothing(x: Exchange, unit: Unit) -> Response:
-    """No entity: 204 where a navigation of an entity that is there leads to none, else 404."""
+    """Return 204 if a navigation of an existing entity leads to no entity, else raise 404."""
     parent = x.resource.parent
     if parent is None or x.resource.linked_key is not None or not parent.single:
         raise not_found()
@@ -117,7 +117,7 @@ async def _count(x: Exchange, unit: Unit) -> Response:
 
 
 async def _check_parent(x: Exchange, unit: Unit) -> None:
-    """What belongs to an entity that is not there is not empty, it is not there either."""
+    """Check that the parent exists: the collection of a missing entity is a 404, not empty."""
     parent = x.resource.parent
     if parent is not None and parent.single:
         await x.one(unit, parent)
@@ -223,5 +223,5 @@ def _property(x: Exchange, row: Mapping[str, Any], value: Any, etag: str | None)
 
 
 def text_response(text: str) -> Response:
-    """Bare text."""
+    """Return a plain-text response."""
     return Response(200, {"Content-Type": "text/plain;charset=utf-8"}, text.encode())

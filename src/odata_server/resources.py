@@ -1,4 +1,4 @@
-"""A path and a model: which resource it is (URL Conventions 4.01, chapter 4). Nothing is read here."""
+"""Resolve a path with a model to a resource (URL Conventions 4.01, chapter 4), without reading data."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ __all__ = ["Kind", "Resource", "resolve"]
 
 
 class Kind(StrEnum):
-    """What an address leads to."""
+    """The kinds of resources."""
 
     SERVICE = "service"
     METADATA = "metadata"
     BATCH = "batch"
-    ID = "id"  # $entity: what it is, $id says
+    ID = "id"  # $entity: $id identifies the entity
     ENTITIES = "entities"
     ENTITY = "entity"
     PROPERTY = "property"
@@ -40,12 +40,12 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """What a path leads to.
+    """The resource that a path addresses.
 
-    ``target`` are the entities it goes through last. ``suffix`` is ``$count``, ``$value``, ``$ref`` or nothing;
-    ``properties`` lead from the entity into its values. ``navigation`` is the
-    last navigation on the way, from ``parent``, and ``linked_key`` the key that follows it. ``sets`` are all that are
-    touched on the way, ``predicate`` the parameters of an operation as written.
+    ``target`` are the last entities on the path. ``suffix`` is ``$count``, ``$value``, ``$ref`` or empty;
+    ``properties`` are the path from the entity into its values. ``navigation`` is the last navigation of the path,
+    starting at ``parent``, and ``linked_key`` the key after it. ``sets`` are all sets on the path, ``arguments`` the
+    parameters of an operation as written.
     """
 
     kind: Kind
@@ -67,7 +67,10 @@ _SUFFIXES = {"$count", "$value", "$ref"}
 
 
 def resolve(edm: Edm, path: ResourcePath, aliases: Mapping[str, Expression]) -> Resource:
-    """The resource at a path. Raises ODataError: 404 for what is not there, 400 for a key that is none, 501."""
+    """Return the resource at a path.
+
+    Raise ODataError 404 for an unknown resource, 400 for an invalid key, 501 for an unsupported path.
+    """
     segments = path.segments
     if not segments:
         return Resource(kind=Kind.SERVICE)
@@ -82,7 +85,7 @@ def resolve(edm: Edm, path: ResourcePath, aliases: Mapping[str, Expression]) -> 
 
 
 class _Walk:
-    """On the way along a path."""
+    """The state of resolving a path segment by segment."""
 
     def __init__(self, edm: Edm, aliases: Mapping[str, Expression]) -> None:
         self._edm = edm
@@ -99,7 +102,7 @@ class _Walk:
         self._sets: list[EntitySet] = []
 
     def resource(self) -> Resource:
-        """Where the walk has come to."""
+        """Return the resource resolved so far."""
         return Resource(
             kind=self._kind(),
             target=self._target,
@@ -124,7 +127,7 @@ class _Walk:
     # ---- the first segment ----
 
     def start(self, segment: Segment) -> None:
-        """A set, a singleton or an operation of the container."""
+        """Resolve the first segment: a set, a singleton or an operation of the container."""
         name = segment.name.removeprefix(f"{self._edm.namespace}.{self._edm.schema.container.name}/")
         if name in _NOT_OFFERED:
             raise not_implemented(name)
@@ -168,7 +171,7 @@ class _Walk:
     # ---- further segments ----
 
     def step(self, segment: Segment) -> None:
-        """One segment further."""
+        """Resolve one more segment."""
         name = segment.name
         if self._suffix:
             raise not_found(f"Nothing follows {self._suffix}.")
@@ -221,7 +224,7 @@ class _Walk:
         if namespace != self._edm.namespace:
             raise not_found(f"There is no {name[:80]} here.")
         if own == target.entity_type.name and not self._edm.operations.get(own):
-            self._key(segment)  # a cast to the own type changes nothing
+            self._key(segment)  # a cast to the entity's own type has no effect
             return
         self._bound(own, target, segment)
 
@@ -294,7 +297,7 @@ class _Walk:
 
 
 def _implied(step: ByNavigation, parent: Target | None) -> dict[str, Any]:
-    """The values that entities behind a navigation have because of the key on the path before it."""
+    """Return the values that the key in the path determines for the entities of a navigation."""
     before = parent.steps[-1] if parent is not None and parent.steps else None
     if not isinstance(before, ByKey):
         return {}

@@ -4,10 +4,13 @@
 
     service = Service(EDM, source, Hooks(), root="/odata/bookshop")
     app = Starlette(routes=[Mount("/odata/bookshop", app=service)])
+
+It tells about itself by the service document and its metadata (Protocol 4.01, 11.1).
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import uuid
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -16,26 +19,27 @@ from typing import Any
 from urllib.parse import unquote
 
 from odata_server.calls import plan_call
-from odata_server.documents import Documents
+from odata_server.csdl.json import render_json
+from odata_server.csdl.xml import render_xml
 from odata_server.edm import Edm, Function
-from odata_server.encoding import Encoder
+from odata_server.encoding import Encoder, to_json
 from odata_server.errors import ODataError, not_found
-from odata_server.exchange import Exchange, Work
+from odata_server.exchange import Exchange, Work, check_options
 from odata_server.hooks import Access, Hooks
 from odata_server.http import Request, Response
 from odata_server.links import Links
 from odata_server.negotiation import Dialect, accepts, json_dialect, preferences, version_of
 from odata_server.parse import parse_options, parse_path
 from odata_server.payload import check_structure
+from odata_server.preconditions import is_unchanged
 from odata_server.reading import plan_read
-from odata_server.references import plan_reference
 from odata_server.resources import Kind, Resource, resolve
 from odata_server.source import Source, Unit
 from odata_server.syntax import QueryOptions
 from odata_server.transport import Disconnected, read_body, request_of, send_response
-from odata_server.writing import method_not_allowed, plan_write
+from odata_server.writing import method_not_allowed, plan_reference, plan_write
 
-__all__ = ["Service"]
+__all__ = ["Documents", "Service"]
 
 _log = logging.getLogger("odata_server")
 _READING = frozenset({"GET", "HEAD"})
@@ -47,7 +51,7 @@ _DOCUMENTS = frozenset({Kind.SERVICE, Kind.METADATA})
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What a request takes: an answer that is known already, or work in a unit."""
+    """The plan for a request: a ready response, or work in a unit."""
 
     work: Work | None = None
     writes: bool = False
@@ -55,9 +59,10 @@ class _Plan:
 
 
 class Service:
-    """``root`` is the absolute path of the service root, without the slash at its end, e.g. ``/api/v1``.
+    """An OData service as an ASGI application.
 
-    ``links`` makes and reads the addresses of its entities.
+    ``root`` is the absolute path of the service root without a trailing slash, e.g. ``/api/v1``. ``links`` creates
+    and parses the URLs of its entities.
     """
 
     def __init__(self, edm: Edm, source: Source, hooks: Hooks, *, root: str) -> None:
@@ -77,7 +82,7 @@ class Service:
         receive: Callable[[], Awaitable[MutableMapping[str, Any]]],
         send: Callable[[MutableMapping[str, Any]], Awaitable[None]],
     ) -> None:
-        """Answer one HTTP request. What nobody foresaw is raised, for the host's outermost layer to tell."""
+        """Answer one HTTP request. Unexpected errors are raised for the host's outermost layer to report."""
         if scope["type"] != "http":
             raise ValueError(f"a service speaks http, not {scope['type']}")
         request = request_of(scope, self.root)
@@ -101,9 +106,9 @@ class Service:
     # ---- one request ----
 
     async def handle(self, request: Request, caller: Any) -> Response:
-        """One request that is not ``$batch``, in a unit of its own.
+        """Answer one request other than ``$batch`` in its own unit.
 
-        Errors are answers. What nobody foresaw is raised, but in a batch told as a 500 that says nothing of it.
+        Errors become responses. Unexpected errors are raised, or within a batch answered by a 500 without details.
         """
         try:
             plan = self._plan(request, caller)
@@ -114,9 +119,9 @@ class Service:
             return self.failure(request, error)
 
     async def handle_in(self, unit: Unit, request: Request, caller: Any) -> Response:
-        """The same inside ``unit``, which must be rolled back when the answer is an error (400 and above).
+        """Answer a request inside ``unit``, which must be rolled back after an error response (400 and above).
 
-        Raises what nobody foresaw, for the unit may be run again.
+        Unexpected errors are raised, because the unit may be retried.
         """
         try:
             plan = self._plan(request, caller)
@@ -129,7 +134,7 @@ class Service:
         return self._finished(request, response)
 
     def failure(self, request: Request, error: Exception) -> Response:
-        """The answer to an error; one that nobody foresaw is raised again, or inside a batch told as a bare 500."""
+        """Return the response to an error; re-raise an unexpected one, or within a batch return a bare 500."""
         known = self._known(error)
         if known is None:
             if not request.in_batch:
@@ -208,7 +213,7 @@ class Service:
 
 
 def _dialect(request: Request, version: str, resource: Resource, options: QueryOptions) -> Dialect:
-    """The form of the answer. Bare texts and metadata are not JSON, whatever Accept says of JSON."""
+    """Return the format of the response. Plain text and metadata are not JSON, whatever Accept says about JSON."""
     returns = resource.operation.returns if resource.operation is not None else None
     bare = returns is not None and returns.media_type is not None and accepts(request, returns.media_type, exactly=True)
     if bare or resource.kind is Kind.METADATA or resource.suffix in {"$count", "$value"}:
@@ -217,7 +222,7 @@ def _dialect(request: Request, version: str, resource: Resource, options: QueryO
 
 
 def _query_in_body(request: Request, path: str) -> Request:
-    """``POST .../$query`` as the GET that it stands for (URL Conventions 4.01, 5.1)."""
+    """Convert ``POST .../$query`` to the equivalent GET (URL Conventions 4.01, 5.1)."""
     if request.method != "POST":
         raise ODataError(405, "METHOD_NOT_ALLOWED", "$query is for POST.", headers={"Allow": "POST"})
     media_type = request.headers.get("content-type", "text/plain").partition(";")[0].strip().lower()
@@ -232,7 +237,72 @@ def _query_in_body(request: Request, path: str) -> Request:
 
 
 async def _run_batch(service: Service, request: Request, caller: Any) -> Response:
-    # The batch is made of a service's requests and so knows services; the other way there is only this seam.
+    # The batch module depends on services; this local import is the only dependency in the other direction.
     from odata_server.batch.run import run_batch  # noqa: PLC0415
 
     return await run_batch(service, request, caller)
+
+
+_XML, _JSON = "application/xml", "application/json"
+
+
+class Documents:
+    """The two documents; metadata is rendered once per format."""
+
+    def __init__(self, edm: Edm, links: Links) -> None:
+        self._edm = edm
+        self._links = links
+        self._rendered: dict[tuple[str, str], tuple[bytes, str]] = {}
+
+    def answer(self, x: Exchange) -> Response:
+        """Return the document that a request asks for."""
+        if x.request.method not in {"GET", "HEAD"}:
+            raise method_not_allowed(x)
+        check_options(x.options, frozenset())
+        return self._metadata(x) if x.resource.kind is Kind.METADATA else self._service(x)
+
+    def _service(self, x: Exchange) -> Response:
+        container = self._edm.schema.container
+        entries: list[dict[str, Any]] = [
+            {"name": one.name, "url": one.name} for one in container.entity_sets if one.in_service_document
+        ]
+        entries += [{"name": one.name, "kind": "Singleton", "url": one.name} for one in container.singletons]
+        for function in container.function_imports:
+            overloads = self._edm.operations.get(function.function, ())
+            if any(one.binding is None and not one.parameters for one in overloads):
+                entries.append({"name": function.name, "kind": "FunctionImport", "url": function.name})
+        body = {**x.context(""), "value": entries}
+        return Response(200, x.headers(), to_json(body))
+
+    def _metadata(self, x: Exchange) -> Response:
+        form = _form(x)
+        body, etag = self._document(form, x.dialect.version)
+        headers = {"ETag": etag, "Vary": "Accept, OData-MaxVersion"}
+        if is_unchanged(x.request, etag):
+            return Response(304, headers)
+        return Response(200, {"Content-Type": form, **headers}, body)
+
+    def _document(self, form: str, version: str) -> tuple[bytes, str]:
+        found = self._rendered.get((form, version))
+        if found is None:
+            body = render_xml(self._edm, version) if form == _XML else render_json(self._edm, version)
+            found = self._rendered[form, version] = (body, f'W/"{hashlib.sha256(body).hexdigest()[:16]}"')
+        return found
+
+
+def _form(x: Exchange) -> str:
+    """Return XML unless the client accepts JSON but not XML. Raise ODataError 406."""
+    wanted = x.options.format
+    if wanted is not None:
+        short = wanted.strip().lower().partition(";")[0]
+        form = {"xml": _XML, "json": _JSON, _XML: _XML, _JSON: _JSON}.get(short)
+        if form is not None:
+            return form
+    elif accepts(x.request, _XML) and not (
+        accepts(x.request, _JSON, exactly=True) and not accepts(x.request, _XML, exactly=True)
+    ):
+        return _XML
+    elif accepts(x.request, _JSON):
+        return _JSON
+    message = "Metadata is application/xml or application/json."
+    raise ODataError(406, "NOT_ACCEPTABLE", message, "$format" if wanted is not None else "Accept")

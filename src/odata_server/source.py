@@ -1,7 +1,7 @@
-"""Between a service and its data: what is asked for, what comes back, and the protocol of who carries it out.
+"""The interface between a service and its data: queries, results, and the protocol of the implementation.
 
-`odata_server.sql` implements reading over SQLAlchemy tables, `odata_server.sql_source` all of it for plain tables; a
-host with rules of its own implements `Unit` around the reader.
+`odata_server.sql` implements reading from SQLAlchemy tables, `odata_server.sql_source` the whole protocol for plain
+tables; a host with its own rules implements `Unit` around the reader.
 """
 
 from __future__ import annotations
@@ -43,22 +43,22 @@ Key = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ByKey:
-    """The one entity with this key."""
+    """The entity with this key."""
 
     key: Key
 
 
 @dataclass(frozen=True, slots=True)
 class ByNavigation:
-    """The entities that a navigation property of the current ones leads to."""
+    """The entities that a navigation property of the current entities leads to."""
 
     navigation: NavigationProperty
-    entity_type: EntityType  # that it leads to
+    entity_type: EntityType  # of the target
 
 
 @dataclass(frozen=True, slots=True)
 class ByFilter:
-    """Those that a ``/$filter(...)`` segment leaves."""
+    """The entities that match a ``/$filter(...)`` segment."""
 
     expression: Expression
 
@@ -68,10 +68,10 @@ Step = ByKey | ByNavigation | ByFilter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """The entities that a path leads to: ``root``, then ``steps`` in order.
+    """The entities that a path addresses: ``root``, then ``steps`` in order.
 
-    ``entity_type`` is theirs, ``entity_set`` the set they live in (None: in none), ``single`` whether the path allows
-    one at most.
+    ``entity_type`` is their type, ``entity_set`` the set that holds them (None: no set), ``single`` whether the path
+    allows at most one.
     """
 
     root: EntitySet
@@ -83,12 +83,12 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """Entities to read, and how.
+    """A query for entities.
 
-    At most ``page_size`` rows of the outermost collection (and of each expanded one) come back; more are told by
-    `Rows.next_token`, which comes back here in ``options.skiptoken``. ``prefix`` begins the names of annotations
+    It returns at most ``page_size`` rows of the outermost collection (and of each expanded one); if there are more,
+    `Rows.next_token` is set and is passed back in ``options.skiptoken``. ``prefix`` starts the names of annotations
     inside rows, ``@`` or ``@odata.``; ``quoted_numbers``: Int64 and Decimal as strings (IEEE754Compatible); ``etags``:
-    whether rows carry ``<prefix>etag``. ``lock``: rows read may not be changed by others before this unit ends.
+    whether rows contain ``<prefix>etag``. ``lock``: other transactions must not change the rows before this unit ends.
     """
 
     target: Target
@@ -105,9 +105,9 @@ class Query:
 class Rows:
     """A page of entities.
 
-    Each is a dict in the order of the model (or of ``$select``): property -> value as `odata_server.edm` says,
-    ``<prefix>etag`` first, expanded navigation -> dict, list or None with its ``<nav><prefix>count`` and
-    ``<nav><prefix>nextLink`` (relative to the service root) before it. ``count`` is of all, not of the page.
+    Each is a dict in the order of the model (or of ``$select``): property -> value as described in `odata_server.edm`,
+    ``<prefix>etag`` first, expanded navigation -> dict, list or None, preceded by its ``<nav><prefix>count`` and
+    ``<nav><prefix>nextLink`` (relative to the service root). ``count`` is the total number, not that of the page.
     """
 
     items: list[dict[str, Any]]
@@ -120,9 +120,9 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Nested:
-    """What a body says about a navigation property: the whole new set, or (``delta``) changes to it.
+    """The content of a navigation property in a body: the whole new set, or (``delta``) changes to it.
 
-    Items with a known key are changed, others created. A navigation to one entity has one item, or none for null.
+    Items with a known key are updated, others created. A navigation to one entity has one item, or none for null.
     """
 
     items: tuple[Payload, ...]
@@ -132,9 +132,9 @@ class Nested:
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """A decoded body: property -> Python value, checked for type and facets, computed ones left out.
+    """A decoded body: property -> Python value, checked for type and facets, without computed properties.
 
-    A bound to-one navigation has become values of the properties it is joined on. ``links`` are bound to-many ones.
+    A bound single-valued navigation becomes values of its join properties. ``links`` are bound collection-valued ones.
     """
 
     values: Mapping[str, Any]
@@ -144,7 +144,10 @@ class Payload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationCall:
-    """A call: ``binding`` is the key of the entity it is called on, known to exist; ``entity_set`` where that lives."""
+    """A call of an operation.
+
+    ``binding`` is the key of the entity it is called on, which exists; ``entity_set`` is the set of that entity.
+    """
 
     operation: Operation
     parameters: Mapping[str, Any]
@@ -154,7 +157,7 @@ class OperationCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What an operation came to: ``value``, or the ``key`` of the entity (in ``entity_set``) that is to be answered."""
+    """The result of an operation: ``value``, or the ``key`` of the entity (in ``entity_set``) to return."""
 
     value: Any = None
     key: Key | None = None
@@ -167,36 +170,36 @@ class Unit(Protocol):
     """One transaction of one caller; every method may raise `ODataError` or the host's own errors."""
 
     async def read(self, query: Query) -> Rows:
-        """A page of entities; none if there are none."""
+        """Return a page of entities; it is empty if there are none."""
         ...
 
     async def count(self, query: Query) -> int:
-        """How many there are, heeding ``$filter`` and ``$search`` only."""
+        """Return the number of entities, considering only ``$filter`` and ``$search``."""
         ...
 
     async def create(self, entity_set: EntitySet, payload: Payload) -> Key:
-        """Make an entity, with all that is nested in it."""
+        """Create an entity with everything nested in it."""
         ...
 
     async def update(self, entity_set: EntitySet, key: Key, payload: Payload, *, replace: bool) -> None:
-        """Change an entity that exists; ``replace``: what the body leaves out gets its default (PUT)."""
+        """Update an existing entity; ``replace``: properties missing in the body get their default (PUT)."""
         ...
 
     async def delete(self, entity_set: EntitySet, key: Key) -> None:
-        """Delete an entity that exists."""
+        """Delete an existing entity."""
         ...
 
     async def invoke(self, call: OperationCall) -> Result:
-        """Carry out an operation."""
+        """Execute an operation."""
         ...
 
 
 class Source(Protocol):
-    """Where the data is."""
+    """A data source."""
 
     async def transact(self, caller: Any, work: Callable[[Unit], Awaitable[T]], *, writes: bool) -> T:
         """Run ``work`` in one transaction for ``caller``: committed when it returns, rolled back when it raises.
 
-        ``work`` awaits nothing but methods of its unit, and may be run again from its start when the commit failed.
+        ``work`` may only await methods of its unit, and may be restarted from the beginning if the commit failed.
         """
         ...

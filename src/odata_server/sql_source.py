@@ -1,4 +1,4 @@
-"""A model on plain SQLAlchemy tables as the source of a service: reading, writing, and operations of the host's own.
+"""Plain SQLAlchemy tables as the source of a service: reading, writing, and custom operations of the host.
 
 ::
 
@@ -9,8 +9,8 @@
         await unit.connection.execute(update(books).where(...).values(...))
         return Result()
 
-What a body leaves out gets the default of the model, else that of the column. Keys of type Guid are made by
-``new_id``; an ETag column of integers counts the changes of its row, one of another type is kept up by the table itself
+Properties missing in a body get the default of the model, else that of the column. ``new_id`` generates keys of type
+Guid; an ETag column of integers counts the changes of its row, one of another type is maintained by the table itself
 (``default``, ``onupdate``).
 """
 
@@ -30,13 +30,13 @@ from odata_server.sql.reader import SqlReader
 from odata_server.tables.places import Places
 from odata_server.tables.writer import Writer
 
-__all__ = ["Handler", "SqlDatabase", "SqlSource", "SqlUnit"]
+__all__ = ["Handler", "SqlSource", "SqlUnit"]
 
 T = TypeVar("T")
 
 
 class SqlDatabase(Protocol):
-    """Runs units of work; `odata_server.engines.EngineDatabase` does, for SQLAlchemy engines."""
+    """Runs units of work; `odata_server.engines.EngineDatabase` implements it for SQLAlchemy engines."""
 
     async def read(self, work: Callable[[Any], Awaitable[T]]) -> T:
         """Run ``work`` with a connection on one state of the database."""
@@ -48,7 +48,7 @@ class SqlDatabase(Protocol):
 
 
 class SqlUnit:
-    """One transaction. ``connection`` is for handlers of operations, which may also use the other methods."""
+    """One transaction. ``connection`` is for operation handlers, which may also use the other methods."""
 
     def __init__(self, source: SqlSource, connection: SqlConnection, caller: Any) -> None:
         self.connection = connection
@@ -58,28 +58,28 @@ class SqlUnit:
         self._writer = Writer(source.places, connection, source.new_id)
 
     async def read(self, query: Query) -> Rows:
-        """A page of entities."""
+        """Return a page of entities."""
         return await self._source.reader.read(self.connection, query)
 
     async def count(self, query: Query) -> int:
-        """How many there are."""
+        """Return the number of failed look-ups."""
         return await self._source.reader.count(self.connection, query)
 
     async def create(self, entity_set: EntitySet, payload: Payload) -> Key:
-        """Make an entity. Raises `ODataError` 400 REQUIRED, UNKNOWN_REFERENCE or 409 ALREADY_EXISTS."""
+        """Create an entity. Raise `ODataError` 400 REQUIRED, UNKNOWN_REFERENCE or 409 ALREADY_EXISTS."""
         return await self._writer.create(self._edm.entity_types[entity_set.entity_type], payload)
 
     async def update(self, entity_set: EntitySet, key: Key, payload: Payload, *, replace: bool) -> None:
-        """Change an entity. Raises `ODataError` as `create` does."""
+        """Update an entity. Raise `ODataError` like `create`."""
         entity_type = self._edm.entity_types[entity_set.entity_type]
         await self._writer.update(entity_type, key, payload, replace=replace)
 
     async def delete(self, entity_set: EntitySet, key: Key) -> None:
-        """Delete an entity with what it is composed of. Raises `ODataError` 409 IN_USE."""
+        """Delete an entity with its compositions. Raise `ODataError` 409 IN_USE."""
         await self._writer.delete(self._edm.entity_types[entity_set.entity_type], key)
 
     async def invoke(self, call: OperationCall) -> Result:
-        """Carry out an operation by its handler. Raises `ODataError` 501 where there is none."""
+        """Run the handler of an operation. Raise `ODataError` 501 if there is none."""
         name = self._edm.qualified(call.operation.name)
         handler = self._source.operations.get(name)
         if handler is None:
@@ -92,7 +92,7 @@ Handler = Callable[[SqlUnit, OperationCall], Awaitable[Result]]
 
 
 class SqlSource:
-    """A source over tables. ``operations`` are handlers by the qualified names of their operations."""
+    """A source based on tables. ``operations`` maps the qualified names of operations to their handlers."""
 
     def __init__(
         self,

@@ -65,8 +65,10 @@ class SelectItem:
 
 @dataclass(frozen=True, slots=True)
 class ExpandItem:
-    """A path of navigation (and type) names, or ``("*",)``; ``kind`` is ``""``, ``"$ref"``, ``"$count"`` or
-    ``"$value"``. ``options.levels`` holds ``$levels``."""
+    """A path of navigation (and type) names, or ``("*",)``.
+
+    ``kind`` is ``""``, ``"$ref"``, ``"$count"`` or ``"$value"``. ``options.levels`` holds ``$levels``.
+    """
 
     path: tuple[str, ...]
     kind: str = ""
@@ -75,11 +77,11 @@ class ExpandItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryOptions:
-    """The query options of a request, or those in the parentheses of an expand; None or empty: not given.
+    """The query options of a request, or those in the parentheses of an expand; None or empty if absent.
 
-    ``levels`` is a number or ``"max"``. ``aliases`` are the ``@name=value`` of the URL, ``custom`` whatever is neither
-    a system option nor an alias. ``present`` names the system options that were given, without ``$``, in lower case.
-    ``text`` is what was parsed, for links to further pages.
+    ``levels`` is a number or ``"max"``. ``aliases`` are the ``@name=value`` of the URL, ``custom`` all options that
+    are neither system options nor aliases. ``present`` names the system options of the request, without ``$``, in
+    lower case. ``text`` is the parsed text, for links to further pages.
     """
 
     filter: Expression | None = None
@@ -110,8 +112,11 @@ class QueryOptions:
 
 @dataclass(frozen=True, slots=True)
 class AggregateExpression:
-    """``expression with method as alias``; ``method`` None: a custom aggregate or ``$count`` (then ``expression`` is a
-    `CountOf`); ``from_`` as in the grammar, kept for completeness."""
+    """``expression with method as alias``.
+
+    ``method`` None: a custom aggregate or ``$count`` (then ``expression`` is a `CountOf`). ``from_`` is as in the
+    grammar, kept for completeness.
+    """
 
     expression: Expression
     method: str | None
@@ -158,7 +163,7 @@ class Compute:
 
 @dataclass(frozen=True, slots=True)
 class TopOf:
-    """``topcount(n,expression)`` and its kin; ``name`` in lower case."""
+    """``topcount(n,expression)`` and similar; ``name`` in lower case."""
 
     name: str
     count: Expression
@@ -188,7 +193,7 @@ class OrderTransformation:
 
 @dataclass(frozen=True, slots=True)
 class Concat:
-    """``concat(a,b)``: the rows of each."""
+    """``concat(a,b)``: the rows of all parts."""
 
     parts: tuple[Apply, ...]
 
@@ -200,7 +205,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class CustomTransformation:
-    """A transformation that the grammar knows and this library does not carry out; answered 501."""
+    """A transformation that the grammar defines but this library does not implement; answered with 501."""
 
     name: str
     arguments: tuple[Any, ...] = ()

@@ -1,4 +1,4 @@
-"""Requests and answers over ASGI: bodies within bounds, headers by name."""
+"""Requests and responses over ASGI: bodies with limits, headers by name."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ _NO_BODY = frozenset({204, 304})
 
 
 class Disconnected(Exception):
-    """The client went away while it was sending; nobody is left to answer."""
+    """The client disconnected while sending."""
 
 
 def request_of(scope: Mapping[str, Any], root: str) -> Request | None:
-    """The request of an ASGI scope, without its body; None for a path that is not below ``root``."""
-    headers: dict[str, str] = {}  # several of one name are one list (RFC 9110, 5.3)
+    """Return the request of an ASGI scope, without its body; None for a path that is not below ``root``."""
+    headers: dict[str, str] = {}  # repeated headers form one list (RFC 9110, 5.3)
     for raw_name, raw_value in scope["headers"]:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     query = scope["query_string"].decode("latin-1")
     raw = (scope.get("raw_path") or b"").decode("latin-1").partition("?")[0]
-    plain = quote(scope["path"], safe="/:@!$&'()*+,;=~-._")  # for servers without raw paths, and a root with a %
+    # for servers without raw paths, and for a root that contains a %
+    plain = quote(scope["path"], safe="/:@!$&'()*+,;=~-._")
     for path in (raw, plain, f"{scope.get('root_path', '')}{plain}"):
         if path == root or path.startswith(f"{root}/"):
             relative = path[len(root) :].lstrip("/")
@@ -47,9 +48,9 @@ def _origin(scope: Mapping[str, Any], headers: Mapping[str, str]) -> str:
 async def read_body(
     hooks: Hooks, headers: Mapping[str, str], receive: Callable[[], Awaitable[MutableMapping[str, Any]]]
 ) -> bytes:
-    """The whole body, counted while it streams, whatever its declared length.
+    """Read the whole body, counting its bytes independent of the declared length.
 
-    Raises ODataError 413 (BODY_TOO_LARGE), 400 when it takes too long (BODY_TOO_SLOW), and `Disconnected`.
+    Raise ODataError 413 (BODY_TOO_LARGE), 400 if it takes too long (BODY_TOO_SLOW), and `Disconnected`.
     """
     declared = headers.get("content-length", "")
     if declared.isascii() and declared.isdigit() and int(declared[:20]) > _DRAINED_FACTOR * hooks.body_bytes_max:
@@ -64,7 +65,8 @@ async def read_body(
 async def _collect(hooks: Hooks, receive: Callable[[], Awaitable[MutableMapping[str, Any]]]) -> bytes:
     parts: list[bytes] = []
     total, more = 0, True
-    # A sender that is somewhat over the bound is heard out, so that it reads the answer, not a reset connection.
+    # A body moderately above the limit is read to its end, so that the client gets the response and not a reset
+    # connection.
     while more and total <= _DRAINED_FACTOR * hooks.body_bytes_max:
         message = await receive()
         if message["type"] == "http.disconnect":
@@ -82,7 +84,7 @@ async def _collect(hooks: Hooks, receive: Callable[[], Awaitable[MutableMapping[
 
 
 def _too_large(hooks: Hooks) -> ODataError:
-    # What is left of the body is not read, so the connection cannot be used again.
+    # The rest of the body is not read, so the connection cannot be reused.
     message = f"The body exceeds {hooks.body_bytes_max} bytes."
     return ODataError(413, "BODY_TOO_LARGE", message, headers={"Connection": "close"})
 
@@ -90,7 +92,7 @@ def _too_large(hooks: Hooks) -> ODataError:
 async def send_response(
     send: Callable[[MutableMapping[str, Any]], Awaitable[None]], request: Request, response: Response
 ) -> None:
-    """Send an answer; to HEAD its headers alone."""
+    """Send a response; for HEAD only its headers."""
     headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in response.headers.items()]
     if response.status not in _NO_BODY and "Content-Length" not in response.headers:
         headers.append((b"content-length", b"%d" % len(response.body)))

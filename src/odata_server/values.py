@@ -1,4 +1,7 @@
-"""Values of JSON as values of the model: type and facets checked, numbers exact (JSON Format 4.01, chapter 7)."""
+"""Convert JSON values to values of the model, checking type and facets (JSON Format 4.01, chapter 7).
+
+Numbers are exact.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ Read = Callable[[Any], Any]
 
 
 class Wrong(Exception):
-    """A value that its property cannot hold; ``message`` is about "it", so that the caller can name the property."""
+    """A value that its property cannot hold.
+
+    ``message`` refers to the value as "it", so that the caller can name the property.
+    """
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -29,7 +35,7 @@ class Wrong(Exception):
 
 
 class Facets(Protocol):
-    """What limits a value: a property, a parameter or a return type."""
+    """The constraints of a value: those of a property, a parameter or a return type."""
 
     @property
     def max_length(self) -> int | None: ...
@@ -51,7 +57,7 @@ _DURATION = re.compile(
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d{1,4})?", re.ASCII)
 _WHOLE = re.compile(r"[+-]?\d{1,30}", re.ASCII)
 _NUMBER_LENGTH_MAX = 400
-# What does not fit is refused, never rounded: 60 digits hold every Decimal that a database column can.
+# Values that do not fit are refused, never rounded: 60 digits hold every Decimal that a database column can.
 _EXACT = Context(prec=60, Emax=400, Emin=-400, traps=[Inexact, InvalidOperation, Overflow])
 _WHOLE_RANGES = {
     Primitive.BYTE: (0, 2**8 - 1),
@@ -64,9 +70,9 @@ _NOT_FINITE = {"NaN": float("nan"), "INF": float("inf"), "-INF": float("-inf")}
 
 
 def reader(type_: Type, facets: Facets) -> Read:
-    """The function that reads values of a type within its facets.
+    """Return the function that reads values of a type and checks its facets.
 
-    Complex values are composed of these by `odata_server.payload`; asking for one here is a ValueError.
+    Complex values are composed of these by `odata_server.decoding`; a complex type raises ValueError here.
     """
     if isinstance(type_, EnumType):
         return _enum(type_)
@@ -79,12 +85,12 @@ def reader(type_: Type, facets: Facets) -> Read:
 
 
 def mismatch(value: Any, wanted: str) -> Wrong:
-    """It is of another type than ``wanted``."""
+    """Return the error for a value that is not of type ``wanted``."""
     return Wrong("TYPE_MISMATCH", f"{shown(value)} is not {wanted}.")
 
 
 def shown(value: Any) -> str:
-    """A value as a message quotes it, shortened."""
+    """Return a value shortened for a message."""
     if isinstance(value, dict | list):
         return "An object" if isinstance(value, dict) else "A list"
     text = {True: "true", False: "false"}.get(value, "") if isinstance(value, bool) else str(value)
@@ -104,7 +110,7 @@ def _string(facets: Facets) -> Read:
             raise mismatch(value, "a text")
         if length_max is not None and len(value) > length_max:
             raise Wrong("TOO_LONG", f"It has {len(value)} characters, at most {length_max} are possible.")
-        if not value.isprintable():  # quick for what is common; the rest is looked at closely
+        if not value.isprintable():  # fast path: only unusual text is examined in detail
             check_characters(value)
         return value
 
@@ -112,7 +118,7 @@ def _string(facets: Facets) -> Read:
 
 
 def check_characters(value: str) -> None:
-    """Refuse what no database stores: NUL and halves of characters."""
+    """Refuse characters that databases cannot store: NUL and lone surrogates."""
     if "\0" in value:
         raise Wrong("ILLEGAL_CHARACTER", "It contains the character U+0000.")
     try:
@@ -189,7 +195,7 @@ def _whole(type_: Primitive, lowest: int, highest: int) -> Read:
 
 
 def _integral(value: Decimal | float) -> int | None:
-    """1.0 is a whole number too; but a large exponent must not be written out."""
+    """Convert a number such as 1.0 to an integer, without expanding a large exponent; None if it is not integral."""
     exact = value if isinstance(value, Decimal) else Decimal(repr(value))
     if not exact.is_finite() or exact.adjusted() > 20 or exact.adjusted() < -20:
         return 0 if exact.is_finite() and not exact else None
@@ -217,7 +223,7 @@ def _decimal(facets: Facets) -> Read:
 
 
 def _exact(value: Any) -> Decimal:
-    """The shortest exact form: 1.500 is 1.5, 1E+2 is 100."""
+    """Return the shortest exact form: 1.500 is 1.5, 1E+2 is 100."""
     if isinstance(value, str):
         if len(value) > _NUMBER_LENGTH_MAX or _NUMBER.fullmatch(value) is None:
             raise mismatch(value, "a number")

@@ -1,4 +1,7 @@
-"""POST, PATCH, PUT and DELETE of entities and their values (Protocol 4.01, 11.4)."""
+"""POST, PATCH, PUT and DELETE of entities and their values (Protocol 4.01, 11.4).
+
+A link written by ``$ref`` is an update of the property that carries it (Protocol, 11.4.6).
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,17 @@ from dataclasses import replace
 from typing import Any
 
 from odata_server.draft import IS_ACTIVE
-from odata_server.draft_roles import DraftRole, DraftWay
-from odata_server.edm import ComplexType, EntitySet, EntityType, Function, Primitive, Property
+from odata_server.edm import (
+    ComplexType,
+    DraftRole,
+    DraftWay,
+    EntitySet,
+    EntityType,
+    Function,
+    NavigationProperty,
+    Primitive,
+    Property,
+)
 from odata_server.errors import ODataError, bad_request, not_found, not_implemented
 from odata_server.exchange import Exchange, Work, by_key, check_options, plain_select
 from odata_server.http import Response
@@ -19,14 +31,14 @@ from odata_server.resources import Kind
 from odata_server.source import ByKey, ByNavigation, Key, Payload, Target, Unit
 from odata_server.syntax import ExpandItem, QueryOptions
 
-__all__ = ["locate", "method_not_allowed", "plan_write", "read_only", "target_set"]
+__all__ = ["locate", "method_not_allowed", "plan_reference", "plan_write", "read_only", "target_set"]
 
 _NO_OPTIONS: frozenset[str] = frozenset()
 _EXPANDED_DEPTH_MAX = 4
 
 
 def plan_write(x: Exchange) -> Work:
-    """What a write takes, permitted and its body decoded."""
+    """Plan a write: check permissions and decode its body."""
     kind, method = x.resource.kind, x.request.method
     if kind is Kind.ENTITIES and method == "POST":
         return _plan_create(x)
@@ -43,7 +55,7 @@ def plan_write(x: Exchange) -> Work:
 
 
 def target_set(x: Exchange) -> EntitySet:
-    """The set whose entities a write changes. Raises ODataError 501 where they live in none."""
+    """Return the set whose entities a write changes. Raise ODataError 501 if they belong to no set."""
     target = x.resource.target
     if target is None:
         raise not_found()
@@ -53,12 +65,12 @@ def target_set(x: Exchange) -> EntitySet:
 
 
 def read_only(entity_set: EntitySet) -> ODataError:
-    """A set that nobody writes."""
+    """Return the error for a read-only set."""
     return ODataError(405, "READ_ONLY", f"{entity_set.name} can only be read.", headers={"Allow": "GET"})
 
 
 def method_not_allowed(x: Exchange) -> ODataError:
-    """The method is not possible for this resource; ``Allow`` says which are."""
+    """Return the error for a method that this resource does not allow; ``Allow`` lists the allowed ones."""
     allowed = ", ".join(_methods(x))
     message = f"{x.request.method[:20]} is not possible here."
     return ODataError(405, "METHOD_NOT_ALLOWED", message, headers={"Allow": allowed})
@@ -86,7 +98,7 @@ def _methods(x: Exchange) -> list[str]:
 
 
 def _creates(x: Exchange) -> bool:
-    """Whether entities are created at this address: a set, or a navigation that is written."""
+    """Return whether entities can be created at this URL: a set, or a writable navigation."""
     navigation, target = x.resource.navigation, x.resource.target
     if navigation is None:
         return target is not None and not target.steps
@@ -105,7 +117,7 @@ def _permit(x: Exchange, kind: str, *, possible: bool) -> EntitySet:
 
 
 def _is_of_draft(target: Target | None) -> bool:
-    """Whether a path leads to an edit draft, or into one, by a key that says so."""
+    """Return whether the key in a path identifies an edit draft and the path stays within it."""
     steps = target.steps if target is not None else ()
     keys = [step.key for step in steps if isinstance(step, ByKey)]
     strays = any(isinstance(step, ByNavigation) and step.navigation.draft_way is not DraftWay.SAME for step in steps)
@@ -113,7 +125,7 @@ def _is_of_draft(target: Target | None) -> bool:
 
 
 def _permit_nested(x: Exchange, entity_set: EntitySet, payload: Payload) -> None:
-    """Entities that live on their own, and are made or changed by the way, need the permission for that too."""
+    """Check the permissions for independent entities that a nested body creates or changes."""
     entity_type = x.edm.entity_types[entity_set.entity_type]
     for name, nested in payload.nested.items():
         navigation = entity_type.navigation_by_name[name]
@@ -138,7 +150,7 @@ def _plan_create(x: Exchange) -> Work:
     check_options(x.options, ENTITY_OPTIONS)
     body = x.request.body
     if target.entity_type.draft is DraftRole.ROOT and not body.strip():
-        body = b"{}"  # a draft may begin with nothing at all
+        body = b"{}"  # a draft may start empty
     else:
         require_json_body(x.request)
     payload = decode_entity(x.edm, target.entity_type, body, for_create=True, resolve_reference=x.links.key_of)
@@ -175,7 +187,7 @@ def _plan_update(x: Exchange) -> Work:
     )
     _permit_nested(x, entity_set, payload)
     if x.dialect.preferences.returns == "representation":
-        x.permit("read", entity_set)  # or a writer could read by writing nothing
+        x.permit("read", entity_set)  # otherwise a writer could read by sending an empty write
     return lambda unit: _update(x, unit, target, entity_set, payload)
 
 
@@ -201,9 +213,9 @@ async def _delete(x: Exchange, unit: Unit, target: Target, entity_set: EntitySet
 
 
 async def locate(x: Exchange, unit: Unit, target: Target) -> Key:
-    """The key of the entity that is about to change, held until the unit ends.
+    """Return the key of the entity to change, locked until the unit ends.
 
-    Raises ODataError 404 where there is none, 412 when it is not what the client saw.
+    Raise ODataError 404 if it does not exist, 412 if it differs from the client's version.
     """
     row = await x.one(unit, target, lock=True)
     etag = row.get("@etag")
@@ -217,11 +229,11 @@ async def locate(x: Exchange, unit: Unit, target: Target) -> Key:
 async def _answer_write(
     x: Exchange, unit: Unit, entity_set: EntitySet, key: Key, payload: Payload, *, created: bool
 ) -> Response:
-    """The entity as it is now, or 204: as the client prefers, else as is usual here."""
+    """Return the entity after the write, or 204, according to the client's preference or the default."""
     preferred = x.dialect.preferences.returns
     returns = preferred or ("representation" if created else x.hooks.patch_returns)
     target = by_key(x.edm, entity_set, key)
-    # Absolute where the host is known, for there are clients that insist on it.
+    # Absolute if the host is known, because some clients require it.
     address = x.request.origin + x.links.entity(entity_set, key)
     headers = {"Location": address} if created else {}
     if returns == "minimal" or not entity_set.readable:
@@ -235,7 +247,7 @@ async def _answer_write(
     if preferred is not None:
         headers["Preference-Applied"] = f"return={preferred}"
     options = x.options
-    # What was written must not fail for being too much to read.
+    # A successful write must not fail because its result is too large to read.
     if payload.nested and not options.present & {"select", "expand"} and _parts_count(payload) <= x.hooks.page_size:
         options = replace(options, expand=_written_parts(x, target.entity_type, payload, created=created))
     return await _answer_in_full(x, unit, target, headers, options, created)
@@ -245,7 +257,7 @@ async def _answer_in_full(
     x: Exchange, unit: Unit, target: Target, headers: dict[str, str], options: QueryOptions, created: bool
 ) -> Response:
     rows = await unit.read(x.query(target, options))
-    if not rows.items:  # written, and out of the caller's sight
+    if not rows.items:  # written, but no longer visible to the caller
         return Response(204, headers | ({"OData-EntityId": headers["Location"]} if created else {}))
     status = 201 if created else 200
     response = x.entity(rows.items[0], target.entity_type, target.entity_set, status=status, options=options)
@@ -256,7 +268,10 @@ async def _answer_in_full(
 def _written_parts(
     x: Exchange, entity_type: EntityType, payload: Payload, *, created: bool, depth: int = 1
 ) -> tuple[ExpandItem, ...]:
-    """An expand of what was written with the entity (Protocol 4.01, 11.4.2.2): its parts, and what was made beside."""
+    """Return an expand of what was written with the entity (Protocol 4.01, 11.4.2.2).
+
+    It includes its compositions, and for a create also the other entities in the body.
+    """
     found: list[ExpandItem] = []
     for name, nested in payload.nested.items():
         navigation = entity_type.navigation_by_name[name]
@@ -275,7 +290,7 @@ def _parts_count(payload: Payload) -> int:
 
 
 async def _tag(x: Exchange, unit: Unit, target: Target) -> dict[str, str]:
-    """The entity's new tag, for clients that will write again."""
+    """Return the entity's new tag, for clients that will write again."""
     if not target.entity_type.etag:
         return {}
     rows = await unit.read(x.query(target, plain_select(target.entity_type.key)))
@@ -321,7 +336,7 @@ def _from_json(x: Exchange, prop: Property) -> Any:
 
 
 def _whole(type_: ComplexType, value: dict[str, Any]) -> dict[str, Any]:
-    """A complex value that replaces another: what it leaves out has its default."""
+    """Return a complex value for replacing another: omitted parts get their default."""
     for prop in type_.properties:
         if prop.name not in value and prop.default is None and not prop.nullable:
             raise bad_request("REQUIRED", f"{prop.name} is missing.", prop.name)
@@ -367,3 +382,100 @@ def _merged(old: Any, names: list[str], value: Any, merge: bool) -> Any:
     if names:
         return before | {names[0]: _merged(before.get(names[0]), names[1:], value, merge)}
     return before | value if merge and isinstance(value, dict) else value
+
+
+_ID = frozenset({"id"})
+
+
+def plan_reference(x: Exchange) -> Work:
+    """Plan the write of a link: check permissions and decode its body."""
+    navigation, parent = x.resource.navigation, x.resource.parent
+    if navigation is None or parent is None or not parent.single or not navigation.writable:
+        raise method_not_allowed(x)
+    single = x.resource.kind is Kind.ENTITY
+    if x.request.method not in ({"DELETE", "PUT"} if single else {"DELETE", "POST"}):
+        raise method_not_allowed(x)
+    if x.resource.linked_key is not None and x.request.method != "DELETE":
+        raise method_not_allowed(x)
+    check_options(x.options, _ID)
+    owner, other_set = parent.entity_set, x.resource.target.entity_set if x.resource.target else None
+    if owner is None or other_set is None or not navigation.on:
+        raise not_implemented(f"Linking through {navigation.name}")
+    carrier = owner if _carries_itself(x, parent, navigation) else other_set
+    x.permit_passing(last=True)
+    x.permit("update", carrier)
+    if not carrier.updatable:
+        raise read_only(carrier) if carrier.read_only else method_not_allowed(x)
+    key = x.resource.linked_key
+    if x.request.method != "DELETE":
+        key = _referenced(x, navigation)
+    elif x.options.id is not None:
+        key = x.links.key_of(x.options.id, navigation)
+    elif navigation.collection and key is None:
+        raise bad_request("REQUIRED", "Which link to delete is said by $id or by a key.", "$id")
+    return lambda unit: _link(x, unit, (owner, other_set), key)
+
+
+def _carries_itself(x: Exchange, parent: Target, navigation: NavigationProperty) -> bool:
+    """Return whether a property of the navigation's source entity holds the link."""
+    return not navigation.collection and not all(own in parent.entity_type.key for own, _ in navigation.on)
+
+
+def _referenced(x: Exchange, navigation: NavigationProperty) -> Key:
+    require_json_body(x.request)
+    body = decode_json(x.request.body)
+    address = body.get("@id", body.get("@odata.id")) if isinstance(body, dict) else None
+    if not isinstance(address, str):
+        raise bad_request("MALFORMED_BODY", 'The body must be {"@id": "<address>"}.')
+    return x.links.key_of(address, navigation)
+
+
+async def _link(x: Exchange, unit: Unit, sets: tuple[EntitySet, EntitySet], key: Key | None) -> Response:
+    navigation, parent = x.resource.navigation, x.resource.parent
+    if navigation is None or parent is None:
+        raise not_found()
+    owner, other_set = sets
+    adding = x.request.method != "DELETE"
+    own_names = tuple(own for own, _ in navigation.on)
+    if not _carries_itself(x, parent, navigation):
+        await _link_other(x, unit, other_set, key)
+        return Response(204)
+    own_key = await locate(x, unit, parent)
+    values: dict[str, Any] = dict.fromkeys(own_names)
+    if adding and key is not None:
+        other = await x.one(unit, by_key(x.edm, other_set, key), *(name for _, name in navigation.on))
+        values = {own: other[name] for own, name in navigation.on}
+    else:
+        _refuse_null(x, parent, own_names)
+    await unit.update(owner, own_key, Payload(values), replace=False)
+    return Response(204)
+
+
+async def _link_other(x: Exchange, unit: Unit, other_set: EntitySet, key: Key | None) -> None:
+    """Write a link that is stored in the linked entity."""
+    navigation, parent = x.resource.navigation, x.resource.parent
+    if navigation is None or parent is None:
+        raise not_found()
+    own = await x.one(unit, parent, *(name for name, _ in navigation.on), lock=True)
+    if x.request.method != "DELETE" and key is not None:
+        target = by_key(x.edm, other_set, key)
+        values = {other: own[name] for name, other in navigation.on}
+        await x.one(unit, target, lock=True)
+        await unit.update(other_set, key, Payload(values), replace=False)
+        return
+    linked = x.resource.target
+    if linked is None:
+        raise not_found()
+    if key is not None and x.resource.linked_key is None:
+        linked = replace(linked, steps=(*linked.steps, ByKey(key)), single=True)
+    names = tuple(other for _, other in navigation.on)
+    _refuse_null(x, linked, names)
+    row = await x.one(unit, linked, lock=True)
+    found = {name: row[name] for name in linked.entity_type.key}
+    await unit.update(other_set, found, Payload(dict.fromkeys(names)), replace=False)
+
+
+def _refuse_null(x: Exchange, target: Target, names: tuple[str, ...]) -> None:
+    for name in names:
+        if not target.entity_type.property_by_name[name].nullable:
+            raise bad_request("NOT_NULLABLE", f"The link cannot be removed: {name} must not be null.", name)

@@ -1,27 +1,12 @@
 """What can go wrong, in the user's words: every error has a stable code and names the field it is about.
 
-Only `web.problems` knows how these become HTTP statuses and bodies.
+Only `web.http.problems` knows how these become HTTP statuses and bodies.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-__all__ = [
-    "Conflict",
-    "Detail",
-    "Forbidden",
-    "Invalid",
-    "NotAcceptable",
-    "NotAllowed",
-    "NotFound",
-    "PromenadeError",
-    "TooLarge",
-    "TooMany",
-    "Unauthorized",
-    "Unavailable",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +19,7 @@ class Detail:
 
 
 class PromenadeError(Exception):
-    """Base of every error a caller is told about.
+    """Base class of every error that is reported to callers.
 
     ``code`` is stable and upper-case, ``target`` a path to the field in wire names, ``details`` further faults.
     """
@@ -52,19 +37,19 @@ class Invalid(PromenadeError):
 
 
 class Unauthorized(PromenadeError):
-    """No credential, or one that does not hold."""
+    """There is no credential, or it is invalid."""
 
 
 class Forbidden(PromenadeError):
-    """The caller is known and may not do this."""
+    """The caller is authenticated but not allowed to do this."""
 
 
 class NotFound(PromenadeError):
-    """There is no such thing for this tenant."""
+    """The tenant has no such resource."""
 
 
 class NotAllowed(PromenadeError):
-    """The resource does not take this verb; ``allow`` names the verbs it takes."""
+    """The resource does not support this method; ``allow`` names those it supports."""
 
     def __init__(self, code: str, message: str, allow: Sequence[str] = (), target: str | None = None) -> None:
         super().__init__(code, message, target)
@@ -72,19 +57,19 @@ class NotAllowed(PromenadeError):
 
 
 class NotAcceptable(PromenadeError):
-    """The body is in a media type or an encoding that is not spoken here."""
+    """The media type or the encoding of the body is not supported."""
 
 
 class Conflict(PromenadeError):
-    """The state of things does not admit it."""
+    """The current state does not allow it."""
 
 
 class TooLarge(PromenadeError):
-    """The body exceeds its bound."""
+    """The body exceeds its limit."""
 
 
 class TooMany(PromenadeError):
-    """A rate or a number of concurrent jobs is used up; ``retry_after_seconds`` says when to come back."""
+    """A rate or the number of concurrent jobs is exhausted; ``retry_after_seconds`` says when to retry."""
 
     def __init__(self, code: str, message: str, retry_after_seconds: int, target: str | None = None) -> None:
         super().__init__(code, message, target)
@@ -92,4 +77,4 @@ class TooMany(PromenadeError):
 
 
 class Unavailable(PromenadeError):
-    """Something this service depends on does not answer; try again."""
+    """A dependency of the service does not respond; try again."""

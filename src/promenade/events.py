@@ -1,15 +1,17 @@
-"""What the service tells subscribers of: one frozen class per kind of event, registered under ``@event``.
+"""The events sent to subscribers: one frozen class per kind of event, registered under ``@event``.
 
-The class is the whole definition: its name on the wire, since which minor version of the public API it is sent, its
-docstring for the reference, and its fields, which become the ``data`` of the envelope in camelCase::
+The class is the whole definition: its wire name, the minor version of the public API that introduced it, a sentence in
+every language for the back office, its docstring for the reference, and its fields, which become the ``data`` of the
+envelope in camelCase::
 
     {"type": "BUDGET_EXHAUSTED", "timestamp": "...", "minorVersion": 13, "tenantId": "...", "data": {...}}
 
-Amounts are in major units of ``currency``. No event ever carries a coupon's code or another secret.
+Amounts are in major units of ``currency``. No event ever contains a coupon's code or another secret.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from decimal import Decimal
@@ -19,22 +21,19 @@ from typing import Annotated, ClassVar, TypeVar
 import msgspec
 from msgspec import Meta
 
-__all__ = ["MINOR_VERSION", "Envelope", "Event", "event", "events"]
-
-MINOR_VERSION = 13  # of the public API: the shape of every payload below
-
 E = TypeVar("E", bound="Event")
 
 
 class Event(msgspec.Struct, frozen=True, rename="camel"):
-    """Base of every event; ``kind`` and ``since`` are set by `event`."""
+    """Base class of every event; its class variables are set by `event`."""
 
     kind: ClassVar[str]
     since: ClassVar[int]
+    sentences: ClassVar[Mapping[str, str]]  # by language: the sentence that the back office shows
 
 
 class Envelope(msgspec.Struct, frozen=True, rename="camel"):
-    """The body of every delivery. ``timestamp`` is when it happened, in UTC."""
+    """The body of every delivery. ``timestamp`` is the time of the event, in UTC."""
 
     type: str
     timestamp: datetime
@@ -46,14 +45,20 @@ class Envelope(msgspec.Struct, frozen=True, rename="camel"):
 _REGISTRY: dict[str, type[Event]] = {}
 
 
-def event(kind: str, *, since: int) -> Callable[[type[E]], type[E]]:
-    """Register a class as the event ``kind``, sent since minor version ``since``. A kind taken twice is refused."""
+def event(kind: str, *, since: int, de: str, en: str = "") -> Callable[[type[E]], type[E]]:
+    """Register a class as the event ``kind``, sent since minor version ``since``.
+
+    ``de`` and ``en`` are the sentences for the back office; ``en`` defaults to the docstring. Raises ValueError for
+    a known
+    kind.
+    """
 
     def register(cls: type[E]) -> type[E]:
         if kind in _REGISTRY:
             raise ValueError(f"event {kind} is defined twice")
         cls.kind = kind
         cls.since = since
+        cls.sentences = {"en": en or inspect.cleandoc(cls.__doc__ or ""), "de": de}
         _REGISTRY[kind] = cls
         return cls
 
@@ -61,7 +66,7 @@ def event(kind: str, *, since: int) -> Callable[[type[E]], type[E]]:
 
 
 def events() -> Mapping[str, type[Event]]:
-    """All kinds of events, in the order of this module; a subscription may name these, or ``*``."""
+    """Return all kinds of events, in the order of this module; a subscription may name these, or ``*``."""
     return MappingProxyType(_REGISTRY)
 
 
@@ -101,46 +106,46 @@ class _PromotionEvent(Event, frozen=True):
     actor: Actor
 
 
-@event("PROMOTION_SUBMITTED", since=10)
+@event("PROMOTION_SUBMITTED", since=10, de="Eine Aktion wartet auf Freigabe.")
 class PromotionSubmitted(_PromotionEvent, frozen=True):
     """A promotion waits for approval."""
 
 
-@event("PROMOTION_APPROVED", since=1)
+@event("PROMOTION_APPROVED", since=1, de="Eine Aktion wurde freigegeben.")
 class PromotionApproved(_PromotionEvent, frozen=True):
     """A promotion was approved."""
 
 
-@event("PROMOTION_REJECTED", since=1)
+@event("PROMOTION_REJECTED", since=1, de="Eine Aktion wurde abgelehnt.")
 class PromotionRejected(_PromotionEvent, frozen=True):
-    """A promotion was turned down."""
+    """A promotion was rejected."""
 
 
-@event("PROMOTION_ACTIVATED", since=1)
+@event("PROMOTION_ACTIVATED", since=1, de="Eine Aktion läuft von jetzt an, soweit sie gilt.")
 class PromotionActivated(_PromotionEvent, frozen=True):
     """A promotion runs from now on, within its validity."""
 
 
-@event("PROMOTION_DEACTIVATED", since=1)
+@event("PROMOTION_DEACTIVATED", since=1, de="Eine Aktion wurde abgeschaltet.")
 class PromotionDeactivated(_PromotionEvent, frozen=True):
     """A promotion was switched off."""
 
 
-@event("PROMOTION_UPDATED", since=11)
+@event("PROMOTION_UPDATED", since=11, de="Eine Aktion, ihre Bedingungen oder ihre Vorteile wurden geändert.")
 class PromotionUpdated(_PromotionEvent, frozen=True):
     """A promotion, its conditions or its actions were changed."""
 
     changed: Annotated[tuple[str, ...], Meta(description="Properties, and entity sets of children, that changed.")] = ()
 
 
-@event("PROMOTION_EXPIRED", since=9)
+@event("PROMOTION_EXPIRED", since=9, de="Die Gültigkeit einer Aktion ist vorbei.")
 class PromotionExpired(_PromotionEvent, frozen=True):
     """A promotion's validity is over."""
 
 
-@event("PROMOTION_ARCHIVED", since=10)
+@event("PROMOTION_ARCHIVED", since=10, de="Eine Aktion wurde archiviert.")
 class PromotionArchived(_PromotionEvent, frozen=True):
-    """A promotion was put away for good."""
+    """A promotion was archived."""
 
 
 # --- campaigns --------------------------------------------------------------------------------------------------------
@@ -155,27 +160,27 @@ class _CampaignEvent(Event, frozen=True):
     actor: Actor
 
 
-@event("CAMPAIGN_CREATED", since=10)
+@event("CAMPAIGN_CREATED", since=10, de="Eine Kampagne wurde angelegt.")
 class CampaignCreated(_CampaignEvent, frozen=True):
     """A campaign was created."""
 
 
-@event("CAMPAIGN_STARTED", since=10)
+@event("CAMPAIGN_STARTED", since=10, de="Der Zeitraum einer Kampagne hat begonnen.")
 class CampaignStarted(_CampaignEvent, frozen=True):
     """A campaign's window has opened."""
 
 
-@event("CAMPAIGN_ENDED", since=10)
+@event("CAMPAIGN_ENDED", since=10, de="Der Zeitraum einer Kampagne ist zu Ende.")
 class CampaignEnded(_CampaignEvent, frozen=True):
     """A campaign's window has closed."""
 
 
-@event("CAMPAIGN_LOCKED", since=10)
+@event("CAMPAIGN_LOCKED", since=10, de="Eine Kampagne und ihre Aktionen wurden gegen Änderungen gesperrt.")
 class CampaignLocked(_CampaignEvent, frozen=True):
-    """A campaign and its promotions were frozen against changes."""
+    """A campaign and its promotions were locked against changes."""
 
 
-@event("CAMPAIGN_UNLOCKED", since=10)
+@event("CAMPAIGN_UNLOCKED", since=10, de="Eine Kampagne und ihre Aktionen können wieder geändert werden.")
 class CampaignUnlocked(_CampaignEvent, frozen=True):
     """A campaign and its promotions can be changed again."""
 
@@ -191,22 +196,22 @@ class _BudgetEvent(Event, frozen=True):
     currency: Currency
 
 
-@event("BUDGET_THRESHOLD_REACHED", since=1)
+@event("BUDGET_THRESHOLD_REACHED", since=1, de="Ein Budget ist bis zu einer seiner Meldeschwellen verbraucht.")
 class BudgetThresholdReached(_BudgetEvent, frozen=True):
-    """A budget is used up to one of its notification thresholds."""
+    """A budget has reached one of its notification thresholds."""
 
     threshold_percentage: Annotated[Decimal, Meta(description="The threshold in percent of the total.")]
 
 
-@event("BUDGET_EXHAUSTED", since=10)
+@event("BUDGET_EXHAUSTED", since=10, de="Von einem Budget ist nichts mehr übrig; seine Aktionen enden.")
 class BudgetExhausted(_BudgetEvent, frozen=True):
-    """Nothing is left of a budget; its promotions stop."""
+    """A budget is exhausted; its promotions stop."""
 
 
 # --- coupons ----------------------------------------------------------------------------------------------------------
 
 
-@event("COUPON_ISSUED", since=1)
+@event("COUPON_ISSUED", since=1, de="Ein Coupon wurde ausgegeben.")
 class CouponIssued(Event, frozen=True):
     """A coupon was issued."""
 
@@ -219,9 +224,9 @@ class CouponIssued(Event, frozen=True):
     valid_until: Annotated[datetime | None, Meta(description="Until when it is accepted.")] = None
 
 
-@event("COUPON_REDEEMED", since=1)
+@event("COUPON_REDEEMED", since=1, de="Ein Coupon wurde eingelöst.")
 class CouponRedeemed(Event, frozen=True):
-    """A coupon was spent."""
+    """A coupon was redeemed."""
 
     coupon_id: CouponId
     coupon_type_id: CouponTypeId
@@ -231,9 +236,9 @@ class CouponRedeemed(Event, frozen=True):
     customer_id: CustomerId | None = None
 
 
-@event("COUPON_EXPIRED", since=9)
+@event("COUPON_EXPIRED", since=9, de="Ein Coupon ist abgelaufen, bevor er eingelöst wurde.")
 class CouponExpired(Event, frozen=True):
-    """A coupon's validity is over before it was spent."""
+    """A coupon expired before it was redeemed."""
 
     coupon_id: CouponId
     coupon_type_id: CouponTypeId
@@ -248,14 +253,14 @@ class _BatchEvent(Event, frozen=True):
     generated_count: Annotated[int, Meta(description="How many codes were generated.")]
 
 
-@event("COUPON_BATCH_COMPLETED", since=10)
+@event("COUPON_BATCH_COMPLETED", since=10, de="Alle Codes einer Charge sind erzeugt.")
 class CouponBatchCompleted(_BatchEvent, frozen=True):
     """All codes of a batch were generated."""
 
 
-@event("COUPON_BATCH_FAILED", since=10)
+@event("COUPON_BATCH_FAILED", since=10, de="Das Erzeugen einer Charge von Codes brach ab.")
 class CouponBatchFailed(_BatchEvent, frozen=True):
-    """Generating a batch of codes ended early."""
+    """Generating a batch of codes failed before all were generated."""
 
     message: Message
 
@@ -270,12 +275,22 @@ class _ArticleJobEvent(Event, frozen=True):
     failed_articles: Annotated[int, Meta(description="Articles refused.")]
 
 
-@event("ArticleImportJobs.Completed", since=9)
+@event(
+    "ArticleImportJobs.Completed",
+    since=9,
+    de="Ein Artikelstapel einer Kasse wurde importiert.",
+    en="An article batch from a till was imported.",
+)
 class ArticleImportJobCompleted(_ArticleJobEvent, frozen=True):
     """An article batch from a POS was imported."""
 
 
-@event("ArticleImportJobs.Failed", since=9)
+@event(
+    "ArticleImportJobs.Failed",
+    since=9,
+    de="Ein Artikelstapel einer Kasse ist gescheitert.",
+    en="An article batch from a till failed.",
+)
 class ArticleImportJobFailed(_ArticleJobEvent, frozen=True):
     """An article batch from a POS failed."""
 
@@ -292,14 +307,19 @@ class _JobEvent(Event, frozen=True):
     rows_skipped: Annotated[int, Meta(description="Rows that were not to be stored.")]
 
 
-@event("ImportJobs.Completed", since=1)
+@event(
+    "ImportJobs.Completed",
+    since=1,
+    de="Ein Import ist gelungen, vielleicht bis auf einige Zeilen.",
+    en="An import has succeeded, perhaps but for some rows.",
+)
 class ImportJobCompleted(_JobEvent, frozen=True):
-    """An import job has succeeded, perhaps but for some rows."""
+    """An import job has succeeded; single rows may have failed."""
 
 
-@event("ImportJobs.Failed", since=1)
+@event("ImportJobs.Failed", since=1, de="Ein Import ist gescheitert.", en="An import has failed.")
 class ImportJobFailed(_JobEvent, frozen=True):
-    """An import job has failed; nothing of it was stored unless it was told to continue on errors."""
+    """An import job has failed; nothing of it was stored unless it was set to continue on errors."""
 
     message: Message
 
@@ -307,7 +327,7 @@ class ImportJobFailed(_JobEvent, frozen=True):
 # --- sales ------------------------------------------------------------------------------------------------------------
 
 
-@event("TRANSACTION_CONFIRMED", since=1)
+@event("TRANSACTION_CONFIRMED", since=1, de="Ein Verkauf wurde bestätigt.")
 class TransactionConfirmed(Event, frozen=True):
     """A sale was confirmed."""
 
@@ -323,7 +343,12 @@ class TransactionConfirmed(Event, frozen=True):
     receipt_id: Annotated[str | None, Meta(description="The till's receipt.")] = None
 
 
-@event("TRANSACTION_RETURNED", since=11)
+@event(
+    "TRANSACTION_RETURNED",
+    since=11,
+    de="Ein Verkauf mit zurückgegebener Ware wurde bestätigt.",
+    en="A sale with returned goods was confirmed.",
+)
 class TransactionReturned(Event, frozen=True):
     """A sale with returned lines was confirmed."""
 
@@ -339,7 +364,7 @@ class TransactionReturned(Event, frozen=True):
     customer_id: CustomerId | None = None
 
 
-@event("LOYALTY_POINTS_AWARDED", since=11)
+@event("LOYALTY_POINTS_AWARDED", since=11, de="Jemand hat Treuepunkte bekommen.")
 class LoyaltyPointsAwarded(Event, frozen=True):
     """A customer earned points."""
 
@@ -353,9 +378,14 @@ class LoyaltyPointsAwarded(Event, frozen=True):
 # --- deliveries -------------------------------------------------------------------------------------------------------
 
 
-@event("WEBHOOK_DELIVERY_DEAD_LETTER", since=11)
+@event(
+    "WEBHOOK_DELIVERY_DEAD_LETTER",
+    since=11,
+    de="Ein Ereignis konnte nicht zugestellt werden und wird nicht noch einmal versucht.",
+    en="An event could not be delivered and is not tried again.",
+)
 class WebhookDeliveryDeadLetter(Event, frozen=True):
-    """An event could not be delivered to a subscription; it is not tried again."""
+    """An event could not be delivered to a subscription; it is not retried."""
 
     subscription_id: Annotated[
         str | None, Meta(description="ID of the subscription; null where it went to the callbackUrl of a job.")

@@ -1,14 +1,12 @@
-"""Where IDs come from."""
+"""Generates IDs."""
 
 from __future__ import annotations
 
 import os
 
-__all__ = ["new_id"]
-
 
 class _RandomIds:
-    """Random UUIDs in lower case; randomness is fetched for many at once, as asking the kernel is the costly part."""
+    """Random UUIDs in lower case; randomness is fetched for many at once, because the system call is the slow part."""
 
     _BATCH = 256
 
@@ -16,14 +14,14 @@ class _RandomIds:
         self._waiting: list[bytes] = []
 
     def __call__(self) -> str:
-        # Threads may call this: popping is atomic, and an empty list is filled anew by whoever finds it empty.
+        # Threads may call this: popping is atomic, and any thread that finds the list empty refills it.
         try:
             random = self._waiting.pop()
         except IndexError:
             drawn = os.urandom(16 * self._BATCH)
             self._waiting.extend(drawn[start : start + 16] for start in range(16, len(drawn), 16))
             random = drawn[:16]
-        digits = random.hex()  # an import makes thousands at a time: by `uuid` each takes four times as long
+        digits = random.hex()  # an import needs thousands at a time, and `uuid` takes four times as long
         variant = "89ab"[random[8] >> 4 & 3]
         return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 

@@ -1,7 +1,7 @@
-"""The metrics that `GET /metrics` shows: one row each.
+"""The metrics that `GET /metrics` shows, one row each.
 
-Several processes share them when PROMETHEUS_MULTIPROC_DIR is set before this module is first imported, which
-`promenade serve --workers N` sees to.
+Several processes share them if PROMETHEUS_MULTIPROC_DIR is set before this module is first imported, as
+`promenade serve --workers N` does.
 """
 
 from __future__ import annotations
@@ -19,11 +19,9 @@ from prometheus_client import (
 )
 from prometheus_client.multiprocess import MultiProcessCollector
 
-__all__ = ["CONTENT_TYPE", "render", "serve_metrics"]
-
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-# The `_created` companions of every counter are not among the specified names.
+# The `_created` series of the counters are not in the specification.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 REGISTRY = CollectorRegistry()
@@ -48,7 +46,7 @@ http_requests_in_flight = Gauge(
 evaluations = _counter("evaluations_total", "Baskets priced.", "tenant", "status")
 evaluate_duration = _histogram("evaluate_duration_seconds", "Time to price a basket and keep it.", "tenant")
 promotions_applied = _counter("promotions_applied_total", "Promotions applied to baskets.")
-# The cache proper, verified tokens, and the articles of a basket (a miss when the database is asked for any of them).
+# The cache itself, verified tokens, and the articles of a basket (a miss if the database is asked for any of them).
 cache_hit = _counter("cache_hit_total", "Look-ups answered from a cache: of values, tokens, a basket's articles.")
 cache_miss = _counter("cache_miss_total", "Look-ups a cache could not answer: the source was asked instead.")
 rate_limited = _counter(
@@ -115,7 +113,7 @@ sync_uploads = _counter(
 
 
 def render() -> bytes:
-    """Every metric in the text exposition format, summed over the server's processes."""
+    """Return every metric in the text exposition format, summed over the server's processes."""
     registry = REGISTRY
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
         registry = CollectorRegistry()
@@ -124,8 +122,8 @@ def render() -> bytes:
 
 
 def serve_metrics(host: str, port: int) -> None:
-    """Serve this process's metrics to whoever asks, by a thread that ends with the process: for a worker.
+    """Serve this process's metrics without authentication, in a thread that ends with the process: for a worker.
 
-    Raises OSError when the address cannot be had.
+    Raises OSError if the address cannot be bound.
     """
     start_http_server(port, host, REGISTRY)

@@ -1,4 +1,4 @@
-"""How a server is set up: one frozen value, filled from the command line's options or PROMENADE_<OPTION>."""
+"""The settings of a server: one frozen value, filled from the command line's options or PROMENADE_<OPTION>."""
 
 from __future__ import annotations
 
@@ -6,17 +6,6 @@ from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
-
-__all__ = [
-    "CLOUD",
-    "EDITIONS",
-    "KEEP_DAYS_MAX",
-    "LOCAL_STORE",
-    "LOOPBACK_HOSTS",
-    "WEBHOOK_RETRY_SCHEDULE",
-    "Settings",
-    "SettingsError",
-]
 
 CLOUD, LOCAL_STORE = "cloud", "local-store"
 EDITIONS = (CLOUD, LOCAL_STORE)
@@ -29,19 +18,19 @@ WEBHOOK_RETRY_SCHEDULE = (
 )
 """Seconds from each failed attempt to the next, as Standard Webhooks recommends: over three days in all."""
 _RETRIES_MAX = 50
-_WAIT_SECONDS_MAX = 30 * 24 * _HOUR  # what waits longer outlives the event, and dates have an end
+_WAIT_SECONDS_MAX = 30 * 24 * _HOUR  # a longer wait outlives the event, and dates could overflow
 KEEP_DAYS_MAX = 36_500
 _ANY_HOST = frozenset({"0.0.0.0", "::"})  # noqa: S104 -- compared, not bound
-_NO_HOST = frozenset("@*?, \t\r\n")  # patterns and lists are not understood, so they are not taken either
+_NO_HOST = frozenset("@*?, \t\r\n")  # patterns and lists are not supported, so they are refused
 
 
 class SettingsError(ValueError):
-    """A setting that cannot hold; the message names the option."""
+    """Raised for an invalid setting; the message names the option."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What `promenade serve` is told. Checked when made, so that a started server never meets a bad value."""
+    """The settings of `promenade serve`. Validated on creation, so that a running server never meets a bad value."""
 
     host: str = "127.0.0.1"
     port: int = 8080
@@ -50,34 +39,34 @@ class Settings:
     data_dir: Path = Path("promenade-data")
     database: str | None = None  # --database-url; None: SQLite in the data directory
     redis_url: str | None = None
-    public_url: str | None = None  # how clients reach the server; None: http://host:port
-    trusted_proxies: tuple[str, ...] = ()  # addresses and networks whose X-Forwarded-For and -Proto are believed
-    jwks_url: str | None = None  # None: the built-in issuer
-    issuer: str | None = None  # None: the public address
+    public_url: str | None = None  # URL by which clients reach the server; None: http://host:port
+    trusted_proxies: tuple[str, ...] = ()  # addresses and networks whose X-Forwarded-For and -Proto are trusted
+    jwks_url: str | None = None  # None: use the built-in issuer
+    issuer: str | None = None  # None: the public URL
     audience: str = "promenade"
-    login_client_id: str | None = None  # of the back office at an external issuer; None: nobody signs in there
+    login_client_id: str | None = None  # of the back office at an external issuer; None: no sign-in there
     login_scope: str = "openid"
-    login_url: str | None = None  # the issuer's discovery document; None: where OpenID has it
+    login_url: str | None = None  # the issuer's discovery document; None: at the standard path of OpenID
     tenant_claims: tuple[str, ...] = ("zid", "tenant")
     scope_claims: tuple[str, ...] = ("scope",)
     metrics_token: str | None = None
     webhook_allow: tuple[str, ...] = ()  # hosts, host:port or networks that callbacks may reach privately or by http
     webhook_retry_schedule: tuple[int, ...] = WEBHOOK_RETRY_SCHEDULE  # seconds before each further attempt
     keep_iterations_days: int = 30  # how long evaluations that were never confirmed are kept
-    keep_sales_days: int = 400  # how long what confirmed sales were priced from is kept
-    keep_events_days: int = 30  # how long events can be sent again by hand
-    keep_imports_days: int = 400  # how long ended import jobs and the raw messages of master data are kept
-    mtls_host: str | None = None  # None: the host
-    mtls_port: int | None = None  # of the listener with client certificates; None: there is none
+    keep_sales_days: int = 400  # how long the pricing data of confirmed sales is kept
+    keep_events_days: int = 30  # how long events can be resent manually
+    keep_imports_days: int = 400  # how long finished import jobs and the raw messages of master data are kept
+    mtls_host: str | None = None  # None: the same as host
+    mtls_port: int | None = None  # of the listener for client certificates; None: there is none
     mtls_cert: Path | None = None
     mtls_key: Path | None = None
-    mtls_ca: Path | None = None  # whose client certificates are accepted
-    mtls_crl: Path | None = None  # which of them are revoked
-    instance_id: str | None = None  # None: a new one with every start; a store has one that stays
+    mtls_ca: Path | None = None  # the authorities whose client certificates are accepted
+    mtls_crl: Path | None = None  # the revocation lists of these authorities
+    instance_id: str | None = None  # None: a new one at every start; a store has a permanent one
     tenant: str = "local"  # of the local-store edition: the one tenant of its database
-    reset_admin_password: bool = False  # of the local-store edition: forget the password when started
-    rate_limit_tenant: int = 120_000  # requests a minute to one process that a tenant may make; 0: any number
-    rate_limit_client: int = 60_000  # and one client of it
+    reset_admin_password: bool = False  # of the local-store edition: delete the password at start
+    rate_limit_tenant: int = 120_000  # requests per minute and process for a tenant; 0: unlimited
+    rate_limit_client: int = 60_000  # the same for each client
 
     def __post_init__(self) -> None:
         if self.edition not in EDITIONS:
@@ -185,7 +174,7 @@ class Settings:
 
     @property
     def database_url(self) -> str:
-        """Where the data is: what was given, else a SQLite file in the data directory."""
+        """The URL of the database: as configured, else a SQLite file in the data directory."""
         if self.database is not None:
             return self.database
         return f"sqlite:///{self.data_dir.absolute() / 'promenade.db'}"
@@ -196,7 +185,7 @@ class Settings:
 
     @property
     def base_url(self) -> str:
-        """The address clients use, without a slash at the end."""
+        """The URL that clients use, without a trailing slash."""
         if self.public_url is not None:
             return self.public_url.rstrip("/")
         host = "127.0.0.1" if self.host in _ANY_HOST else self.host
@@ -204,7 +193,7 @@ class Settings:
 
     @property
     def mtls_url(self) -> str:
-        """The address that clients with certificates use: at the host of `base_url`, as no edge stands before it."""
+        """The URL for clients with certificates: at the host of `base_url`, because no edge proxy is in front of it."""
         if self.mtls_port is None:
             return self.base_url
         host = self.mtls_host or urlsplit(self.base_url).hostname or self.host
@@ -214,17 +203,17 @@ class Settings:
 
     @property
     def discovery_url(self) -> str:
-        """Where an external issuer says what it offers (OpenID Connect Discovery 1.0, 4)."""
+        """The URL of an external issuer's discovery document (OpenID Connect Discovery 1.0, 4)."""
         return self.login_url or f"{self.issuer_url.rstrip('/')}/.well-known/openid-configuration"
 
     @property
     def issuer_url(self) -> str:
-        """What the `iss` of an accepted token must be."""
+        """The required `iss` of an accepted token."""
         return self.issuer or self.base_url
 
 
 def _is_address(text: str) -> bool:
-    """Whether ``text`` is an http address to which paths can be added."""
+    """Return whether ``text`` is an http URL to which paths can be added."""
     try:
         parts = urlsplit(text)
         is_whole = bool(parts.hostname) and parts.port != 0
@@ -235,7 +224,7 @@ def _is_address(text: str) -> bool:
 
 
 def _is_network(text: str) -> bool:
-    """Whether ``text`` is an address, or a network such as 10.0.0.0/8."""
+    """Return whether ``text`` is an address, or a network such as 10.0.0.0/8."""
     try:
         ip_network(text)
     except ValueError:
@@ -244,7 +233,7 @@ def _is_network(text: str) -> bool:
 
 
 def _is_target(text: str) -> bool:
-    """Whether ``text`` is a host name or address, with a port or without, or a network such as 10.0.0.0/8."""
+    """Return whether ``text`` is a host name or address, with a port or without, or a network such as 10.0.0.0/8."""
     try:
         if "/" in text:
             ip_network(text)

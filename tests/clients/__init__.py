@@ -1,1 +1,1 @@
-"""OData clients that others have made, at work on the served administration."""
+"""Third-party OData clients using the served admin service."""

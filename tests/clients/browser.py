@@ -1,6 +1,7 @@
-"""A real browser without a window: Chromium, wherever it can be had without being installed for the whole machine.
+"""A real headless browser: Chromium, from any place that needs no system-wide installation.
 
-PROMENADE_TEST_CHROMIUM names one; else the first on PATH; else the one that `make check` unpacks into build/chromium.
+PROMENADE_TEST_CHROMIUM names one; otherwise the first on PATH; otherwise the one that `make check` unpacks into
+build/chromium.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ __all__ = ["chromium", "environment", "open_page"]
 
 UNPACKED = Path(__file__).parent.parent.parent / "build" / "chromium" / "chromium"
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# Nothing but the page: no look at the network, no other processes' sandbox, which containers do not grant.
+# Only the page: no background network requests, and no process sandbox, which containers do not permit.
 _OPTIONS = (
     "--headless",
     "--no-sandbox",
@@ -40,20 +41,20 @@ _OPTIONS = (
 
 
 def chromium() -> str | None:
-    """The program, None when there is none."""
+    """Return the program, None if there is none."""
     named = os.environ.get("PROMENADE_TEST_CHROMIUM")
     found = named or next((path for name in _NAMES if (path := shutil.which(name))), None)
     return found or (str(UNPACKED) if UNPACKED.exists() else None)
 
 
 def environment(program: str) -> dict[str, str]:
-    """Where to start the program: the unpacked one brings libraries that a machine may lack."""
+    """Return the environment for the program: the unpacked one brings libraries that a machine may lack."""
     return os.environ | ({"LD_LIBRARY_PATH": str(UNPACKED.parent / "lib")} if program == str(UNPACKED) else {})
 
 
 @contextmanager
 def open_page(url: str, directory: Path, log: Path) -> Iterator[None]:
-    """A browser that shows ``url`` until the end; its profile is kept in ``directory``, its words in ``log``."""
+    """Show ``url`` in a browser within the block; its profile is kept in ``directory``, its output in ``log``."""
     program = chromium()
     assert program is not None
     with log.open("ab") as output:
@@ -62,7 +63,7 @@ def open_page(url: str, directory: Path, log: Path) -> Iterator[None]:
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            start_new_session=True,  # so that its children end with it
+            start_new_session=True,  # so that its children can be ended with it
             preexec_fn=die_with_parent(signal.SIGTERM),
             env=environment(program),
         )

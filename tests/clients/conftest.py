@@ -1,7 +1,7 @@
-"""The served administration with two users of one tenant, and where the clients of others are.
+"""The served admin service with two users of one tenant, and the location of the third-party clients.
 
-`make check` fetches those, by the lock file beside this module, into build/clients; PROMENADE_TEST_CLIENTS names
-another folder that holds `node_modules`. Without them, or without a browser, the tests say so and are skipped.
+`make check` installs those, by the lock file beside this module, into build/clients; PROMENADE_TEST_CLIENTS names
+another folder that holds `node_modules`. Without them, or without a browser, the tests are skipped with a message.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import pytest
 
 from tests.clients.browser import chromium, open_page
 from tests.clients.front import Front
-from tests.drafts.desk import Desk, serve
 from tests.kit.databases import DIALECTS, Databases
+from tests.web.drafts.desk import Desk, serve
 
 ROOT = Path(__file__).parent.parent.parent
 MODULES = Path(os.environ.get("PROMENADE_TEST_CLIENTS") or ROOT / "build" / "clients") / "node_modules"
@@ -25,14 +25,14 @@ OPENUI5 = MODULES / "@openui5" / "sap.ui.core" / "src"
 
 @pytest.fixture(scope="package", params=DIALECTS)
 def desk(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> Iterator[Desk]:
-    """The administration, served once per database for all tests of this package."""
+    """Serve the admin service once per database for all tests of this package."""
     with serve(databases, request.param, logs / f"clients-{request.param}.log") as served:
         yield served
 
 
 @pytest.fixture(scope="package")
 def node() -> str:
-    """Node.js, and with it the clients that run there."""
+    """Return Node.js, with the clients that run in it."""
     found = shutil.which("node")
     if found is None or not MODULES.exists():
         pytest.skip(f"no Node.js, or no clients in {MODULES}: `make check` fetches them where npm can")
@@ -41,7 +41,7 @@ def node() -> str:
 
 @pytest.fixture(scope="package")
 def page(desk: Desk, logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
-    """A page in a browser that waits for orders to do with OpenUI5."""
+    """Open a page in a browser that waits for commands to run with OpenUI5."""
     if not OPENUI5.exists():
         pytest.skip(f"no OpenUI5 in {MODULES}: `make check` fetches it where npm can")
     if chromium() is None:

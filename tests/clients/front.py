@@ -1,7 +1,7 @@
-"""A small server before the service: hands out pages and OpenUI5, passes the rest on, takes orders and results.
+"""A small server in front of the service: serves pages and OpenUI5, forwards the rest, passes commands and results.
 
-A page has one origin, as behind a reverse proxy. It asks `/next` for what to do, an object {"name", "arguments"}, and
-posts {"value"} or {"error"} to `/done`. What it asked the service meanwhile is kept.
+A page has one origin, as behind a reverse proxy. It requests `/next` for its next command, an object {"name",
+"arguments"}, and posts {"value"} or {"error"} to `/done`. Its requests to the service meanwhile are recorded.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ANSWER_SECONDS_MAX = 30
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request that the page made of the service, and its answer."""
+    """A request of the page to the service, and the response."""
 
     method: str
     path: str
@@ -38,7 +38,7 @@ class Asked:
 
 
 class Front:
-    """The server, on a port of its own while it is open. ``library`` is the folder of OpenUI5's modules."""
+    """The server, on its own port while it is open. ``library`` is the folder of OpenUI5's modules."""
 
     def __init__(self, service_url: str, library: Path) -> None:
         self.asked: list[Asked] = []
@@ -65,7 +65,7 @@ class Front:
         self.service.close()
 
     def do(self, name: str, **arguments: Any) -> Any:
-        """Have the page do something; what came of it. What the page could not do is an AssertionError."""
+        """Run a command in the page and return the result. If it fails, raise AssertionError."""
         self.asked.clear()
         self.orders.put({"name": name, "arguments": arguments})
         try:

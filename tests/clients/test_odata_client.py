@@ -1,4 +1,4 @@
-"""The npm package @odata/client, in Node.js: it fetches its own tokens and writes keys and batches its own way."""
+"""The npm package @odata/client, in Node.js: it fetches its own tokens and writes keys and batches in its own way."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from tests.clients.conftest import MODULES
-from tests.drafts.desk import ANNA, SECRET, Desk
+from tests.web.drafts.desk import ANNA, SECRET, Desk
 
 SCRIPT = Path(__file__).parent / "odata_client.js"
 NOBODY = "99999999-9999-4999-8999-999999999999"
 
 
 def carried_out(desk: Desk, node: str, mark: str) -> Any:
-    """What the script tells."""
+    """Return the script's output."""
     given = {"modules": str(MODULES), "url": desk.service_url, "client": ANNA, "secret": SECRET}
     done = subprocess.run(
         [node, str(SCRIPT), json.dumps({**given, "mark": mark, "nobody": NOBODY})],

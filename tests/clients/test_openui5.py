@@ -1,15 +1,15 @@
-"""OpenUI5's OData V4 model, which Fiori user interfaces stand on, in a real browser: lists, drafts, messages."""
+"""OpenUI5's OData V4 model, the base of Fiori user interfaces, in a real browser: lists, drafts, messages."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from tests.clients.front import Front
-from tests.drafts.desk import ANNA, BEN, Desk
+from tests.web.drafts.desk import ANNA, BEN, Desk
 
 
 def do(page: Front, desk: Desk, name: str, *, user: str = ANNA, **arguments: Any) -> Any:
-    """An order carried out with a user's token."""
+    """Run a command with a user's token."""
     return page.do(name, token=desk.token(user), **arguments)
 
 

@@ -1,6 +1,6 @@
 """Webhooks as receivers get them: the served product sends, the reference libraries of Standard Webhooks verify.
 
-The one in Python, and the npm package in a receiver in Node.js; before, in and after a change of the secret.
+The Python library, and the npm package in a Node.js receiver; before, during and after a rotation of the secret.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ import httpx2
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from promenade.store.session import open_database
-from promenade.workflows.clients import create_client
-from promenade.workflows.tenants import create_tenant
+from promenade.store.driver.session import open_database
+from promenade.workflows.access.clients import create_client
+from promenade.workflows.access.tenants import create_tenant
 from tests.clients.conftest import MODULES
 from tests.kit.api_client import SECRET
 from tests.kit.databases import DIALECTS, Databases
@@ -57,7 +57,7 @@ class Tenant:
         return answer.json() if answer.content else None
 
     def happen(self, code: str) -> str:
-        """Something that subscribers are told of."""
+        """Trigger something that subscribers receive an event for."""
         return str(_answered(self.api.post("Campaigns", json={"code": code, "name": f"Grüße {code}"}), 201)["ID"])
 
     def log_of(self, request: Request, subscription: str) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def _answered(answer: httpx2.Response, status: int) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """The running product; every test has a tenant of its own."""
+    """The running product; every test has its own tenant."""
 
     service: Service
     database_url: str
@@ -99,7 +99,7 @@ class Served:
 
 @pytest.fixture(scope="module", params=DIALECTS)
 def served(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> Iterator[Served]:
-    """A service whose events go to receivers on this machine, a failed one again after a second."""
+    """Start a service that delivers to receivers on this machine and retries a failed delivery after a second."""
     database_url = databases.create(request.param)
     options = ("--database-url", database_url, "--webhook-allow", "127.0.0.1", "--webhook-retry-schedule", "1")
     service = Service(logs / f"webhook-receivers-{request.param}.log", *options).start()
@@ -110,7 +110,7 @@ def served(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> 
 
 @pytest.fixture
 def tenant(served: Served) -> Iterator[Tenant]:
-    """A tenant of the test's own."""
+    """Return a tenant for one test."""
     name = f"tenant-{next(served.numbers)}"
     run(served.furnish(name))
     with (
@@ -127,12 +127,12 @@ def receiver() -> Iterator[Receiver]:
 
 
 def verified(request: Request, secret: str) -> Any:
-    """What the reference library reads out of a delivery."""
+    """Return what the reference library reads from a delivery."""
     return Webhook(secret).verify(request.body, dict(request.headers))
 
 
 def refused(request: Request, secret: str) -> bool:
-    """Whether the reference library takes it for a forgery."""
+    """Return whether the reference library rejects it as a forgery."""
     try:
         verified(request, secret)
     except WebhookVerificationError:
@@ -176,7 +176,7 @@ def test_while_a_secret_is_changed_the_old_and_the_new_one_verify(tenant: Tenant
 
 
 def test_what_is_sent_again_is_the_same_to_the_byte(tenant: Tenant, receiver: Receiver) -> None:
-    """By the schedule after a failure, by hand after it was given up, and by hand though it was delivered."""
+    """By the retry schedule after a failure, manually after it was abandoned, and manually after a success."""
     receiver.answers("/hook", Answer(500), Answer(500), Answer(200))
     subscription = tenant.subscribe(f"{receiver.url}/hook", secret=FIRST)["ID"]
     tenant.happen("C-1")
@@ -197,7 +197,7 @@ def test_what_is_sent_again_is_the_same_to_the_byte(tenant: Tenant, receiver: Re
 
 
 def test_who_comes_late_is_sent_what_was_missed(tenant: Tenant, receiver: Receiver) -> None:
-    """What happened before there was a subscription, and while it was off; each once."""
+    """What happened before the subscription existed, and while it was inactive; each event once."""
     happened = [tenant.happen(f"C-{number}") for number in range(3)]
     subscription = tenant.subscribe(f"{receiver.url}/hook", secret=FIRST)["ID"]
     happened.append(tenant.happen("C-3"))
@@ -208,7 +208,7 @@ def test_who_comes_late_is_sent_what_was_missed(tenant: Tenant, receiver: Receiv
     action = f"{SUBSCRIPTIONS}({subscription})/AdminService.replayEvents"
     assert tenant.admin.post(action, json=body).json()["error"]["code"] == "SUBSCRIPTION_INACTIVE"
     tenant.change(subscription, isActive=True)
-    # What the worker has not looked at yet is none that was missed: it is sent in its turn, or found by the next call.
+    # An event that the worker has not processed yet was not missed: it is sent in its turn, or found by the next call.
     _until(lambda: _answered(tenant.admin.post(action, json=body), 200) and len(receiver.requests()) >= 5)
     requests = receiver.requests()
     told = [verified(one, FIRST)["data"]["campaignId"] for one in requests]
@@ -218,7 +218,7 @@ def test_who_comes_late_is_sent_what_was_missed(tenant: Tenant, receiver: Receiv
 
 
 def _until(holds: Callable[[], object], *, seconds: float = 60.0) -> None:
-    """Wait for the worker; every look is a request."""
+    """Wait for the worker; each check is a request."""
     deadline = time.monotonic() + seconds
     pause = threading.Event()
     while not holds():
@@ -230,7 +230,7 @@ def _until(holds: Callable[[], object], *, seconds: float = 60.0) -> None:
 
 
 class NodeReceiver:
-    """The receiver in Node.js; what it tells is read line by line."""
+    """The receiver in Node.js; its output is read line by line."""
 
     def __init__(self, node: str, secrets: dict[str, str]) -> None:
         given = json.dumps({"modules": str(MODULES), "secrets": secrets})
@@ -260,7 +260,7 @@ def node_receiver(node: str) -> Iterator[NodeReceiver]:
 
 
 def test_the_reference_library_in_node_verifies_what_is_sent(tenant: Tenant, node_receiver: NodeReceiver) -> None:
-    """Before, in and after a change of the secret; with a wrong one, and of a changed body, never."""
+    """Before, during and after a rotation of the secret; never with a wrong secret or a changed body."""
     subscription = tenant.subscribe(f"{node_receiver.url}/hook", secret=FIRST)["ID"]
     no = "No matching signature found"
     for code, secret, expected in (

@@ -1,13 +1,11 @@
-"""The public API, served over rows of every entity for two tenants; the whole suite runs on both databases."""
+"""The public API with rows of every entity for two tenants; the whole suite runs on both databases."""
 
 from __future__ import annotations
 
 import itertools
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -15,14 +13,14 @@ import pytest
 
 from promenade import model
 from promenade.model.declare import EntityType
-from promenade.store.rows import insert_rows
-from promenade.store.session import open_database
-from promenade.store.unit import Session
-from promenade.workflows.clients import create_client
-from promenade.workflows.tenants import create_tenant
+from promenade.store.driver.rows import insert_rows
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Session
+from promenade.workflows.access.clients import create_client
+from promenade.workflows.access.tenants import create_tenant
 from tests.contract.made_up import BEGINNING, ENTITIES, in_order, python_value, seeded_row, value
 from tests.kit.databases import DIALECTS, Databases
-from tests.kit.service import Service
+from tests.kit.in_process import InProcess
 from tests.web.conftest import run
 
 MINE, THEIRS = "mine", "theirs"
@@ -39,7 +37,7 @@ CLIENTS = {
 
 @dataclass
 class Api:
-    """`/api/v1` as its clients call it: ``call`` as one of them, with or without a body."""
+    """`/api/v1` as its clients use it: ``call`` sends as one of them, with or without a body."""
 
     http: httpx2.Client
     clients: Mapping[str, tuple[str, str]]
@@ -56,7 +54,7 @@ class Api:
     def call(
         self, method: str, path: str, body: Any = None, *, client: str | None = "writer", **headers: str
     ) -> httpx2.Response:
-        """One request to ``/api/v1/<path>``; keyword arguments are headers, ``_`` for ``-``."""
+        """Send one request to ``/api/v1/<path>``; keyword arguments are headers, ``_`` for ``-``."""
         sent = {name.replace("_", "-"): text for name, text in headers.items()}
         if client is not None:
             sent["authorization"] = f"Bearer {self.token(client)}"
@@ -67,22 +65,22 @@ class Api:
         return self.http.request(method, f"/api/v1/{path}", content=content, headers=sent)
 
     def get(self, path: str, *, client: str = "writer", status: int = 200, **headers: str) -> Any:
-        """The decoded answer to a GET that must have this status."""
+        """Return the decoded response to a GET that must have this status."""
         answer = self.call("GET", path, client=client, **headers)
         assert answer.status_code == status, f"GET {path}: {answer.status_code} {answer.text[:600]}"
         return answer.json() if answer.content else None
 
     def made(self, set_name: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """POST that must succeed; the entity as answered."""
+        """POST a body, which must succeed; return the entity in the response."""
         answer = self.call("POST", set_name, body)
         assert answer.status_code == 201, f"POST {set_name} {body}: {answer.status_code} {answer.text[:800]}"
         found: dict[str, Any] = answer.json()
         return found
 
     def body(self, set_name: str, *, whole: bool = False) -> dict[str, Any]:
-        """A valid body to create an entity with: the required properties, or the ``whole`` of what may be set.
+        """Return a valid body to create an entity: its required properties, or with ``whole`` all that can be set.
 
-        What it must refer to is created first, so that no two bodies share anything unique.
+        Referenced entities are created first, so that no two bodies share a unique value.
         """
         entity = ENTITIES[set_name]
         number = next(self.numbers)
@@ -100,12 +98,12 @@ class Api:
 
 
 def entity_natural_key(entity: EntityType) -> set[str]:
-    """Wire names of the fields of the natural key."""
+    """Return the wire names of the fields of the natural key."""
     return {one.wire for one in entity.fields if one.name in entity.natural_key}
 
 
 async def _seed(database_url: str) -> None:
-    """Tenants, rows and clients in one go: a command for each of them takes longer to start than all of this."""
+    """Create tenants, rows and clients in one process: a command for each would take longer than all of this."""
     database = await open_database(database_url)
 
     def work_of(tenant: str) -> Any:
@@ -136,28 +134,24 @@ async def _seed(database_url: str) -> None:
 
 
 @pytest.fixture(scope="package", params=DIALECTS)
-def api(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> Iterator[Api]:
-    """The service with its rows, once for the package and database."""
+def api(request: pytest.FixtureRequest, databases: Databases) -> Iterator[Api]:
+    """Serve the rows, once for the package and database."""
     database_url = databases.create(request.param)
     run(_seed(database_url))
-    # Without the worker, which would take up batches of codes while their fields are being changed.
-    command = (sys.executable, "-m", "tests.kit.without_worker")
-    log = logs / f"contract-{request.param}.log"
-    service = Service(log, "--database-url", database_url, command=command).start()
-    with httpx2.Client(base_url=service.url, timeout=30) as http:
+    # Without the worker, which would process batches of codes while tests change their fields.
+    with InProcess(database_url, has_worker=False) as service, service.client() as http:
         yield Api(http, {name: (name, SECRET) for name in CLIENTS})
-    service.kill()
     databases.drop(database_url)
 
 
 def code_of(answer: httpx2.Response) -> str:
-    """The stable code of a refusal, in either form of body."""
+    """Return the stable code of an error response, in either format."""
     body = answer.json()
     return str(body["error"]["code"] if "error" in body else body["code"])
 
 
 def targets_of(answer: httpx2.Response) -> set[str]:
-    """Every property that a refusal names."""
+    """Return every property that an error response names."""
     body = answer.json()
     error = body.get("error", body)
     named = {error.get("target"), *(detail.get("target") for detail in error.get("details") or ())}
@@ -165,5 +159,5 @@ def targets_of(answer: httpx2.Response) -> set[str]:
 
 
 def model_entity(set_name: str) -> EntityType:
-    """The declaration behind an entity set."""
+    """Return the declaration behind an entity set."""
     return model.entity(set_name)

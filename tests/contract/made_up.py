@@ -1,6 +1,6 @@
-"""Made-up rows for every entity of the model, from its declaration alone: what the contract tests read and write.
+"""Made-up rows for every entity of the model, from its declaration alone: the data of the contract tests.
 
-A row is a dict by wire name with JSON values (decimals as text), as the service would answer it.
+A row is a dict by wire name with JSON values (decimals as text), as the service returns it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["BEGINNING", "ENTITIES", "identity", "in_order", "python_value", "see
 BEGINNING = datetime(2026, 1, 1, 12, tzinfo=UTC)
 ENTITIES = {entity.set_name: entity for entity in served_entities(Service.PUBLIC)}
 
-# What a declaration cannot say: values that a rule about several properties asks for.
+# Values that declarations cannot provide: those required by a rule about several properties.
 _SPECIAL: dict[tuple[str, str], Callable[[int], Any]] = {
     ("WebhookSubscriptions", "callbackUrl"): lambda n: f"https://hooks.example.com/{n}",
     ("WebhookSubscriptions", "eventTypes"): lambda n: ["PROMOTION_UPDATED"],
@@ -47,17 +47,17 @@ _SPECIAL: dict[tuple[str, str], Callable[[int], Any]] = {
 
 
 def special(set_name: str, wire: str) -> bool:
-    """Whether a property's made-up value is written down by hand."""
+    """Return whether a property's made-up value is defined manually."""
     return (set_name, wire) in _SPECIAL
 
 
 def identity(tenant: str, set_name: str, number: int) -> str:
-    """The key of a seeded row."""
+    """Return the key of a seeded row."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{tenant}/{set_name}/{number}"))
 
 
 def value(entity: EntityType, field: Field, number: int) -> Any:
-    """A valid JSON value of a field; another one for another ``number``."""
+    """Return a valid JSON value of a field, different for each ``number``."""
     by_hand = _SPECIAL.get((entity.set_name, field.wire))
     if by_hand is not None:
         return by_hand(number)
@@ -110,7 +110,7 @@ _VALUES: dict[Kind, Callable[[Field, int], Any]] = {
 
 
 def python_value(field: Field, given: Any) -> Any:
-    """The Python value that `insert_rows` takes for a JSON value."""
+    """Convert a JSON value to the Python value for `insert_rows`."""
     if given is None:
         return None
     if field.kind is Kind.TIMESTAMP:
@@ -125,7 +125,7 @@ def python_value(field: Field, given: Any) -> Any:
 
 
 def in_order() -> Iterator[EntityType]:
-    """Every stored entity of tenants, what is referred to before what refers to it."""
+    """Return every stored entity of tenants, referenced ones before those that refer to them."""
     waiting = {
         entity.set_name: entity
         for entity in model.entities()
@@ -142,7 +142,7 @@ def in_order() -> Iterator[EntityType]:
             yield waiting.pop(entity.set_name)
 
 
-# What reports are about: named by their IDs in fields of their own.
+# The subjects of reports, which name them by ID in fields of their own.
 _SUBJECTS = {
     "promotion_id": "Promotions",
     "budget_id": "Budgets",
@@ -153,12 +153,12 @@ _SUBJECTS = {
 
 
 def subject(name: str) -> str | None:
-    """The entity set whose IDs a field or a column of this name of a report holds."""
+    """Return the entity set whose IDs a report's field or column of this name holds."""
     return _SUBJECTS.get(name)
 
 
 def seeded_row(tenant: str, entity: EntityType, number: int) -> dict[str, Any]:
-    """The ``number``-th row of an entity, every field filled; links lead to rows of the same number.
+    """Return the ``number``-th row of an entity, every field filled; links refer to rows of the same number.
 
     So do the keys of reports, which have no ID of their own.
     """

@@ -1,4 +1,4 @@
-"""Whose rows: another tenant's do not exist, whatever the verb, the path or the option; scopes imply nothing."""
+"""Isolation: rows of another tenant do not exist, whatever the verb, path or option; scopes imply no others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOWHERE = "00000000-0000-4000-8000-00000000dead"
 
 
 def same_answer(api: Api, method: str, of_theirs: str, of_nobody: str, body: Any = None) -> None:
-    """A foreign ID is answered exactly like an unknown one: 404."""
+    """Check that a foreign ID and an unknown one get the same response: 404."""
     foreign, unknown = (api.call(method, path, body) for path in (of_theirs, of_nobody))
     assert foreign.status_code == unknown.status_code == 404, f"{method} {of_theirs}: {foreign.text}"
     assert neutral(foreign.text) == neutral(unknown.text)

@@ -1,4 +1,4 @@
-"""Reading every entity set of the public API: by key, in lists, filtered, ordered, selected, expanded, searched."""
+"""Reading every entity set of the public API: by key, in lists, filtered, sorted, selected, expanded, searched."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def readable(set_name: str) -> list[Property]:
 
 
 def literal(one: Property, given: Any) -> str:
-    """A value as a filter writes it, percent-encoded."""
+    """Return a value as a filter literal, percent-encoded."""
     if given is None:
         return "null"
     if isinstance(given, bool):
@@ -65,7 +65,7 @@ def test_an_entity_has_every_property(api: Api, set_name: str) -> None:
 @pytest.mark.parametrize("set_name", STORED)
 def test_a_list_holds_the_tenants_rows_alone(api: Api, set_name: str) -> None:
     pages = [api.get(f"{set_name}?$count=true&$select=ID")]
-    while "@nextLink" in pages[-1]:  # tests that write may have run before, and each write is in the audit trail
+    while "@nextLink" in pages[-1]:  # tests that write may have run before, and each write adds to the audit trail
         pages.append(api.get(pages[-1]["@nextLink"].rpartition("/api/v1/")[2]))
 
     seeded = {identity(MINE, set_name, number) for number in range(1, ROWS + 1)}

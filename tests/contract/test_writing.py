@@ -1,4 +1,4 @@
-"""Writing, for every entity set of the public API that is written: what is accepted, kept, changed and deleted."""
+"""Writing, for every writable entity set of the public API: what is accepted, kept, changed and deleted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MALFORMED: dict[Kind, Any] = {
 
 
 def writable(set_name: str) -> list[Field]:
-    """The fields that a client may set."""
+    """Return the fields that a client may set."""
     return [
         one
         for one in ENTITIES[set_name].fields
@@ -41,7 +41,7 @@ def counted(api: Api, set_name: str) -> int:
 
 
 def refused(api: Api, set_name: str, body: Any, code: str, target: str, status: int = 400) -> None:
-    """A create that must be refused for one property, and leave nothing behind."""
+    """Check that a create is refused for one property and leaves nothing behind."""
     before = counted(api, set_name)
     answer = api.call("POST", set_name, body)
     assert answer.status_code == status, f"{set_name} {target}: {answer.status_code} {answer.text[:500]}"
@@ -105,7 +105,7 @@ def test_every_field_can_be_changed(api: Api, set_name: str) -> None:
     properties = entity_type(set_name).property_by_name
     for name, given in fresh.items():
         if name == "status":
-            continue  # a state machine's, with tests of its own
+            continue  # set by a state machine, which has tests of its own
         answer = api.call("PATCH", path, {name: given})
         assert answer.status_code == 204, f"{name}={given!r}: {answer.text}"
         if not properties[name].write_only:
@@ -217,7 +217,7 @@ def test_codes_come_from_their_list(api: Api, set_name: str) -> None:
 def test_every_code_of_a_list_is_accepted(api: Api, set_name: str) -> None:
     made = api.made(set_name, api.body(set_name))
     for one in writable(set_name):
-        # A status is a state machine's, a currency the budget's; EXTERNAL articles do not exist.
+        # A state machine sets the status, the budget determines the currency; EXTERNAL articles do not exist.
         if one.code_list and one.wire not in {"status", "codeType", "source"} and one.code_list != "Currencies":
             for code in model.code_list(one.code_list).codes:
                 answer = api.call("PATCH", f"{set_name}({made['ID']})", {one.wire: code})
@@ -260,12 +260,12 @@ def test_natural_keys_are_unique(api: Api, set_name: str) -> None:
         assert answer.status_code == 409, f"{wires}: {answer.text}"
         assert targets_of(answer) & set(wires), answer.text
         assert counted(api, set_name) == before
-        if set_name != "PromotionPilotConfigs":  # there the specification says: before the tenant is looked at
+        if set_name != "PromotionPilotConfigs":  # for these, the specification checks it before the tenant
             assert api.call("POST", set_name, second, client="stranger").status_code != 409
 
 
 def wire_of(set_name: str, name: str) -> str | None:
-    """The wire name of a column that a client may set."""
+    """Return the wire name of a column that a client may set."""
     entity = ENTITIES[set_name]
     for one in writable(set_name):
         if one.name == name and not one.write_only:
@@ -286,7 +286,7 @@ def test_the_tenant_is_the_tokens(api: Api, set_name: str) -> None:
 
 @pytest.mark.parametrize("set_name", WRITABLE)
 def test_a_whole_entity_can_be_sent_back(api: Api, set_name: str) -> None:
-    """What a client read it may send back changed, computed properties, annotations and all."""
+    """A client may send back everything it read, with changes, including computed properties and annotations."""
     made = api.made(set_name, api.body(set_name))
     path = f"{set_name}({made['ID']})"
     read = api.get(path)
@@ -297,7 +297,7 @@ def test_a_whole_entity_can_be_sent_back(api: Api, set_name: str) -> None:
     answer = api.call("PUT", path, sent)
     assert answer.status_code == 204, answer.text
     now = api.get(path)
-    ignored = {"@etag", "@context", "modifiedAt", "previousSecretUntil"}  # another secret than the one before
+    ignored = {"@etag", "@context", "modifiedAt", "previousSecretUntil"}  # rotating the secret changes it
     assert {n: v for n, v in now.items() if n not in ignored} == {n: v for n, v in read.items() if n not in ignored}
 
 
@@ -315,13 +315,13 @@ def test_compositions_are_created_with_their_parent(api: Api, set_name: str) -> 
         rows = read if collection.many else [read]
         assert len(rows) == len(nested), collection.wire
         assert {row[by] for row in rows} == {made["ID"]}
-        # the same way through the parent's address
+        # the same through the parent's URL
         if collection.many:
             more = {name: given for name, given in api.body(collection.target).items() if name != by}
             answer = api.call("POST", f"{set_name}({made['ID']})/{collection.wire}", more)
             assert answer.status_code == 201, answer.text
             assert answer.json()[by] == made["ID"]
-        # a fault deep down names its place, and nothing stays
+        # a fault in a nested entity names its place, and nothing is stored
         before = counted(api, set_name)
         broken = {**nested[0], "noSuchProperty": 1}
         body = api.body(set_name) | {collection.wire: [broken] if collection.many else broken}
@@ -330,7 +330,7 @@ def test_compositions_are_created_with_their_parent(api: Api, set_name: str) -> 
         place = f"{collection.wire}/0/noSuchProperty" if collection.many else f"{collection.wire}/noSuchProperty"
         assert place in targets_of(answer), answer.text
         assert counted(api, set_name) == before
-        # and they go with it
+        # and they are deleted with it
         assert api.call("DELETE", f"{set_name}({made['ID']})").status_code == 204
         assert api.get(f"{collection.target}?$filter={by} eq {made['ID']}")["value"] == []
 

@@ -1,4 +1,4 @@
-"""The demo's week makes every report show something."""
+"""The demo's week gives every report some data."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from sqlalchemy import func, select
 
 from promenade.model.declare import REPORTING
 from promenade.model.edm import served_entities
-from promenade.store.odata_maps import rows_of
-from promenade.store.unit import Session
+from promenade.store.driver.unit import Session
+from promenade.store.odata.services import rows_of
 from tests.demo.test_seeding import demo
 
 

@@ -1,4 +1,4 @@
-"""The demo's retailer is what it promises to be, and the same one for the same seed."""
+"""The demo's retailer is as documented, and the same for the same seed."""
 
 from __future__ import annotations
 
@@ -79,4 +79,4 @@ def test_sales_fall_into_the_week_before_and_sell_what_is_on_the_shelf() -> None
 
 
 def test_ean_check_digit() -> None:
-    assert ean13(638_133_393) == "4006381333931"  # a pen everybody has had in hand
+    assert ean13(638_133_393) == "4006381333931"  # the EAN of a widespread pen

@@ -1,4 +1,4 @@
-"""The demo tenant in a real database: a week of sales that were really priced, confirmed and settled."""
+"""The demo tenant in a real database: a week of sales that were actually priced, confirmed and processed."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from decimal import Decimal
 from sqlalchemy import func, select
 
 from promenade.demo import DemoTenant, seed
-from promenade.store.cache import open_cache
-from promenade.store.catalogue import Catalogues
-from promenade.store.iterations import encode_outcome, find_iteration
-from promenade.store.schema import table
-from promenade.store.session import open_database
-from promenade.store.unit import Session
+from promenade.store.driver.cache import open_cache
+from promenade.store.driver.schema import table
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Session
+from promenade.store.pricing.catalogue import Catalogues
+from promenade.store.pricing.iterations import encode_outcome, find_iteration
 from promenade.workflows.context import Context
-from promenade.workflows.replay import replay
+from promenade.workflows.pricing.replay import replay
 from tests.kit.databases import Databases, Dialect
 
 NOW = datetime(2026, 6, 10, 12, tzinfo=UTC)

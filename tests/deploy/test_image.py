@@ -1,4 +1,4 @@
-"""The image: its steps, tried in an environment of its own, and the entry point that takes secrets from files."""
+"""The image: its build steps, tested in a separate environment, and the entry point that reads secrets from files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ENTRYPOINT = DEPLOY / "entrypoint.sh"
 
 
 def stages() -> list[str]:
-    """The text of each stage; continued lines are one."""
+    """Return the text of each stage; continued lines are joined."""
     return re.split(r"^FROM ", CONTAINERFILE.replace("\\\n", " "), flags=re.MULTILINE)[1:]
 
 
@@ -53,7 +53,7 @@ def test_its_variables_are_options() -> None:
 
 
 def test_what_is_taken_out_again_is_what_only_building_needs() -> None:
-    """Everything that the lock has for hatchling alone, and nothing that the service is made of."""
+    """Everything that the lock has only for hatchling, and nothing that the service needs."""
     removed = set(re.findall(r"uninstall --yes ([a-z -]+?) && ", stages()[0])[0].split())
     locked = (ROOT / "requirements/run.lock").read_text()
     assert all(re.search(rf"^{name}==", locked, re.MULTILINE) for name in removed)
@@ -109,7 +109,7 @@ def test_the_healthcheck_tells_a_service_from_none() -> None:
 
 
 def test_the_wheel_is_whole(tmp_path: Path) -> None:
-    """Built as the image does it and put beside the dependencies alone, it serves: all its data files are in it."""
+    """Built as in the image and installed with only the dependencies, it can serve: all data files are in it."""
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps"]
     subprocess.run([*build, "--no-build-isolation", "--wheel-dir", str(tmp_path), str(ROOT)], check=True)
     (wheel,) = tmp_path.glob("promenade-*.whl")
@@ -136,7 +136,7 @@ def test_the_wheel_is_whole(tmp_path: Path) -> None:
 
 
 def _borrow(packages: Path) -> None:
-    """Link the dependencies of this environment there, but for what makes this checkout importable."""
+    """Link this environment's dependencies into ``packages``, except what makes this checkout importable."""
     own = next(Path(COMMAND).parent.parent.glob("lib/python*/site-packages"))
     for one in own.iterdir():
         target = packages / one.name
@@ -147,7 +147,7 @@ def _borrow(packages: Path) -> None:
 @pytest.mark.soak
 @pytest.mark.timeout(900)
 def test_the_steps_of_the_first_stage(tmp_path: Path) -> None:
-    """With every dependency by its hash, from the registry or a mirror of it."""
+    """Every dependency is installed by its hash, from the registry or a mirror."""
     home = tmp_path / "promenade"
     venv.create(home, with_pip=True)
     for command in re.findall(r"/opt/promenade/bin/python -m (pip [^&\n]*)", stages()[0]):

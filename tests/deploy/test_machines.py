@@ -1,4 +1,4 @@
-"""The unit of a store, the roles of PostgreSQL and the pooler's settings."""
+"""The systemd unit of a store, the PostgreSQL roles and the pooler's settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 
-from promenade.store.postgresql import CONNECTIONS, HOT_CONNECTIONS
+from promenade.store.driver.postgresql import CONNECTIONS, HOT_CONNECTIONS
 from tests.deploy.options import variables_of
 from tests.deploy.psql import environment
 from tests.kit.databases import Databases, past_the_wall
@@ -26,7 +26,7 @@ UNIT = DEPLOY / "systemd/promenade-store.service"
 
 
 def unit_of(text: str) -> dict[str, list[str]]:
-    """The settings of a unit, each with all its values."""
+    """Return the settings of a unit, each with all its values."""
     found: dict[str, list[str]] = {}
     for name, value in re.findall(r"^([A-Za-z]+)=(.*)$", text, re.MULTILINE):
         found.setdefault(name, []).append(value)
@@ -53,7 +53,7 @@ def test_the_unit_runs_a_store_that_keeps_its_state() -> None:
     assert set_to["PROMENADE_EDITION"] == "local-store"
     assert set_to["PROMENADE_DATA_DIR"] == unit["WorkingDirectory"][0] == f"%S/{unit['StateDirectory'][0]}"
     assert unit["Restart"] == ["always"]
-    assert int(unit["TimeoutStopSec"][0]) > 20  # how long the service takes at most
+    assert int(unit["TimeoutStopSec"][0]) > 20  # the maximum shutdown time of the service
     user = (DEPLOY / "systemd/promenade.sysusers.conf").read_text()
     assert re.search(rf"^u {unit['User'][0]} ", user, re.MULTILINE)
 
@@ -68,7 +68,7 @@ def test_variables_of_the_unit_and_of_its_file_are_options_of_serve() -> None:
 def test_the_roles_are_made_and_the_one_that_serves_owns_nothing(
     databases: Databases, postgres_url: str, tmp_path: Path
 ) -> None:
-    """The script of the composition, on a database of this test; roles are named anew, for the server is shared."""
+    """The composition's script, on this test's database; the roles get new names because the server is shared."""
     url = databases.create_empty("postgresql")
     secrets = tmp_path / "secrets"
     subprocess.run(["sh", str(DEPLOY / "make-secrets.sh"), str(secrets)], check=True)
@@ -95,7 +95,7 @@ def test_the_roles_are_made_and_the_one_that_serves_owns_nothing(
 
 
 def told(url: str, statement: str) -> object:
-    """The one value that a statement answers."""
+    """Return the single value of a query."""
 
     async def ask() -> object:
         connection = await asyncpg.connect(url)

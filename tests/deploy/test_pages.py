@@ -1,4 +1,4 @@
-"""What the pages about deploying tell readers to type is there; so is what they link to."""
+"""The commands and link targets on the pages about deployment exist."""
 
 from __future__ import annotations
 

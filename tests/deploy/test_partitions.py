@@ -1,4 +1,4 @@
-"""Tables that were partitioned by the month serve as before, behind the same wall (docs/how-to/scaling-out.md)."""
+"""Tables partitioned by month work as before, behind the same row-level security (docs/how-to/scaling-out.md)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import asyncpg
 
-from promenade.store.session import open_database
+from promenade.store.driver.session import open_database
 from tests.deploy.psql import environment
 from tests.kit.databases import Databases
 from tests.workflows.outcomes import applied, discount, line, outcome
@@ -18,11 +18,11 @@ from tests.workflows.shop import NOON, open_shop
 ROOT = Path(__file__).parent.parent.parent
 SCRIPT = ROOT / "deploy/postgresql/partition-by-month.sql"
 TABLES = {"iterations": "created_at", "redemption_logs": "occurred_at", "audit_logs": "timestamp"}
-FROM = "2026-03-01"  # the shop's clock stands in that month
+FROM = "2026-03-01"  # the shop's clock is in that month
 
 
 def partition(url: str) -> None:
-    """Run the script for every table that the page names, as the owner."""
+    """Run the script, as the owner, for every table that the page names."""
     place = urlsplit(url)
     env = environment(url) | {"PGUSER": str(place.username), "PGPASSWORD": str(place.password)}
     for name, column in TABLES.items():

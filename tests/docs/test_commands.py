@@ -1,4 +1,4 @@
-"""Every command that a page tells readers to type is there, with its options."""
+"""Every command in the documentation exists, with its options."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BLOCK = re.compile(r"^ *```\w*\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 
 
 def typed(page: Path) -> list[list[str]]:
-    """The words of every `promenade ...` in the page's blocks; columns of explanation beside them are cut off."""
+    """Return the words of every `promenade ...` in the page's code blocks, without explanations beside them."""
     found: list[list[str]] = []
     for block in BLOCK.findall(page.read_text()):
         for line in block.replace("\\\n", " ").splitlines():

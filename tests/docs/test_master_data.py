@@ -1,4 +1,4 @@
-"""The page about master data: its tour is pasted against a service of its own, with certificates of its own."""
+"""The page about master data: its tour is run against a separate service with its own certificates."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def test_the_tour_does_what_the_page_says(tmp_path: Path) -> None:
         assert f":{port}" in text
         text = text.replace(port, str(free_port()))
     steps = samples(text)
-    # In place of an installed command: that of the tests' own environment.
+    # The command of the test environment replaces an installed one.
     command = f"PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH"
     try:
         scripts = [command, *(step.script for step in steps)]
-        # Eight commands of its own, each a start of Python.
+        # Eight separate commands, each of which starts Python.
         outputs = paste(scripts, "http://127.0.0.1:8080", tmp_path)[1:]
         for step, output in zip(steps, outputs, strict=True):
             if step.answer is not None:
@@ -45,7 +45,7 @@ def test_the_tour_does_what_the_page_says(tmp_path: Path) -> None:
             "the WSDL's address, for SOAP tools"
         )
     finally:
-        # Whatever becomes of the tour, its service ends.
+        # Stop the service whatever happened to the tour.
         subprocess.run(["pkill", f"-{signal.SIGKILL}", "-f", f"mtls-port {_port(text)}"], check=False)
 
 

@@ -1,4 +1,4 @@
-"""The examples of docs/pricing.md are scenarios: what the page says they cost is what the engine says."""
+"""The examples of docs/pricing.md are scenarios: the engine gives the same prices as the page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_the_page_has_the_sections_that_the_code_names() -> None:
 
 
 def test_what_remarks_in_the_code_refer_to_is_there() -> None:
-    """`section 6` is a section of the pricing page, `reliability B1` a promise of docs/reliability.md."""
+    """`section 6` is a section of the pricing page, `reliability B1` a promise in docs/reliability.md."""
     promises = (ROOT / "docs/reliability.md").read_text()
     for path in sorted((ROOT / "src/promenade").rglob("*.py")):
         code = path.read_text()

@@ -1,7 +1,7 @@
-"""What the pages tell readers to paste is pasted here, into a real shell, against a real demo.
+"""The samples in the documentation are run in a real shell against a real demo.
 
-A page's ``sh`` blocks run in one shell, in order. A ``json`` block after one shows what it answers: every member shown
-must be in the answer with that value; a string ``"…"`` stands for any value, and lists have as many entries as shown.
+A page's ``sh`` blocks run in one shell, in order. A ``json`` block after one shows its response: every member shown
+must be in the response with that value; a string ``"…"`` stands for any value, and lists have as many entries as shown.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.kit.processes import free_port
 from tests.kit.service import Service
 
 ROOT = Path(__file__).parent.parent.parent
-ADDRESS = "http://127.0.0.1:8080"  # what the pages say; the test's demo listens elsewhere
+ADDRESS = "http://127.0.0.1:8080"  # on the pages; the test's demo listens elsewhere
 TOURS = (
     ROOT / "README.md",
     ROOT / "docs/how-to/first-evaluate.md",
@@ -43,14 +43,14 @@ BLOCK = re.compile(r"^```(sh|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A block to paste and what it should answer, if the page says."""
+    """A block to run and its expected response, if the page shows one."""
 
     script: str
     answer: Any | None
 
 
 def samples(page: str) -> list[Sample]:
-    """The blocks of a page's tour; blocks that start `make` are not for this shell."""
+    """Return the blocks of a page's tour; blocks that run `make` are left out."""
     found: list[Sample] = []
     for language, text in BLOCK.findall(page):
         if language == "sh" and not text.startswith("make "):
@@ -62,9 +62,9 @@ def samples(page: str) -> list[Sample]:
 
 @pytest.fixture(scope="module")
 def demo(request: pytest.FixtureRequest, logs: Path) -> Iterator[Service]:
-    """A running `promenade demo`."""
-    # Each module and each of the test processes side by side has a demo of its own, and reads what it printed.
-    # A process that is handed tests of a module twice makes it twice: what it prints goes to a log of its own.
+    """Start `promenade demo`."""
+    # Each module, in each parallel test process, has its own demo and reads its output. A process that is given tests
+    # of a module twice starts it twice, so each start has its own log.
     port = free_port()
     service = Service(logs / f"docs-demo-{request.module.__name__}-{port}.log", verb="demo", port=port)
     yield service.start()
@@ -72,7 +72,7 @@ def demo(request: pytest.FixtureRequest, logs: Path) -> Iterator[Service]:
 
 
 def token_lines(demo: Service) -> str:
-    """The lines that the demo asks to paste first: the tokens of a till, of an ERP system and of a planner."""
+    """Return the lines that the demo asks to run first: the tokens of a till, of an ERP system and of a planner."""
     lines = [line for line in demo.output().splitlines() if line.startswith(TOKENS)]
     assert len(lines) == 3, demo.output()
     return "\n".join(lines)
@@ -123,7 +123,7 @@ def test_the_javascript_does_what_the_page_says(demo: Service, tmp_path: Path) -
 
 
 def paste(scripts: list[str], url: str, directory: Path, seconds: float = 400) -> list[str]:
-    """Run scripts in one shell and return what each printed; one that fails fails the test."""
+    """Run scripts in one shell and return the output of each; a failing script fails the test."""
     mark = "--- next ---"
     whole = f"\necho '{mark}'\n".join(script.replace(ADDRESS, url) for script in scripts)
     shims = directory / "bin"
@@ -144,7 +144,7 @@ def paste(scripts: list[str], url: str, directory: Path, seconds: float = 400) -
 
 
 def assert_shows(shown: Any, answered: Any, where: str) -> None:
-    """Every member shown is in the answer."""
+    """Check that every member shown is in the response."""
     if shown == "…":
         return
     if isinstance(shown, dict):

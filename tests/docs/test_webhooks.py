@@ -1,4 +1,4 @@
-"""The page about webhooks: its tour is pasted against a demo, its receivers run on ports of their own."""
+"""The page about webhooks: its tour is run against a demo, with its receivers on other ports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 import standardwebhooks
 from standardwebhooks import Webhook
 
-from promenade.workflows.webhooks.signing import sign
+from promenade.workflows.webhooks.outcomes import sign
 from tests.clients.conftest import MODULES
 from tests.docs.test_samples import ROOT, assert_shows, demo, paste, samples, token_lines
 from tests.kit.processes import free_port
@@ -31,7 +31,7 @@ SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 
 def _page() -> tuple[str, int]:
-    """The page with a port that is free here."""
+    """Return the page with a port that is free on this machine."""
     port = free_port()
     text = PAGE.read_text()
     assert f"127.0.0.1:{PORT}/promenade" in text
@@ -41,10 +41,10 @@ def _page() -> tuple[str, int]:
 @pytest.mark.skipif(shutil.which("curl") is None and "CI" not in os.environ, reason="the samples use curl")
 def test_the_tour_does_what_the_page_says(demo: Service, tmp_path: Path) -> None:
     text, _ = _page()
-    # Whatever becomes of the tour, its receiver ends.
+    # The receiver stops whatever happens to the tour.
     steps = samples(text.replace("python3 receiver.py", "timeout 400 python3 receiver.py"))
     (secret,) = re.findall(r"client id demo-administrator +secret (\S+)", demo.output())
-    # In place of `pip install`: the shell's Python is that of the tests, without what they have installed.
+    # Replaces `pip install`: the shell uses the tests' Python, without their installed packages.
     installed = f"export PYTHONPATH={shlex.quote(str(Path(standardwebhooks.__file__).parent.parent))}"
     given = f"{installed}\nADMINISTRATOR_SECRET={secret}"
     scripts = [token_lines(demo), given, *(step.script for step in steps)]
@@ -93,7 +93,7 @@ def test_the_receiver_in_javascript_does_what_the_page_says(tmp_path: Path) -> N
 
 
 def _signed(body: bytes) -> dict[str, str]:
-    """Headers as the service makes them, now."""
+    """Return headers as the service would sign them now."""
     headers = sign(SECRET, None, "2f0c3f0e-0000-4000-8000-000000000001", datetime.now(UTC), body)
     Webhook(SECRET).verify(body, headers)
     return headers

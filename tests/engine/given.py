@@ -1,4 +1,4 @@
-"""Short ways to say a basket, a condition and a promotion in the engine's unit tests."""
+"""Short helpers to build baskets, conditions and promotions in the engine's unit tests."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def view(
     settings: Settings | None = None,
     **rest: Any,
 ) -> BasketView:
-    """A view of a basket; ``rest`` as for `basket`."""
+    """Return a view of a basket; ``rest`` as for `basket`."""
     return BasketView(
         basket(*lines, **rest),
         {one.article_number: one for one in articles},
@@ -104,7 +104,7 @@ def row(kind: str, value: str | None = None, *, connector: str = "AND", sequence
 
 
 def check(condition: ConditionRow, seen: BasketView) -> Verdict:
-    """The verdict of one condition on the original sale amount."""
+    """Return the verdict of one condition on the original sale amount."""
     ((_, parsed),) = parse_conditions((condition,))[0]
     return parsed.check(seen, seen.sale_total_minor)
 
@@ -114,6 +114,6 @@ def holds(condition: ConditionRow, seen: BasketView) -> bool:
 
 
 def promotion(name: str, *conditions: ConditionRow, **rest: Any) -> PromotionDefinition:
-    """An active promotion of 10 % off the receipt; conditions keep their order."""
+    """Return an active promotion of 10 % off the receipt; conditions keep their order."""
     rest.setdefault("actions", (TEN_PERCENT,))
     return PromotionDefinition(id=name, name=name, conditions=conditions, **rest)

@@ -1,4 +1,4 @@
-"""Baskets, promotions and facts made up at random, for tests of what holds for every sale."""
+"""Random baskets, promotions and facts, for tests of properties that hold for every sale."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def run(
 
 @st.composite
 def plain_promotions(draw: st.DrawFn) -> list[PromotionDefinition]:
-    """What the oracle knows, already in the order of section 4: article level first."""
+    """Draw promotions that the oracle supports, already in the order of section 4: article level first."""
     mode = st.sampled_from(("ADDITIVE", "MULTIPLICATIVE"))
     found: list[PromotionDefinition] = []
     for number in range(1, draw(st.integers(1, 4)) + 1):
@@ -259,7 +259,7 @@ def plain_promotions(draw: st.DrawFn) -> list[PromotionDefinition]:
 
 @st.composite
 def contenders(draw: st.DrawFn, number: int) -> PromotionDefinition:
-    """A promotion that gets into the way of others: few articles, much exclusivity or coarse steps, no conditions."""
+    """Draw a promotion that conflicts with others: few articles, much exclusivity or coarse steps, no conditions."""
     kind = draw(st.sampled_from(("ARTICLE", "ARTICLE", "RECEIPT")))
     discount = st.one_of(
         st.tuples(st.just("PERCENTAGE"), st.integers(1, 9).map(lambda tens: tens * 1000)),
@@ -327,14 +327,14 @@ CIRCUMSTANCES: tuple[dict[str, Any], ...] = (
 
 @st.composite
 def circumstanced(draw: st.DrawFn) -> list[PromotionDefinition]:
-    """Promotions of every status, place and time, with coupons, limits and rewards."""
+    """Draw promotions of every status, place and time, with coupons, limits and rewards."""
     circumstance = st.sampled_from((*CIRCUMSTANCES, {}, {}, {}))
     return [replace(one, **draw(circumstance)) for one in draw(many_promotions())]
 
 
 @st.composite
 def circumstances(draw: st.DrawFn, bought: Basket) -> tuple[Basket, Facts, Settings]:
-    """The basket with coupons presented, the facts of coupons, budgets and usage, and any settings."""
+    """Draw presented coupons for the basket, the facts of coupons, budgets and usage, and any settings."""
     presented = tuple(draw(st.lists(st.sampled_from(COUPONS), unique=True)))
     known = replace(
         draw(facts(bought.pos_group.currency)),

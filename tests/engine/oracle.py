@@ -1,7 +1,8 @@
-"""A slow, obviously right pricing of plain promotions, to hold the engine to.
+"""A slow, obviously correct pricing of plain promotions, to compare the engine with.
 
-Only: PERCENTAGE and ABSOLUTE on all units of named articles or on the receipt, exclusivity NONE, no conditions,
-ADDITIVE or MULTIPLICATIVE, half up. Fractions all the way; nothing shared with the engine but its values.
+It covers only PERCENTAGE and ABSOLUTE on all units of named articles or on the receipt, exclusivity NONE, no
+conditions, ADDITIVE or MULTIPLICATIVE, half up. It calculates with fractions and shares nothing with the engine but its
+values.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ EXPONENTS = {"EUR": 2, "JPY": 0, "KWD": 3}
 
 
 def half_up(value: Fraction) -> int:
-    """The nearest whole number, the half away from zero (values here are never below zero)."""
+    """Round to the nearest integer, halves away from zero (values here are never negative)."""
     return floor(value + Fraction(1, 2))
 
 
 def naive_discounts(definitions: list[PromotionDefinition], basket: Basket) -> list[int]:
-    """The discount of every line in minor units, promotions in the order given."""
+    """Return the discount of every line in minor units; promotions apply in the order given."""
     unit = 10 ** EXPONENTS[basket.pos_group.currency]
     totals = [
         half_up(Fraction(line.unit_price_hundredths * line.quantity_thousandths * unit, 100_000))
@@ -46,7 +47,7 @@ def _article(definition: PromotionDefinition, action: ActionRow, basket: Basket,
         if line.article_number != action.target_article_number or line.quantity_thousandths <= 0:
             continue
         if action.discount_type == "PERCENTAGE":
-            # Prices have no fraction of a minor unit in the baskets that this oracle is asked about.
+            # Prices have no fraction of a minor unit in this oracle's baskets.
             exact = Fraction(line.unit_price_hundredths * line.quantity_thousandths * unit, 100_000)
             base = exact if definition.calculation_mode == "ADDITIVE" else Fraction(left[place])
             wanted = half_up(base * value / 100)
@@ -64,7 +65,7 @@ def _receipt(definition: PromotionDefinition, action: ActionRow, totals: list[in
     taken = [0] * len(left)
     places = [place for place in range(len(left)) if bases[place] and left[place]]
     while rest:
-        # Whoever cannot take its share is filled first, and the others share the rest afresh.
+        # A line with no room for its share is filled first, and the others share the rest anew.
         weight = sum(bases[place] for place in places)
         full = [place for place in places if Fraction(rest * bases[place], weight) >= left[place] - taken[place]]
         if not full:

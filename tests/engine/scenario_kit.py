@@ -1,8 +1,8 @@
-"""Scenario files into engine values: strict, exact, and in the words a retailer reads (scenarios/README.md).
+"""Parses scenario files into engine values: strict, exact, and in the terms a retailer reads (scenarios/README.md).
 
-YAML is read without implicit numbers, dates or yes/no: every scalar stays text until the field it fills says
-what it is, so an amount is never a float. A key that no table below knows is a `ScenarioError`, because a
-misspelt word must not turn a scenario into one that checks nothing.
+YAML is read without implicit numbers, dates or yes/no: every scalar stays text until the field it fills determines its
+type, so an amount is never a float. A key that no table below knows is a `ScenarioError`, so that a misspelled word
+cannot turn a scenario into one that checks nothing.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from tests.engine.scenario_promotions import (
     whole,
 )
 
-__all__ = ["FOLDER", "Scenario", "ScenarioError", "identify", "load", "load_all", "parse", "read_yaml"]
+__all__ = ["FOLDER", "Scenario", "ScenarioError", "identify", "load", "load_all", "load_file", "parse", "read_yaml"]
 
 FOLDER = Path(__file__).parent / "scenarios"
 DEFAULT_NOW = "2026-03-14T12:00:00Z"  # a Saturday
@@ -59,7 +59,7 @@ EXPONENTS = {"JPY": 0, "KWD": 3}  # every other currency used here has two decim
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """One file, ready to be priced. ``expect`` keeps the file's own words (text, lists and mappings)."""
+    """One sale, ready to be priced. ``expect`` keeps the file's own values (text, lists and mappings)."""
 
     path: Path
     title: str
@@ -75,7 +75,7 @@ class Scenario:
 
 
 class _Loader(yaml.SafeLoader):
-    """Text, true, false and null: nothing else is guessed from how a scalar looks."""
+    """A loader for text, true, false and null: no other type is inferred from a scalar."""
 
 
 _Loader.yaml_implicit_resolvers = {}
@@ -95,7 +95,7 @@ _Loader.add_constructor("tag:yaml.org,2002:map", _unique_mapping)
 
 
 def read_yaml(text: str) -> Any:
-    """YAML into text, bools, None, lists and mappings; a key written twice is a `ScenarioError`."""
+    """Parse YAML into text, bools, None, lists and mappings; a duplicate key is a `ScenarioError`."""
     return yaml.load(text, Loader=_Loader)
 
 
@@ -243,7 +243,7 @@ def _readable(file: Mapping[str, Any], definitions: Iterable[PromotionDefinition
 
 
 def parse(source: str, path: Path) -> Scenario:
-    """One scenario from its text; raises `ScenarioError` for anything that is not understood to the last word."""
+    """Parse one scenario; raise `ScenarioError` for anything unknown."""
     try:
         file = take(read_yaml(source), "file", FILE, ["title", "why", "promotions", "basket", "expect"])
         definitions = rows_of(promotion)(file["promotions"])
@@ -268,11 +268,17 @@ def parse(source: str, path: Path) -> Scenario:
 
 
 @cache
+def load_file(path: Path) -> tuple[Scenario, ...]:
+    """Return the scenarios of one file, separated by lines of ``---``; they are frozen, so each file is read once."""
+    return tuple(parse(source, path) for source in re.split(r"^---\n", path.read_text("utf-8"), flags=re.MULTILINE))
+
+
 def load(path: Path) -> Scenario:
-    """The scenario in one file; scenarios are frozen, so each file is read once."""
-    return parse(path.read_text(encoding="utf-8"), path)
+    """Return the only scenario in a file. Raise ValueError if there are several."""
+    (scenario,) = load_file(path)
+    return scenario
 
 
 def load_all() -> list[Scenario]:
-    """Every scenario, in the order of the files' paths."""
-    return [load(path) for path in sorted(FOLDER.rglob("*.yaml"))]
+    """Return every scenario, in the order of the files' paths."""
+    return [scenario for path in sorted(FOLDER.rglob("*.yaml")) for scenario in load_file(path)]

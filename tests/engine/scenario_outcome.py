@@ -1,4 +1,4 @@
-"""An engine outcome in the words of the scenario files, and what a scenario states that it does not say."""
+"""An engine outcome in the terms of the scenario files, and its differences from what a scenario states."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ __all__ = ["differences"]
 
 
 def differences(scenario: Scenario, outcome: Outcome) -> list[str]:
-    """What the scenario states and the outcome does not say, one readable line each; only what is stated counts.
+    """Return what the scenario states and the outcome lacks, one readable line each; only stated values count.
 
-    A stated word that the telling does not know is a difference, so a misspelt expectation fails.
+    A stated word that the outcome's description does not know is a difference, so a misspelled expectation fails.
     """
     return _compare(scenario.expect, _Telling(scenario, outcome).everything(), "expect")
 
 
 @dataclass(frozen=True, slots=True)
 class _Telling:
-    """The whole outcome. Promotions and codes without an entry are None, so that absence can be stated too."""
+    """Describes the whole outcome. Promotions and codes without an entry are None, so that absence can be stated."""
 
     scenario: Scenario
     outcome: Outcome
@@ -193,6 +193,6 @@ def _amount(stated: str) -> Decimal | None:
 
 
 def _comparable(value: str) -> tuple[str, str | Decimal | None]:
-    """`ABSOLUTE 0.30` and `ABSOLUTE 0.3` are the same discount."""
+    """Return a form in which `ABSOLUTE 0.30` and `ABSOLUTE 0.3` are equal."""
     kind, _, amount = value.partition(" ")
     return kind, _amount(amount) or amount

@@ -1,7 +1,7 @@
-"""Promotions of scenario files, in the wire names of the promotion entities, into engine definitions.
+"""Converts promotions of scenario files, in the wire names of the entities, into engine definitions.
 
 The tables below are the vocabulary: wire name -> (attribute, converter). A key that no table knows is a
-`ScenarioError`, because a misspelt word must not turn a scenario into one that checks nothing.
+`ScenarioError`, so that a misspelled word cannot turn a scenario into one that checks nothing.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ Fields = Mapping[str, tuple[str, Callable[[Any], Any]]]
 
 
 class ScenarioError(ValueError):
-    """A scenario file that does not say what its author meant; the message names the file and the place."""
+    """An invalid scenario file; the message names the file and the place."""
 
 
 def identify(kind: str, name: str) -> str:
-    """The stable lower-case UUID behind a short readable name."""
+    """Return the stable lower-case UUID for a short readable name."""
     return str(uuid5(UUID("7a0b6d2e-6f43-5d0c-9a3e-0d8f6a1c2b3d"), f"{kind}:{name}"))
 
 
@@ -123,7 +123,7 @@ def names(kind: str) -> Callable[[Any], frozenset[str]]:
 
 
 def take(value: Any, where: str, fields: Fields, required: Iterable[str] = ()) -> dict[str, Any]:
-    """The stated fields as keyword arguments; an unknown or missing key is an error that names its place."""
+    """Return the stated fields as keyword arguments; an unknown or missing key is an error that names its place."""
     row = mapping(value)
     unknown = sorted(set(row) - set(fields))
     if unknown:
@@ -142,7 +142,7 @@ def take(value: Any, where: str, fields: Fields, required: Iterable[str] = ()) -
 
 
 def rows_of(build: Callable[[Any, str, int], Any]) -> Callable[[Any], tuple[Any, ...]]:
-    """A converter for a list of rows, each built with its place in the list."""
+    """Return a converter for a list of rows, each built with its place in the list."""
     return lambda value: tuple(build(row, f"[{index}]", index) for index, row in enumerate(sequence(value)))
 
 
@@ -361,7 +361,7 @@ PROMOTION: Fields = {
 
 
 def promotion(value: Any, where: str, index: int) -> PromotionDefinition:
-    """Without a stated priority, promotions are processed as the file lists them: no tie is ever left to an ID."""
+    """Build a promotion; without a stated priority it is processed in file order, so that no ID decides a tie."""
     stated = take(value, where, PROMOTION, ["id"])
     stated |= stated.pop("campaign", {})
     stated |= stated.pop("calculation", {})
@@ -373,5 +373,5 @@ def promotion(value: Any, where: str, index: int) -> PromotionDefinition:
 
 
 def _child_id(parent: str, place: int) -> str:
-    """A UUID of its own whose order is the file's order, for rows that are processed by ID."""
+    """Return a UUID that sorts in file order, for rows that are processed by ID."""
     return f"{place:08x}{identify(parent, str(place))[8:]}"

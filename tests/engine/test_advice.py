@@ -1,4 +1,4 @@
-"""What a customer is told they could still get, and why a promotion did not apply (section 10), end to end."""
+"""Recommendations to customers, and why a promotion did not apply (section 10), end to end."""
 
 from __future__ import annotations
 
@@ -318,7 +318,7 @@ def test_nudges_are_few_and_the_greatest_saving_first() -> None:
     assert [one.potential_saving_minor for one in outcome.nudges] == [1400, 1300, 1200]
 
 
-# What a nudge promises is what closing the gap brings
+# A nudge's promised saving is what closing the gap yields
 
 
 FROM_HUNDRED = row("RECEIPT_AMOUNT", "100")
@@ -344,7 +344,7 @@ def test_no_saving_is_promised_that_a_limit_would_refuse(limits: dict[str, Any],
 def test_a_budget_must_bear_what_this_basket_already_takes_from_it_and_the_saving() -> None:
     first = promotion("a", budget_ids=("b",), priority=1)
     later = promotion("p", FROM_HUNDRED, budget_ids=("b",), priority=2)
-    for left, saving in ((1999, 0), (2000, 1000)):  # closed, the sale of 100 takes 10 for each
+    for left, saving in ((1999, 0), (2000, 1000)):  # with the gap closed, the sale of 100 gets 10 off for each
         facts = Facts(budgets={"b": BudgetFact("b", "ACTIVE", left, "EUR")})
         outcome = priced([first, later], line("A", "1", "90"), settings=NUDGED, facts=facts)
         assert [gap.potential_saving_minor for gap in outcome.gaps] == [saving]
@@ -355,7 +355,7 @@ def test_a_budget_must_bear_what_this_basket_already_takes_from_it_and_the_savin
     [
         ({"exclusivity": "NONE"}, 1000),
         ({"exclusivity": "GLOBAL"}, 0),
-        ({"exclusivity": "PROMOTION"}, 100),  # only the ten euros that are missing are not the other's own
+        ({"exclusivity": "PROMOTION"}, 100),  # only the missing ten euros are not claimed by the other promotion
         ({"exclusivity": "GROUP", "priority_group": PriorityRow("g", 1, 1)}, 0),
         ({"exclusion_group": ExclusionGroupRow("x", "HIGHEST_DISCOUNT")}, 550),  # 10.00 instead of 4.50
     ],

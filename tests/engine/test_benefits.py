@@ -1,4 +1,4 @@
-"""What cannot run is refused when it is compiled, with the field that is to blame; the finer points of section 6."""
+"""Invalid definitions are refused when compiled, with the field at fault; and the details of section 6."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def priced(bought: Any, *definitions: PromotionDefinition, facts: Facts | None =
     return evaluate(catalogue, bought, facts or Facts(), Settings(now=NOW))
 
 
-def test_the_registries_are_the_code_lists() -> None:
-    assert set(benefit_codes()) == {
+def test_every_benefit_of_the_specification_is_registered() -> None:
+    assert set(benefit_codes()) >= {
         "ARTICLE",
         "ARTICLE_GROUP",
         "ARTICLE_LIST",
@@ -58,7 +58,7 @@ def test_the_registries_are_the_code_lists() -> None:
         "QUANTITY_TIER",
         "FREE_ITEM",
     }
-    assert set(loyalty_codes()) == {"ADD_FIXED", "MULTIPLY_POINTS", "CURRENCY_TO_POINTS", "SUBTRACT_POINTS"}
+    assert set(loyalty_codes()) >= {"ADD_FIXED", "MULTIPLY_POINTS", "CURRENCY_TO_POINTS", "SUBTRACT_POINTS"}
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_a_loyalty_action_that_cannot_run_names_its_field(row: LoyaltyRow, targe
 
 
 def test_a_bundle_takes_its_buy_units_from_those_that_cannot_be_the_gift() -> None:
-    # Buy two of the group, get one A at half price: the B serves as buy unit, so that one A is left to get.
+    # Buy two of the group, get one A at half price: B serves as buy unit, so that one A is left to get.
     row = action(
         "BUNDLE",
         discount_type="PERCENTAGE",
@@ -228,7 +228,7 @@ def test_as_many_pieces_as_a_till_can_send_are_given_away_at_once(currency: str)
     outcome = priced(basket(line("A", most, "0.50"), currency=currency), buy_two_get_one())
     (bought,) = outcome.lines
     third = int(most) // 3
-    assert bought.discount_minor == (third * 50 if currency == "EUR" else (third + 1) // 2)  # half yens, rounded once
+    assert bought.discount_minor == (third * 50 if currency == "EUR" else (third + 1) // 2)  # half yen, rounded once
     assert sum(share.count for share in bought.discounts[0].units) == third
     assert outcome.granted == ()
 

@@ -87,7 +87,7 @@ def test_plain_stacking_needs_one_look() -> None:
 
 
 def test_rounding_to_whole_units_can_make_the_smaller_discount_a_hindrance() -> None:
-    """In dinars: at 4.500 whole ones up to a price of 2.00 are 3.000; at 4.400 they are 2.000, 2.100 with the 0.100."""
+    """In dinars: at 4.500, whole ones up to a price of 2.00 give 3.000; at 4.400, 2.000, or 2.100 with the 0.100."""
     bought = basket(line("C", "1", "4.50"), currency="KWD")
     tenth = ActionRow("a", 1, "ARTICLE", "ABSOLUTE", 10)
     price = ActionRow("a", 1, "ARTICLE", "UNIT_PRICE", 200)

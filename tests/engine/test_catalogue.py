@@ -29,7 +29,7 @@ PILOT = PilotRow("config", NOW - HOUR, NOW + HOUR, 100, 0, frozenset({"pos-1"}),
 
 
 def found(definition: PromotionDefinition, *, coupons: tuple[str, ...] = (), **rest: Any) -> bool:
-    """Whether the promotion is a candidate for a basket of one article A."""
+    """Return whether the promotion is a candidate for a basket of one article A."""
     catalogue = Catalogue()
     catalogue.put(definition)
     seen = view(line("A"), **rest)
@@ -155,7 +155,7 @@ def test_control_groups_are_capped_and_never_treated() -> None:
     assert control_groups(replace(PILOT, control_pos_groups=frozenset({"pos-1", "pos-2"}))) == {"pos-2"}
 
 
-# What would matter but is no candidate
+# Promotions that would match but are not candidates
 
 
 def test_outsiders_say_why_they_are_no_candidates() -> None:
@@ -223,7 +223,7 @@ def test_groups_of_conditions_and_the_lines_that_qualify(
 ) -> None:
     rows = [row(kind, value, connector=how, sequence=n) for n, (how, kind, value) in enumerate(conditions)]
     assert qualifying(*rows, seen=AB) == expected
-    assert qualifying(*reversed(rows), seen=AB) == expected  # the order is the sequence's
+    assert qualifying(*reversed(rows), seen=AB) == expected  # the order follows the sequence
 
 
 def test_the_group_that_came_closest_is_the_one_explained() -> None:

@@ -1,4 +1,4 @@
-"""A sale priced again with one more promotion is the sale that the whole catalogue would have priced."""
+"""Pricing a sale again with one more promotion gives the same result as pricing it with the whole catalogue."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ from tests.engine.made_up import (
     contended_baskets,
     contenders,
 )
+from tests.kit.examples import examples
 
 DAY = date(2026, 3, 14)
-examples = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+tried = settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def replayed(
@@ -39,7 +40,7 @@ def replayed(
     told: Settings,
     tally: Tally,
 ) -> None:
-    """Add to ``tally`` what comes of a sale that was priced with ``definitions``."""
+    """Price a sale with ``definitions`` and add its forecast to ``tally``."""
     outcome = evaluate(catalogue_of(definitions), bought, facts, told)
     by_hash = {definition_hash(one): one for one in definitions}
     candidates = [compile_promotion(by_hash[key]) for key in outcome.candidate_hashes]
@@ -52,7 +53,7 @@ def sums(tally: Tally, currency: str) -> tuple[int, int, int, int]:
     return one.discount_without_minor, one.discount_with_minor, one.net_without_minor, one.net_with_minor
 
 
-@examples
+@tried
 @given(circumstanced(), baskets(most=4), st.data())
 def test_with_and_without_are_what_whole_catalogues_say(
     definitions: list[PromotionDefinition], drawn: Basket, data: st.DataObject
@@ -60,7 +61,7 @@ def test_with_and_without_are_what_whole_catalogues_say(
     check(definitions, drawn, data)
 
 
-@examples
+@tried
 @given(st.integers(2, 4).flatmap(lambda n: st.tuples(*map(contenders, range(n)))), contended_baskets(), st.data())
 def test_so_they_are_where_promotions_are_in_each_others_way(
     definitions: tuple[PromotionDefinition, ...], drawn: Basket, data: st.DataObject
@@ -70,7 +71,7 @@ def test_so_they_are_where_promotions_are_in_each_others_way(
 
 def check(definitions: list[PromotionDefinition], drawn: Basket, data: st.DataObject) -> None:
     bought, facts, told = data.draw(circumstances(drawn))
-    told = replace(told, include_inactive=False)  # which evaluate never heeds
+    told = replace(told, include_inactive=False)  # evaluate always ignores it
     tried = data.draw(st.sampled_from(definitions))
     others = [one for one in definitions if one.id != tried.id]
     was_there = data.draw(st.booleans())
@@ -121,7 +122,7 @@ def test_a_promotion_is_tried_without_what_keeps_it_from_running() -> None:
 
 
 def test_a_shared_budget_runs_down_in_both_worlds() -> None:
-    """Nine are left: each sale takes 3 for the other promotion and, with it, 3 for the one that is tried."""
+    """Nine are left: each sale spends 3 on the other promotion and, with the tried one, 3 on that."""
 
     def off(name: str, hundredths: int) -> PromotionDefinition:
         row = ActionRow("a", 1, "RECEIPT", "ABSOLUTE", hundredths)
@@ -134,7 +135,7 @@ def test_a_shared_budget_runs_down_in_both_worlds() -> None:
     for _ in range(3):
         replayed([other], tried, bought, facts, Settings(now=NOW), tally)
     budget = tally.budgets["b"]
-    # With it: 3 + 3, then 3, then nothing. Without: 3, 3 and 3.
+    # With it: 3 + 3, then 3, then nothing. Without it: 3, 3 and 3.
     assert (budget.consumed_minor, budget.others_minor, budget.left_with_minor, budget.left_without_minor) == (
         3,
         6,

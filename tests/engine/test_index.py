@@ -1,4 +1,4 @@
-"""The candidate index finds exactly what a naive search over every promotion finds, through any history of changes."""
+"""The candidate index finds exactly what a linear search over all promotions finds, after any history of changes."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def test_the_index_finds_what_a_naive_search_finds(
 def test_no_promotion_that_would_give_something_is_overlooked(
     definitions: list[PromotionDefinition], seen: BasketView, coupons: tuple[str, ...]
 ) -> None:
-    """The index may bring too much, but never too little: whatever qualifies and has targets is found."""
+    """The index may return too much, but never too little: whatever qualifies and has targets is found."""
     for definition in definitions:
         catalogue = Catalogue(_TREE)
         catalogue.put(definition)

@@ -1,4 +1,4 @@
-"""What is left of every unit (pricing semantics, Words and section 6: lowest units first)."""
+"""The remaining price of every unit (pricing semantics, Words and section 6: lowest units first)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rounding and splitting, checked against exact fractions and against their invariants (sections 1 and 7)."""
+"""Rounding and splitting, compared with exact fractions and checked for their invariants (sections 1 and 7)."""
 
 from __future__ import annotations
 

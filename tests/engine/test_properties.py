@@ -1,4 +1,4 @@
-"""What holds for every basket and every catalogue (pricing semantics, sections 1, 5, 7 and 8)."""
+"""Properties of every basket and every catalogue (pricing semantics, sections 1, 5, 7 and 8)."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ from tests.engine.made_up import (
     run,
 )
 from tests.engine.oracle import naive_discounts
+from tests.kit.examples import examples
 
-examples = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+tried = settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 REASONS = {
     *("CONDITION_NOT_MET", "NO_TARGET_LINES", "COUPON_REQUIRED", "NOTHING_LEFT_TO_DISCOUNT", "USAGE_LIMIT_REACHED"),
@@ -39,7 +40,7 @@ REASONS = {
 }
 
 
-@examples
+@tried
 @given(many_promotions(), baskets(), st.data())
 def test_parts_add_up_and_nothing_goes_below_zero(
     definitions: list[PromotionDefinition], basket: Basket, data: st.DataObject
@@ -63,12 +64,12 @@ def test_parts_add_up_and_nothing_goes_below_zero(
     assert {one.promotion_id: one.discount_minor for one in outcome.applied if one.discount_minor} == by_promotion
 
 
-@examples
+@tried
 @given(many_promotions(), baskets(), st.data())
 def test_no_unit_carries_more_than_its_price(
     definitions: list[PromotionDefinition], basket: Basket, data: st.DataObject
 ) -> None:
-    assume(basket.pos_group.currency != "JPY")  # a price of 10.50 cannot be carried in whole yen
+    assume(basket.pos_group.currency != "JPY")  # a price of 10.50 cannot be expressed in whole yen
     outcome = run(definitions, basket, data.draw(facts(basket.pos_group.currency)))
     for line in outcome.lines:
         whole = line.quantity_thousandths % 1000 == 0 and line.quantity_thousandths > 0
@@ -83,7 +84,7 @@ def test_no_unit_carries_more_than_its_price(
         assert max(carried) <= most
 
 
-@examples
+@tried
 @given(many_promotions(), baskets(), st.data())
 def test_budgets_are_never_exceeded(
     definitions: list[PromotionDefinition], basket: Basket, data: st.DataObject
@@ -100,7 +101,7 @@ def test_budgets_are_never_exceeded(
             assert given_facts.budgets[budget_id].status == "ACTIVE" or amount == 0
 
 
-@examples
+@tried
 @given(many_promotions(), baskets(), st.data())
 def test_the_same_input_gives_the_same_outcome_in_any_order_of_definitions(
     definitions: list[PromotionDefinition], basket: Basket, data: st.DataObject
@@ -110,7 +111,7 @@ def test_the_same_input_gives_the_same_outcome_in_any_order_of_definitions(
     assert run(data.draw(st.permutations(definitions)), basket) == first
 
 
-@examples
+@tried
 @given(many_promotions(), baskets(), st.data())
 def test_the_index_changes_nothing(definitions: list[PromotionDefinition], basket: Basket, data: st.DataObject) -> None:
     given_facts = data.draw(facts(basket.pos_group.currency))
@@ -121,7 +122,7 @@ def test_the_index_changes_nothing(definitions: list[PromotionDefinition], baske
     assert (indexed.lines, indexed.granted, indexed.applied) == (naive.lines, naive.granted, naive.applied)
 
 
-@examples
+@tried
 @given(circumstanced(), baskets(most=4), st.data())
 def test_the_definitions_that_an_outcome_names_are_all_it_needs(
     definitions: list[PromotionDefinition], basket: Basket, data: st.DataObject
@@ -134,7 +135,7 @@ def test_the_definitions_that_an_outcome_names_are_all_it_needs(
     assert evaluate(catalogue_of(named), bought, given_facts, told) == outcome
 
 
-@examples
+@tried
 @given(circumstanced(), baskets(most=4), st.data())
 def test_every_candidate_applied_or_says_why_not(
     definitions: list[PromotionDefinition], basket: Basket, data: st.DataObject
@@ -158,12 +159,12 @@ def test_every_candidate_applied_or_says_why_not(
         assert not blocked or one.blocked_by_id in applied
 
 
-@examples
+@tried
 @given(plain_promotions(), baskets(plain=True))
 def test_plain_promotions_cost_what_the_oracle_says(definitions: list[PromotionDefinition], basket: Basket) -> None:
     assume(basket.pos_group.currency != "JPY" or all(row.unit_price_hundredths % 100 == 0 for row in basket.lines))
     outcome = run(definitions, basket)
-    # An ABSOLUTE discount is cut per unit; where it is, units of one line may differ and the oracle does not tell.
+    # An ABSOLUTE discount is limited per unit; then units of one line may differ, which the oracle does not model.
     assume(not _cuts_units(definitions, basket))
     assert [line.discount_minor for line in outcome.lines] == naive_discounts(definitions, basket)
 
@@ -181,13 +182,13 @@ def _cuts_units(definitions: list[PromotionDefinition], basket: Basket) -> bool:
     )
 
 
-@examples
+@tried
 @given(plain_promotions(), baskets(plain=True), st.data())
 def test_permuted_lines_cost_the_same(
     definitions: list[PromotionDefinition], basket: Basket, data: st.DataObject
 ) -> None:
-    # Splitting a receipt discount leaves odd cents to basket order, so only article-level promotions are compared
-    # line by line; totals hold for all.
+    # Splitting a receipt discount assigns odd cents by basket order, so only article-level promotions are compared line
+    # by line; totals are compared for all.
     shuffled = replace(basket, lines=tuple(data.draw(st.permutations(basket.lines))))
     article_level = [one for one in definitions if one.actions[0].action_type == "ARTICLE"]
     first, second = run(article_level, basket), run(article_level, shuffled)
@@ -211,7 +212,7 @@ CASES = st.one_of(
 )
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(CASES, st.data())
 def test_best_deal_equals_brute_force(case: tuple[list[PromotionDefinition], Basket], data: st.DataObject) -> None:
     definitions, basket = case

@@ -1,4 +1,4 @@
-"""Who applies beside whom, and what is said about the others (pricing semantics, sections 4, 5, 8 and 10)."""
+"""Which promotions apply together, and why others do not (pricing semantics, sections 4, 5, 8 and 10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What conditions and benefits see of a basket: effective master data, units, positions, the local clock."""
+"""The view of a basket for conditions and benefits: effective master data, units, positions, the local clock."""
 
 from __future__ import annotations
 

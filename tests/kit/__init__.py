@@ -1,1 +1,1 @@
-"""What tests stand on: real servers, databases made from a migrated template, the service as a process."""
+"""The test infrastructure: real servers, databases copied from a migrated template, the service as a process."""

@@ -1,4 +1,4 @@
-"""A client of a served interface: tokens by client, JSON in and out."""
+"""A client of a served interface: one token per client, JSON requests and responses."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ SECRET = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 @dataclass(kw_only=True)
 class ApiClient:
-    """Speaks as any client that was made with `SECRET`.
+    """A client of the service that can act as any client created with `SECRET`.
 
-    Paths are relative to ``root``, those that begin with a slash to the host; ``usual`` is who calls unless it is said.
+    Paths are relative to ``root``; those that begin with a slash are relative to the host. ``usual`` is the default
+    client.
     """
 
     root: ClassVar[str]
@@ -40,9 +41,9 @@ class ApiClient:
     def call(
         self, method: str, path: str, body: Any = None, *, client: str | None = "", **headers: str
     ) -> httpx2.Response:
-        """One request; ``body`` is sent as JSON unless it is bytes, ``headers`` have underscores for dashes.
+        """Send one request; ``body`` is sent as JSON unless it is bytes, ``headers`` have underscores for dashes.
 
-        ``client``: None for one without a token.
+        ``client``: None sends no token.
         """
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         if client is not None:
@@ -57,7 +58,7 @@ class ApiClient:
         return self.call("GET", path, **how)
 
     def read(self, path: str, **how: Any) -> Any:
-        """The body of a GET that succeeds."""
+        """Return the body of a GET that must succeed."""
         answer = self.get(path, **how)
         assert answer.status_code == 200, f"GET {path}: {answer.status_code} {answer.text}"
         return answer.json()
@@ -72,12 +73,12 @@ class ApiClient:
         return self.call("DELETE", path, **how)
 
     def make(self, set_name: str, *, client: str = "", **values: Any) -> dict[str, Any]:
-        """A new row, as the answer to its making shows it."""
+        """Create a row and return it as the response shows it."""
         answer = self.post(set_name, values, client=client)
         assert answer.status_code == 201, answer.text
         made: dict[str, Any] = answer.json()
         return made
 
     def unique(self, prefix: str = "c") -> str:
-        """A code that no other row has."""
+        """Return a code that no other row has."""
         return f"{prefix}-{next(self._numbers)}"

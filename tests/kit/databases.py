@@ -1,7 +1,7 @@
 """Fresh, migrated databases, cheap enough for every test: migrated once, then copied.
 
-On PostgreSQL one role owns them and their tables, and another, which owns nothing, is what tests get the URL of: as a
-service should be run, behind row-level security. Who must look past that connects to `past_the_wall`.
+On PostgreSQL one role owns the databases and their tables. Tests get the URL of another role that owns nothing, so they
+run behind row-level security, as a service should. Tests that must bypass it connect to `past_the_wall`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 
+from tests.kit.profile import made
+
 __all__ = ["DIALECTS", "Databases", "Dialect", "past_the_wall"]
 
 Dialect = Literal["sqlite", "postgresql"]
@@ -32,12 +34,14 @@ _superuser_urls: dict[str, str] = {}
 
 
 def past_the_wall(url: str) -> str:
-    """The URL of the same database for the server's superuser, whom no policy concerns; SQLite's as it is."""
+    """Return the URL of the same database for the superuser, who bypasses row-level security; SQLite URLs are
+    unchanged.
+    """
     return url if url.startswith("sqlite:") else _superuser_urls[url]
 
 
 class Databases:
-    """Makes databases on demand. One object serves one test process and removes nothing but its own."""
+    """Creates databases on demand. One object serves one test process and removes only its own databases."""
 
     def __init__(
         self,
@@ -47,7 +51,7 @@ class Databases:
         grant: Callable[[str, str], None],
     ) -> None:
         self._directory = directory
-        self._postgres_url = postgres_url  # a superuser's; asked for at first need: most tests need no server
+        self._postgres_url = postgres_url  # a superuser's; called on first use because most tests need no server
         self._migrate = migrate
         self._grant = grant
         self._has_roles = False
@@ -55,19 +59,21 @@ class Databases:
         self._templates: dict[Dialect, str] = {}
 
     def create(self, dialect: Dialect) -> str:
-        """The URL of a new database with the current schema and no rows, for a role that owns nothing."""
+        """Create a database with the current schema and no rows; return its URL for a role that owns nothing."""
         template = self._template(dialect)
+        made("databases")
         if dialect == "sqlite":
             path = self._directory / f"{next(self._names)}.sqlite3"
             shutil.copyfile(template, path)
             return f"sqlite:///{path}"
         name = self._new_name()
-        # Its files are copied: through the write-ahead log, as is usual, it takes twice as long.
+        # Copy files instead of using the write-ahead log (the default), which takes twice as long.
         self._administer(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY FILE_COPY OWNER {OWNER}')
         return self._url_of(name, SERVING)
 
     def create_empty(self, dialect: Dialect) -> str:
-        """The URL of a new database without a schema, as `promenade db upgrade` first meets it: for its owner."""
+        """Create a database without a schema, as `promenade db upgrade` first sees it; return the URL for its owner."""
+        made("databases")
         if dialect == "sqlite":
             return f"sqlite:///{self._directory / f'{next(self._names)}.sqlite3'}"
         name = self._new_name()
@@ -76,11 +82,11 @@ class Databases:
         return self._url_of(name, OWNER)
 
     def owner_url(self, url: str) -> str:
-        """The URL of a database that `create` made, for the role that owns it."""
+        """Return the URL of a database made by `create`, for the role that owns it."""
         return url if url.startswith("sqlite:") else self._url_of(urlsplit(url).path[1:], OWNER)
 
     def drop(self, url: str) -> None:
-        """Remove a database that `create` or `create_empty` made, whoever is still connected to it."""
+        """Remove a database made by `create` or `create_empty`, even if clients are still connected to it."""
         if url.startswith("sqlite:"):
             path = Path(url.removeprefix("sqlite:///"))
             for file in path.parent.glob(f"{path.name}*"):
@@ -114,14 +120,14 @@ class Databases:
         return url
 
     def _make_roles(self) -> None:
-        """The roles are the server's, which other test processes use, too."""
+        """Create the roles; they belong to the server, which other test processes share."""
         if not self._has_roles:
             with contextlib.suppress(asyncpg.DuplicateObjectError, asyncpg.UniqueViolationError):
                 self._administer(_MAKE_ROLES)
             self._has_roles = True
 
     def _administer(self, statement: str) -> None:
-        url = self._postgres_url()  # here: a server started by a thread would end with that thread
+        url = self._postgres_url()  # in this thread: a server started by a thread would end with that thread
 
         async def run() -> None:
             connection = await asyncpg.connect(url)
@@ -130,12 +136,12 @@ class Databases:
             finally:
                 await connection.close()
 
-        # A thread of its own: fixtures may run while a test's event loop does.
+        # Use a separate thread: fixtures may run while a test's event loop is running.
         _in_thread(lambda: asyncio.run(run()))
 
 
 def _sqlite_path(url: str) -> str:
-    """The file of a migrated template, with its write-ahead log folded in so that one file is everything."""
+    """Return the file of a migrated template, with its write-ahead log merged so that one file holds everything."""
     path = url.removeprefix("sqlite:///")
     connection = sqlite3.connect(path)
     try:

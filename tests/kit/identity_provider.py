@@ -1,7 +1,7 @@
-"""An identity provider at an address of its own: login page, code and PKCE, tokens by RS256 or ES256, a way out.
+"""An identity provider on its own port: login page, code and PKCE, tokens by RS256 or ES256, logout.
 
-It is as strict as the standards ask: one use for a code, the verifier, the address and the client must fit, and other
-origins may ask the token endpoint alone.
+It is as strict as the standards require: a code can be used once, the verifier, the address and the client must match,
+and only the token endpoint allows other origins.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ _FORM = b"""<!DOCTYPE html><html lang="en"><head><title>Provider</title><link re
 
 
 class IdentityProvider:
-    """Whoever gives a name is logged in as that name. ``claims`` are those of access tokens beside the usual."""
+    """Logs anybody in under the name they enter. ``claims`` are added to the usual claims of access tokens."""
 
     def __init__(self, key: RSAKey | ECKey) -> None:
         self.key = key
         self.claims: dict[str, Any] = {}
         self.audience = "promenade"
-        self.discovery: dict[str, Any] = {}  # what the document says beside the usual
+        self.discovery: dict[str, Any] = {}  # additions to the discovery document
         self.is_down = False
         self.names_itself = True
-        self.asked: list[dict[str, str]] = []  # forms that came to the token endpoint
+        self.asked: list[dict[str, str]] = []  # forms received by the token endpoint
         self.refused: list[str] = []
-        self.left: list[dict[str, str]] = []  # who was sent out, and what with
+        self.left: list[dict[str, str]] = []  # parameters of each logout request
         self._codes: dict[str, dict[str, str]] = {}
         owner = self
 
@@ -56,7 +56,7 @@ class IdentityProvider:
         self._server.server_close()
 
     def options(self) -> tuple[str, ...]:
-        """What `promenade serve` is told of it."""
+        """Return the options of `promenade serve` for this provider."""
         return ("--jwks-url", f"{self.url}/keys", "--issuer", self.url, "--login-client-id", CLIENT)
 
     def document(self) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class IdentityProvider:
         return code
 
     def token(self, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
-        """What the token endpoint says to a form."""
+        """Return the token endpoint's response to a form."""
         self.asked.append(form)
         made = self._codes.pop(form.get("code", ""), None)
         fits = made is not None and (

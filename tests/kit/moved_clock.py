@@ -1,7 +1,7 @@
-"""The command `promenade` with a clock that tests move: `python -m tests.kit.moved_clock serve ...`.
+"""The command `promenade` with a clock that tests can move: `python -m tests.kit.moved_clock serve ...`.
 
-CLOCK_FILE in the environment names the file that holds how far the clock is off. All processes that are given one file
-tell one time, before and after they are killed.
+The environment variable CLOCK_FILE names the file that holds the clock's offset. All processes with the same file share
+the same time, even after they are killed and restarted.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from promenade.cli import main
 
 __all__ = ["MovedClock"]
 
-_OFFSET = struct.Struct("q")  # microseconds; written and read in one piece, as the machine does with its own words
+_OFFSET = struct.Struct("q")  # microseconds; a machine word, so reads and writes are atomic
 
 
 class MovedClock:
-    """The time, as far off as the file at ``path`` says; a file that is missing is made and says not at all."""
+    """A clock shifted by the offset in the file at ``path``; a missing file is created with no offset."""
 
     def __init__(self, path: Path) -> None:
         with path.open("ab") as file:
@@ -34,7 +34,7 @@ class MovedClock:
         return datetime.now(UTC) + timedelta(microseconds=_OFFSET.unpack_from(self._shared)[0])
 
     def move(self, **by: float) -> None:
-        """Let so much time pass at once, or take it back."""
+        """Move the clock forwards, or backwards."""
         passed = _OFFSET.unpack_from(self._shared)[0] + timedelta(**by) // timedelta(microseconds=1)
         _OFFSET.pack_into(self._shared, 0, passed)
 

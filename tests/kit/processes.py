@@ -16,15 +16,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-# Below those that the kernel gives to whoever connects or asks for any: it would give one away before, or between two
-# starts of, the server that it was meant for.
+# Below the range from which the kernel assigns ephemeral ports: it could assign one before the intended server starts,
+# or between two of its starts.
 _PORTS = range(10_000, 32_768)
 
 
 def free_port() -> int:
-    """A TCP port of the loopback interface that nobody listens on, and no other test is given while this process lives.
+    """Return a TCP port of the loopback interface that nobody uses and no other test gets while this process lives.
 
-    It may be listened on much later, and again and again.
+    It may be used much later and repeatedly.
     """
     while True:
         port = random.SystemRandom().choice(_PORTS)
@@ -33,12 +33,12 @@ def free_port() -> int:
 
 
 class _Reservations:
-    """Ports that processes of tests have taken, each a byte of one file that is locked until its process ends."""
+    """Ports taken by test processes, each a byte of one file that is locked until its process ends."""
 
     def __init__(self) -> None:
         self._mine: set[int] = set()
         self._lock = threading.Lock()
-        self._file: int | None = None  # stays open: to close it unlocks all
+        self._file: int | None = None  # stays open: closing it would release all locks
 
     def take(self, port: int) -> bool:
         with self._lock:
@@ -89,7 +89,7 @@ class Account:
 
 
 def unprivileged_account() -> Account | None:
-    """Who a server runs as that refuses root: `nobody` when the tests run as root, else None (ourselves)."""
+    """Return the account for servers that refuse root: `nobody` if the tests run as root, else None (ourselves)."""
     if os.geteuid() != 0:
         return None
     entry = pwd.getpwnam("nobody")

@@ -1,5 +1,8 @@
-"""Processor time of what a test does, without that of its process: what thousands of tests before it have left is not
-searched for garbage meanwhile, as a service does not search what it started with."""
+"""Measures the processor time of a test's own work.
+
+Objects left by earlier tests are not garbage-collected meanwhile, just as a service does not collect what it loaded at
+start.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,14 @@ __all__ = ["Spent", "processor_time"]
 
 @dataclass
 class Spent:
-    """``seconds`` of processor time, of all threads of the process; known once the block has ended."""
+    """``seconds`` of processor time of all threads of the process; set when the block has ended."""
 
     seconds: float = 0.0
 
 
 @contextmanager
 def processor_time() -> Iterator[Spent]:
-    """``with processor_time() as spent: ...``; garbage of the block itself is searched and counts."""
+    """``with processor_time() as spent: ...``; collecting the block's own garbage counts."""
     spent = Spent()
     gc.freeze()
     began = time.process_time()

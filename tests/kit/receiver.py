@@ -1,4 +1,4 @@
-"""A receiver of webhooks: a real HTTP server in a thread of its own that remembers every request, byte for byte.
+"""A receiver of webhooks: a real HTTP server in its own thread that records every request, byte for byte.
 
 ::
 
@@ -26,12 +26,12 @@ from tests.kit.processes import free_port
 
 __all__ = ["Answer", "Behaviour", "Close", "Drip", "Flood", "Hang", "Receiver", "Redirect", "Request"]
 
-WAIT_SECONDS_MAX = 90.0  # only a failure takes so long; a busy machine takes its time
+WAIT_SECONDS_MAX = 90.0  # reached only on failure; leaves time for a busy machine
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What came in: header names in lower case, the raw body, when (monotonic), and on which connection."""
+    """A request: header names in lower case, the raw body, the time (monotonic), and the connection it came on."""
 
     method: str
     path: str
@@ -51,13 +51,13 @@ class Answer:
 
 
 def Redirect(location: str, status: int = 302) -> Answer:
-    """An answer that points elsewhere."""
+    """Return an answer that redirects elsewhere."""
     return Answer(status, {"location": location})
 
 
 @dataclass(frozen=True, slots=True)
 class Hang:
-    """No answer, the connection stays open."""
+    """No answer; the connection stays open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +82,9 @@ Behaviour = Answer | Hang | Drip | Flood | Close
 
 
 class Receiver:
-    """Listens on a free port of 127.0.0.1 (or ``host``) between `start` and `stop`; the port stays over restarts.
+    """Listens on a free port of 127.0.0.1 (or ``host``) between `start` and `stop`; restarts keep the port.
 
-    ``tls`` makes it an https server. What it answers to a path is set by `answers`, else it is an empty 200.
+    ``tls`` makes it an https server. `answers` sets the answers of a path; the default is an empty 200.
     """
 
     def __init__(self, host: str = "127.0.0.1", *, tls: ssl.SSLContext | None = None) -> None:
@@ -97,6 +97,7 @@ class Receiver:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._connections = 0
+        self._open: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
         self._hanging: dict[str, int] = {}
         self.hanging_max: dict[str, int] = {}
 
@@ -106,21 +107,21 @@ class Receiver:
         return f"{'https' if self._tls else 'http'}://{self.host}:{self.port}"
 
     def answers(self, path: str, *behaviours: Behaviour) -> None:
-        """From now on ``path`` is answered so, one after the other; the last one stays."""
+        """Answer requests to ``path`` with these, one after the other; the last one is repeated."""
         self._scripts[path] = list(behaviours)
 
     def requests(self, path: str | None = None) -> list[Request]:
-        """What came in so far, in that order."""
+        """Return the requests received so far, in order."""
         with self._news:
             return [one for one in self._received if path is None or one.path == path]
 
     def forget(self) -> None:
-        """Forget what came in so far."""
+        """Forget the requests received so far."""
         with self._news:
             self._received.clear()
 
     def wait(self, count: int, *, path: str | None = None, seconds: float = WAIT_SECONDS_MAX) -> list[Request]:
-        """Block until ``count`` requests have come in (to ``path``) and return them; too few in time is a failure."""
+        """Block until ``count`` requests have been received (at ``path``) and return them; fail on timeout."""
         deadline = time.monotonic() + seconds
         with self._news:
             while True:
@@ -136,7 +137,7 @@ class Receiver:
         return await asyncio.to_thread(self.wait, count, path=path, seconds=seconds)
 
     def start(self) -> Self:
-        """Listen; returns once it does."""
+        """Start listening; return when it does."""
         self.port = self.port or free_port()
         loop = self._loop = asyncio.new_event_loop()
         listens = threading.Event()
@@ -146,7 +147,7 @@ class Receiver:
         return self
 
     def stop(self) -> None:
-        """Close every connection and listen no more; idempotent."""
+        """Close every connection and stop listening; idempotent."""
         loop, thread = self._loop, self._thread
         self._loop = self._thread = None
         if loop is not None and thread is not None:
@@ -163,16 +164,32 @@ class Receiver:
 
     def _run(self, loop: asyncio.AbstractEventLoop, listens: threading.Event) -> None:
         asyncio.set_event_loop(loop)
-        server = loop.run_until_complete(asyncio.start_server(self._serve, self.host, self.port, ssl=self._tls))
+        server = loop.run_until_complete(asyncio.start_server(self._accept, self.host, self.port, ssl=self._tls))
         listens.set()
         loop.run_forever()
+        for listening in server.sockets:
+            loop.remove_reader(listening.fileno())  # a closed server loses connections that it has just accepted
+        loop.run_until_complete(self._end())
         server.close()
-        tasks = asyncio.all_tasks(loop)
-        for task in tasks:
-            task.cancel()
-        loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.get_running_loop().create_task(self._serve(reader, writer))
+        self._open[task] = writer
+        task.add_done_callback(self._open.pop)
+
+    async def _end(self) -> None:
+        """Close every connection, including those just accepted, which reach `_accept` a few steps later."""
+        steps_without_any = 0
+        while steps_without_any < 5:
+            found = dict(self._open)
+            for task, writer in found.items():
+                writer.transport.abort()  # a task that has not started yet never starts
+                task.cancel()
+            await asyncio.gather(*found, return_exceptions=True)
+            await asyncio.sleep(0)
+            steps_without_any = 0 if found else steps_without_any + 1
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._connections += 1
@@ -194,7 +211,7 @@ class Receiver:
     async def _behave(
         self, behaviour: Behaviour, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> bool:
-        """Carry it out; whether the connection goes on."""
+        """Carry out a behaviour; return whether the connection stays open."""
         match behaviour:
             case Answer(status, headers, body):
                 lines = [f"HTTP/1.1 {status} Answer", f"content-length: {len(body)}"]
@@ -226,7 +243,7 @@ class Receiver:
 
 
 async def _read(reader: asyncio.StreamReader, connection: int) -> Request | None:
-    """The next request of a connection; None: the client has closed it."""
+    """Return the next request of a connection, or None if the client has closed it."""
     try:
         head = await reader.readuntil(b"\r\n\r\n")
     except asyncio.IncompleteReadError:

@@ -1,4 +1,4 @@
-"""Rows of one database in another, of whatever dialect."""
+"""Copying the rows of one database to another, of any dialect."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from promenade.store.migrations import in_transaction
-from promenade.store.purging import Place
-from promenade.store.schema import metadata
+from promenade.store.clockwork.purging import Place
+from promenade.store.driver.migrations import in_transaction
+from promenade.store.driver.schema import metadata
 from tests.kit.databases import past_the_wall
 
 __all__ = ["copy_rows"]
@@ -20,7 +20,7 @@ _KEY = ("tenant_id", "origin", "transaction_id", "transaction_counter")
 
 
 def copy_rows(source: str, target: str) -> None:
-    """Bring all rows of ``source`` to ``target``, which `Databases.create` made and nobody has written to."""
+    """Copy all rows of ``source`` to ``target``, a database made by `Databases.create` that is still unused."""
     rows = in_transaction(source, _rows_of)
 
     def write(connection: sa.Connection) -> None:
@@ -34,7 +34,7 @@ def copy_rows(source: str, target: str) -> None:
 
 
 def _place_anew(dialect: str, rows: Rows) -> None:
-    """Say in the terms of PostgreSQL that all evaluations are looked through: on SQLite their places are numbers."""
+    """Record in PostgreSQL's format that all evaluations have been processed: on SQLite their positions are numbers."""
     if dialect == "postgresql":
         places = next((values for table, values in rows if table.name == "advice_walk"), [])
         evaluations = next((values for table, values in rows if table.name == "iterations"), [])

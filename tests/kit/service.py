@@ -1,4 +1,4 @@
-"""The service as its users run it: the installed command, in a process of its own, on a port of its own."""
+"""The service as its users run it: the installed command, in its own process on its own port."""
 
 from __future__ import annotations
 
@@ -12,19 +12,23 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
+
+import httpx2
 
 from tests.kit.processes import die_with_parent, free_port
+from tests.kit.profile import made
 
-__all__ = ["COMMAND", "Service", "promenade"]
+__all__ = ["COMMAND", "Running", "Service", "promenade"]
 
 COMMAND = str(Path(sys.executable).with_name("promenade"))
-START_SECONDS_MAX = 200.0  # ends what hangs: a demo seeds for half a minute of a processor that others want too
+# reached only if it hangs: seeding the demo takes half a minute of processor time on a shared machine
+START_SECONDS_MAX = 200.0
 STOP_SECONDS_MAX = 20.0
 
 
 def promenade(*arguments: str, env: Mapping[str, str] | None = None, stdin: str = "") -> str:
-    """Run one `promenade` command to its end and return what it printed; a failure raises with its words."""
+    """Run one `promenade` command to its end and return its output; a failure raises an error with the output."""
     done = subprocess.run(
         [COMMAND, *arguments], input=stdin, capture_output=True, text=True, check=False, timeout=400, env=_env(env)
     )
@@ -33,10 +37,20 @@ def promenade(*arguments: str, env: Mapping[str, str] | None = None, stdin: str 
     return done.stdout
 
 
-class Service:
-    """A running `promenade serve` (or another serving command); start it, talk to it, kill it, start it again.
+class Running(Protocol):
+    """A service that clients call, in its own process or in the test process."""
 
-    ``start`` returns once /health answers. The port and the options stay the same over restarts.
+    @property
+    def url(self) -> str: ...
+
+    def client(self, **how: Any) -> httpx2.Client:
+        """Return a client that calls it from this machine."""
+
+
+class Service:
+    """A running `promenade serve` (or another serving command) that can be started, called, killed and restarted.
+
+    ``start`` returns once /health answers. Restarts keep the port and the options.
     """
 
     def __init__(
@@ -73,6 +87,7 @@ class Service:
 
     def start(self) -> Service:
         """Start the process and wait until it is ready; raise with the end of its log when it is not."""
+        made("services")
         listen = ("--host", "127.0.0.1", "--port", str(self.port)) if self._ready_path else ()
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
@@ -94,7 +109,7 @@ class Service:
         return self
 
     def stop(self) -> int:
-        """Ask it to end (SIGTERM) and return its exit code; a service that does not end is a failure."""
+        """Stop the process (SIGTERM) and return its exit code; fail if it does not end."""
         assert self._process is not None
         self._process.send_signal(signal.SIGTERM)
         try:
@@ -104,23 +119,27 @@ class Service:
             raise AssertionError(f"promenade {self.verb} did not end when asked:\n{self.output()[-4000:]}") from None
 
     def kill(self) -> None:
-        """kill -9 the process and its children: nothing of it gets to tidy up."""
+        """Send SIGKILL to the process and its children, so that nothing can clean up."""
         if self._process is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait(STOP_SECONDS_MAX)
 
+    def client(self, **how: Any) -> httpx2.Client:
+        """Return a client that calls it from this machine."""
+        return httpx2.Client(base_url=self.url, **{"timeout": 30, **how})
+
     def restart(self) -> Service:
-        """Start again after `stop` or `kill`, same port, same database."""
+        """Start again after `stop` or `kill`, with the same port and database."""
         assert not self.running
         return self.start()
 
     def output(self) -> str:
-        """Everything it printed so far."""
+        """Return everything it has printed so far."""
         return self.log.read_text(errors="replace")
 
     def get(self, path: str, headers: Mapping[str, str] | None = None) -> tuple[int, Any]:
-        """GET ``path``: status and decoded JSON (text when it is not JSON). For more, use a real client."""
+        """GET ``path``; return status and decoded JSON (text if it is not JSON). For more, use a real client."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
             connection.request("GET", path, headers=dict(headers or {}))
@@ -143,6 +162,6 @@ class Service:
 
 
 def _env(extra: Mapping[str, str] | None) -> dict[str, str]:
-    """This environment without settings that a developer may have exported for a service of their own."""
+    """Return this environment without settings that a developer may have exported for another service."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PROMENADE_")}
     return inherited | dict(extra or {})

@@ -1,4 +1,4 @@
-"""A real Valkey server out of a Python package, started for one test session and thrown away after it."""
+"""A real Valkey server from a Python package, started for one test session and then deleted."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ START_SECONDS_MAX = 200.0
 
 
 class ValkeyServer:
-    """One server that keeps nothing on disk; it speaks the Redis protocol at ``url``.
+    """One server without persistence; it speaks the Redis protocol at ``url``.
 
     ``stop`` and ``start`` may alternate (an outage in a test): the port stays the same.
     """
@@ -34,6 +34,10 @@ class ValkeyServer:
     @property
     def url(self) -> str:
         return f"redis://127.0.0.1:{self.port}"
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process is not None else None
 
     def start(self) -> None:
         """Start the server and wait until it answers PING."""

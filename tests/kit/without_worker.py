@@ -1,6 +1,6 @@
 """The command `promenade` without its background work: `python -m tests.kit.without_worker serve ...`.
 
-For tests of what clients do to rows that the worker would take up as soon as they are made.
+For tests of client operations on rows that the worker would otherwise process immediately.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["rest"]
 
 
 async def rest(context: Context, stop: asyncio.Event) -> None:
-    """In the worker's place: do nothing until the service ends."""
+    """Replace the worker: do nothing until the service ends."""
     await stop.wait()
 
 

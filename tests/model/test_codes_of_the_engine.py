@@ -1,4 +1,4 @@
-"""A code list is the engine's registry: what the model offers is what the engine can do, and nothing else."""
+"""Code lists match the engine's registry: the model offers exactly what the engine supports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def test_condition_types_are_the_conditions_of_the_engine() -> None:
 
 
 def test_action_types_are_the_benefits_of_the_engine() -> None:
-    # LOYALTY says that a promotion's LoyaltyActions do the work, which have a registry of their own.
+    # LOYALTY means that the promotion's LoyaltyActions, which have their own registry, apply.
     assert set(model.code_list("ActionTypes").codes) == {*benefits.benefit_codes(), "LOYALTY"}
 
 

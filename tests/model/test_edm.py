@@ -1,4 +1,4 @@
-"""What a service shows of the model, as clients read it in its metadata."""
+"""What a service exposes of the model in its metadata."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def names(set_name: str, service: Service = PUBLIC) -> set[str]:
 
 
 def test_every_collection_that_is_read_and_written_is_a_set_of_its_own() -> None:
-    """The catalogue of the specification, and the composition children it does not list."""
+    """The catalogue of the specification, and the composition children that it does not list."""
     for name in READ_WRITE:
         entity_set = edm_for(PUBLIC).entity_sets[name]
         assert entity_set.insertable, name
@@ -155,7 +155,7 @@ def test_operations_are_those_of_the_specification() -> None:
 
 @pytest.mark.parametrize("service", list(Service))
 def test_a_service_shows_what_the_model_gives_it(service: Service) -> None:
-    """Sets follow the modes, every member is described, and what is hidden is not there."""
+    """Sets match the modes, every member has a description, and hidden members are absent."""
     edm = edm_for(service)
     for entity in model.entities():
         mode = entity.mode(service)

@@ -1,4 +1,4 @@
-"""What administration's metadata tells user interfaces."""
+"""The annotations for user interfaces in the admin service's metadata."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 
-from odata_server.annotations import Annotation, AnnotationPath, AnnotationValue, EnumMemberValue, Record
 from odata_server.csdl.annotations import of_set
-from odata_server.edm import Edm, EntityType
+from odata_server.edm import Annotation, AnnotationPath, AnnotationValue, Edm, EntityType, EnumMemberValue, Record
 from promenade import model
 from promenade.model.declare import ADMIN, PUBLIC, REPORTING
 from promenade.model.edm import edm_for
-from promenade.model.ui_hints import AVAILABLE, COLUMNS, DEPENDENT, LOCKED_BY
-from promenade.model.ui_words import label, label_of_action, plural, singular
+from promenade.model.ui.hints import AVAILABLE, COLUMNS, DEPENDENT, LOCKED_BY
+from promenade.model.ui.words import label, label_of_action, plural, singular
 from promenade.workflows.authoring.machines import MACHINES
 from tests.model.vocabulary import faults_of, read_vocabulary
 
@@ -24,7 +23,7 @@ EDM = edm_for(ADMIN)
 
 
 def said(annotations: tuple[Annotation, ...], term: str, qualifier: str | None = None) -> Any:
-    """The value of a term; None: it is not said."""
+    """Return the value of a term, or None if it is absent."""
     return next((one.value for one in annotations if (one.term, one.qualifier) == (term, qualifier)), None)
 
 
@@ -37,7 +36,7 @@ def of_property(name: str, prop: str, term: str) -> Any:
 
 
 def shown(fields: tuple[Record, ...]) -> list[str]:
-    """The paths of fields, and the labels of actions."""
+    """Return the paths of fields, and the labels of actions."""
     told: list[str] = []
     for one in fields:
         value = one.values["Value"] if "Value" in one.values else one.values["Label"]

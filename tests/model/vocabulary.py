@@ -1,4 +1,4 @@
-"""Whether annotations say what their vocabularies let them say, of things that are there."""
+"""Checks that annotations are allowed by their vocabularies and refer to existing things."""
 
 from __future__ import annotations
 
@@ -6,8 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from odata_server.annotations import Annotation, AnnotationPath, AnnotationValue, EnumMemberValue, Expression, Record
-from odata_server.edm import Edm, EntityType
+from odata_server.edm import (
+    Annotation,
+    AnnotationPath,
+    AnnotationValue,
+    Edm,
+    EntityType,
+    EnumMemberValue,
+    Expression,
+    Record,
+)
 
 __all__ = ["Vocabulary", "faults_of", "read_vocabulary"]
 
@@ -26,7 +34,7 @@ class Vocabulary:
     members: dict[str, set[str]] = field(default_factory=dict)
 
     def lineage(self, record: str) -> Iterator[str]:
-        """A record type and those that it derives from."""
+        """Yield a record type and its base types."""
         found: str | None = record
         while found is not None:
             yield found
@@ -53,7 +61,7 @@ def read_vocabulary(path: Path) -> Vocabulary:
 
 
 def faults_of(edm: Edm, vocabulary: Vocabulary) -> list[str]:
-    """What is wrong with the annotations of a model, in words; empty: nothing."""
+    """Return the faults in the annotations of a model as text; empty if there are none."""
     return sorted(set(_Check(edm, vocabulary).faults()))
 
 

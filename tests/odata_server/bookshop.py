@@ -1,9 +1,9 @@
 """A bookshop: the model, tables, rows and operations that every test of the library uses.
 
-`EDM` is the model, `sql_model()` the model on its tables, `ROWS` what is in them; the functions `author`, `book`, ...
-give the IDs of the rows. `source(database)` is a complete source with the operations; the keys it makes are
-``00000000-0000-4000-8000-000000000001`` and so on. Fixtures (see conftest), both an `EngineDatabase` on SQLite, then on
-PostgreSQL: `bookshop` has these rows afresh for each test, `library` is only read and cheaper.
+`EDM` is the model, `sql_model()` the model with its tables, `ROWS` their contents; the functions `author`, `book`,
+... return the IDs of the rows. `source(database)` is a complete source with the operations; it generates the keys
+``00000000-0000-4000-8000-000000000001`` and so on. Fixtures (see conftest), both an `EngineDatabase` on SQLite, then
+on PostgreSQL: `bookshop` has fresh rows for each test, `library` is read-only and cheaper.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ _TABLES = {
 
 
 def columns(entity_type: str) -> dict[str, str]:
-    """Property -> column: ``postedAt`` is ``posted_at``, ``author_ID`` is ``author_id``."""
+    """Map properties to columns: ``postedAt`` is ``posted_at``, ``author_ID`` is ``author_id``."""
     names = {name: _snake(name) for name in EDM.entity_types[entity_type].property_by_name}
-    if entity_type == "Shop":  # a complex value in columns of its own; that of an order is one of JSON
+    if entity_type == "Shop":  # its complex value has columns of its own; an order's is one JSON column
         del names["address"]
         names |= {"address/street": "street", "address/city": "city"}
     return names
@@ -73,7 +73,7 @@ def _snake(name: str) -> str:
 
 
 def sql_model() -> SqlModel:
-    """The model on its tables, as the library's SQL part takes it."""
+    """Return the model with its tables, as the library's SQL part takes it."""
     return SqlModel(
         EDM,
         {
@@ -88,7 +88,7 @@ def sql_model() -> SqlModel:
 
 
 def source(database: EngineDatabase) -> SqlSource:
-    """The bookshop as the source of a service."""
+    """Return the bookshop as the source of a service."""
     numbers = itertools.count(1)
     return SqlSource(sql_model(), database, HANDLERS, new_id=lambda: f"00000000-0000-4000-8000-{next(numbers):012d}")
 
@@ -101,7 +101,7 @@ def _statements() -> Iterable[tuple[Executable, list[dict[str, Any]]]]:
 
 
 async def fill(engine: Engine | AsyncEngine) -> None:
-    """Empty the tables, making them where there are none, and put the rows in."""
+    """Create the tables if needed, empty them, and insert the rows."""
     if isinstance(engine, AsyncEngine):
         async with engine.begin() as waiting:
             await waiting.run_sync(METADATA.create_all)
@@ -115,7 +115,7 @@ async def fill(engine: Engine | AsyncEngine) -> None:
 
 
 def check_foreign_keys(engine: Engine) -> None:
-    """Let SQLite refuse rows that refer to nothing."""
+    """Make SQLite enforce foreign keys."""
 
     @event.listens_for(engine, "connect")
     def connect(connection: Any, _record: Any) -> None:

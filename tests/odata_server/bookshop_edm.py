@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from odata_server.annotations import Annotation
 from odata_server.edm import (
     Action,
     ActionImport,
+    Annotation,
     ComplexType,
     Container,
     Edm,

@@ -24,7 +24,7 @@ def _book(call: OperationCall) -> str:
 
 
 async def _order(unit: SqlUnit, call: OperationCall) -> Result:
-    """Order some copies: they leave the stock."""
+    """Order some copies, which reduces the stock."""
     quantity = call.parameters["quantity"]
     found = await unit.connection.execute(select(BOOKS.c.stock, BOOKS.c.price).where(BOOKS.c.id == _book(call)))
     stock, price = found[0].stock, found[0].price

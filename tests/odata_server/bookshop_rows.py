@@ -19,32 +19,32 @@ def _id(kind: int, number: int) -> str:
 
 
 def author(number: int) -> str:
-    """The ID of an author: 1 Austen, 2 Brontë, 3 Le Guin, 4 Ende, 5 O'Brien (without books)."""
+    """Return the ID of an author: 1 Austen, 2 Brontë, 3 Le Guin, 4 Ende, 5 O'Brien (without books)."""
     return _id(0xA, number)
 
 
 def book(number: int) -> str:
-    """The ID of a book: 1 and 2 by Austen, 3 Brontë, 4 to 6 Le Guin, 7 Ende, 8 by nobody and of no genre."""
+    """Return the ID of a book: 1 and 2 by Austen, 3 Brontë, 4 to 6 Le Guin, 7 Ende, 8 without author and genre."""
     return _id(0xB, number)
 
 
 def chapter(number: int) -> str:
-    """The ID of a chapter: 1, 2 and 3 of book 1, 4 of book 3."""
+    """Return the ID of a chapter: 1, 2 and 3 of book 1, 4 of book 3."""
     return _id(0xC, number)
 
 
 def section(number: int) -> str:
-    """The ID of a section: 1 and 2 of chapter 1."""
+    """Return the ID of a section: 1 and 2 of chapter 1."""
     return _id(0xD, number)
 
 
 def order(number: int) -> str:
-    """The ID of an order: 1 with two items, 2 with one, 3 with none."""
+    """Return the ID of an order: 1 with two items, 2 with one, 3 with none."""
     return _id(0xE, number)
 
 
 def review(number: int) -> str:
-    """The ID of a review: 1 and 2 of book 1, 3 of book 4, 4 of no book."""
+    """Return the ID of a review: 1 and 2 of book 1, 3 of book 4, 4 of no book."""
     return _id(0xF, number)
 
 

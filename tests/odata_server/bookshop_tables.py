@@ -1,7 +1,7 @@
 """The tables of the bookshop; see `tests.odata_server.bookshop`.
 
-Most types are plain ones of SQLAlchemy. `Amount` and `Moment` are whole numbers on SQLite, which has neither exact
-decimals nor timestamps, and say so to the library by ``odata_storage``.
+Most types are plain SQLAlchemy types. `Amount` and `Moment` are integers on SQLite, which has neither exact decimals
+nor timestamps, and declare that to the library by ``odata_storage``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-from odata_server.sql.storage import EPOCH_MICROSECONDS, NATIVE, ScaledInteger, Storage
+from odata_server.sql.terms.storage import EPOCH_MICROSECONDS, NATIVE, ScaledInteger, Storage
 
 __all__ = [
     "AUTHORS",
@@ -61,7 +61,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 class Moment(TypeDecorator[datetime]):
-    """A moment in UTC; on SQLite microseconds since 1970."""
+    """A timestamp in UTC; on SQLite microseconds since 1970."""
 
     impl = BigInteger
     cache_ok = True
@@ -86,7 +86,7 @@ class Moment(TypeDecorator[datetime]):
 
 
 class Amount(TypeDecorator[Decimal]):
-    """A decimal; on SQLite a whole number, scaled by 10^scale."""
+    """A decimal; on SQLite an integer, scaled by 10^scale."""
 
     impl = Numeric
     cache_ok = True
@@ -119,7 +119,7 @@ class Amount(TypeDecorator[Decimal]):
 
 
 class Json(TypeDecorator[Any]):
-    """A list or an object, kept as JSON text."""
+    """A list or an object, stored as JSON text."""
 
     impl = Text
     cache_ok = True
@@ -132,7 +132,7 @@ class Json(TypeDecorator[Any]):
 
 
 def _string(length: int) -> TypeEngine[str]:
-    """Sorted by code point on both databases."""
+    """Return a string type that sorts by code point on both databases."""
     return String(length).with_variant(postgresql.VARCHAR(length, collation="C"), "postgresql")
 
 

@@ -15,7 +15,7 @@ from tests.odata_server.bookshop import check_foreign_keys, fill
 
 @pytest.fixture(scope="session")
 def bookshop_urls(databases: Databases) -> Iterator[dict[tuple[Dialect, str], str]]:
-    """One database for tests that write, one for those that read, for each dialect; made at first need."""
+    """Return one database for tests that write and one for tests that read, per dialect, created when first needed."""
     made: dict[tuple[Dialect, str], str] = {}
     yield made
     for url in made.values():
@@ -56,7 +56,7 @@ async def _engine(
 async def bookshop(
     request: pytest.FixtureRequest, databases: Databases, bookshop_urls: dict[tuple[Dialect, str], str]
 ) -> AsyncIterator[EngineDatabase]:
-    """The bookshop with its rows as they were, to be changed at will; on SQLite, then on PostgreSQL."""
+    """Return the bookshop with its original rows, which tests may change; on SQLite, then on PostgreSQL."""
     async for engine in _engine(databases, bookshop_urls, request.param, "write"):
         yield EngineDatabase(engine)
 
@@ -65,6 +65,6 @@ async def bookshop(
 async def library(
     request: pytest.FixtureRequest, databases: Databases, bookshop_urls: dict[tuple[Dialect, str], str]
 ) -> AsyncIterator[EngineDatabase]:
-    """The bookshop, for tests that only read; on SQLite, then on PostgreSQL."""
+    """Return the bookshop for tests that only read; on SQLite, then on PostgreSQL."""
     async for engine in _engine(databases, bookshop_urls, request.param, "read"):
         yield EngineDatabase(engine)

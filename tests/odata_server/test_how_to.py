@@ -1,4 +1,4 @@
-"""The page on serving a model of one's own: its program is run, and its requests are sent to it."""
+"""The page on serving your own model: its program is run, and its requests are sent to it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PROGRAM = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 @pytest.fixture
 def shelf(tmp_path: Path) -> Iterator[str]:
-    """The page's program, listening; its address."""
+    """Start the page's program; return its URL."""
     (program,) = PROGRAM.findall(PAGE.read_text())
     names: dict[str, Any] = {"__name__": "shelf"}
     at = f"sqlite:///{tmp_path}/shelf.db"

@@ -1,7 +1,7 @@
-"""Clockworks to be killed: `python -m tests.reliability.clocking URL WORKERS SECONDS`, their clocks SECONDS off.
+"""Clockworks that tests kill: `python -m tests.reliability.clocking URL WORKERS SECONDS`, their clocks SECONDS off.
 
-Prints `portion` before each unit that moves rows, so that it can be killed in the midst of a run, and ends when
-nothing of the database is due any more.
+Prints `portion` before each unit that moves rows, so that it can be killed in the middle of a run, and ends when
+nothing in the database is due any more.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from promenade.store.clock_rows import find_due
-from promenade.store.session import open_database
-from promenade.store.unit import Session
+from promenade.store.clockwork.due import find_due
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Session
 from promenade.worker import Clockwork
 from promenade.workflows.authoring import Authoring
-from promenade.workflows.clockwork import ClockJob, budgets, campaigns, clock_jobs, passages, promotions, runs
+from promenade.workflows.clockwork import ClockJob, clock_jobs, passages, runs
 from promenade.workflows.context import Context
 from tests.workflows.shop import open_shop
 
-PASSAGES = (*promotions.PASSAGES, *campaigns.PASSAGES, *budgets.PASSAGES)
+PASSAGES = (*passages.PROMOTIONS, *passages.CAMPAIGNS, *passages.BUDGETS)
 NAMES = ("promotions.expire", "campaigns.move", "budgets.move")
 
 
@@ -35,7 +35,7 @@ async def is_anything_due(context: Context) -> bool:
 
 
 async def watch(context: Context, stop: asyncio.Event) -> None:
-    """Set ``stop`` when all is done."""
+    """Set ``stop`` when all work is done."""
     while await is_anything_due(context):
         with_pause = asyncio.create_task(stop.wait())
         await asyncio.wait({with_pause}, timeout=0.1)
@@ -44,7 +44,7 @@ async def watch(context: Context, stop: asyncio.Event) -> None:
 
 
 def hasten() -> Mapping[str, ClockJob]:
-    """Short leases and small portions, so that a second holds as much as a minute does otherwise."""
+    """Shorten leases and portions, so that a second covers as much as a minute usually does."""
     begin = Authoring.begin
 
     async def telling(self: Any, *, alone: bool) -> None:

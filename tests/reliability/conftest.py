@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from promenade.store.unit import Database
+from promenade.store.driver.unit import Database
 from tests.workflows.shop import Shop, open_shop
 
 

@@ -1,4 +1,4 @@
-"""What reports must come to: reckoned sale by sale from the logs, beside the tables that hold what was added up."""
+"""The expected report figures: computed sale by sale from the logs, to compare with the tables of aggregates."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from promenade.store.schema import table
-from promenade.store.types import Timestamp
-from promenade.store.unit import Database
-from promenade.workflows.reporting.folds import folds
+from promenade.store.driver.schema import table
+from promenade.store.driver.types import Timestamp
+from promenade.store.driver.unit import Database
+from promenade.workflows.reports.folds import folds
 from tests.reliability.crashing import DyingDatabase
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.shop import Shop
@@ -25,11 +25,11 @@ Figures = dict[str, dict[Any, Any]]
 
 
 class Broken(Exception):
-    """The unit of work broke off here."""
+    """The unit of work was interrupted here."""
 
 
 class Breaking(DyingDatabase):
-    """A database whose ``last``-th statement in writes fails instead of being carried out; so does a COMMIT."""
+    """A database whose ``last``-th statement in writes fails instead of being executed; COMMIT counts as one."""
 
     def __init__(self, inner: Database, last: int) -> None:
         super().__init__(inner, last)
@@ -42,7 +42,7 @@ class Breaking(DyingDatabase):
 
 @dataclass
 class Till:
-    """Sells at random: several lines and promotions, less than was granted, returns, sales that come days late."""
+    """Makes random sales: several lines and promotions, less than was granted, returns, sales reported days late."""
 
     shop: Shop
     random: random.Random
@@ -82,14 +82,14 @@ class Till:
         await self.shop.confirm(name, counter, *said, timestamp=self._moment())
 
     def _moment(self) -> datetime | None:
-        """Now, or some time ago."""
+        """Return the current or an earlier time."""
         if self.random.random() < 0.6:
             return None
         return self.shop.now[0] - timedelta(minutes=self.random.randint(1, 10_000))
 
 
 async def kept(shop: Shop) -> dict[str, list[Any]]:
-    """All rows that folds keep, by table; without the moments at which they were written."""
+    """Return all rows kept by folds, by table, without the times at which they were written."""
     found = {}
     for name in sorted({name for one in folds().values() for name in one.tables}):
         columns = [column.name for column in table(name).c if not _is_of_writing(column)]
@@ -103,7 +103,7 @@ def _is_of_writing(column: Any) -> bool:
 
 
 async def reckoned(shop: Shop) -> Figures:
-    """From the logs, one sale after the other."""
+    """Compute the figures from the logs, one sale after the other."""
     logs = {row.id: row for row in await shop.rows("CalculationLogs", status="CALCULATED")}
     figures: Figures = {name: {} for name in ("promotions", "days", "articles", "sales", "budgets")}
     for row in await shop.rows("CalculationLogPromotions"):
@@ -124,7 +124,7 @@ async def reckoned(shop: Shop) -> Figures:
 
 
 async def shown(shop: Shop) -> Figures:
-    """The same from what folds have added up."""
+    """Return the same figures from the aggregates of the folds."""
     figures: Figures = {name: {} for name in ("promotions", "days", "articles", "sales", "budgets")}
     for row in await shop.rows("PromotionPerformance"):
         _add(figures["promotions"], row.promotion_id, row.applications_count, row.total_discount_given)

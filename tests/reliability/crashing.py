@@ -1,7 +1,7 @@
 """Processes that die before a chosen statement: `python -m tests.reliability.crashing confirm|effects URL`.
 
 For step 1, 2, 3 ... a forked process does the same work on a transaction of its own, T1, T2, T3 ..., and exits before
-its n-th statement, as a power cut would have it. The last one finds no n-th statement and ends well. Prints how many
+its n-th statement, as in a power failure. The last process has no n-th statement and completes. Prints how many
 processes died.
 """
 
@@ -19,10 +19,10 @@ from typing import Any, TypeVar
 from sqlalchemy import Row
 
 from odata_server.sql.connection import Kept
-from promenade.store.session import open_database
-from promenade.store.tenancy import Params, Scope
-from promenade.store.unit import Database, Session, Statement, Work
-from promenade.workflows.side_effects import claim_jobs, run_side_effects
+from promenade.store.driver.session import open_database
+from promenade.store.driver.tenancy import Params, Scope
+from promenade.store.driver.unit import Database, Session, Statement, Work
+from promenade.workflows.sales.side_effects import claim_jobs, run_side_effects
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.shop import Shop, open_shop
 
@@ -35,7 +35,7 @@ STEPS_MAX = 100
 
 
 class _DyingSession(Session):
-    """A session that counts its statements, and dies before one of them."""
+    """A session that counts its statements and dies before one of them."""
 
     __slots__ = ("_inner", "_step")
 
@@ -103,7 +103,7 @@ class DyingDatabase(Database):
 
 @asynccontextmanager
 async def opened(url: str) -> AsyncIterator[Shop]:
-    """The shop at ``url``, already set up."""
+    """Open the shop at ``url``, which already exists."""
     database = await open_database(url)
     try:
         yield await open_shop(database, is_new=False)
@@ -175,7 +175,9 @@ def in_child(work: Callable[[], Any]) -> int:
 
 
 def die_before_each_statement(attempt: Callable[[int], Coroutine[Any, Any, None]]) -> None:
-    """Let one process after the other die before its n-th statement, n from 1, until one has none; print how many."""
+    """Kill one process after the other before its n-th statement, n from 1, until one completes; print how many
+    died.
+    """
     for step in range(1, STEPS_MAX):
         code = in_child(lambda step=step: attempt(step))  # type: ignore[misc]
         if code == 0:

@@ -1,8 +1,8 @@
 """Processes that die while they activate a draft: `python -m tests.reliability.draft_crashing new|replacement URL`.
 
-For step 1, 2, 3 ... a forked process makes the draft of a promotion of its own, P1, P2, P3 ..., activates it, and exits
-before the activation's n-th statement, as a power cut would have it. The last one finds no n-th statement and ends
-well. Prints how many processes died.
+For step 1, 2, 3 ... a forked process creates the draft of a promotion of its own, P1, P2, P3 ..., activates it, and
+exits before the activation's n-th statement, as in a power failure. The last process has no n-th statement and
+completes. Prints how many processes died.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from promenade.store.session import open_database
+from promenade.store.driver.session import open_database
 from tests.reliability.crashing import DyingDatabase, die_before_each_statement, in_child
 from tests.workflows.drafts.editor import Editor
 from tests.workflows.shop import identity
@@ -25,7 +25,7 @@ PLACES = ("kept", "dropped", "added")
 
 @asynccontextmanager
 async def editor_at(url: str) -> AsyncIterator[Editor]:
-    """An editor of the database."""
+    """Open an editor of the database."""
     database = await open_database(url)
     try:
         yield Editor(database)
@@ -40,7 +40,7 @@ async def prepare(url: str) -> None:
 
 
 async def begin(editor: Editor, verb: str, number: int) -> str:
-    """A draft that is ready to be activated; the ID of its promotion."""
+    """Create a draft that is ready to be activated; return the ID of its promotion."""
     promotion_id = identity(f"P{number}")
     parts = [{"posGroup_ID": identity(name)} for name in PLACES[:2]]
     if verb == "new":

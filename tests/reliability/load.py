@@ -1,4 +1,4 @@
-"""Histories: every call recorded as ok, refused or unknown, and what the database must say afterwards."""
+"""Histories: every call recorded as ok, refused or unknown, and the database contents they imply."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from decimal import Decimal
 from sqlalchemy import func, select
 
 from promenade.errors import PromenadeError, Unavailable
-from promenade.store.schema import table
-from promenade.store.unit import Session
-from promenade.workflows.confirm import ConfirmAnswer
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Session
+from promenade.workflows.sales.confirm import ConfirmAnswer
 from tests.workflows.shop import Shop, identity
 
 __all__ = ["BudgetState", "Call", "at_once", "budget_state", "event_count"]
@@ -29,7 +29,7 @@ class Call:
 
 @dataclass(frozen=True)
 class BudgetState:
-    """A budget and the sum of its consumptions, read at one instant."""
+    """A budget and the sum of its consumptions, read in one snapshot."""
 
     status: str
     total: Decimal
@@ -38,7 +38,7 @@ class BudgetState:
     booked: Decimal
 
     def check(self) -> None:
-        """B1."""
+        """Check B1."""
         assert self.consumed == self.booked, self
         assert 0 <= self.consumed + self.reserved <= self.total, self
 
@@ -54,7 +54,7 @@ async def _recorded(call: Awaitable[ConfirmAnswer]) -> Call:
 
 
 async def at_once(calls: Iterable[Awaitable[ConfirmAnswer]]) -> list[Call]:
-    """Make all calls at the same time; their outcomes in the order given."""
+    """Make all calls concurrently; return their outcomes in the given order."""
     return list(await asyncio.gather(*(_recorded(call) for call in calls)))
 
 

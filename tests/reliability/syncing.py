@@ -1,11 +1,11 @@
-"""Confirms one after the other, to be watched syncing: `python -m tests.reliability.syncing URL COUNT`."""
+"""Confirms one after the other while tests watch its fsyncs: `python -m tests.reliability.syncing URL COUNT`."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
 
-from promenade.store.session import open_database
+from promenade.store.driver.session import open_database
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.shop import open_shop
 

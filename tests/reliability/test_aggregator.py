@@ -1,4 +1,4 @@
-"""Reports count each confirmed sale once, to the cent, whatever breaks and whoever counts."""
+"""Reports count each confirmed sale once, to the cent, whatever fails and whichever worker counts."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import insert, update
 
-from promenade.store.schema import table
-from promenade.store.unit import Database
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Database
 from promenade.workflows.clockwork import reports
-from promenade.workflows.reporting.aggregating import Run, aggregate, aggregate_all
-from promenade.workflows.reporting.rebuilding import begin_rebuild, rebuild_portion
+from promenade.workflows.reports.aggregating import Run, aggregate, aggregate_all
+from promenade.workflows.reports.rebuilding import begin_rebuild, rebuild_portion
 from tests.reliability.counted import Breaking, Broken, Till, kept, reckoned, shown
 from tests.workflows.shop import TENANT, Shop, open_shop
 
-STATEMENTS_MIN = 15  # a portion that writes less has lost a fold
+STATEMENTS_MIN = 15  # a portion with fewer writes has lost a fold
 BREAKS_MAX = 200
 
 
 @pytest.fixture
 async def till(database: Database) -> Till:
-    """A till of a shop whose tenant the clock looks after."""
+    """A till of a shop whose tenant is known to the clockwork."""
     row = {"tenant_id": TENANT, "name": "A"}
     await database.write(lambda session: session.rowcount(insert(table("Tenants")), row), system=True)
     opened = Till(await open_shop(database), random.Random(7))
@@ -37,7 +37,7 @@ def breaking(shop: Shop, at: int) -> Shop:
 
 
 async def work(shop: Shop) -> None:
-    """The clock's job, until there is nothing left to do."""
+    """Run the clockwork's job until no work is left."""
     cursor, more = None, True
     while more:
         ran = await reports.sales(shop.context, cursor)
@@ -74,7 +74,7 @@ async def test_whoever_counts_and_whatever_breaks_reports_say_what_the_logs_say(
     assert await shown(shop) == await reckoned(shop)
     before = await kept(shop)
     assert all(before[name] for name in ("PromotionPerformance", "budget_utc_days", "promotion_utc_days"))
-    # Counted anew, in the order in which they were confirmed and in other portions, it is the same in every table.
+    # Recounting in order of confirmation and in different portions gives the same contents in every table.
     await begin_rebuild(shop.context.database, shop.tenant)
     await work(shop)
     assert await kept(shop) == before

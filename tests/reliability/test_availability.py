@@ -1,4 +1,4 @@
-"""A1 and A4: the cache stops under load, and the clock is set an hour back or forward (reliability.md)."""
+"""A1 and A4: the cache stops under load, and the clock is set back or forward by an hour (reliability.md)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from tests.reliability.fights.test_fights_for_coupons import Brawl
 from tests.reliability.fights.tills import Tills, all_at_once
 
 TILLS = 16
-ASKS_MAX = 100_000  # until something has come about; the test's own timeout is the usual bound
+ASKS_MAX = 100_000  # until an expected state; the test's own timeout is the usual bound
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 ALLOWED = ("--webhook-allow", "127.0.0.1")
 
 
 @pytest.fixture(params=ARENAS)
 def kind(request: pytest.FixtureRequest) -> ArenaKind:
-    """On SQLite, on PostgreSQL, and there with two processes."""
+    """SQLite, PostgreSQL, and PostgreSQL with two processes."""
     chosen: ArenaKind = request.param
     return chosen
 
@@ -47,14 +47,14 @@ def subscribe(arena: Arena, receiver: Receiver, path: str = "/all", *kinds: str)
 
 
 def health(arena: Arena) -> list[dict[str, Any]]:
-    """What every service says of itself."""
+    """Return the health of every service."""
     answers = [httpx2.get(f"{service.url}/health", timeout=30) for service in arena.services]
     assert {answer.status_code for answer in answers} == {200}
     return [answer.json() for answer in answers]
 
 
 def delivers(service: Service) -> bool:
-    """Whether the last that a service has said of the cache is that it may send what happens."""
+    """Return whether the service's last log entry about the cache says that it is available again."""
     said = service.output()
     return said.rfind("delivery.resumed") > said.rfind("delivery.waits_for_the_cache")
 
@@ -71,7 +71,7 @@ def is_well(told: dict[str, Any]) -> bool:
 
 
 async def trade(arena: Arena, tills: Tills, sales: int) -> None:
-    """Every till sells, and has a code reserved and redeemed: all of it is done."""
+    """Every till sells, and has a code reserved and redeemed: all of it must succeed."""
 
     async def till(_: int) -> None:
         for _ in range(sales):
@@ -100,7 +100,7 @@ async def test_a1_without_the_cache_tills_go_on_and_events_wait_until_it_is_back
             before = await event_ids(arena)
             await receiver.waited(len(before) // 2)
             valkey_server.stop()
-            await trade(arena, tills, 3)  # at once: tills notice nothing
+            await trade(arena, tills, 3)  # immediately: tills notice nothing
             while any(map(delivers, arena.services)):
                 assert (await tills.price(arena.name("S"), "A-1", "5.00")).outcome == "ok"
             for told in health(arena):
@@ -120,11 +120,11 @@ async def test_a1_without_the_cache_tills_go_on_and_events_wait_until_it_is_back
         every = await event_ids(arena)
         received = Counter(one.headers["webhook-id"] for one in await receiver.waited(len(every)))
         assert set(received) == every
-        assert set(received.values()) == {1}  # nobody died: there is no reason to send anything again
+        assert set(received.values()) == {1}  # no worker died, so nothing must be sent twice
 
 
 async def settled(tills: Tills, transaction: str) -> dict[str, Any]:
-    """What came of a sale's side effects, once they are finished."""
+    """Return the outcome of a sale's side effects, once they are finished."""
     path = f"/pos/v2/transactions/{transaction}/1/side-effects"
     while (told := (await tills.call("status", path=path)).answer)["status"] not in {"COMPLETED", "FAILED"}:
         pass
@@ -166,7 +166,8 @@ async def test_a4_reservations_are_swept_and_coupons_issued_after_the_clock_was_
             assert (await tills.call("issue", thousand)).answer["issuedCount"] == 1000
             arena.clock.move(hours=-1)
             refused = await tills.call("issue", thousand)
-            assert (refused.status, refused.code) == (429, "ISSUE_LIMIT_REACHED")  # a minute has not passed anywhere
+            # less than a minute has passed on every clock
+            assert (refused.status, refused.code) == (429, "ISSUE_LIMIT_REACHED")
             assert int(refused.retry_after) <= 60
             arena.clock.move(seconds=61)
             assert (await tills.call("issue", thousand)).answer["issuedCount"] == 1000

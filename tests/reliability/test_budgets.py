@@ -13,8 +13,8 @@ import pytest
 
 from promenade.engine.outcome import Outcome
 from promenade.errors import Conflict, Invalid
-from promenade.store.authored import read_rows
-from promenade.store.unit import Session
+from promenade.store.authoring.statements import read_rows
+from promenade.store.driver.unit import Session
 from promenade.workflows.authoring import Authoring
 from tests.reliability.load import at_once, budget_state, event_count
 from tests.workflows.authoring.desk import Desk
@@ -46,7 +46,7 @@ async def test_b1_b3_a_hot_budget_is_spent_to_the_cent_and_exhausted_once(shop: 
         done.set()
         looks = await asyncio.gather(*watching)
     assert min(looks) > 0
-    assert {call.outcome for call in calls} == {"ok"}  # a sale that has happened is never refused for its budget
+    assert {call.outcome for call in calls} == {"ok"}  # a completed sale is never refused because of its budget
     hot, ample = await budget_state(shop, "hot"), await budget_state(shop, "ample")
     hot.check()
     ample.check()
@@ -94,7 +94,7 @@ async def test_b3_each_transition_is_told_once_however_often_it_happens(shop: Sh
 async def test_b3_whatever_is_done_to_a_budget_at_once_each_end_is_told_once(
     shop: Shop, seed: int, clients: int
 ) -> None:
-    """Sales over the last cents, with returns, recharges, recharges taken back and lower totals in between."""
+    """Sales over the last cents, with returns, recharges, withdrawn recharges and lower totals in between."""
     rng = random.Random(seed)
     author = _Author(shop, Desk(shop.context.database, shop.tenant))
     await shop.budget("hot", "4.00")
@@ -130,11 +130,11 @@ async def test_b3_whatever_is_done_to_a_budget_at_once_each_end_is_told_once(
     ended = trail.count("status: ACTIVE -> EXHAUSTED")
     assert ended - trail.count("status: EXHAUSTED -> ACTIVE") == 1
     assert await event_count(shop, "BUDGET_EXHAUSTED") == ended
-    assert await event_count(shop, "BUDGET_THRESHOLD_REACHED") >= ended  # all of it was spent each time
+    assert await event_count(shop, "BUDGET_THRESHOLD_REACHED") >= ended  # each time it was spent completely
 
 
 async def _watch(shop: Shop, name: str, done: asyncio.Event) -> int:
-    """Check B1 at every instant until ``done``; how often."""
+    """Check B1 continuously until ``done``; return the number of checks."""
     looks = 0
     while not done.is_set():
         (await budget_state(shop, name)).check()
@@ -144,7 +144,7 @@ async def _watch(shop: Shop, name: str, done: asyncio.Event) -> int:
 
 @dataclass
 class _Author:
-    """Who pays into the budget "hot" and changes its mind."""
+    """Recharges the budget "hot" and withdraws recharges."""
 
     shop: Shop
     desk: Desk
@@ -156,11 +156,11 @@ class _Author:
 
     async def take_a_recharge_back(self) -> None:
         if self.paid:
-            with contextlib.suppress(Conflict):  # it is spent
+            with contextlib.suppress(Conflict):  # it is spent already
                 await self.desk.remove("RechargeContributions", self.paid.pop())
 
     async def leave_nothing(self) -> None:
-        """Lower the total to what is spent."""
+        """Lower the total to the spent amount."""
 
         async def work(session: Session) -> None:
             (row,) = await read_rows(session, "Budgets", "id", (identity("hot"),), lock="update")

@@ -1,4 +1,4 @@
-"""What time brings happens once: with workers that are killed in the midst of it and clocks an hour off (A4)."""
+"""Time-driven changes happen once, even if workers are killed midway and clocks are an hour off (A4)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ import pytest
 from sqlalchemy import insert
 
 from promenade.engine.outcome import Outcome
-from promenade.store.schema import table
-from promenade.store.session import open_database
-from promenade.store.unit import Database, Session
+from promenade.store.driver.schema import table
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Database, Session
 from promenade.workflows.clockwork import clock_jobs
 from promenade.workflows.context import Context
 from tests.kit.databases import Dialect
@@ -46,8 +46,10 @@ def start(url: str, workers: int, seconds_off: int) -> subprocess.Popen[str]:
 
 
 def kill_and_replace(url: str, dialect: Dialect, rng: random.Random, kills: int) -> None:
-    """Three workers, of which one is killed in the midst of a run, again and again, and replaced by one whose clock is
-    off. SQLite is one process's: there the three live and die together."""
+    """Run three workers; repeatedly kill one in the middle of a run and replace it by one with a shifted clock.
+
+    A SQLite file belongs to one process: there the three start and die together.
+    """
     workers = 3 if dialect == "sqlite" else 1
     running = [start(url, workers, 0) for _ in range(3 // workers)]
     for _ in range(kills):
@@ -59,7 +61,7 @@ def kill_and_replace(url: str, dialect: Dialect, rng: random.Random, kills: int)
 
 
 async def put_due(database: Database, number: int) -> None:
-    """So many promotions, campaigns and budgets that are due by every clock, and some that are due by none."""
+    """Create promotions, campaigns and budgets that are due by every clock, and some that are due by none."""
     now = datetime.now(UTC)
 
     def rows(kind: str, count: int, **columns: Any) -> list[dict[str, Any]]:
@@ -81,7 +83,7 @@ async def put_due(database: Database, number: int) -> None:
 
 
 async def run_wholly(name: str, context: Context) -> None:
-    """Run a job of the clock until it has no more to do: after a second it leaves that to its next run."""
+    """Run a clockwork job until no work is left: after a second a run leaves the rest to the next one."""
     cursor, more = None, True
     while more:
         ran = await clock_jobs()[name].run(context, cursor)
@@ -96,6 +98,7 @@ async def know_tenant(database: Database) -> None:
     await database.write(lambda session: session.rowcount(insert(table("Tenants")), row), system=True)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(("number", "kills"), [(16, 5), pytest.param(200, 30, marks=SOAK)])
 async def test_each_row_that_is_due_moves_once_with_one_event(
     database_url: str, dialect: Dialect, seed: int, number: int, kills: int
@@ -142,7 +145,7 @@ async def test_a_campaign_whose_window_was_missed_starts_before_it_ends(database
 
 @pytest.mark.parametrize("ends", [True, False], ids=["expires", "starts"])
 async def test_b1_b3_confirms_charge_a_budget_while_the_clock_moves_it(database: Database, ends: bool) -> None:
-    """Twelve sales of 10.00 on a budget of 50.00 while two clockworks move it: not a cent over, told once at most."""
+    """Twelve sales of 10.00 on a budget of 50.00 while two clockworks move it: never overspent, at most one event."""
     await know_tenant(database)
     shop = await open_shop(database)
     await shop.promotion("off")

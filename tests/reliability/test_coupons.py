@@ -1,4 +1,4 @@
-"""C1: an individual code is spent at most once, a generic one at most its limit (reliability.md, Coupons)."""
+"""C1: an individual code is spent at most once, a generic one at most up to its limit (reliability.md, Coupons)."""
 
 from __future__ import annotations
 

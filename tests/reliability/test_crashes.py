@@ -1,4 +1,4 @@
-"""T4 and T5: what commits together, and what happens once, when processes die (reliability.md, Transactions)."""
+"""T4 and T5 when processes die: atomic commits, and effects that happen once (reliability.md, Transactions)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.reliability.crashing import opened
 from tests.reliability.load import budget_state
 from tests.workflows.shop import Shop, identity
 
-STATEMENTS_MIN = 12  # a confirm that writes less has lost a part
+STATEMENTS_MIN = 12  # a confirm with fewer writes has lost a part
 
 
 def die_at_every_statement(verb: str, url: str) -> int:
@@ -50,7 +50,7 @@ async def test_t4_a_confirm_that_dies_before_any_statement_leaves_nothing(databa
         # All sales S took 2.00; T returned half of its own and took 1.00 for itself.
         assert (await budget_state(shop, "marketing")).consumed == 2 * survivor
         assert (await budget_state(shop, "supplier")).consumed == Decimal("1.50")
-        # Whatever died is confirmed by its retry, as if nothing had happened.
+        # A sale whose process died is confirmed by its retry, as if nothing had happened.
         for number in range(1, survivor):
             await shop.confirm(f"T{number}", 1, "off", "coupon-off")
         assert (await budget_state(shop, "supplier")).consumed == Decimal("1.50") * survivor
@@ -64,7 +64,7 @@ async def test_t5_side_effects_that_die_before_any_statement_happen_once(databas
         assert {f"T{number}" for number in range(1, died + 1)} <= {row.transaction_id for row in left}
         await shop.work()
         still = [row for row in await shop.rows("side_effect_jobs") if row.status == "RUNNING"]
-        assert len(still) == len(left)  # their leases hold
+        assert len(still) == len(left)  # their leases are still valid
         shop.later(minutes=2)
         await shop.work()
         await each_effect_once(shop, died + 1)

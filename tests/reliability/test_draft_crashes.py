@@ -1,4 +1,6 @@
-"""Activation is one step: whenever its process dies there is the old active row and its draft, or the new row alone."""
+"""Activation is atomic: whenever its process dies, either the old active row and its draft exist, or only the new
+row.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,14 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.drafts.desk import ANNA, BEN, Desk, active, draft, furnish
 from tests.kit.databases import Dialect
 from tests.kit.service import Service
 from tests.reliability.draft_crashing import NEW, OLD, editor_at
+from tests.web.drafts.desk import ANNA, BEN, Desk, active, draft, furnish
 from tests.workflows.drafts.editor import Editor
 from tests.workflows.shop import identity
 
-STATEMENTS_MIN = 8  # an activation that writes less has lost a part
+STATEMENTS_MIN = 8  # an activation with fewer writes has lost a part
 KILLS = 3
 DRAFTS = 6
 PARTS = 12
@@ -59,7 +61,7 @@ async def test_an_activation_that_dies_before_any_statement_leaves_all_as_it_was
 
 
 async def check_before(editor: Editor, verb: str, promotion_id: str) -> None:
-    """What stands before its draft is activated."""
+    """Check the state before the activation."""
     names = [row["name"] for row in await editor.rows("Promotions", ID=promotion_id)]
     parts = await editor.rows("PromotionPosGroups", promotion_ID=promotion_id)
     settings = await editor.rows("CalculationConfigs", promotion_ID=promotion_id)
@@ -72,7 +74,7 @@ async def check_before(editor: Editor, verb: str, promotion_id: str) -> None:
 
 
 async def check_after(editor: Editor, verb: str, promotion_id: str) -> None:
-    """What stands once its draft is activated."""
+    """Check the state after the activation."""
     assert [row["name"] for row in await editor.rows("Promotions", ID=promotion_id)] == [NEW]
     parts = await editor.rows("PromotionPosGroups", promotion_ID=promotion_id)
     left = ("kept", "dropped") if verb == "new" else ("kept", "added")
@@ -85,7 +87,7 @@ async def check_after(editor: Editor, verb: str, promotion_id: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A draft that is to be activated, of what is active already or not."""
+    """A draft to be activated, with or without an active version."""
 
     entity_id: str
     is_new: bool
@@ -94,7 +96,7 @@ class Begun:
 
 @pytest.fixture
 async def served(database_url: str, dialect: Dialect, logs: Path) -> Any:
-    """The service, and a desk at it."""
+    """The service and a client desk for it."""
     await furnish(database_url)
     service = Service(logs / f"draft-crashes-{dialect}.log", "--database-url", database_url).start()
     with httpx2.Client(base_url=service.url, timeout=30) as http:
@@ -126,7 +128,7 @@ def test_a_killed_server_leaves_the_old_row_and_its_draft_or_the_new_row_alone(
 
 
 def begin(desk: Desk, places: list[str], number: int) -> Begun:
-    """A draft with `PARTS` parts: new, or one that replaces all parts of what is active."""
+    """Create a draft with `PARTS` parts: new, or one that replaces all parts of the active version."""
     user = (ANNA, BEN)[number % 2]
     first, second = ([{"posGroup_ID": place} for place in half] for half in (places[:PARTS], places[PARTS:]))
     if number % 3 == 0:
@@ -138,14 +140,14 @@ def begin(desk: Desk, places: list[str], number: int) -> Begun:
 
 
 def time_of_one(desk: Desk, one: Begun) -> float:
-    """Seconds that an activation takes."""
+    """Return the duration of an activation in seconds."""
     answer = desk.activate(one.entity_id, user=one.user)
     assert answer.status_code in {200, 201}, answer.text
     return answer.elapsed.total_seconds()
 
 
 def activate_and_kill(service: Service, desk: Desk, begun: list[Begun], seconds: float) -> set[str]:
-    """The IDs of those that were said to be activated before the server was killed, ``seconds`` after the first."""
+    """Kill the server ``seconds`` after the first activation; return the IDs of the acknowledged ones."""
     acknowledged: set[str] = set()
     for user in (ANNA, BEN):
         desk.token(user)
@@ -166,7 +168,7 @@ def activate_and_kill(service: Service, desk: Desk, begun: list[Begun], seconds:
 
 
 def is_activated(desk: Desk, places: list[str], one: Begun) -> bool:
-    """Whether the new row stands alone; anything but that or the old row with the whole draft is a failure."""
+    """Return whether only the new row exists; fail unless it does, or the old row with the complete draft does."""
     paths = (active(one.entity_id), draft(one.entity_id))
     answers = [desk.get(f"{path}?$expand=posGroups", user=one.user) for path in paths]
     row, its_draft = (answer.json() if answer.status_code == 200 else {} for answer in answers)
@@ -183,7 +185,7 @@ def is_activated(desk: Desk, places: list[str], one: Begun) -> bool:
 
 
 def parts_of(row: dict[str, Any]) -> set[str]:
-    """The POS groups of a promotion, none twice."""
+    """Return the POS groups of a promotion, which must be distinct."""
     found = [part["posGroup_ID"] for part in row["posGroups"]]
     assert len(found) == len(set(found))
     return set(found)

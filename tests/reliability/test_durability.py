@@ -1,4 +1,4 @@
-"""T3: what was acknowledged survives kill -9, with real servers, and is synced to the disk (reliability.md)."""
+"""T3: acknowledged data survives kill -9 of real servers, and is synced to disk (reliability.md)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from promenade.store.session import open_database
-from promenade.store.unit import Database, Session
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Database, Session
 from tests.kit.service import Service, promenade
 from tests.workflows.shop import identity, open_shop
 
@@ -30,7 +30,7 @@ ACKNOWLEDGED_MIN = 40
 
 @dataclass
 class Till:
-    """Tills that sell as fast as they can until their server is gone."""
+    """Tills that sell as fast as they can until their server is killed."""
 
     service: Service
     token: str
@@ -127,7 +127,7 @@ async def test_t3_an_acknowledged_confirm_survives_kill_9(database_url: str, ser
 
 
 async def check(url: str, till: Till) -> None:
-    """Right after the kill: everything acknowledged is there, whole; what nobody answered for is there or not."""
+    """Right after the kill: every acknowledged sale is completely stored; an unanswered one may or may not be."""
     database = await open_database(url)
     shop = await open_shop(database, is_new=False)
     stored: dict[str, set[Any]] = {}

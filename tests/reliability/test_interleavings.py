@@ -1,4 +1,4 @@
-"""What comes between two statements of a confirm: the very moment, made to happen (reliability B1, B4)."""
+"""Changes between two statements of a confirm, forced to happen at that moment (reliability B1, B4)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from sqlalchemy import Executable, Row, update
 
-from promenade.store import budgets
-from promenade.store.schema import table
-from promenade.store.unit import Session
+from promenade.store.budgets import charges as budgets
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Session
 from tests.reliability.load import budget_state, event_count
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.shop import Shop, identity
@@ -23,7 +23,7 @@ BUDGETS = table("Budgets")
 async def test_b4_a_recharge_that_comes_between_gives_no_more_than_was_granted(
     shop: Shop, monkeypatch: pytest.MonkeyPatch, wanted: str
 ) -> None:
-    """The budget has 1.00 left when it is asked for more, and 100.00 more when the rest is taken."""
+    """The budget has 1.00 left when more is requested, and 100.00 more when the remainder is drawn."""
     await shop.budget("hot", "1.00")
     granted = int(Decimal(wanted) * 100)
     priced = outcome(
@@ -33,7 +33,7 @@ async def test_b4_a_recharge_that_comes_between_gives_no_more_than_was_granted(
     draw, calls = budgets.draw, []
 
     class Between:
-        """A session in which somebody recharges the budget before the second statement of a draw."""
+        """A session in which another user recharges the budget before the second statement of a draw."""
 
         def __init__(self, session: Session) -> None:
             self._session = session

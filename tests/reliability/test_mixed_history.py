@@ -1,4 +1,4 @@
-"""Everything at once: sales, exchanges and returns that want the same budgets, coupons, counters and customers."""
+"""A mix of concurrent sales, exchanges and returns that use the same budgets, coupons, counters and customers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ SALES, ROUNDS, GENERIC_MAX = 30, 2, 20
 
 
 def a_sale(rng: random.Random, *, returns: bool) -> tuple[Outcome, tuple[str, ...]]:
-    """Up to three promotions on a line each, charged to one or both budgets, one of them triggered by a coupon."""
+    """Return a sale of up to three promotions on a line each, charged to one or both budgets, one triggered by a
+    coupon.
+    """
     chosen = rng.sample(PROMOTIONS, rng.randint(1, 3))
     lines, promotions = [], []
     for number, name in enumerate(chosen):
@@ -62,7 +64,7 @@ async def test_a_mixed_history_balances_to_the_cent_and_to_the_point(shop: Shop,
         claimed += sum(used and call.outcome == "ok" for used, call in zip(with_coupon, made, strict=True))
         for budget in BUDGETS:
             (await budget_state(shop, budget)).check()
-    assert outcomes["unknown"] == 0  # nobody waited for each other in a circle
+    assert outcomes["unknown"] == 0  # no deadlock
     assert await shop.count("coupon_claims") == claimed <= GENERIC_MAX
     assert await shop.count("confirmations") == len(sold) == outcomes["ok"]
     await shop.work()
@@ -71,7 +73,7 @@ async def test_a_mixed_history_balances_to_the_cent_and_to_the_point(shop: Shop,
     for row in await shop.rows("LoyaltyTransactions"):
         booked[row.customer_id] += row.points
     assert booked == {row.customer_id: row.points for row in await shop.rows("loyalty_balances")}
-    # Whatever is left is brought back, twice: nothing more than was taken comes back.
+    # Everything left is returned, twice: no more comes back than was charged.
     every = [(name, str(number)) for name in sold for number in range(3)]
     for again in range(2):
         back = outcome(tuple(line(str(number), -9000, -4500) for number in range(len(every))), ())

@@ -1,4 +1,4 @@
-"""A2: PostgreSQL is restarted in the middle of deliveries, and everything goes on by itself (reliability.md)."""
+"""A2: PostgreSQL is restarted in the middle of deliveries, and everything recovers by itself (reliability.md)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from promenade.store.session import open_database
-from promenade.store.unit import Database
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Database
 from tests.conftest import StartService
 from tests.kit.databases import Databases
 from tests.kit.migrate import grant, migrate
@@ -27,7 +27,7 @@ RESTARTS = 2
 
 @pytest.fixture
 def postgres(tmp_path: Path) -> Iterator[PostgresServer]:
-    """A server of its own: it takes the others with it."""
+    """A separate server, since a restart would affect other tests."""
     started = PostgresServer(tmp_path / "postgres.log", {})
     started.start()
     yield started
@@ -36,7 +36,7 @@ def postgres(tmp_path: Path) -> Iterator[PostgresServer]:
 
 @pytest.fixture
 def url(postgres: PostgresServer, tmp_path: Path) -> str:
-    """A migrated database on it."""
+    """The URL of a migrated database on it."""
     return Databases(tmp_path, lambda: postgres.url, migrate, grant).create("postgresql")
 
 
@@ -50,7 +50,7 @@ async def database(url: str) -> AsyncIterator[Database]:
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    """A real receiver, of which one in fifty calls fails."""
+    """A real receiver that fails one in fifty calls."""
     with Receiver() as running:
         running.answers("/shop", *(Answer(503 if number % 50 == 3 else 200) for number in range(EVENTS)), Answer(200))
         yield running
@@ -74,7 +74,7 @@ async def test_a2_a_restart_of_postgresql_loses_no_event_and_needs_none_of_the_w
         await receiver.waited(EVENTS * restart // (RESTARTS + 3))
         await asyncio.to_thread(postgres.crash)
         await asyncio.to_thread(postgres.start)
-        clock.move(minutes=2)  # whatever a claim took that was committed without an answer is due again
+        clock.move(minutes=2)  # messages of a claim that was committed without an answer are due again
 
     async def is_done() -> bool:
         rows = await post.outbox("COUPON_EXPIRED")

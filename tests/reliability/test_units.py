@@ -1,4 +1,4 @@
-"""Units of work that meet odd data, failing disks and the end of the service: never a false acknowledgement (A3)."""
+"""Units of work with odd data, failing disks and a stopping service: never a false acknowledgement (A3)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from sqlalchemy import insert, select
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from promenade.errors import Unavailable
-from promenade.store.schema import table
-from promenade.store.session import Database, Session
-from promenade.store.sqlite_line import Line, SqliteSession
+from promenade.store.driver.schema import table
+from promenade.store.driver.session import Database, Session
+from promenade.store.driver.sqlite_line import Line, SqliteSession
 
 USAGE = table("promotion_usage")
 
@@ -33,7 +33,7 @@ async def stored(database: Database) -> list[str]:
 
 
 async def test_a_number_that_no_column_holds_is_no_outage(database: Database) -> None:
-    """It would fail for ever: to call it an outage makes callers try again, and workers never give up."""
+    """It would fail forever: reported as an outage, callers would retry and workers never give up."""
     attempts = 0
 
     async def work(session: Session) -> None:
@@ -79,7 +79,7 @@ async def test_after_the_end_every_call_is_refused(database: Database) -> None:
 
 
 async def test_units_whose_callers_have_gone_stand_or_fall_as_a_whole(database: Database) -> None:
-    """A till that hangs up takes neither its neighbours along nor leaves half of its own."""
+    """A disconnecting till neither aborts the units of others nor leaves half of its own."""
 
     def both(name: str) -> Callable[[Session], Awaitable[None]]:
         async def work(session: Session) -> None:
@@ -101,7 +101,7 @@ async def test_units_whose_callers_have_gone_stand_or_fall_as_a_whole(database: 
 
 
 class _Disk:
-    """Fails the statements named, as a disk that does not answer would."""
+    """Makes the named statements fail like a disk that does not respond."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.failing: set[str] = set()
@@ -140,7 +140,7 @@ async def test_the_writer_outlives_whatever_the_disk_does(
 @pytest.mark.parametrize("dialect", ["sqlite"])
 @pytest.mark.parametrize("neighbours", [0, 2])
 async def test_a_unit_that_was_undone_under_way_is_not_acknowledged(database: Database, neighbours: int) -> None:
-    """SQLite undoes a whole transaction when the disk is full; a unit may take that for an error like any other."""
+    """SQLite rolls back a whole transaction when the disk is full; a unit may treat that like any other error."""
 
     async def work(session: Session) -> None:
         await add(session, "lost")

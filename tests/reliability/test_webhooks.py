@@ -1,4 +1,4 @@
-"""W1 to W5 and A1: what was committed is delivered or becomes a dead letter, whatever happens (reliability.md)."""
+"""W1 to W5 and A1: committed events are delivered or become dead letters, whatever happens (reliability.md)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from promenade.events import CampaignLocked
-from promenade.store.cache import open_cache
-from promenade.store.session import open_database
-from promenade.store.unit import Database
+from promenade.store.driver.cache import open_cache
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Database
 from promenade.worker import delivery as delivering
 from promenade.worker.delivery import Delivery
 from promenade.workflows.webhooks.claiming import claim_messages, waiting
@@ -43,12 +43,12 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture
 async def post(database: Database, receiver: Receiver) -> Post:
-    """A shop's post to it."""
+    """A shop with subscriptions to it."""
     return await open_post(database, receiver)
 
 
 async def until(is_so: Callable[[], Any], seconds: float, what: str) -> None:
-    """Look again and again, for so long at most; ``is_so`` may be a coroutine function."""
+    """Poll until ``is_so`` holds or the time is over; ``is_so`` may be a coroutine function."""
     deadline = time.monotonic() + seconds
     while True:
         found = is_so()
@@ -61,7 +61,9 @@ async def until(is_so: Callable[[], Any], seconds: float, what: str) -> None:
 
 
 async def each_is_delivered(post: Post, number: int) -> None:
-    """Every event of the outbox has one delivery, DELIVERED, and every request of an event was the same but signed."""
+    """Every event of the outbox has one delivery, DELIVERED, and all requests of an event are equal but for the
+    signature.
+    """
     events = await post.outbox("COUPON_EXPIRED")
     logs = await post.logs()
     assert len(events) == number
@@ -78,6 +80,7 @@ async def each_is_delivered(post: Post, number: int) -> None:
 # --- killed workers ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(("events", "kills"), [(200, 2), pytest.param(3000, 20, marks=SOAK)])
 async def test_w1_no_event_is_lost_when_workers_are_killed(
     post: Post, database_url: str, server: StartService, tmp_path: Path, seed: int, events: int, kills: int
@@ -97,7 +100,7 @@ async def test_w1_no_event_is_lost_when_workers_are_killed(
     for kill in range(1, kills + 1):
         await post.receiver.waited(events * kill // (kills + 2))
         worker.kill()
-        clock.move(minutes=2)  # leases of the dead one end
+        clock.move(minutes=2)  # leases of the dead worker expire
         worker.restart()
 
     async def is_done() -> bool:
@@ -115,7 +118,7 @@ async def test_w2_a_crash_after_the_answer_sends_the_same_once_more(post: Post) 
     async with post.delivery() as delivery:
         await delivery.round()
         await delivery.round()
-        await post.receiver.waited(1)  # and the worker dies before it writes that down
+        await post.receiver.waited(1)  # and the worker dies before it records the success
     await post.deliver()
     assert len(post.receiver.requests()) == 1, "another worker took what was held"
     post.later(seconds=61)
@@ -129,6 +132,7 @@ async def test_w2_a_crash_after_the_answer_sends_the_same_once_more(post: Post) 
 # --- several workers, several receivers -------------------------------------------------------------------------------
 
 
+@pytest.mark.check
 async def test_w1_two_workers_send_each_event_once(post: Post, database_url: str) -> None:
     await post.subscribe("shop")
     await post.subscribe("till")
@@ -154,6 +158,7 @@ async def test_w1_two_workers_send_each_event_once(post: Post, database_url: str
     assert set(seen.values()) == {1}
 
 
+@pytest.mark.alone
 async def test_w3_ten_thousand_waiting_for_a_receiver_that_hangs_delay_no_other(post: Post) -> None:
     post.receiver.answers("/hang", Hang())
     await post.subscribe("hang", "COUPON_EXPIRED")
@@ -181,6 +186,7 @@ async def test_w3_ten_thousand_waiting_for_a_receiver_that_hangs_delay_no_other(
     assert post.receiver.hanging_max["/hang"] == 1, "more than one place was spent on a receiver that hangs"
 
 
+@pytest.mark.alone
 async def test_w3_more_receivers_that_hang_than_there_are_places_delay_no_other(
     post: Post, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,4 @@
-"""What a worker does when it begins: it takes up what the one before it held, and one trouble does not stop all."""
+"""A starting worker takes over the leases of its predecessor, and one failure does not stop everything."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from datetime import timedelta
 import pytest
 
 from promenade import worker
-from promenade.store import clockwork as clock
-from promenade.store.jobs import claim as claim_jobs
-from promenade.store.unit import Database, Session
+from promenade.store.clockwork import jobs as clock
+from promenade.store.driver.unit import Database, Session
+from promenade.store.sales.jobs import claim as claim_jobs
 from promenade.worker import run_worker
 from promenade.workflows.context import Context
 from promenade.workflows.webhooks.claiming import claim_messages
 from promenade.workflows.webhooks.planning import plan_deliveries
 from tests.kit.receiver import Receiver
-from tests.workflows.sales import PRICED
+from tests.workflows.sales.priced import PRICED
 from tests.workflows.shop import identity
 from tests.workflows.webhooks.post import Post, open_post
 
@@ -31,12 +31,12 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture
 async def post(database: Database, receiver: Receiver) -> Post:
-    """A shop's post to it."""
+    """A shop with subscriptions to it."""
     return await open_post(database, receiver)
 
 
 async def has_worked(post: Post, seconds: float) -> bool:
-    """Whether a worker that begins now delivers the event and ends the job, on a clock that stands still."""
+    """Return whether a new worker delivers the event and completes the job, on a clock that stands still."""
     stop = asyncio.Event()
     running = asyncio.create_task(run_worker(post.context, stop))
     try:
@@ -56,7 +56,7 @@ async def has_worked(post: Post, seconds: float) -> bool:
 
 
 async def leave_behind(post: Post) -> None:
-    """A sale's job, a delivery and a clock job, each under the lease of a worker that is no more."""
+    """Create a sale's job, a delivery and a clock job, each leased by a worker that no longer exists."""
     shop, context = post.shop, post.context
     await post.subscribe("erp", "COUPON_EXPIRED")
     await post.emit("one")
@@ -76,7 +76,7 @@ async def leave_behind(post: Post) -> None:
 
 
 async def test_what_a_dead_process_held_is_taken_up_at_once_where_there_can_be_no_other(post: Post) -> None:
-    """On PostgreSQL another worker may be at it: only the lease can say."""
+    """On PostgreSQL another worker may still hold it: only the lease can tell."""
     await leave_behind(post)
     if post.context.database.dialect == "sqlite":
         assert await has_worked(post, 30)
@@ -87,7 +87,7 @@ async def test_what_a_dead_process_held_is_taken_up_at_once_where_there_can_be_n
 
 
 async def test_deliveries_that_cannot_begin_keep_no_sale_waiting(post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Such as certificates that cannot be read; they begin when that is mended."""
+    """Such as unreadable certificates; deliveries start when that is fixed."""
     began = iter([OSError("no certificates"), OSError("no certificates")])
 
     class Failing(worker.Delivery):

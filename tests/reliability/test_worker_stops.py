@@ -1,4 +1,4 @@
-"""Told to stop, a worker ends in time and well, whatever receivers do to it."""
+"""A stopped worker ends cleanly and in time, whatever receivers do to it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from promenade.store.unit import Database
+from promenade.store.driver.unit import Database
 from tests.conftest import StartService
 from tests.kit.receiver import Drip, Flood, Hang, Receiver
 from tests.workflows.webhooks.post import Post, open_post
@@ -17,7 +17,7 @@ EACH = 12
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    """A real receiver, none of whose paths ever answers."""
+    """A real receiver that never answers on any path."""
     with Receiver() as running:
         running.answers("/hang", Hang())
         running.answers("/drip", Drip())
@@ -28,7 +28,7 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture
 def deaf() -> Iterator[str]:
-    """An https address that takes connections and never begins with TLS."""
+    """An https address that accepts connections and never starts TLS."""
     with socket.create_server(("127.0.0.1", 0), backlog=1000) as listening:
         yield f"https://127.0.0.1:{listening.getsockname()[1]}"
 
@@ -51,12 +51,12 @@ async def test_it_ends_well_while_receivers_hang(
     post: Post, database: Database, database_url: str, server: StartService, verb: str
 ) -> None:
     await post.emit("one", "two")
-    await database.close()  # a SQLite file is for one process
+    await database.close()  # a SQLite file belongs to one process
     service = server(
         *("--database-url", database_url, "--webhook-allow", "127.0.0.1"),
         verb=verb,
         ready_path=None if verb == "worker" else "/health",
     )
     await post.receiver.waited(EACH, path="/hang")
-    assert service.stop() == 0, service.output()[-4000:]  # which fails when it takes longer than 20 seconds
+    assert service.stop() == 0, service.output()[-4000:]  # fails if it takes longer than 20 seconds
     assert "Traceback" not in service.output(), service.output()[-4000:]

@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import update
 
-from promenade.store.schema import table
-from promenade.workflows.side_effects import ATTEMPTS_MAX, claim_jobs
-from promenade.workflows.side_effects_requeue import requeue_all_failed
+from promenade.store.driver.schema import table
+from promenade.workflows.sales.side_effects import ATTEMPTS_MAX, claim_jobs
+from promenade.workflows.sales.side_effects_requeue import requeue_all_failed
 from tests.kit.databases import Dialect
 from tests.kit.processes import die_with_parent
 from tests.reliability.crashing import a_sale, opened, prepare
@@ -40,7 +40,7 @@ def start(url: str, workers: int, seconds_off: int, jobs: int = 0, attempts: int
 
 
 def kill_after(victim: subprocess.Popen[str], said: str) -> None:
-    """Kill -9 a process as soon as it has said something, or has ended."""
+    """Kill a process (SIGKILL) as soon as it has printed something, or has ended."""
     assert victim.stdout is not None
     with victim.stdout:
         for line in victim.stdout:
@@ -51,9 +51,9 @@ def kill_after(victim: subprocess.Popen[str], said: str) -> None:
 
 
 def kill_and_replace(url: str, dialect: Dialect, rng: random.Random, kills: int, attempts: int = ENOUGH) -> None:
-    """Three workers, of which one is killed after a few jobs, again and again, and replaced by one whose clock jumped.
+    """Run three workers; kill one after a few jobs, repeatedly, and replace it by one whose clock has jumped.
 
-    SQLite is one process's: there the three live and die together.
+    A SQLite file belongs to one process: there the three start and die together.
     """
     workers = 3 if dialect == "sqlite" else 1
     kill_after(start(url, 1, 0, jobs=3, attempts=attempts), "held")
@@ -66,6 +66,7 @@ def kill_and_replace(url: str, dialect: Dialect, rng: random.Random, kills: int,
         assert process.returncode == 0
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(("sales", "kills"), [(24, 4), pytest.param(200, 25, marks=SOAK)])
 async def test_t5_three_workers_kills_expired_leases_and_clock_jumps(
     database_url: str, dialect: Dialect, seed: int, sales: int, kills: int
@@ -81,11 +82,12 @@ async def test_t5_three_workers_kills_expired_leases_and_clock_jumps(
         await each_effect_once(shop, sales)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(("sales", "kills"), [(12, 3), pytest.param(100, 12, marks=SOAK)])
 async def test_t5_what_is_owed_is_done_once_when_an_operator_lets_it_run_again(
     database_url: str, dialect: Dialect, seed: int, sales: int, kills: int
 ) -> None:
-    """The codes of a coupon type have run out, and each job has one attempt left; workers are killed all along."""
+    """A coupon type has run out of codes, and each job has one attempt left; workers are killed all along."""
     await prepare(database_url)
     async with opened(database_url) as shop:
         await shop.put(
@@ -98,12 +100,12 @@ async def test_t5_what_is_owed_is_done_once_when_an_operator_lets_it_run_again(
     await asyncio.to_thread(kill_and_replace, database_url, dialect, random.Random(seed), kills, ATTEMPTS_MAX)
     async with opened(database_url) as shop:
         failed = [row for row in await shop.rows("side_effect_jobs") if row.status == "FAILED"]
-        # One has got the only code, and others were killed in their last attempt.
+        # One got the only code, and others were killed in their last attempt.
         assert len(failed) >= sales - 1
         assert all("CODES_EXHAUSTED" in row.reason or "not finished" in row.reason for row in failed)
         owed = [row.transaction_id for row in failed if "CODES_EXHAUSTED" in row.reason]
         redeemed = {row.redeemed_transaction_id for row in await shop.rows("CouponCodes") if row.status == "REDEEMED"}
-        assert set(owed) <= redeemed  # all else was done
+        assert set(owed) <= redeemed  # all other effects were applied
         await shop.change("CouponCodeConfigurations", "few", length=12, alphabet="23456789ABCDEFGHJKLMNPQRSTUVWXYZ")
         context = shop.context
         again = await requeue_all_failed(

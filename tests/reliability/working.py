@@ -1,8 +1,8 @@
-"""Workers to be killed: `python -m tests.reliability.working URL WORKERS SECONDS JOBS ATTEMPTS`.
+"""Workers that tests kill: `python -m tests.reliability.working URL WORKERS SECONDS JOBS ATTEMPTS`.
 
-Their clocks are SECONDS off. They print a line for each job that is done with, and end when no job of the database is
-left unfinished. After JOBS jobs (0: never) they print `held` instead and keep what they have claimed until they are
-killed. A job that was taken ATTEMPTS times has failed.
+Their clocks are SECONDS off. They print a line for each finished job, and end when the database has no unfinished job.
+After JOBS jobs (0: never) they print `held` instead and keep what they have claimed until they are killed. A job that
+was claimed ATTEMPTS times has failed.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import select
 
-from promenade.store.schema import table
-from promenade.store.session import open_database
-from promenade.store.unit import Session
+from promenade.store.driver.schema import table
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Session
 from promenade.worker import Worker
 from promenade.workflows.context import Context
-from promenade.workflows.side_effects import ClaimedJob
+from promenade.workflows.sales.side_effects import ClaimedJob
 from tests.workflows.shop import open_shop
 
 LEASE_SECONDS = 1
@@ -28,7 +28,7 @@ POLL_SECONDS = 0.05
 
 
 class TellingWorker(Worker):
-    """A worker that tells of each job it is done with, and stops when no job is left."""
+    """A worker that reports each finished job, and stops when no job is left."""
 
     def __init__(self, context: Context, stop: asyncio.Event, jobs: int, attempts: int) -> None:
         super().__init__(context, poll_seconds=POLL_SECONDS, lease_seconds=LEASE_SECONDS, attempts_max=attempts)

@@ -1,4 +1,4 @@
-"""The interfaces, served over rows of every entity for two tenants."""
+"""The interfaces, served with rows of every entity for two tenants."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from promenade.store.rows import insert_rows
-from promenade.store.session import open_database
-from promenade.store.unit import Session
+from promenade.store.driver.rows import insert_rows
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Session
 from tests.conftest import SEED
 from tests.contract.conftest import MINE, _seed
 from tests.kit.databases import DIALECTS, Databases, Dialect
-from tests.kit.service import Service, promenade
+from tests.kit.service import Service
+from tests.kit.tenants import make_clients, make_tenants
 from tests.schemas.nearly_sound import COUPON_CODES
-from tests.web.conftest import OPENED, furnish, make_client, run
+from tests.web.conftest import OPENED, furnish, run
 
 SHOP = "shop"
 
 
 @dataclass
 class Served:
-    """The service, and tokens: of the public API and of reporting for `MINE`, of the POS service for a shop that nobody
-    else changes."""
+    """The service, and tokens: public API and reporting for `MINE`, the POS service for a separate shop."""
 
     service: Service
     dialect: Dialect
@@ -57,17 +57,17 @@ async def _furnish_coupons(database_url: str) -> None:
 
 @pytest.fixture(scope="package", params=DIALECTS)
 def served(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> Iterator[Served]:
-    """Served once for the package and database; thousands of requests leave no row as it was."""
+    """Serve once for the package and database; thousands of requests change every row."""
     database_url = databases.create(request.param)
     run(_seed(database_url))
-    promenade("tenant", "create", SHOP, "--database-url", database_url)
+    make_tenants(database_url, SHOP)
     run(furnish(database_url, SHOP))
     run(_furnish_coupons(database_url))
     log = logs / f"schemas-{request.param}-{os.getpid()}.log"
     service = Service(log, "--database-url", database_url).start()
 
     def token(tenant: str, *scopes: str) -> str:
-        client_id, secret = make_client(database_url, tenant, *scopes)
+        client_id, secret = make_clients(database_url, tenant, {"client": scopes})["client"]
         form = {"grant_type": "client_credentials", "client_id": client_id, "client_secret": secret}
         answer = httpx2.post(f"{service.url}/oauth/token", data=form, timeout=30).raise_for_status()
         return str(answer.json()["access_token"])

@@ -1,7 +1,7 @@
-"""What schemathesis cannot know: keys of rows that exist, bodies that keep the rules between properties.
+"""Provides what schemathesis cannot know: keys of existing rows, and bodies that satisfy the rules between properties.
 
-Each request is left as it was made, or gets keys that exist, or a sound body with a little of what was made in it:
-so that requests get past the first refusal, and are still wrong in places.
+Each request stays as generated, or gets existing keys, or a valid body with a few generated members, so that requests
+pass the first checks and are still partly wrong.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _OF_ANOTHER = {"PromotionsCalendar": "Promotions"}
 
 
 class PublicRequests:
-    """Prepares the requests of one run, and judges their answers."""
+    """Prepares the requests of one run, and checks their responses."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
@@ -48,7 +48,7 @@ class PublicRequests:
     # ---- before ----
 
     def prepare(self, case: Any) -> None:
-        """Keys and bodies that may be sound."""
+        """Insert keys and bodies that may be valid."""
         path, method = case.operation.path, case.operation.method.upper()
         set_name = path.strip("/").partition("(")[0].partition("/")[0]
         given = case.path_parameters or {}
@@ -60,7 +60,7 @@ class PublicRequests:
             case.body = self._body(set_name, path, method, case.body)
 
     def _key(self, set_name: str, method: str) -> str:
-        """A key of mine, rarely of the others; what is deleted is the last row or one that was just created."""
+        """Return a key of `MINE`, rarely of `THEIRS`; deletes get the last row or one that was just created."""
         set_name = _OF_ANOTHER.get(set_name, set_name)
         if self._random.random() < 0.1:
             return identity(THEIRS, set_name, self._random.randint(1, ROWS))
@@ -85,13 +85,13 @@ class PublicRequests:
             body = self._sound(entity) | body
         for link in entity.links:
             if link.property_wire in owner:
-                body.pop(link.property_wire, None)  # the address says it
+                body.pop(link.property_wire, None)  # the URL provides it
             elif isinstance(body.get(link.property_wire), str):
                 body[link.property_wire] = self._key(link.target, "GET")
         return body
 
     def _target(self, set_name: str, path: str) -> tuple[EntityType | None, set[str]]:
-        """The entity that a body at this path is of, if it is of one, and what joins it to the one it is reached by."""
+        """Return the entity type of a body at this path, if any, and the properties that join it to its parent."""
         entity_set = EDM.entity_sets.get(set_name)
         if entity_set is None or path.count("/") > 2:
             return None, set()
@@ -103,7 +103,7 @@ class PublicRequests:
         return ENTITIES.get(navigation.target), {other for _, other in navigation.on}
 
     def _sound(self, entity: EntityType) -> dict[str, Any]:
-        """A body with what a create must have; another one each time."""
+        """Return a body with all that a create requires; different each time."""
         number = next(self._numbers)
         body: dict[str, Any] = {}
         for one in entity.fields:
@@ -118,7 +118,7 @@ class PublicRequests:
     # ---- after ----
 
     def judge(self, case: Any, response: Any) -> str | None:
-        """What an answer tells or does that it must not: rows of the other tenant."""
+        """Return a fault if the response shows a row of the other tenant, or the request named one and succeeded."""
         if not 200 <= response.status_code < 300:
             return None
         sent = f"{response.request.url} {response.request.body!r}".lower()
@@ -134,7 +134,7 @@ class PublicRequests:
 
 
 class PosRequests:
-    """Prepares the requests of one run against the POS service. ``evaluate`` sends a request and returns its answer."""
+    """Prepares one run's requests to the POS service. ``evaluate`` sends a request and returns its response."""
 
     def __init__(self, seed: int, evaluate: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         self._random = random.Random(seed)
@@ -143,7 +143,7 @@ class PosRequests:
         self._sold: list[dict[str, Any]] = []
 
     def prepare(self, case: Any) -> None:
-        """Baskets of a shop that exists, confirmations of what was evaluated, sales that were confirmed."""
+        """Insert baskets of an existing shop, confirms of evaluated baskets, and confirmed sales."""
         if self._random.random() < 0.1:
             return
         if case.path_parameters and "transactionId" in case.path_parameters and self._sold:
@@ -158,7 +158,7 @@ class PosRequests:
             case.body = {"request": self._confirmation(made) if confirms else self._basket(made)}
 
     def _some(self, made: Any) -> dict[str, Any]:
-        """At most two members of what was made."""
+        """Return at most two of the generated members."""
         if not isinstance(made, dict):
             return {}
         return {
@@ -172,7 +172,7 @@ class PosRequests:
         return {"items": [item(), item(**self._some(line))], **sound, **self._some(made)}
 
     def _coupon(self, path: str, made: dict[str, Any]) -> dict[str, Any]:
-        """A coupon of a type that exists, or a code that few others ask for."""
+        """Return a body with an existing coupon type, or with a code that few other requests use."""
         if "issue" in path:
             return {"couponTypeName": "Save", "customerId": "C1", **self._some(made)}
         sound = {"code": self._random.choice(COUPON_CODES), "transactionId": "T1", "customerId": "C1"}

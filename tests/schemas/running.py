@@ -1,6 +1,6 @@
-"""Schemathesis against a running service: what it found, in sentences that repeat it.
+"""Runs schemathesis against a service and reports the findings in a form that can be reproduced.
 
-Each check that the document can decide is on; the others are off, each for a reason that is written beside it.
+Each check that the document can decide is on; the others are off, each for the reason beside it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _OFF = {
     "object_level_authorization": "the tests send keys of another tenant themselves, and know which",
 }
 
-_ANSWER_SECONDS_MAX = 120  # the service's own limits are below it; the usual ten seconds are not above all of them
+_ANSWER_SECONDS_MAX = 120  # above the service's own limits; the default of ten seconds is not
 
 Prepare = Callable[[Any], None]
 """Changes a `schemathesis.Case` before it is sent: keys that exist, bodies that are nearly sound."""
@@ -48,25 +48,25 @@ Seen = Callable[[Any, Any], str | None]
 
 @dataclass
 class Findings:
-    """What came of it: ``faults`` in the order they were found, one for each operation and kind."""
+    """The result: ``faults`` in the order they were found, one for each operation and kind."""
 
     faults: dict[tuple[str, str], str] = field(default_factory=dict)
     answers: Counter[tuple[str, int]] = field(default_factory=Counter)
     """Method and path of an operation, status -> how often."""
 
     def succeeded(self, label: str) -> bool:
-        """Whether an operation ever answered 2xx."""
+        """Return whether an operation ever returned 2xx."""
         return any(of == label and 200 <= status < 300 for of, status in self.answers)
 
     def assert_none(self, log: str) -> None:
-        """Fail with all that was found, or with what the server's ``log`` tells of."""
+        """Fail with all findings, or with errors in the server's ``log``."""
         assert self.faults == {}, self.report()
         assert sum(self.answers.values()) > 0
         assert "request failed" not in log
         assert "Traceback" not in log
 
     def report(self) -> str:
-        """All of them."""
+        """Return all findings as text."""
         return "\n\n".join(f"{label}: {title}\n{text}" for (label, title), text in self.faults.items())
 
 
@@ -82,13 +82,16 @@ def run_schemathesis(
     prepare: Prepare = lambda _case: None,
     judge: Seen = lambda _case, _response: None,
 ) -> Findings:
-    """Send what a document allows and what it forbids: ``examples`` for each operation, and with ``coverage`` each
-    boundary of each parameter. ``choose``: method (lower case) and path of an operation -> whether it takes part."""
+    """Send requests that a document allows and that it forbids.
+
+    ``examples`` for each operation, and with ``coverage`` each boundary of each parameter. ``choose``: method (lower
+    case) and path of an operation -> whether it takes part.
+    """
     config = SchemathesisConfig.from_dict(
         {
             "seed": seed,
             "continue-on-failure": True,
-            "suppress-health-check": ["too_slow"],  # a busy machine's pauses are no fault of the document
+            "suppress-health-check": ["too_slow"],  # delays of a busy machine are not a fault of the document
             "request-timeout": _ANSWER_SECONDS_MAX,
             "base-url": base_url,
             "headers": {"Authorization": f"Bearer {token}"},
@@ -130,7 +133,7 @@ def run_schemathesis(
 
 
 def _faults(event: Any) -> Iterator[tuple[str, str, str]]:
-    """Operation, kind and explanation of each fault that an event of the engine tells of."""
+    """Yield operation, kind and explanation of each fault in an engine event."""
     if isinstance(event, events.NonFatalError):
         yield event.label, "cannot be tested", repr(event.value)[:2000]
     elif isinstance(event, events.FatalError):

@@ -1,4 +1,4 @@
-"""The POS service under requests made from its own OpenAPI document: no failure, no answer outside of it."""
+"""The POS service, tested with requests from its own OpenAPI document: no failure, no response outside the document."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from promenade.web.pos_openapi import render_pos_openapi
+from promenade.web.services.pos_openapi import render_pos_openapi
 from tests.schemas.conftest import Served
 from tests.schemas.nearly_sound import PosRequests
 from tests.schemas.running import Findings, run_schemathesis
@@ -19,10 +19,10 @@ from tests.schemas.running import Findings, run_schemathesis
 
 @cache
 def _document() -> Mapping[str, Any]:
-    """The document, as far as schemathesis makes requests of it.
+    """Return the document, restricted to what schemathesis can generate requests for.
 
-    Where one of two members must be there and not null, it makes nothing but requests of a wrong type and does not say
-    so; without "not null" it makes hundreds, among them such with null.
+    Where one of two members must be present and not null, it only generates requests of a wrong type, silently; without
+    "not null" it generates hundreds, some of them with null.
     """
     document: dict[str, Any] = json.loads(render_pos_openapi())
     for choice in document["components"]["schemas"]["EvaluateRequest"]["anyOf"]:
@@ -31,7 +31,7 @@ def _document() -> Mapping[str, Any]:
 
 
 def _one_address_each(seed: int) -> set[str]:
-    """Every operation by one of its addresses, in another session by another: all lead to the same code."""
+    """Return one of each operation's paths, varying by session: all lead to the same code."""
     addresses: dict[str, list[str]] = {}
     for path, item in _document()["paths"].items():
         for operation in item.values():
@@ -73,7 +73,7 @@ def test_every_operation_answers_as_its_document_says(served: Served, seed: int)
         return {label for label in asked if not found.succeeded(label)}
 
     found = Findings()
-    # The chance that all requests of an operation are refused is small, but there; then others are drawn.
+    # There is a small chance that all requests of an operation are refused; then others are drawn.
     for drawing in range(seed, seed + 6):
         more = _run(served, drawing, examples=6, choose=choose)
         more.assert_none(served.service.output())

@@ -1,4 +1,4 @@
-"""The public API under requests made from its own OpenAPI document: no failure, no answer outside of it, no leak."""
+"""The public API, tested with requests from its OpenAPI document: no failure, no undocumented response, no leak."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from promenade.web.public_openapi import render_public_openapi
+from promenade.web.services.public_openapi import render_public_openapi
 from tests.kit.databases import DIALECTS
 from tests.schemas.conftest import Served
 from tests.schemas.nearly_sound import EDM, PublicRequests
@@ -22,7 +22,7 @@ _SHARES = 30
 
 
 def _is_turn(served: Served, name: str, shares: int) -> bool:
-    """Whether it is the turn of an address on this database in this session; on the other, it is that of others."""
+    """Return whether a path is tested on this database in this session; others are tested on the other database."""
     turn = zlib.crc32(name.encode()) + served.session_seed + DIALECTS.index(served.dialect) * shares // 2
     return turn % shares == 0
 
@@ -43,7 +43,7 @@ def _run(served: Served, seed: int, choose: Callable[[str, str], bool], **more: 
 
 @pytest.mark.timeout(900)
 def test_every_collection_answers_as_its_document_says(served: Served, seed: int) -> None:
-    """Every collection in every session, on one of the databases; on the other in another session."""
+    """Every collection in every session, on one of the databases; in another session on the other."""
 
     def choose(_method: str, path: str) -> bool:
         return bool(_GENERIC.match(path)) and _is_turn(served, _set_name(path), 2)
@@ -57,7 +57,7 @@ def test_every_collection_answers_as_its_document_says(served: Served, seed: int
 
 @pytest.mark.timeout(900)
 def test_boundaries_and_what_lies_below_entities_answer_as_the_document_says(served: Served, seed: int) -> None:
-    """A share of all addresses, another one with each seed: every boundary of every parameter and property."""
+    """A share of all paths, varying with the seed: every boundary of every parameter and property."""
 
     def choose(_method: str, path: str) -> bool:
         return _is_turn(served, path, _SHARES)

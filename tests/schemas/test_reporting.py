@@ -1,4 +1,4 @@
-"""Reporting under requests made from its own OpenAPI document: no failure, no answer outside of it, no leak."""
+"""Reporting, tested with requests from its OpenAPI document: no failure, no undocumented response, no leak."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from promenade.model.reporting_operations import REPORT_TYPES
-from promenade.web.reporting_openapi import render_reporting_openapi
+from promenade.model.reports.operations import REPORT_TYPES
+from promenade.web.reports.openapi import render_reporting_openapi
 from tests.contract.conftest import MINE, ROWS, THEIRS
 from tests.contract.made_up import identity
 from tests.schemas.conftest import Served
@@ -27,7 +27,7 @@ _SUBJECTS = {
 
 
 class ReportingRequests(PublicRequests):
-    """Keys of reports that there are, and orders of exports that may be sound."""
+    """Inserts keys of existing reports, and export requests that may be valid."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
@@ -35,7 +35,7 @@ class ReportingRequests(PublicRequests):
 
     def prepare(self, case: Any) -> None:
         super().prepare(case)
-        if case.operation.path.endswith("/$ref"):  # what is described has the forms of 4.01
+        if case.operation.path.endswith("/$ref"):  # only the 4.01 formats are documented
             case.headers = {**dict(case.headers or {}), "OData-MaxVersion": "4.01"}
         given = case.path_parameters or {}
         named = {name: self._subject(about) for name, about in _SUBJECTS.items() if name in given}
@@ -54,7 +54,7 @@ class ReportingRequests(PublicRequests):
 
 @pytest.mark.timeout(600)
 def test_every_report_answers_as_its_document_says(served: Served, seed: int) -> None:
-    """Half of all addresses on one of the databases, the others on the other; in another session the other way."""
+    """Half of all paths on one of the databases, the others on the other; in another session the other way round."""
     requests = ReportingRequests(seed)
     found = run_schemathesis(
         json.loads(render_reporting_openapi()),

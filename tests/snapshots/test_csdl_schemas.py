@@ -1,7 +1,7 @@
-"""`$metadata` of every service is valid by the schemas that OASIS publishes for CSDL, in XML and in JSON.
+"""`$metadata` of every service is valid by the OASIS schemas for CSDL, in XML and in JSON.
 
-The schemas are not ours to ship: `make check` fetches them into build/csdl-schemas where npm can;
-PROMENADE_TEST_CSDL_SCHEMAS names another folder that holds edmx.xsd, edm.xsd and csdl.schema.json.
+We cannot ship the schemas: `make check` fetches them into build/csdl-schemas where npm can; PROMENADE_TEST_CSDL_SCHEMAS
+names another folder that holds edmx.xsd, edm.xsd and csdl.schema.json.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from odata_server.csdl.xml import render_xml
 from odata_server.edm import Edm
 from promenade.model.declare import ADMIN, PUBLIC, REPORTING
 from promenade.model.edm import edm_for
-from promenade.web.pos_metadata import pos_edm
+from promenade.web.services.pos_metadata import pos_edm
 from tests.odata_server.bookshop import EDM as BOOKSHOP
 
 ROOT = Path(__file__).parent.parent.parent
@@ -59,7 +59,7 @@ def test_the_xml_schema_finds_faults(xml_schema: Any) -> None:
 
 
 def json_schema() -> Any:
-    # Classes such as \p{L} are no part of Python's expressions; \w means the same letters.
+    # Python's regular expressions lack classes such as \p{L}; \w matches the same letters.
     text = (SCHEMAS / "csdl.schema.json").read_text()
     for unicode_class in ("\\\\p{L}\\\\p{Nl}", "\\\\p{L}", "\\\\p{Nl}"):
         text = text.replace(unicode_class, "\\\\w")

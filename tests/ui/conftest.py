@@ -1,6 +1,6 @@
-"""The back office in a real browser: a demo shop served from a copy, people signed in, and nothing left on the console.
+"""The back office in a real browser: a demo shop served from a copy, signed-in users, and no errors on the console.
 
-Without a browser the tests say so and are skipped.
+The tests are skipped, with a message, if there is no browser.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from promenade.app import opened_context
-from promenade.console import prepare_database
+from promenade.cli.console import prepare_database
 from promenade.demo import seed
 from promenade.settings import Settings
 from tests.clients.browser import chromium, environment
@@ -37,7 +37,7 @@ where others want the processors too, and if it fails, so do all tests that foll
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give every test here the time that what it shares with others may take."""
+    """Extend each test's time limit by what shared setup may take."""
     for item in items:
         if item.path.is_relative_to(HERE):
             item.add_marker(pytest.mark.timeout(TEST_SECONDS_MAX), append=False)
@@ -50,14 +50,14 @@ async def _seed(settings: Settings) -> dict[str, tuple[str, str]]:
 
 
 def _seeded(settings: Settings) -> dict[str, tuple[str, str]]:
-    with ThreadPoolExecutor(1) as pool:  # a fixture may be made while an event loop runs
+    with ThreadPoolExecutor(1) as pool:  # a fixture may be created while an event loop runs
         return pool.submit(asyncio.run, _seed(settings)).result()
 
 
 @pytest.fixture(scope="session")
 def seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the demo's database and its clients' secrets, made once for all test processes."""
-    base = tmp_path_factory.getbasetemp()  # a process of xdist has one of its own below the run's
+    """Return a folder with the demo's database and its clients' secrets, created once for all test processes."""
+    base = tmp_path_factory.getbasetemp()  # an xdist process has its own directory below the run's
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "back-office"
     folder.mkdir(exist_ok=True)
     with (folder / "lock").open("w") as lock:
@@ -73,7 +73,7 @@ def seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def _served(log: Path, data: Path, clients: Mapping[str, tuple[str, str]], *options: str) -> Iterator[Shop]:
-    # What was not delivered is not tried again by itself while a test looks at it.
+    # Failed deliveries are not retried automatically while a test looks at them.
     webhooks = ("--webhook-allow", "127.0.0.1", "--webhook-retry-schedule", "3600,3600")
     service = Service(log, "--data-dir", str(data), *webhooks, *options)
     service.start()
@@ -85,7 +85,7 @@ def _served(log: Path, data: Path, clients: Mapping[str, tuple[str, str]], *opti
 
 @pytest.fixture(scope="session")
 def shop(seeded: Path, logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
-    """The demo, served to this test process alone. Tests make what they change: others look at the same shop."""
+    """Serve the demo for this test process. Tests create what they change, because other tests share the shop."""
     data = tmp_path_factory.mktemp("shop") / "data"
     shutil.copytree(seeded / "data", data)
     clients = json.loads((seeded / "clients.json").read_text())
@@ -97,7 +97,7 @@ def shop(seeded: Path, logs: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 def postgresql_shop(
     seeded: Path, databases: Databases, logs: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Shop]:
-    """The same demo on PostgreSQL, as rows: seeding it would take as long again, in every test process."""
+    """Serve the same demo on PostgreSQL by copying its rows: seeding again would take as long, in every process."""
     data = tmp_path_factory.mktemp("shop")
     url = databases.create("postgresql")
     copy_rows(f"sqlite:///{seeded / 'data' / 'promenade.db'}", url)
@@ -108,10 +108,10 @@ def postgresql_shop(
 
 
 class _Opened:
-    """A browser whose driver runs an event loop under the tests' feet, which is hidden from other tests.
+    """A browser whose driver runs an event loop in the test's thread, which is hidden from other tests.
 
-    The driver's loop counts as running from its start to its end, and while one runs in a thread no other can: tests
-    that await would fail in a process that has opened a browser.
+    The driver's loop counts as running from start to end, and a thread can run only one loop: async tests would fail in
+    a process that has opened a browser.
     """
 
     def __init__(self, browser: Browser) -> None:
@@ -129,7 +129,7 @@ class _Opened:
 
 @pytest.fixture(scope="session")
 def opened() -> Iterator[_Opened]:
-    """A browser without a window."""
+    """Open a headless browser."""
     program = chromium()
     if program is None:
         pytest.skip("no Chromium: PROMENADE_TEST_CHROMIUM or PATH names none, and `make check` could not fetch one")
@@ -145,7 +145,7 @@ def opened() -> Iterator[_Opened]:
 
 @pytest.fixture
 def browser(opened: _Opened) -> Iterator[Browser]:
-    """The browser, for the length of a test."""
+    """Return the browser for the duration of a test."""
     expect.set_options(timeout=WAIT_MS)
     yield opened.enter()
     opened.leave()
@@ -153,20 +153,20 @@ def browser(opened: _Opened) -> Iterator[Browser]:
 
 @pytest.fixture
 def postgresql_desk(postgresql_shop: Shop, browser: Browser) -> Iterator[Desk]:
-    """The same place at the shop on PostgreSQL."""
+    """Return a desk at the shop on PostgreSQL."""
     yield from _sat_at(postgresql_shop, browser)
 
 
 @pytest.fixture(params=DIALECTS)
 def either_desk(request: pytest.FixtureRequest) -> Desk:
-    """The same place at each of the two shops, one test after the other."""
+    """Return a desk at each of the two shops in turn."""
     found: Desk = request.getfixturevalue("desk" if request.param == "sqlite" else "postgresql_desk")
     return found
 
 
 @pytest.fixture
 def desk(shop: Shop, browser: Browser) -> Iterator[Desk]:
-    """A place to sit down at as somebody; at the end no page may have put an error on its console."""
+    """Return a desk at the shop; at the end, no page may have logged an error to its console."""
     yield from _sat_at(shop, browser)
 
 

@@ -1,4 +1,4 @@
-"""Who sits at the back office, in a browser: pages signed in as a role, and what went wrong on them."""
+"""Users of the back office in a browser: pages signed in as a role, and the errors on them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ WAIT_MS = 20_000
 
 
 _HEADING = "#promenade---shell--pages :is([role=heading], h1):visible"
-# Answers once the page has nothing to do, and a moment later than it was asked.
+# Return whether the page is busy, checked after 50 ms and once the browser is idle.
 _IS_AT_WORK = """() => new Promise((resolve) => setTimeout(() => requestIdleCallback(() =>
   resolve(Boolean(document.querySelector(".sapUiLocalBusyIndicator, .sapMNavItemSliding")))), 50))"""
 
 
 def escape(page: Page) -> None:
-    """Press Escape in the dialog that is open, once it has the focus: before, nobody hears it."""
+    """Press Escape in the open dialog once it has the focus; before that, the key would be lost."""
     page.locator(":is([role=dialog], [role=alertdialog]):focus-within").first.wait_for()
     page.keyboard.press("Escape")
 
@@ -42,7 +42,7 @@ class Shop:
     _tokens: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def token(self, role: str) -> str:
-        """A token of the role's client: one for all tests, as it is good for hours."""
+        """Return a token of the role's client: one for all tests, as it is valid for hours."""
         if role not in self._tokens:
             self._tokens[role] = self._new_token(role)
         return self._tokens[role]
@@ -55,15 +55,15 @@ class Shop:
         return str(answer.json()["access_token"])
 
     def http(self, role: str = "administrator") -> httpx2.Client:
-        """Requests to the service past the browser, as a role."""
+        """Return an HTTP client with a role's token that bypasses the browser."""
         headers = {"Authorization": f"Bearer {self.token(role)}"}
-        # It speaks plain HTTP; to read the certificates that one may trust takes longer than most requests.
+        # Plain HTTP; loading the trusted certificates takes longer than most requests.
         return httpx2.Client(base_url=self.url, headers=headers, timeout=REQUEST_SECONDS_MAX, verify=False)
 
 
 @dataclass
 class Desk:
-    """Opens pages and hears what they complain of."""
+    """Opens pages and records their errors."""
 
     shop: Shop
     browser: Browser
@@ -80,7 +80,7 @@ class Desk:
         colours: str = "light",
         **how: Any,
     ) -> Page:
-        """A page of a browser of its own, signed in as a role, at the part of the address after `#`."""
+        """Open a page in its own browser context, signed in as a role, at the URL fragment ``address``."""
         page = self.blank(language=language, colours=colours, **how)
         kept = json.dumps({"accessToken": self.shop.token(role)})
         page.add_init_script(
@@ -92,12 +92,12 @@ class Desk:
         return page
 
     def blank(self, *, language: str = "en", colours: str = "light", **how: Any) -> Page:
-        """A page of a browser of its own, which nobody has signed in to and that shows nothing yet."""
+        """Open an empty page in its own browser context, not signed in."""
         usual: dict[str, Any] = {
             "viewport": {"width": 1400, "height": 900},
             "locale": {"en": "en-GB", "de": "de-DE"}[language],
             "color_scheme": "dark" if colours == "dark" else "light",
-            "reduced_motion": "reduce",  # nothing slides or fades: less to wait for
+            "reduced_motion": "reduce",  # no animations: less to wait for
             "timezone_id": "Europe/Berlin",
         }
         context = self.browser.new_context(**{**usual, **how})
@@ -111,12 +111,12 @@ class Desk:
         return page
 
     def _follow(self, page: Page) -> None:
-        """Know which requests of a page for data have no answer yet."""
+        """Track which data requests of a page have no response yet."""
         underway = self._underway[page] = set()
 
         def begin(request: Request) -> None:
             if request.is_navigation_request():
-                underway.clear()  # nobody waits any more for what the page before asked
+                underway.clear()  # nobody waits any more for requests of the previous page
             elif request.resource_type in {"fetch", "xhr"}:
                 underway.add(request)
 
@@ -128,9 +128,9 @@ class Desk:
         page.on("requestfailed", end)
 
     def settle(self, page: Page) -> None:
-        """Wait until the page in front has its heading, nothing on it is busy, and nothing is asked for any more.
+        """Wait until the current page has its heading, nothing on it is busy, and no request is pending.
 
-        That the network has been quiet for a while does not tell that: the page may have been computing meanwhile.
+        A quiet network is not enough: the page may have been computing meanwhile.
         """
         page.locator(_HEADING).first.wait_for()
         page.wait_for_load_state("networkidle")
@@ -139,7 +139,7 @@ class Desk:
             assert time.monotonic() < end, f"not settled: {[one.url for one in self._underway[page]]}"
 
     def _on_console(self, message: ConsoleMessage) -> None:
-        # What a browser says of an answer of 4xx is heard of as the answer itself.
+        # The browser's own message about a 4xx is skipped, because the response itself is recorded.
         if message.type in {"error", "assert"} and not message.text.startswith("Failed to load resource"):
             self.complaints.append(f"{message.type}: {message.text}")
 
@@ -148,11 +148,11 @@ class Desk:
             self.complaints.append(f"{response.status} {response.request.method} {response.url}")
 
     def forgive(self, *fragments: str) -> None:
-        """Forget complaints that hold one of these: what the test itself brought about."""
+        """Discard errors that contain one of these texts, which the test itself caused."""
         self.complaints[:] = [one for one in self.complaints if not any(part in one for part in fragments)]
 
     def require_quiet(self) -> None:
-        """Fail when a page complained."""
+        """Fail if a page recorded an error."""
         assert not self.complaints, "\n".join(self.complaints)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What pages make of the unusual: braces and markup in names, failing requests, sessions that end, double presses."""
+"""Unusual situations: braces and markup in names, failing requests, expired sessions, double clicks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NAMED: dict[str, dict[str, Any]] = {
 
 
 def make(shop: Shop, set_name: str, name: str, **more: Any) -> str:
-    """Something active with that name, by its ID."""
+    """Create an active entity with that name; return its ID."""
     with shop.http() as http:
         values = {"code": f"{{{uuid4().hex[:8]}}}", "name": name, **NAMED[set_name], **more}
         draft = http.post(f"/admin/{set_name}", json=values)
@@ -40,17 +40,17 @@ def make(shop: Shop, set_name: str, name: str, **more: Any) -> str:
 
 
 def address_of(set_name: str, key: str) -> str:
-    """Where a page of it is."""
+    """Return the URL of an entity's page."""
     return f"promotion/{key}" if set_name == "Promotions" else f"object/{set_name}/{key}"
 
 
 def go(page: Page, address: str) -> None:
-    """Another page of the application that is open."""
+    """Go to another page of the open application."""
     page.evaluate("address => { window.location.hash = address; }", address)
 
 
 def show_no_dialog(dialog: Dialog) -> None:
-    """Nothing that anybody is called may become a script."""
+    """Fail if a dialog opens: no name may be executed as a script."""
     dialog.dismiss()
     pytest.fail(f"a script ran: {dialog.message}")
 
@@ -73,13 +73,13 @@ def test_reports_of_budgets_name_them_as_they_are_called(desk: Desk) -> None:
 
 
 def list_address(set_name: str, state: Any) -> str:
-    """A list as somebody else's link would open it: OpenUI5 encodes twice what it writes there."""
+    """Return a list's URL as in a shared link: OpenUI5 encodes what it writes there twice."""
     return f"list/{set_name}?q={quote(quote(json.dumps(state), safe=''), safe='')}"
 
 
 @pytest.mark.parametrize("name", [BRACED, "{= Object.assign(Object.getPrototypeOf(JSON), ['ran'])}"])
 def test_what_a_link_filters_by_is_a_text_and_no_program(desk: Desk, name: str) -> None:
-    """Whoever sends a link writes the names of what it filters by, and the page shows them."""
+    """The sender of a link chooses the filter names, and the page shows them."""
     chosen = [{"key": str(uuid4()), "text": name}]
     page = desk.sit(address=list_address("Articles", {"filters": {"articleGroup_ID": chosen}}))
     expect(page.locator(".sapMTokenText")).to_have_text(name)
@@ -103,7 +103,7 @@ def test_a_link_that_was_spoilt_shows_the_list_all_the_same(desk: Desk, state: A
 
 
 def fail(route: Route) -> None:
-    """What a proxy answers when the service is gone."""
+    """Answer as a proxy does when the service is down."""
     route.fulfill(status=503, content_type="text/plain", body="upstream")
 
 
@@ -128,12 +128,13 @@ def test_a_session_that_has_ended_is_asked_for_on_the_page(desk: Desk, address: 
     go(page, address)
     again = page.get_by_role("alertdialog").filter(has_text="sign").get_by_role("button").first
     expect(again).to_be_visible()
-    # Nothing behind it can be done: Escape does not lead past it.
+    # The dialog is modal: Escape does not close it.
     escape(page)
     expect(again).to_be_visible()
     desk.forgive("401", "failed", "Failed")
 
 
+@pytest.mark.smoke
 def test_two_presses_on_edit_and_on_save_do_it_once(desk: Desk) -> None:
     key = make(desk.shop, "Budgets", f"Budget {uuid4().hex[:8]}")
     page = desk.sit(address=f"object/Budgets/{key}")

@@ -1,17 +1,18 @@
-"""Work that is done without a mouse: fields lie on the way of the tabulator, and dialogs give the focus back."""
+"""Tasks done without a mouse: fields are in the tab order, and dialogs return the focus."""
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.ui.desk import Desk, Shop
-from tests.ui.rules_page import RulesPage, rules_of, stored
+from tests.ui.rules.page import RulesPage, rules_of, stored
 
 STOPS_MAX = 60
 
 
 def tab_to(page: Page, wanted: Locator) -> None:
-    """Press the tabulator until what is wanted has the focus."""
+    """Press Tab until the element has the focus."""
     for _ in range(STOPS_MAX):
         page.keyboard.press("Tab")
         if wanted.evaluate("one => one === document.activeElement"):
@@ -19,6 +20,7 @@ def tab_to(page: Page, wanted: Locator) -> None:
     raise AssertionError(f"not within {STOPS_MAX} stops: {wanted}")
 
 
+@pytest.mark.smoke
 def test_a_rule_is_added_filled_in_and_saved(desk: Desk, shop: Shop) -> None:
     editing = RulesPage.editing(desk, stored(shop))
     page = editing.page
@@ -67,5 +69,5 @@ def test_lines_of_a_basket_are_on_the_way_of_the_tabulator(desk: Desk) -> None:
     with page.expect_response("**/pos/v2/simulate"):
         page.keyboard.press("Enter")
     expect(quantities).to_have_count(before - 1)
-    desk.settle(page)  # the new price stands where the tabulator goes
+    desk.settle(page)  # the new price is in the tab order
     tab_to(page, page.get_by_role("region", name="Price").get_by_role("link").first)

@@ -1,7 +1,7 @@
-"""Every page there is, in light and dark, English and German: it opens, says nothing on the console, and axe agrees.
+"""Every page, in light and dark, English and German: it opens, logs nothing to the console, and passes axe.
 
-Axe judges by the rules of WCAG 2.1 A and AA; nothing of it may be serious or critical. Headings are in order, the first
-of them is the window's title, and everything is within reach on narrow screens, which 200 % make of wide ones.
+Axe checks the rules of WCAG 2.1 A and AA; no violation may be serious or critical. Headings are in order, the first is
+the window's title, and everything is reachable on narrow screens, which is also what wide ones are at 200 %.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ LOOKS = {"light": ("light", "en"), "dark": ("dark", "de")}
 
 
 def judge(page: Page) -> list[str]:
-    """What axe finds serious, in a line for each."""
+    """Return the serious violations that axe finds, one line each."""
     if not AXE.exists():
         pytest.skip(f"no axe in {MODULES}: `make check` fetches it where npm can")
     page.evaluate(AXE.read_text("utf-8"))
-    # Nothing but violations is reported: axe need not describe all that is in order.
+    # Only violations are reported: axe need not describe what passes.
     how = "{runOnly: {type: 'tag', values: rules}, resultTypes: ['violations']}"
     run = f"rules => axe.run(document, {how}).then(found => found.violations)"
     found: list[dict[str, Any]] = page.evaluate(run, RULES)
@@ -48,7 +48,7 @@ def judge(page: Page) -> list[str]:
 HEADINGS = """() => [...document.querySelectorAll("h1, h2, h3, h4, h5, h6, [role=heading]")]
   .filter((one) => one.checkVisibility({visibilityProperty: true}))
   .map((one) => [Number(one.getAttribute("aria-level") || one.tagName[1]), one.textContent])"""
-# What can be used and lies beside the window. Tables are moved by a bar of their own.
+# Usable elements outside the window. Tables have their own scroll bar.
 MISFITS = """() => {
   const scrolls = (one) => one && (one.matches(".sapUiTableCtrlScr")
     || (/auto|scroll/.test(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth)
@@ -62,18 +62,18 @@ MISFITS = """() => {
 
 
 def require_headings(page: Page) -> None:
-    """Fail unless the page has one heading of the first level that names the window, and no level is skipped."""
+    """Fail unless the page has one first-level heading that names the window, and no level is skipped."""
     headings: list[tuple[int, str]] = page.evaluate(HEADINGS)
     levels = [level for level, _ in headings]
     assert levels[0] == 1, headings
     assert levels.count(1) == 1, headings
     assert all(after <= before + 1 for before, after in pairwise(levels)), headings
-    name = headings[0][1].rsplit(" (", 1)[0]  # a list's heading also counts its rows
+    name = headings[0][1].rsplit(" (", 1)[0]  # a list's heading includes its row count
     expect(page).to_have_title(f"{name} \N{EN DASH} Promenade")
 
 
 def require_reach(page: Page) -> None:
-    """Fail when something that can be used lies beside a narrow window."""
+    """Fail if a usable element lies outside a narrow window."""
     for width, height in NARROW:
         page.set_viewport_size({"width": width, "height": height})
         try:
@@ -91,7 +91,7 @@ def test_a_page_opens_and_can_be_used_by_everybody(desk: Desk, address: str, loo
     desk.settle(page)
     assert not judge(page)
     require_headings(page)
-    if language == "de":  # the longer words
+    if language == "de":  # its words are longer
         require_reach(page)
 
 

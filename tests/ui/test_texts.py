@@ -1,4 +1,4 @@
-"""Every text of the back office is there in both languages, and every text that is asked for is there."""
+"""Every text of the back office exists in both languages, and every text that is used exists."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pytest
 
 APP = Path(__file__).parent.parent.parent / "src" / "promenade" / "web" / "ui" / "app"
 AREAS = sorted({path.stem.rpartition("_")[0] for path in (APP / "i18n").glob("*.properties")})
-# A binding, a call, or a key that a module hands on; texts whose key is put together end in a dot or a dash there.
+# A binding, a call, or a key that a module passes on; composed keys end in a dot or a dash there.
 _ASKED = re.compile(r"""i18n>([\w./-]+)|getText\(\s*["']([\w./-]+)["']""")
 
 
 def texts(area: str, language: str) -> dict[str, str]:
-    """Keys and values of a bundle."""
+    """Return the keys and values of a bundle."""
     found = {}
     for line in (APP / "i18n" / f"{area}_{language}.properties").read_text("utf-8").splitlines():
         if line.strip() and not line.startswith("#"):

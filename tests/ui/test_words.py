@@ -1,4 +1,4 @@
-"""Every word that pages take from $metadata and from code lists has a German one. No browser is needed."""
+"""Every word that pages take from $metadata and code lists has a German translation. No browser is needed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from odata_server.annotations import Annotation, Record
+from odata_server.edm import Annotation, Record
 from promenade.model.codelists import code_lists
 from promenade.model.declare import ADMIN, REPORTING, Service
 from promenade.model.edm import edm_for
@@ -25,7 +25,7 @@ def _german() -> dict[str, str]:
 
 
 def _annotations(value: Any) -> Iterator[Annotation]:
-    """All annotations within a schema, wherever they are."""
+    """Yield all annotations in a schema, at any depth."""
     if isinstance(value, Annotation):
         yield value
     elif isinstance(value, tuple):
@@ -37,7 +37,7 @@ def _annotations(value: Any) -> Iterator[Annotation]:
 
 
 def _labels(value: Any) -> Iterator[str]:
-    """The labels within the value of an annotation."""
+    """Yield the labels in the value of an annotation."""
     if isinstance(value, Record):
         for name, inner in value.values.items():
             if name in _LABELS and isinstance(inner, str):

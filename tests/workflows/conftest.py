@@ -1,10 +1,10 @@
-"""A shop to sell in, on SQLite and on PostgreSQL."""
+"""A shop that can sell, on SQLite and on PostgreSQL."""
 
 from __future__ import annotations
 
 import pytest
 
-from promenade.store.unit import Database
+from promenade.store.driver.unit import Database
 from tests.workflows.shop import Shop, open_shop
 
 

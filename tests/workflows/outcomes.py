@@ -1,4 +1,4 @@
-"""Priced iterations written down by hand, as the engine would answer them."""
+"""Handwritten priced iterations in the form of the engine's results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["applied", "discount", "line", "outcome"]
 
 
 def discount(promotion_id: str, units: tuple[tuple[int, int], ...], coupon_code: str | None = None) -> LineDiscount:
-    """One promotion on a line; ``units`` are (count, amount in minor units)."""
+    """Return one promotion on a line; ``units`` are (count, amount in minor units)."""
     shares = tuple(UnitShare(count, amount) for count, amount in units)
     return LineDiscount(
         promotion_id=promotion_id,

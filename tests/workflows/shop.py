@@ -1,4 +1,4 @@
-"""A small shop in a real database: its rows, its priced iterations written down by hand, its clock."""
+"""A small shop in a real database: its rows, its handwritten priced iterations, its clock."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from sqlalchemy import Row, Select, func, insert, select, update
 
 from promenade.engine.basket import Basket, BasketLine, CouponFact, Customer, Facts, PosGroupFact, Settings
 from promenade.engine.outcome import Outcome
-from promenade.store.cache import LocalCache
-from promenade.store.catalogue import Catalogues
-from promenade.store.changes import Version
-from promenade.store.iterations import store_iteration
-from promenade.store.schema import table
-from promenade.store.unit import Database, Session
+from promenade.store.driver.cache import LocalCache
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Database, Session
+from promenade.store.pricing.catalogue import Catalogues
+from promenade.store.pricing.changes import Version
+from promenade.store.pricing.iterations import store_iteration
 from promenade.worker import Worker
-from promenade.workflows.confirm import ConfirmAnswer, ConfirmCommand, ConfirmedPromotion, confirm
 from promenade.workflows.context import Context
+from promenade.workflows.sales.confirm import ConfirmAnswer, ConfirmCommand, ConfirmedPromotion, confirm
 
 __all__ = ["NOON", "TENANT", "Shop", "identity", "open_shop"]
 
@@ -31,7 +31,7 @@ NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 
 
 def identity(name: str) -> str:
-    """A UUID that is the same in every run."""
+    """Return a UUID that is the same in every run."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, name))
 
 
@@ -47,7 +47,7 @@ class Shop:
         self.now[0] += timedelta(**by)
 
     async def put(self, set_name: str, **columns: Any) -> None:
-        """One row; columns by their Python names."""
+        """Insert one row; columns by their Python names."""
         row = {"id": str(uuid.uuid4()), "created_at": NOON, "modified_at": NOON, **columns}
         known = table(set_name).c
         await self.context.database.write(
@@ -102,8 +102,8 @@ class Shop:
     ) -> int:
         """Store an iteration as evaluate does and return its counter.
 
-        Promotions, budgets and coupon types of the outcome are named; ``sales`` says, of return lines, which
-        (transaction, line) they return.
+        Promotions, budgets and coupon types of the outcome are given by name; ``sales`` gives, for return lines, the
+        (transaction, line) that they return.
         """
         priced = _with_ids(outcome)
         lines = tuple(
@@ -124,7 +124,7 @@ class Shop:
             tenant_id=self.tenant,
             origin=self.context.origin,
             version=Version(),
-            must_be_current=False,  # written down by hand: no catalogue has priced it
+            must_be_current=False,  # handwritten: no catalogue has priced it
             input_=(basket, Settings(self.now[0]), Facts(coupons=tuple(coupons)), "tree"),
             outcome=priced,
             receipt_id=None,
@@ -137,7 +137,7 @@ class Shop:
     def command(
         self, transaction_id: str, counter: int, *promotions: str | tuple[str, str], **rest: Any
     ) -> ConfirmCommand:
-        """A confirm of these promotions, as evaluated or (name, amount)."""
+        """Return a confirm of these promotions, as evaluated or (name, amount)."""
         entries = tuple(
             ConfirmedPromotion(identity(one))
             if isinstance(one, str)
@@ -209,7 +209,7 @@ def _with_ids(outcome: Outcome) -> Outcome:
 
 
 async def open_shop(database: Database, tenant: str = TENANT, *, is_new: bool = True) -> Shop:
-    """A shop on a migrated database; its clock stands still until `Shop.later`."""
+    """Open a shop on a migrated database; its clock stands still until `Shop.later`."""
     now = [NOON]
 
     def clock() -> datetime:

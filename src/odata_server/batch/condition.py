@@ -1,6 +1,6 @@
-"""The ``if`` of a JSON batch: a Boolean expression over what came of earlier requests (JSON Format 4.01, 19.1).
+"""The ``if`` of a JSON batch: a Boolean expression over the results of earlier requests (JSON Format 4.01, 19.1).
 
-``$1/$succeeded`` is whether request 1 succeeded, ``$1`` the body it answered and ``$1/price`` a part of that.
+``$1/$succeeded`` is whether request 1 succeeded, ``$1`` the body of its response and ``$1/price`` a part of that.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _JSON = msgspec.json.Decoder(float_hook=Decimal)
 
 
 def holds(condition: str, known: Mapping[str, Earlier]) -> bool:
-    """Whether a condition is true. Raises `ODataError` for one that is malformed or asks for more than comparisons."""
+    """Return whether a condition is true. Raises `ODataError` if it is malformed or uses more than comparisons."""
     if len(condition) > _LENGTH_MAX:
         raise bad_request("EXPRESSION_TOO_LARGE", f"A condition has at most {_LENGTH_MAX} characters.", "if")
     text = _TOKEN.sub(lambda found: _value(found, known), condition)
@@ -46,7 +46,7 @@ def holds(condition: str, known: Mapping[str, Earlier]) -> bool:
 
 def _value(found: re.Match[str], known: Mapping[str, Earlier]) -> str:
     name, path = found[1], found[2] or ""
-    if name is None:  # text in quotes
+    if name is None:  # a quoted string
         return found[0]
     earlier = known.get(name)
     if earlier is None:
@@ -102,7 +102,7 @@ def _evaluate(expression: Expression) -> Any:
 
 
 def _joined(expression: Binary) -> bool | None:
-    """``and``, ``or`` with three values: true, false, null."""
+    """Evaluate ``and`` and ``or`` with three values: true, false, null."""
     decisive = expression.operator == "or"
     values = [_evaluate(side) for side in (expression.left, expression.right)]
     known = [_boolean(value) for value in values if value is not None]

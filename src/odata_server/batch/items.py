@@ -1,7 +1,7 @@
-"""What a batch consists of, whichever of its two formats it came in and goes out.
+"""The parts of a batch, independent of its two wire formats.
 
-`odata_server.batch.multipart` and `odata_server.batch.json` make these from a body and a body from these;
-`odata_server.batch.run` carries them out.
+`odata_server.batch.multipart` and `odata_server.batch.json` parse a body into these and render these as a body;
+`odata_server.batch.run` executes them.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _ID = re.compile(r"[!-~]{1,200}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One request of a batch, as the client wrote it; names of ``headers`` are lower-case.
+    """One request of a batch, as the client wrote it.
 
-    ``id_in_head``: its Content-ID stood among the headers of the request itself. ``depends_on`` names requests and
-    sets before it, ``condition`` is what a JSON batch says under ``if``.
+    The names in ``headers`` are lower-case. ``id_in_head``: its Content-ID was among the headers of the request itself.
+    ``depends_on`` names earlier requests and change sets; ``condition`` is the value of ``if`` in a JSON batch.
     """
 
     method: str
@@ -38,7 +38,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSet:
-    """Requests that succeed or fail together; ``name`` is that of a JSON batch's atomicity group."""
+    """Requests that succeed or fail together; ``name`` is the name of the atomicity group of a JSON batch."""
 
     items: tuple[Item, ...]
     name: str | None = None
@@ -49,7 +49,7 @@ Part = Item | ChangeSet
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one request came to."""
+    """A request of a batch with its response."""
 
     item: Item
     response: Response
@@ -57,7 +57,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class SetAnswer:
-    """What a change set came to, request by request; ``failed`` is the answer of the one that undid them all."""
+    """The answers of a change set, one per request; ``failed`` is the answer that rolled it back."""
 
     change_set: ChangeSet
     answers: tuple[Answer, ...]
@@ -68,17 +68,20 @@ Outcome = Answer | SetAnswer
 
 
 def check_id(text: str) -> str:
-    """A request identifier (Protocol 4.01, 11.7.3). Raises `ODataError` for one that no header could carry."""
+    """Return a valid request identifier (Protocol 4.01, 11.7.3).
+
+    Raise `ODataError` for one that cannot be sent in a header.
+    """
     if not _ID.fullmatch(text):
         raise malformed(f"{text[:50]!r} is no identifier of a request: letters, digits and -._~ make one.")
     return text
 
 
 def malformed(message: str) -> ODataError:
-    """The batch as a whole is no batch; nothing of it is carried out."""
+    """Return the error for a malformed batch; no request of it is executed."""
     return bad_request("MALFORMED_BATCH", message)
 
 
 def too_large(parts_max: int) -> ODataError:
-    """The batch has more requests than one may have."""
+    """Return the error for a batch with more requests than allowed."""
     return bad_request("BATCH_TOO_LARGE", f"A batch has at most {parts_max} requests, those in change sets included.")

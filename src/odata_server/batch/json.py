@@ -36,7 +36,10 @@ class _Envelope(msgspec.Struct):
 
 
 def parse_json_batch(body: bytes, parts_max: int) -> tuple[Part, ...]:
-    """The parts of a batch. Raises `ODataError` for a body that is none, or has more than ``parts_max`` requests."""
+    """Parse the parts of a batch.
+
+    Raise `ODataError` if the body is not a valid batch or has more than ``parts_max`` requests.
+    """
     try:
         envelope = msgspec.json.decode(body, type=_Envelope)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -66,7 +69,7 @@ def _parts(requests: Sequence[_RequestObject]) -> Iterator[Part]:
 
 
 def _check_names(requests: Sequence[_RequestObject]) -> None:
-    """Identifiers are unique, groups stand together, and a request depends on earlier ones only."""
+    """Check that identifiers are unique, groups are contiguous, and requests depend only on earlier ones."""
     ids = [check_id(request.id) for request in requests]
     groups = {check_id(one.atomicity_group) for one in requests if one.atomicity_group is not None}
     if len(ids) != len(set(ids)) or groups & set(ids):
@@ -141,7 +144,7 @@ def _is_json(kind: str) -> bool:
 
 
 def render_json_batch(outcomes: Sequence[Outcome]) -> tuple[str, bytes]:
-    """The Content-Type and the body of an answer."""
+    """Return the Content-Type and the body of a batch response."""
     responses: list[dict[str, Any]] = []
     for number, outcome in enumerate(outcomes, 1):
         if isinstance(outcome, Answer):

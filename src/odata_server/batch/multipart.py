@@ -1,6 +1,6 @@
-"""The multipart format of a batch: RFC 2046 around requests and answers of HTTP (Protocol 4.01, 11.7.7).
+"""The multipart batch format: RFC 2046 around HTTP requests and responses (Protocol 4.01, 11.7.7).
 
-Lines may end in CRLF or LF; what is written ends in CRLF. A body that ends before its closing boundary is refused: it
+Lines may end in CRLF or LF; output always uses CRLF. A body that ends before its closing boundary is refused because it
 may have been cut off.
 """
 
@@ -29,7 +29,7 @@ _PLAIN_ENCODINGS = frozenset({"", "binary", "8bit", "7bit"})
 
 
 def media_type(header: str) -> tuple[str, Mapping[str, str]]:
-    """``multipart/mixed; boundary="a b"`` -> ``multipart/mixed`` and its parameters, their names in lower case."""
+    """Split ``multipart/mixed; boundary="a b"`` into ``multipart/mixed`` and its parameters with lower-case names."""
     essence, _, _ = header.partition(";")
     found: dict[str, str] = {}
     for name, value in _PARAMETER.findall(header[len(essence) :]):
@@ -42,7 +42,10 @@ def media_type(header: str) -> tuple[str, Mapping[str, str]]:
 
 
 def parse_multipart(body: bytes, content_type: str, parts_max: int) -> tuple[Part, ...]:
-    """The parts of a batch. Raises `ODataError` for a body that is none, or has more than ``parts_max`` requests."""
+    """Parse the parts of a batch.
+
+    Raise `ODataError` if the body is not a valid batch or has more than ``parts_max`` requests.
+    """
     parts: list[Part] = []
     requests = 0
     for part in _split(body, content_type):
@@ -88,7 +91,7 @@ def _change_set(body: bytes, content_type: str, room: int, parts_max: int) -> Ch
 
 
 def _split(body: bytes, content_type: str) -> Iterator[bytes]:
-    """What stands between the boundaries."""
+    """Return the content between the boundaries."""
     boundary = media_type(content_type)[1].get("boundary", "")
     if not 1 <= len(boundary) <= 200:
         raise malformed("The Content-Type of a multipart body has no boundary.")
@@ -104,7 +107,10 @@ def _split(body: bytes, content_type: str) -> Iterator[bytes]:
 
 
 def _delimiters(body: bytes, mark: bytes) -> Iterator[tuple[int, int, bool]]:
-    """Lines that are delimiters: where the line break before one is, where the next line begins, whether it closes."""
+    """Find the delimiter lines.
+
+    Each has the position of the preceding line break, the start of the next line, and whether it closes.
+    """
     at = body.find(mark)
     for _ in range(_MARKS_MAX):
         if at < 0:
@@ -118,7 +124,7 @@ def _delimiters(body: bytes, mark: bytes) -> Iterator[tuple[int, int, bool]]:
 
 
 def _head(text: bytes) -> tuple[list[str], bytes]:
-    """The lines before the first empty one, and what comes after it."""
+    """Split a text into the lines before the first empty line and the rest."""
     end = _EMPTY_LINE.search(text, 0, _HEAD_BYTES_MAX)
     if end is None and len(text) > _HEAD_BYTES_MAX:
         raise malformed(f"The headers of a part are longer than {_HEAD_BYTES_MAX} bytes.")
@@ -168,7 +174,7 @@ def _item(part: Mapping[str, str], content: bytes) -> Item:
     named = part.get("content-id", in_head)
     return Item(
         method=method.upper(),
-        url=url.replace(" ", "%20"),  # some clients leave blanks of an expression as they are
+        url=url.replace(" ", "%20"),  # some clients do not encode spaces in expressions
         headers=headers,
         body=body if body.strip(b"\r\n") else b"",
         id=None if named is None else check_id(named),
@@ -180,7 +186,7 @@ def _item(part: Mapping[str, str], content: bytes) -> Item:
 
 
 def render_multipart(outcomes: Sequence[Outcome]) -> tuple[str, bytes]:
-    """The Content-Type and the body of an answer."""
+    """Return the Content-Type and the body of a batch response."""
     boundary = f"batchresponse_{uuid4()}"
     return f"multipart/mixed; boundary={boundary}", _joined(boundary, (_part(outcome) for outcome in outcomes))
 

@@ -1,7 +1,7 @@
-"""References from one request of a batch to earlier ones (Protocol 4.01, 11.7.4 to 11.7.6; JSON Format 4.01, 19.1).
+"""References from a request of a batch to earlier ones (Protocol 4.01, 11.7.4 to 11.7.6; JSON Format 4.01, 19.1).
 
-``$1`` stands for the entity that request 1 made, or answered: as the first segment of an address, where a body binds or
-links an entity, and in If-Match for its ETag. A condition of a JSON batch may ask what came of earlier requests.
+``$1`` refers to the entity that request 1 created or returned: as the first segment of a URL, where a body binds or
+links an entity, and in If-Match for its ETag. A condition of a JSON batch can test the outcome of earlier requests.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ _READ = msgspec.json.Decoder(float_hook=Decimal)
 _WRITE = msgspec.json.Encoder(decimal_format="number")
 _ETAGS = ("if-match", "if-none-match")
 
-# Headers of the whole batch that say something about itself, its sender or its transport, and nothing about its parts.
+# Headers that describe the batch as a whole, its sender or its transport; they do not apply to its parts.
 _OUTER_ONLY = frozenset(
     {"accept", "accept-encoding", "authorization", "connection", "content-encoding", "content-id", "content-language"}
     | {"content-length", "content-type", "cookie", "expect", "host", "if-match", "if-none-match", "isolation", "prefer"}
     | {"keep-alive", "odata-isolation", "origin", "proxy-authorization", "range", "te", "trailer", "transfer-encoding"}
     | {"referer", "upgrade", "x-csrf-token", "x-http-method", "x-http-method-override"}
 )
-# What a part says about these does not count: who asks is settled for the batch.
+# Headers that are ignored in a part: the batch determines the caller.
 _NOT_FOR_PARTS = frozenset({"authorization", "proxy-authorization", "cookie", "expect", "range", "te"})
 _INHERITED_PREFERENCES = frozenset({"allow-entityreferences", "include-annotations", "omit-values"})
 
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """What came of a request (or, without a response, of a whole atomicity group) and the address of its entity."""
+    """The outcome of a request (or, without a response, of a whole atomicity group) and the URL of its entity."""
 
     succeeded: bool
     response: Response | None = None
@@ -51,7 +51,7 @@ class Earlier:
 
     @classmethod
     def of(cls, request: Request, response: Response, root: str) -> Earlier:
-        """From a request that has been carried out; an answer with a Location says where its entity is."""
+        """Create the record of an executed request; a Location header in the response is the URL of its entity."""
         succeeded = response.status < 400
         address = None
         headers = {name.lower(): value for name, value in response.headers.items()}
@@ -64,14 +64,14 @@ class Earlier:
 
 
 def failed_dependency(message: str) -> ODataError:
-    """A request is not carried out because another one failed (424)."""
+    """Return the error (424) for a request that is not executed because another one failed."""
     return ODataError(424, "FAILED_DEPENDENCY", message)
 
 
 def as_request(item: Item, outer: Request, known: Mapping[str, Earlier], root: str) -> Request:
-    """The request with its references resolved and what it inherits from the batch.
+    """Return the request with its references resolved and with the headers that it inherits from the batch.
 
-    Raises `ODataError` for a reference to nothing, or to a request that failed, and for an address elsewhere.
+    Raise `ODataError` for a reference to an unknown or failed request, and for a URL outside of the service.
     """
     path, query = _address(item, known, root)
     if path == "$batch":
@@ -98,7 +98,7 @@ def _address(item: Item, known: Mapping[str, Earlier], root: str) -> tuple[str, 
 
 
 def _within(url: str, root: str) -> str | None:
-    """The part of an address below the service root; its host does not count. None: it is not below."""
+    """Return the part of a URL below the service root, ignoring the host; None if it is not below the root."""
     absolute = _ABSOLUTE.match(url)
     if absolute is not None:
         url = url[absolute.end() :] or "/"
@@ -130,7 +130,8 @@ def _headers(item: Item, outer: Request, known: Mapping[str, Earlier]) -> dict[s
     if "accept" not in headers:
         formats = [one.strip() for one in outer.headers.get("accept", "").split(",")]
         inner = [one for one in formats if one and not one.lower().startswith("multipart/")]
-        if inner:  # of the envelope: a request that answers something else than JSON is not refused for it
+        # the Accept of the batch: a request that returns something other than JSON must not fail because of it
+        if inner:
             headers["accept"] = ", ".join([*inner, "*/*;q=0.1"])
     inherited = _preferences(outer.headers.get("prefer", ""))
     if inherited:
@@ -142,7 +143,7 @@ def _headers(item: Item, outer: Request, known: Mapping[str, Earlier]) -> dict[s
 
 
 def _preferences(text: str) -> list[str]:
-    """Those that a request inherits; where it has one of its own, that comes first and counts."""
+    """Return the preferences that a request inherits; its own preferences come first and take precedence."""
     every = [one.strip() for one in text.split(",")]
     names = [re.split(r"[=;\s]", one, maxsplit=1)[0].lower().removeprefix("odata.") for one in every]
     return [one for one, name in zip(every, names, strict=True) if name in _INHERITED_PREFERENCES]
@@ -165,11 +166,11 @@ def _etag(name: str, known: Mapping[str, Earlier]) -> str:
 
 
 def _with_links(body: bytes, known: Mapping[str, Earlier], root: str) -> bytes:
-    """A body in which links to entities of earlier requests are their addresses; numbers keep their digits."""
+    """Replace links to entities of earlier requests in a body by URLs; numbers keep their digits."""
     try:
         tree = _READ.decode(body)
     except (msgspec.DecodeError, ValueError, ArithmeticError, RecursionError):
-        return body  # not JSON: the service says so
+        return body  # not JSON: the service reports it
     changed = False
     rest: list[Any] = [tree]
     while rest:

@@ -1,8 +1,8 @@
-"""``$batch``: many requests in one, some of them as one (Protocol 4.01, 11.7).
+"""``$batch``: many requests in one, some of them atomic (Protocol 4.01, 11.7).
 
-Requests are carried out in order. Those of a change set share one unit: the first that fails undoes them all, and the
-set is answered by that failure. In the multipart format the batch ends at the first failure unless the client prefers
-``continue-on-error``; in the JSON format it goes on unless the client prefers not to.
+Requests are executed in order. Those of a change set share one unit: the first failure rolls back the set, and the set
+is answered with that failure. In the multipart format the batch stops at the first failure unless the client prefers
+``continue-on-error``; in the JSON format it continues unless the client prefers otherwise.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from odata_server.http import Request, Response
 from odata_server.negotiation import accepts, preferences, version_of
 from odata_server.source import Source, Unit
 
-__all__ = ["BatchService", "run_batch"]
+__all__ = ["run_batch"]
 
 _MULTIPART, _JSON = "multipart/mixed", "application/json"
 
 
 class BatchService(Protocol):
-    """What a batch needs of `odata_server.service.Service`."""
+    """The part of `odata_server.service.Service` that a batch uses."""
 
     @property
     def hooks(self) -> Hooks: ...
@@ -41,20 +41,20 @@ class BatchService(Protocol):
     def root(self) -> str: ...
 
     async def handle(self, request: Request, caller: Any) -> Response:
-        """One request in a transaction of its own."""
+        """Execute a request in its own transaction."""
         ...
 
     async def handle_in(self, unit: Unit, request: Request, caller: Any) -> Response:
-        """One request inside a given unit; one that failed must undo the unit."""
+        """Execute a request inside an existing unit; if it fails, the caller must roll back the unit."""
         ...
 
     def failure(self, request: Request, error: Exception) -> Response:
-        """The answer to a request that ended in an error, foreseen or not."""
+        """Return the response to a request that raised an error, expected or not."""
         ...
 
 
 async def run_batch(service: BatchService, request: Request, caller: Any) -> Response:
-    """Carry out a batch. One that is malformed is answered as a whole, with nothing done."""
+    """Execute a batch. A malformed batch gets a single error response and nothing is executed."""
     try:
         version = version_of(request, service.hooks.default_version)
         json_format = _answers_json(request)
@@ -100,10 +100,12 @@ def _parse(request: Request, parts_max: int) -> Sequence[Part]:
 
 
 def _answers_json(request: Request) -> bool:
-    """Whether the answer is to be JSON: as ``$format`` and Accept say, and like the request where both would do.
+    """Return whether the response is JSON.
 
-    JSON is for who speaks 4.01: in 4.0 a multipart batch was answered in multipart whatever Accept said, so clients say
-    ``Accept: application/json`` there and mean the parts.
+    ``$format`` and Accept decide; if both formats are acceptable, the response has the format of the request.
+
+    For a multipart batch, Accept asks for a JSON response only from version 4.01 on: in 4.0 a multipart batch was
+    always answered in multipart, so clients send ``Accept: application/json`` and mean the parts.
     """
     own = _is_json(request)
     options = {name.lower().removeprefix("$"): value for name, value in parse_qsl(request.query)}
@@ -124,7 +126,7 @@ def _means_its_parts(request: Request) -> bool:
 
 
 class _Failed(Exception):
-    """A request of a change set failed; raised out of the unit so that it is undone."""
+    """A request of a change set failed; raised out of the unit to roll it back."""
 
     def __init__(self, answer: Answer) -> None:
         super().__init__(answer.response.status)
@@ -132,7 +134,7 @@ class _Failed(Exception):
 
 
 class _Run:
-    """One batch while it is carried out; ``_done`` is what came of requests and groups so far."""
+    """One execution of a batch; ``_done`` holds the outcomes of the requests and groups so far."""
 
     def __init__(self, service: BatchService, outer: Request, caller: Any) -> None:
         self._service = service
@@ -168,14 +170,14 @@ class _Run:
 
     async def _set(self, part: ChangeSet) -> SetAnswer:
         async def work(unit: Unit) -> tuple[list[Answer], dict[str, Earlier]]:
-            known = dict(self._done)  # of this run: a unit may be run again
+            known = dict(self._done)  # of this attempt: a unit may be retried
             return [await self._member(unit, item, known) for item in part.items], known
 
         try:
             answers, known = await self._service.source.transact(self._caller, work, writes=True)
         except _Failed as failure:
             return self._undone(part, failure.answer)
-        except Exception as error:  # of the commit: a rule about everything that the set did
+        except Exception as error:  # raised by the commit: a rule about all changes of the set
             last = part.items[-1] if part.items else Item(method="POST", url="", headers={})
             return self._undone(part, Answer(last, self._service.failure(self._plain(last), error)))
         self._done = known
@@ -196,7 +198,7 @@ class _Run:
         return answer
 
     def _undone(self, part: ChangeSet, failed: Answer) -> SetAnswer:
-        """The answers of a set that failed: none of its requests is reported as done."""
+        """Return the answers of a failed set: none of its requests is reported as executed."""
         answers = []
         for item in part.items:
             if item is failed.item:
@@ -212,7 +214,7 @@ class _Run:
         return SetAnswer(part, tuple(answers), failed)
 
     def _prepared(self, item: Item, known: Mapping[str, Earlier]) -> Request:
-        """Raises `ODataError` for a request that is not to be carried out."""
+        """Return the request to execute. Raise `ODataError` if it must not be executed."""
         if self._bytes_left < 0:
             most = self._service.hooks.batch_answer_bytes_max
             raise ODataError(413, "BATCH_ANSWER_TOO_LARGE", f"The answers before this one exceed {most} bytes.")
@@ -228,7 +230,7 @@ class _Run:
         return as_request(item, self._outer, known, self._service.root)
 
     def _plain(self, item: Item) -> Request:
-        """For an error of a request that could not be made sense of."""
+        """Return a minimal request for reporting an error about a request that could not be interpreted."""
         headers = {**self._outer.headers, **item.headers}
         return Request(item.method, item.url, "", headers, item.body, in_batch=True, origin=self._outer.origin)
 

@@ -1,6 +1,6 @@
-"""What a model implies about itself, as annotations: capabilities of the service and its sets, flags of properties.
+"""Annotations derived from the model: capabilities of the service and its sets, flags of properties.
 
-An annotation that the model states itself wins over a generated one with the same term and qualifier.
+An annotation that the model declares itself overrides a generated one with the same term and qualifier.
 """
 
 from __future__ import annotations
@@ -8,10 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from odata_server.annotations import Annotation, AnnotationPath, AnnotationValue, EnumMemberValue, Expression, Record
-from odata_server.edm import ComplexType, Edm, EntitySet, Property, Reference
+from odata_server.edm import (
+    Annotation,
+    AnnotationPath,
+    AnnotationValue,
+    ComplexType,
+    Edm,
+    EntitySet,
+    EnumMemberValue,
+    Expression,
+    Property,
+    Record,
+    Reference,
+)
 
-__all__ = ["EXPAND_DEPTH_MAX", "VOCABULARIES", "of_container", "of_property", "of_set", "references"]
+__all__ = ["EXPAND_DEPTH_MAX", "of_container", "of_property", "of_set", "references"]
 
 EXPAND_DEPTH_MAX = 4
 
@@ -31,7 +42,7 @@ VOCABULARIES = {
 
 
 def of_property(prop: Property) -> tuple[Annotation, ...]:
-    """The annotations of a property, those that follow from its flags last."""
+    """Return the annotations of a property; those derived from its flags come last."""
     generated = []
     if prop.computed:
         generated.append(Annotation("Core.Computed"))
@@ -43,7 +54,7 @@ def of_property(prop: Property) -> tuple[Annotation, ...]:
 
 
 def of_set(edm: Edm, entity_set: EntitySet) -> tuple[Annotation, ...]:
-    """The annotations of an entity set: what may be done with it."""
+    """Return the annotations of an entity set: the operations that it allows."""
     entity_type = edm.entity_types[entity_set.entity_type]
     unfilterable = tuple(
         AnnotationPath(one.name, "PropertyPath")
@@ -96,7 +107,7 @@ def of_set(edm: Edm, entity_set: EntitySet) -> tuple[Annotation, ...]:
 
 
 def of_container(edm: Edm) -> tuple[Annotation, ...]:
-    """The annotations of the container: what the service as a whole can and cannot do."""
+    """Return the annotations of the container: what the service as a whole supports."""
     level = EnumMemberValue(("Capabilities.ConformanceLevelType/Advanced",))
     batch = Record(
         {
@@ -129,9 +140,9 @@ def of_container(edm: Edm) -> tuple[Annotation, ...]:
 
 
 def references(edm: Edm) -> tuple[Reference, ...]:
-    """The vocabularies whose terms, types or members appear in this model, by alias.
+    """Return by alias the vocabularies whose terms, types or members this model uses.
 
-    Raises ValueError for an alias that is neither declared by the model nor well known.
+    Raise ValueError for an alias that is neither declared by the model nor well known.
     """
     known = VOCABULARIES | {one.alias: one for one in edm.schema.references}
     used = {one.alias for one in edm.schema.references}

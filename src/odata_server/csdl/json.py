@@ -7,21 +7,26 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from odata_server.annotations import Annotation, AnnotationPath, AnnotationValue, EnumMemberValue, Expression, Record
 from odata_server.csdl import annotations as csdl_annotations
 from odata_server.csdl import model as csdl_model
 from odata_server.edm import (
     Action,
+    Annotation,
+    AnnotationPath,
+    AnnotationValue,
     Edm,
     EntitySet,
     EntityType,
+    EnumMemberValue,
     EnumType,
+    Expression,
     Function,
     NavigationProperty,
     Operation,
     Parameter,
     Primitive,
     Property,
+    Record,
     ReturnType,
     Singleton,
     StructuredType,
@@ -31,9 +36,9 @@ __all__ = ["render_json"]
 
 
 def render_json(edm: Edm, version: str = "4.01") -> bytes:
-    """The metadata document as JSON, UTF-8, the same bytes for the same model.
+    """Render the metadata document as UTF-8 JSON; the same model always gives the same bytes.
 
-    Raises ValueError for a version that is neither "4.0" nor "4.01" and for a model that cannot be said.
+    Raise ValueError for a version other than "4.0" and "4.01" and for a model that cannot be expressed.
     """
     if version not in ("4.0", "4.01"):
         raise ValueError(f"there is no CSDL JSON {version}")
@@ -41,7 +46,7 @@ def render_json(edm: Edm, version: str = "4.01") -> bytes:
 
 
 class _Writer:
-    """Makes the objects of one model."""
+    """Builds the JSON objects of one model."""
 
     def __init__(self, edm: Edm) -> None:
         self._edm = edm
@@ -192,7 +197,7 @@ class _Writer:
     # ---- annotations ----------------------------------------------------------------------------------------------
 
     def _annotations(self, annotations: Iterable[Annotation], target: str = "") -> dict[str, Any]:
-        """Members for annotations of ``target``: a member of this object, or the object itself."""
+        """Return the members for the annotations of ``target``: a member of this object, or the object itself."""
         made: dict[str, Any] = {}
         for annotation in annotations:
             qualifier = "" if annotation.qualifier is None else f"#{annotation.qualifier}"
@@ -225,12 +230,12 @@ class _Writer:
 
 
 def _json_uri(uri: str) -> str:
-    """The JSON form of a vocabulary lies beside its XML form."""
+    """Return the URI of the JSON form of a vocabulary, which is next to its XML form."""
     return f"{uri.removesuffix('.xml')}.json" if uri.endswith(".xml") else uri
 
 
 def _default(prop: Property) -> Any:
-    """A default value as the property has it in JSON."""
+    """Return the default value of a property in JSON."""
     if isinstance(prop.default, Decimal):
         return _number(prop.default)
     if isinstance(prop.default, bool | int | float):
@@ -239,7 +244,7 @@ def _default(prop: Property) -> Any:
 
 
 def _number(value: Decimal) -> int | float | str:
-    """A decimal as a JSON number, or as text where a number would not be exact."""
+    """Return a decimal as a JSON number, or as a string if a number would not be exact."""
     if value == value.to_integral_value():
         return int(value)
     near = float(value)

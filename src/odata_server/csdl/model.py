@@ -1,4 +1,4 @@
-"""What both renderings of a model have to decide: type names, facets, bindings, constraints, default values."""
+"""Decisions shared by both CSDL renderings: type names, facets, bindings, constraints, default values."""
 
 from __future__ import annotations
 
@@ -57,40 +57,40 @@ class _Typed(Protocol):
 
 
 def type_name(edm: Edm, kind: Type | str) -> str:
-    """The qualified name of a type; a str is the name of an entity type of this schema."""
+    """Return the qualified name of a type; a str is the name of an entity type of this schema."""
     if isinstance(kind, Primitive):
         return kind.value
     return edm.qualified(kind.name if isinstance(kind, EnumType | ComplexType) else kind)
 
 
 def facets(typed: _Typed) -> Mapping[str, int | str]:
-    """MaxLength, Precision and Scale, where the type has them."""
+    """Return MaxLength, Precision and Scale, if the type has them."""
     found: dict[str, int | str] = {}
     if typed.type in (Primitive.STRING, Primitive.BINARY) and typed.max_length is not None:
         found["MaxLength"] = typed.max_length
     if typed.type in (Primitive.DECIMAL, *_TEMPORAL) and typed.precision is not None:
         found["Precision"] = typed.precision
     if typed.type is Primitive.DECIMAL:
-        # without a Scale there would be no decimal places at all
+        # without Scale the value would have no decimal places
         found["Scale"] = "variable" if typed.scale is None else typed.scale
     return found
 
 
 def underlying_type(enum_type: EnumType) -> str:
-    """The smallest of Edm.Int32 and Edm.Int64 that holds all members."""
+    """Return Edm.Int32 if it holds all members, else Edm.Int64."""
     fits = all(-(2**31) <= member.value < 2**31 for member in enum_type.members)
     return "Edm.Int32" if fits else "Edm.Int64"
 
 
 def default_text(prop: Property) -> str | None:
-    """The default value of a property as in a URL, without quotes; None: it has none that can be said."""
+    """Return the default value of a property as in a URL, without quotes; None if it has none that can be expressed."""
     if prop.default is None or prop.collection or isinstance(prop.type, ComplexType):
         return None
     return value_text(prop.default)
 
 
 def value_text(value: Any) -> str:
-    """A primitive value as in a URL, without quotes."""
+    """Return a primitive value as in a URL, without quotes."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Decimal):
@@ -113,7 +113,7 @@ def value_text(value: Any) -> str:
 
 
 def partner(edm: Edm, owner: StructuredType, navigation: NavigationProperty) -> str | None:
-    """The partner of a navigation. Raises ValueError if there is no such way back."""
+    """Return the partner of a navigation. Raise ValueError if the partner does not exist."""
     if navigation.partner is None:
         return None
     back = edm.entity_types[navigation.target].navigation_by_name.get(navigation.partner)
@@ -123,9 +123,9 @@ def partner(edm: Edm, owner: StructuredType, navigation: NavigationProperty) -> 
 
 
 def constraints(edm: Edm, owner: StructuredType, navigation: NavigationProperty) -> Mapping[str, str]:
-    """The referential constraints: own property -> key property of the one entity that the navigation leads to.
+    """Return the referential constraints: own property -> key property of the target entity.
 
-    None where the pairs are not exactly the target's key, or where own properties are nullable only in part.
+    None if the pairs are not exactly the target's key, or if only some of the own properties are nullable.
     """
     if navigation.collection or not navigation.on:
         return {}
@@ -138,7 +138,7 @@ def constraints(edm: Edm, owner: StructuredType, navigation: NavigationProperty)
 
 
 def is_nullable(edm: Edm, owner: StructuredType, navigation: NavigationProperty) -> bool:
-    """Whether a navigation to one entity may lead nowhere; with constraints, what its own properties say."""
+    """Return whether a single-valued navigation can be null; with constraints its own properties decide."""
     dependent = constraints(edm, owner, navigation)
     if dependent:
         return owner.property_by_name[next(iter(dependent))].nullable
@@ -146,12 +146,12 @@ def is_nullable(edm: Edm, owner: StructuredType, navigation: NavigationProperty)
 
 
 def is_contained(edm: Edm, navigation: NavigationProperty) -> bool:
-    """Whether the target lives in no set of its own but inside the entity that the navigation belongs to."""
+    """Return whether the target has no entity set of its own but is contained in the owner of the navigation."""
     return navigation.composition and edm.set_of(navigation.target) is None
 
 
 def bindings(edm: Edm, source: EntitySet | Singleton) -> Mapping[str, str]:
-    """The navigation property bindings of a set: path -> name of the set that the targets live in."""
+    """Return the navigation property bindings of a set: path -> name of the set that holds the targets."""
     entity_type = edm.entity_types[source.entity_type]
     entity_set = source if isinstance(source, EntitySet) else None
     found = dict(_bindings(edm, entity_set, entity_type, "", (entity_type.name,)))
@@ -180,7 +180,7 @@ def _bindings(
 
 
 def entity_set_path(operation: Operation) -> str | None:
-    """The path from the binding parameter to the set of the returned entities, where they are of the same type."""
+    """Return the path from the binding parameter to the set of the returned entities, if they have the same type."""
     if operation.binding is None or operation.returns is None or operation.returns.entity_type != operation.binding:
         return None
     return BINDING_PARAMETER

@@ -1,4 +1,4 @@
-"""A model as CSDL XML (OData CSDL XML Representation 4.01), the form of ``$metadata`` that every client reads."""
+"""A model as CSDL XML (OData CSDL XML Representation 4.01), the form of ``$metadata`` that every client can read."""
 
 from __future__ import annotations
 
@@ -7,19 +7,24 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from xml.etree import ElementTree as ET
 
-from odata_server.annotations import Annotation, AnnotationPath, AnnotationValue, EnumMemberValue, Expression, Record
 from odata_server.csdl import annotations as csdl_annotations
 from odata_server.csdl import model as csdl_model
 from odata_server.edm import (
     Action,
+    Annotation,
+    AnnotationPath,
+    AnnotationValue,
     Edm,
     EntityType,
+    EnumMemberValue,
     EnumType,
+    Expression,
     Function,
     NavigationProperty,
     Operation,
     Parameter,
     Property,
+    Record,
     ReturnType,
     Singleton,
     StructuredType,
@@ -34,10 +39,11 @@ _PATHS = ("Path", "PropertyPath", "NavigationPropertyPath", "AnnotationPath", "M
 
 
 def render_xml(edm: Edm, version: str = "4.01") -> bytes:
-    """The metadata document, UTF-8, the same bytes for the same model.
+    """Render the metadata document in UTF-8; the same model always gives the same bytes.
 
-    ``version`` is "4.0" or "4.01"; 4.01 only adds to 4.0 what this library does not use, so only the version differs.
-    Raises ValueError for another version and for a model that cannot be said (see `odata_server.csdl.model`).
+    ``version`` is "4.0" or "4.01"; the library uses none of the additions of 4.01, so only the version attribute
+    differs. Raise ValueError for another version and for a model that cannot be expressed (see
+    `odata_server.csdl.model`).
     """
     if version not in ("4.0", "4.01"):
         raise ValueError(f"there is no CSDL XML {version}")
@@ -97,7 +103,7 @@ class _Writer:
             raise ValueError(f"{typed!r} has no type")
         name = csdl_model.type_name(self._edm, kind)
         attributes = {"Type": f"Collection({name})" if typed.collection else name}
-        # a collection without the facet could hold nulls or not; a single value without it could be null
+        # without the facet, a collection may or may not hold nulls, and a single value may be null
         if not typed.nullable or typed.collection:
             attributes["Nullable"] = "true" if typed.nullable else "false"
         return attributes | {facet: str(value) for facet, value in csdl_model.facets(typed).items()}
@@ -216,7 +222,7 @@ def _annotate(parent: ET.Element, annotations: Iterable[Annotation]) -> None:
 
 
 def _write_value(element: ET.Element, value: AnnotationValue) -> None:
-    """Put an expression on an Annotation or PropertyValue: constants and paths as attribute, others as child."""
+    """Set an expression on an Annotation or PropertyValue: constants and paths as attribute, others as child."""
     constant = _constant(value)
     if constant is None:
         _write_element(element, value)
@@ -257,7 +263,7 @@ def _write_record(parent: ET.Element, record: Record) -> None:
 
 
 def _constant(value: AnnotationValue) -> tuple[str, str] | None:
-    """The element or attribute name of a constant or path, and its text."""
+    """Return the element or attribute name of a constant or path, and its text."""
     if isinstance(value, AnnotationPath) and value.kind not in _PATHS:
         raise ValueError(f"no path of an annotation: {value!r}")
     forms: tuple[tuple[type, Callable[..., tuple[str, str]]], ...] = (
@@ -275,5 +281,5 @@ def _constant(value: AnnotationValue) -> tuple[str, str] | None:
 
 
 def _clean(text: str) -> str:
-    """Text that XML can carry: what it cannot is replaced, as a decoder would."""
+    """Replace characters that XML cannot carry, as a decoder would."""
     return _NOT_XML.sub("�", text)

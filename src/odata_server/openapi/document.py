@@ -1,4 +1,4 @@
-"""A model as an OpenAPI 3.1 document: every address that a service answers at, with bodies, answers and errors."""
+"""Render a model as an OpenAPI 3.1 document: every URL of a service, with bodies, responses and errors."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ def render_openapi(
     own_paths: Mapping[str, Any] | None = None,
     own_schemas: Mapping[str, Schema] | None = None,
 ) -> dict[str, Any]:
-    """The document, ready for `json.dumps`; the same for the same model.
+    """Return the document, ready for `json.dumps`; the same model always gives the same document.
 
-    ``base_url``: the service root. ``error_content``: media type -> schema of error bodies (OData's own if not given).
-    ``error_statuses``: `Access` -> statuses of failures, where the usual ones are not right. ``allowed_values``:
-    ``Type/property`` -> the codes it can have. ``required`` and ``changeable``: what a create must give and an update
-    may change, beyond what the model says. ``extras``: members that the service adds to every JSON answer, with their
-    schemas. ``told_once``: entity type -> write-only properties that the answer to a write may hold, because the
-    service made them up. ``statuses``: operation -> its status of success, if not 200. ``own_paths``, ``own_schemas``:
-    what the host serves beside the model, as in the document.
+    ``base_url``: the service root. ``error_content``: media type -> schema of error bodies (default: OData's own).
+    ``error_statuses``: `Access` -> statuses of failures, where the usual ones do not apply. ``allowed_values``:
+    ``Type/property`` -> its possible codes. ``required`` and ``changeable``: the properties that a create must
+    contain and an update may change, in addition to the model. ``extras``: members that the service adds to every
+    JSON response, with their schemas. ``told_once``: entity type -> write-only properties that the response to a
+    write may contain, because the service generated them. ``statuses``: operation -> its success status, if not 200.
+    ``own_paths``, ``own_schemas``: further paths and schemas of the host, as in the document.
 
-    Not ``whole``: without the addresses that OData's metadata tells of and that only OData clients use: properties one
-    by one, ``$ref``, and changes of an entity by a navigation to it, which has an address of its own.
+    If not ``whole``, the document omits URLs that OData's metadata describes and that only OData clients use: single
+    properties, ``$ref``, and changes of an entity through a navigation to it if the entity has a URL of its own.
     """
     schemas = Schemas(
         edm,

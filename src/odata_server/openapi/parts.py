@@ -1,4 +1,4 @@
-"""What the operations of an OpenAPI document share: parameters, answers, errors, who may call."""
+"""The shared parts of operations in an OpenAPI document: parameters, responses, errors, security."""
 
 from __future__ import annotations
 
@@ -77,9 +77,12 @@ _WRITING = (400, 401, 403, 404, 405, 406, 409, 412, 413, 415, 429, 501)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Security:
-    """OAuth 2.0 with client credentials: where tokens come from, every scope with its meaning, and ``needed``: the
-    scopes of a request, any one of which is enough; None: it needs no token. It is asked with the `Access` of each
-    operation; of ``$batch`` itself with the kind ``batch``."""
+    """OAuth 2.0 with client credentials.
+
+    ``token_url`` is where tokens come from, ``scopes`` describes every scope. ``needed`` returns the scopes of a
+    request, any one of which suffices, or None if it needs no token. It is called with the `Access` of each
+    operation; for ``$batch`` itself with the kind ``batch``.
+    """
 
     token_url: str
     scopes: Mapping[str, str]
@@ -88,14 +91,14 @@ class Security:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What a host says about all operations, and what follows from it."""
+    """The host's settings for all operations, and the parts derived from them."""
 
     error_content: Mapping[str, Schema] = field(default_factory=lambda: MappingProxyType({}))
     security: Security | None = None
     error_statuses: Callable[[Access], Sequence[int]] | None = None
 
     def components(self) -> dict[str, Any]:
-        """The components that operations refer to, but for the schemas."""
+        """Return the components that operations refer to, except for the schemas."""
         content = dict(self.error_content) or {"application/json": ref("Error")}
         made: dict[str, Any] = {
             "responses": {
@@ -116,14 +119,14 @@ class Parts:
         return made
 
     def errors(self, access: Access) -> dict[str, Schema]:
-        """The answers to a request that fails."""
+        """Return the responses to a failed request."""
         statuses: Sequence[int] = _READING if access.kind in ("read", "metadata") else _WRITING
         if self.error_statuses is not None:
             statuses = self.error_statuses(access)
         return {str(status): ref(str(status), "responses") for status in statuses}
 
     def allowed(self, access: Access) -> dict[str, Any]:
-        """Who may call: the member ``security`` of an operation."""
+        """Return the member ``security`` of an operation."""
         if self.security is None:
             return {}
         scopes = self.security.needed(access)
@@ -136,14 +139,14 @@ class Parts:
 
 
 def json_content(schema: Schema) -> dict[str, Any]:
-    """The content of a body in JSON."""
+    """Return the content of a JSON body."""
     return {"application/json": {"schema": schema}}
 
 
 def answer(
     description: str, schema: Schema | None = None, *, headers: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """An answer in JSON, or without a body; ``headers``: name -> what it says."""
+    """Return a response in JSON, or without a body; ``headers``: name -> description."""
     made: dict[str, Any] = {"description": description}
     if headers:
         made["headers"] = {name: {"description": text, "schema": {"type": "string"}} for name, text in headers.items()}
@@ -154,7 +157,7 @@ def answer(
 
 
 def parameter(name: str, place: str, schema: Schema, description: str = "", **more: Any) -> dict[str, Any]:
-    """A parameter; those in the path are required."""
+    """Return a parameter; those in the path are required."""
     made: dict[str, Any] = {"name": name, "in": place}
     if place == "path":
         made["required"] = True
@@ -188,7 +191,7 @@ _QUOTED = (Primitive.STRING, Primitive.DURATION, Primitive.BINARY)
 
 
 def _in_path(name: str, prop: Property | Parameter) -> tuple[str, dict[str, Any]]:
-    """A value in a path: how it is written there, and the parameter for it."""
+    """Return the text of a value in a path, and the parameter for it."""
     schema = value_schema(prop, for_input=True)
     if prop.type is Primitive.STRING:
         schema |= {"minLength": 1, "pattern": "^[^'/]*$"}
@@ -201,7 +204,7 @@ def _in_path(name: str, prop: Property | Parameter) -> tuple[str, dict[str, Any]
 
 
 def key_parameters(entity_type: EntityType) -> tuple[str, list[dict[str, Any]]]:
-    """The parentheses with a key, and the parameters in them."""
+    """Return the parentheses with a key, and the parameters in them."""
     found = [(prop, *_in_path(prop.name, prop)) for prop in entity_type.key_properties]
     if len(found) == 1:
         return f"({found[0][1]})", [found[0][2]]
@@ -209,12 +212,12 @@ def key_parameters(entity_type: EntityType) -> tuple[str, list[dict[str, Any]]]:
 
 
 def function_parameters(function: Function, taken: Sequence[str]) -> tuple[str, list[dict[str, Any]]]:
-    """The parentheses of a function call; names that are ``taken`` in the path get a prefix."""
+    """Return the parentheses of a function call, and their parameters; names ``taken`` in the path get a prefix."""
     texts, made = [], []
     for one in function.parameters:
         name = f"{function.name}.{one.name}" if one.name in taken else one.name
         if one.type is None or one.collection or not isinstance(one.type, Primitive):
-            # as JSON, by an alias
+            # as JSON, through an alias
             texts.append(f"{one.name}=@{one.name}")
             schema = {"type": "string"}
             made.append(parameter(f"@{one.name}", "query", schema, "As JSON.", required=not one.nullable))
@@ -226,7 +229,7 @@ def function_parameters(function: Function, taken: Sequence[str]) -> tuple[str, 
 
 
 def reading_options(entity_type: EntityType, *, collection: bool, expand: bool = True) -> dict[str, dict[str, Any]]:
-    """The query options of one type that name its properties, as components: name -> parameter."""
+    """Return the query options that name properties of a type, as components: name -> parameter."""
     readable = [prop for prop in entity_type.properties if not prop.write_only]
     navigations = [one.name for one in entity_type.navigations]
     made = {"select": _names("$select", [one.name for one in readable], "Only these properties.")}
@@ -259,7 +262,7 @@ def _example(readable: Sequence[Property]) -> dict[str, Any]:
 
 
 def action_body(action: Operation, schemas: Mapping[str, Schema]) -> dict[str, Any]:
-    """The member ``requestBody`` of a call with parameters; ``schemas``: parameter -> schema."""
+    """Return the member ``requestBody`` of a call with parameters; ``schemas``: parameter -> schema."""
     if not action.parameters:
         return {}
     needed = [one.name for one in action.parameters if not one.nullable]
@@ -274,7 +277,7 @@ def action_body(action: Operation, schemas: Mapping[str, Schema]) -> dict[str, A
 
 
 def common(edm: Edm, parts: Parts, access: Access, entity_set: EntitySet | None) -> dict[str, Any]:
-    """Who may call an operation, and whether it is to be avoided."""
+    """Return the security requirements of an operation, and whether it is deprecated."""
     deprecated = entity_set is not None and (
         is_deprecated(entity_set.annotations) or is_deprecated(edm.entity_types[entity_set.entity_type].annotations)
     )
@@ -282,10 +285,10 @@ def common(edm: Edm, parts: Parts, access: Access, entity_set: EntitySet | None)
 
 
 def tagged(item: dict[str, Any], tag: str) -> dict[str, Any]:
-    """A path item whose operations stand under ``tag``."""
+    """Return a path item whose operations are tagged with ``tag``."""
     return {method: {**operation, "tags": [tag]} for method, operation in item.items()}
 
 
 def reading(entity_set: EntitySet | None) -> Access:
-    """A read of entities in a set."""
+    """Return the access for reading entities of a set."""
     return Access(kind="read", entity_set=entity_set)

@@ -1,17 +1,33 @@
-"""The addresses of a service: for each set its collection, its entities, and what can be reached from them."""
+"""The addresses of a service: for each set its collection, its entities, and what can be reached from them.
+
+The root has service document, metadata and ``$batch``. The properties of an entity share one address whose last
+segment names the property. Bound actions and functions have both of their addresses, others are at the root.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from odata_server.edm import Edm, EntitySet, EntityType, NavigationProperty, Singleton
+from odata_server.edm import (
+    Action,
+    ComplexType,
+    Edm,
+    EntitySet,
+    EntityType,
+    Function,
+    NavigationProperty,
+    Operation,
+    Parameter,
+    Singleton,
+)
 from odata_server.hooks import Access
-from odata_server.openapi.operations import Operations
 from odata_server.openapi.parts import (
     Parts,
+    action_body,
     answer,
     common,
+    function_parameters,
     json_content,
     key_parameters,
     parameter,
@@ -19,12 +35,10 @@ from odata_server.openapi.parts import (
     reading_options,
     tagged,
 )
-from odata_server.openapi.properties import property_paths
-from odata_server.openapi.root import root_paths
 from odata_server.openapi.schemas import Schemas
-from odata_server.openapi.values import Schema, described, ref
+from odata_server.openapi.values import Schema, described, nullable, ref, typed
 
-__all__ = ["Paths"]
+__all__ = ["Operations", "Paths"]
 
 _COUNT: Schema = {"text/plain": {"schema": {"type": "integer", "minimum": 0}}}
 _REFERENCE: Schema = {
@@ -38,7 +52,7 @@ _ETAG = "The version of the entity, for If-Match."
 
 
 class Paths:
-    """Makes the path items of one model."""
+    """Creates the path items of one model."""
 
     def __init__(
         self, edm: Edm, schemas: Schemas, parts: Parts, statuses: Mapping[str, int], *, whole: bool = True
@@ -51,7 +65,7 @@ class Paths:
         self.parameters: dict[str, Any] = {}
 
     def made(self) -> dict[str, Any]:
-        """All of them; `parameters` holds what they refer to afterwards."""
+        """Return all path items; afterwards `parameters` holds the parameters that they refer to."""
         paths = root_paths(self._parts)
         for entity_set in self._edm.entity_sets.values():
             paths |= self._of_set(entity_set)
@@ -60,7 +74,7 @@ class Paths:
         return paths | self._operations.imports()
 
     def tags(self) -> list[dict[str, Any]]:
-        """One tag for each set."""
+        """Return one tag for each set."""
         tags = []
         for one in (*self._edm.entity_sets.values(), *self._edm.singletons.values()):
             of_type = self._edm.entity_types[one.entity_type].annotations
@@ -94,7 +108,7 @@ class Paths:
     def _inside(
         self, path: str, name: str, entity_set: EntitySet, entity_type: EntityType, in_path: list[Any]
     ) -> dict[str, Any]:
-        """What lies below one entity: its navigations, its properties one by one."""
+        """Return the paths below one entity: its navigations and its properties."""
         paths: dict[str, Any] = {}
         for navigation in entity_type.navigations:
             target = self._edm.set_of(navigation.target, source=entity_set, path=navigation.name)
@@ -175,7 +189,7 @@ class Paths:
         return tagged(item | self._changing(name, entity_set, entity_type), name)
 
     def _changing(self, name: str, entity_set: EntitySet, entity_type: EntityType) -> dict[str, Any]:
-        """What changes an entity, as far as its set allows."""
+        """Return the operations that change an entity, as far as its set allows."""
         item: dict[str, Any] = {}
         if entity_set.updatable:
             item["patch"] = self._updating(f"{name}.update", entity_set, entity_type, replace=False)
@@ -289,7 +303,7 @@ class Paths:
     # ---- shared ----
 
     def _links(self, entity_set: EntitySet | None, entity_type: EntityType, where: str) -> dict[str, Any]:
-        """What can be done next with the entity that is ``where`` in an answer."""
+        """Return the links from a response to the operations on the entity at ``where`` in it."""
         if entity_set is None or entity_set.name not in self._edm.entity_sets:
             return {}
         key = {name: f"$response.body#/{where}{name}" for name in entity_type.key}
@@ -310,3 +324,244 @@ class Paths:
 
     def _common(self, access: Access, entity_set: EntitySet | None) -> dict[str, Any]:
         return common(self._edm, self._parts, access, entity_set)
+
+
+def root_paths(parts: Parts) -> dict[str, Any]:
+    """Return the path items."""
+    access = Access(kind="metadata")
+    anything: Schema = {"type": "object"}
+    document = {
+        "operationId": "service",
+        "summary": "Lists what there is.",
+        **parts.allowed(access),
+        "responses": {"200": answer("The service document.", anything), **parts.errors(access)},
+    }
+    metadata = {
+        "operationId": "metadata",
+        "summary": "Describes the model, as CSDL.",
+        **parts.allowed(access),
+        "parameters": [parameter("$format", "query", {"type": "string", "enum": ["xml", "json"]})],
+        "responses": {
+            "200": {
+                "description": "The model.",
+                "content": {
+                    "application/xml": {"schema": {"type": "string"}},
+                    "application/json": {"schema": anything},
+                },
+            },
+            "304": answer("It has not changed."),
+            **parts.errors(access),
+        },
+    }
+    batch = {
+        "operationId": "batch",
+        "summary": "Carries out several requests, those of a change set all or none.",
+        **parts.allowed(Access(kind="batch")),
+        "requestBody": {
+            "required": True,
+            "content": {"multipart/mixed": {"schema": {"type": "string"}}, "application/json": {"schema": _BATCH}},
+        },
+        "responses": {
+            "200": {"description": "Their answers.", "content": {"multipart/mixed": {}, **json_content(anything)}},
+            **parts.errors(Access(kind="batch")),
+        },
+    }
+    return {"/": {"get": document}, "/$metadata": {"get": metadata}, "/$batch": {"post": batch}}
+
+
+_BATCH: Schema = {
+    "type": "object",
+    "properties": {
+        "requests": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "id": {"type": "string"},
+                    "method": {"type": "string", "enum": ["get", "post", "patch", "put", "delete"]},
+                    "url": {"type": "string"},
+                    "headers": {"type": "object", "additionalProperties": {"type": "string"}},
+                    "body": {},
+                    "atomicityGroup": {"type": "string"},
+                    "dependsOn": {"type": "array", "items": {"type": "string"}},
+                },
+                "required": ["id", "method", "url"],
+            },
+        }
+    },
+    "required": ["requests"],
+}
+
+
+_TEXT: Schema = {"text/plain": {"schema": {"type": "string"}}}
+
+
+def property_paths(
+    edm: Edm, schemas: Schemas, parts: Parts, path: str, name: str, entity_set: EntitySet, entity_type: EntityType
+) -> dict[str, Any]:
+    """Return the two path items below the entity at ``path``: a property in JSON, and its raw value."""
+    readable = [one for one in entity_type.properties if not one.write_only]
+    which = parameter("property", "path", {"type": "string", "enum": [one.name for one in readable]})
+    value = {"anyOf": _distinct([schemas.readable_property(entity_type, one) for one in readable])}
+    read = common(edm, parts, reading(entity_set), entity_set)
+    nothing = {"204": answer("It is null."), **parts.errors(reading(entity_set))}
+    as_json: dict[str, Any] = {
+        "get": {
+            "operationId": f"{name}.readProperty",
+            "summary": "Reads one property.",
+            **read,
+            "responses": {"200": answer("Its value.", schemas.single(value)), **nothing},
+        }
+    }
+    bare: dict[str, Any] = {
+        "get": {
+            "operationId": f"{name}.readPropertyAsText",
+            "summary": "Reads one property, bare.",
+            **read,
+            "responses": {
+                "200": {"description": "Its value.", "content": {"text/plain": {}, "application/octet-stream": {}}},
+                **nothing,
+            },
+        }
+    }
+    if entity_set.updatable:
+        # A complex property is put as it is and can be patched in part; other properties have an envelope.
+        merges = any(isinstance(one.type, ComplexType) and not one.collection for one in readable)
+        enveloped: Schema = {"type": "object", "properties": {"value": {}}, "required": ["value"]}
+        body = json_content({"type": "object"} if merges else enveloped)
+        as_json |= _changing(edm, parts, schemas, f"{name}.{{}}Property", entity_set, body, merges=merges)
+        bare |= _changing(edm, parts, schemas, f"{name}.{{}}PropertyAsText", entity_set, _TEXT)
+    return {
+        path: {"parameters": [which], **tagged(item, name)}
+        for path, item in ((f"{path}/{{property}}", as_json), (f"{path}/{{property}}/$value", bare))
+    }
+
+
+def _changing(
+    edm: Edm,
+    parts: Parts,
+    schemas: Schemas,
+    name: str,
+    entity_set: EntitySet,
+    content: dict[str, Any],
+    *,
+    merges: bool = False,
+) -> dict[str, Any]:
+    """Return the operations that set one property or set it to null."""
+    access = Access(kind="update", entity_set=entity_set)
+    made: dict[str, Any] = {}
+    for method, verb in (("put", "replace"), ("patch", "change"), ("delete", "clear")):
+        if method == "patch" and not merges:
+            continue
+        made[method] = {
+            "operationId": name.format(verb),
+            "summary": "Sets one property to null." if method == "delete" else "Changes one property.",
+            **common(edm, parts, access, entity_set),
+            "parameters": [ref("return", "parameters")],
+            **({"requestBody": {"required": True, "content": content}} if method != "delete" else {}),
+            "responses": {
+                "200": answer("Changed.", schemas.single({})),
+                "204": answer("Changed."),
+                **parts.errors(access),
+            },
+        }
+    return made
+
+
+def _distinct(schemas: list[Schema]) -> list[Schema]:
+    found: list[Schema] = []
+    for schema in schemas:
+        bare = {key: value for key, value in schema.items() if key not in ("title", "description", "readOnly")}
+        if bare not in found:
+            found.append(bare)
+    return found
+
+
+class Operations:
+    """Creates the path items of the operations of one model."""
+
+    def __init__(self, edm: Edm, schemas: Schemas, parts: Parts, statuses: Mapping[str, int]) -> None:
+        self._edm = edm
+        self._schemas = schemas
+        self._parts = parts
+        self._statuses = statuses
+
+    def bound(
+        self,
+        path: str,
+        name: str,
+        entity_set: EntitySet,
+        entity_type: EntityType,
+        in_path: list[dict[str, Any]],
+        *,
+        collection: bool,
+    ) -> dict[str, Any]:
+        """Return the operations bound to an entity or collection of this type, with and without their namespace."""
+        paths: dict[str, Any] = {}
+        for operation in self._edm.schema.operations:
+            if operation.binding != entity_type.name or operation.binding_collection != collection:
+                continue
+            access = Access(kind="invoke", entity_set=entity_set, operation=operation)
+            owner = f"{name}.collection" if collection else name
+            for called, suffix in ((operation.name, ""), (self._edm.qualified(operation.name), ".qualified")):
+                taken = [one["name"] for one in in_path]
+                end, parameters, item = self._item(operation, access, taken)
+                operation_id = f"{owner}.{operation.name}{suffix}"
+                (described_,) = item.values()
+                described_ |= {"operationId": operation_id, "tags": [name]}
+                paths[f"{path}/{called}{end}"] = {"parameters": [*in_path, *parameters], **item}
+        return paths
+
+    def imports(self) -> dict[str, Any]:
+        """Return the operations at the service root."""
+        container = self._edm.schema.container
+        targets = [(one.name, one.action, Action) for one in container.action_imports]
+        targets += [(one.name, one.function, Function) for one in container.function_imports]  # type: ignore[misc]
+        paths: dict[str, Any] = {}
+        for name, target, kind in targets:
+            overloads = [
+                one for one in self._edm.operations.get(target, ()) if isinstance(one, kind) and one.binding is None
+            ]
+            for number, operation in enumerate(overloads):
+                end, parameters, item = self._item(operation, Access(kind="invoke", operation=operation), [])
+                (described_,) = item.values()
+                described_["operationId"] = name if number == 0 else f"{name}.{number}"
+                paths[f"/{name}{end}"] = {"parameters": parameters, **item}
+        return paths
+
+    def _item(
+        self, operation: Operation, access: Access, taken: Sequence[str]
+    ) -> tuple[str, list[dict[str, Any]], dict[str, Any]]:
+        """Return the text after the name in the path, the parameters in it, and the path item."""
+        notes = described(operation.annotations)
+        made: dict[str, Any] = {
+            "summary": notes.pop("description", operation.name),
+            **({"deprecated": True} if "deprecated" in notes else {}),
+            **self._parts.allowed(access),
+            "responses": self._answers(operation) | self._parts.errors(access),
+        }
+        if isinstance(operation, Function):
+            end, parameters = function_parameters(operation, taken)
+            return end, parameters, {"get": made}
+        schemas = {one.name: self._parameter(one) for one in operation.parameters}
+        return "", [], {"post": made | action_body(operation, schemas)}
+
+    def _answers(self, operation: Operation) -> dict[str, Any]:
+        returns = operation.returns
+        if returns is None:
+            return {"204": answer("Done.")}
+        status = str(self._statuses.get(operation.name, 200))
+        success = answer("Done.", self._schemas.returned(returns))
+        if returns.media_type is not None:
+            success["content"][returns.media_type] = {"schema": {"type": "string"}}
+        nothing = {"204": answer("There is nothing.")} if returns.nullable and not returns.collection else {}
+        minimal = {"204": answer("Done, with `Prefer: return=minimal`.")} if isinstance(operation, Action) else {}
+        return {status: success, **minimal, **nothing}
+
+    def _parameter(self, one: Parameter) -> Schema:
+        if one.entity_type is None:
+            return {**described(one.annotations), **typed(one, for_input=True, suffix="-input")}
+        entity = self._schemas.create(self._edm.entity_types[one.entity_type])
+        if one.collection:
+            return {"type": "array", "items": entity}
+        return nullable(entity) if one.nullable else entity

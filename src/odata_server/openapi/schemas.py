@@ -1,4 +1,4 @@
-"""The schemas of an OpenAPI document: of each entity type what is read, created and updated; types; envelopes."""
+"""The schemas of an OpenAPI document: read, create and update schemas of each entity type; types; envelopes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from odata_server.csdl import model as csdl_model
 from odata_server.edm import ComplexType, Edm, EntityType, NavigationProperty, Property, ReturnType, StructuredType
 from odata_server.openapi.values import Schema, described, nullable, ref, typed
 
-__all__ = ["NESTING_MAX", "Schemas", "is_required"]
+__all__ = ["Schemas", "is_required"]
 
 NESTING_MAX = 6
 """How deep compositions are spelled out in the bodies of creates and updates."""
@@ -17,17 +17,17 @@ _CONTROL = {"@": {"description": "Control information and annotations."}}
 
 
 def is_required(entity_type: EntityType, prop: Property) -> bool:
-    """Whether a create must give a property: it is never null, and neither the model nor the service has a value."""
+    """Return whether a create must contain a property: not nullable, and no default in the model or the service."""
     if prop.nullable or prop.computed or prop.collection or prop.default is not None:
         return False
     if any(one.term == "Core.ComputedDefaultValue" for one in prop.annotations):
         return False
-    # a lone GUID as the key is made by the service when a client gives none
+    # the service generates a GUID that is the only key property, unless the client supplies one
     return not (entity_type.key == (prop.name,) and prop.type == "Edm.Guid")
 
 
 class Schemas:
-    """Makes the component schemas of one model, by name, as they are asked for."""
+    """Creates the component schemas of one model by name, on demand."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Schemas:
         self.made: dict[str, Schema] = {}
 
     def add_types(self) -> None:
-        """What can be read, and the complex types in both directions."""
+        """Add the schemas of everything that can be read, and of the complex types in both directions."""
         for complex_type in self._edm.complex_types.values():
             self.made[complex_type.name] = self._readable(complex_type)
             self.made[f"{complex_type.name}-input"] = self._complex_input(complex_type)
@@ -58,12 +58,12 @@ class Schemas:
     # ---- answers ----
 
     def entity(self, name: str) -> Schema:
-        """An answer that is one entity."""
+        """Return the schema of a response with one entity."""
         whole = ref(name)
         return {"allOf": [whole, {"required": list(self.extras)}]} if self.extras else whole
 
     def written(self, name: str) -> Schema:
-        """The answer to a create or a change: the entity, with what is told this once."""
+        """Return the schema of the response to a create or update: the entity with the values sent only this once."""
         told = self._told_once.get(name)
         if not told:
             return self.entity(name)
@@ -77,7 +77,7 @@ class Schemas:
         return ref(f"{name}-written")
 
     def collection(self, item: Schema) -> Schema:
-        """An answer that is a collection; that of entities of a type is a component, as many addresses answer it."""
+        """Return the schema of a collection response; a collection of entities is a component shared by many paths."""
         name = item.get("$ref", "").rpartition("/")[2]
         if name not in self._edm.entity_types:
             return self._page(item)
@@ -99,16 +99,16 @@ class Schemas:
         return self._envelope(properties)
 
     def with_extras(self, schema: Schema) -> Schema:
-        """An answer that is an object of its own kind, with what the service adds to every one."""
+        """Return the schema of an object response, with the extra members of the service."""
         properties = schema["properties"] | dict(self.extras)
         return schema | {"properties": properties, "required": [*schema["required"], *self.extras]}
 
     def single(self, value: Schema) -> Schema:
-        """An answer that is one value."""
+        """Return the schema of a response with one value."""
         return self._envelope({"@context": {"type": "string", "format": "uri-reference"}, "value": value})
 
     def returned(self, returns: ReturnType) -> Schema:
-        """The answer of an operation."""
+        """Return the schema of the response of an operation."""
         if returns.entity_type is not None:
             name = returns.entity_type
             return self.collection(ref(name)) if returns.collection else self.entity(name)
@@ -144,7 +144,7 @@ class Schemas:
         }
 
     def readable_property(self, owner: StructuredType, prop: Property) -> Schema:
-        """A property as it is answered."""
+        """Return the schema of a property in responses."""
         allowed = self._allowed.get(f"{owner.name}/{prop.name}")
         schema = typed(prop, for_input=False, allowed=allowed, annotations=prop.annotations)
         read_only = {"readOnly": True} if prop.computed else {}
@@ -161,15 +161,18 @@ class Schemas:
     # ---- bodies ----
 
     def create(self, entity_type: EntityType) -> Schema:
-        """The body of a create, with what may be created along with it."""
+        """Return the schema of the body of a create, including entities that may be created with it."""
         name = f"{entity_type.name}-create"
         if name not in self.made:
-            self.made[name] = {}  # a type that is composed of itself refers to this
+            self.made[name] = {}  # a type that contains itself refers to this
             self.made[name] = self._body(entity_type, name, creating=True, path=(entity_type.name,))
         return ref(name)
 
     def update(self, entity_type: EntityType, *, replace: bool = False) -> Schema:
-        """The body of an update; ``replace``: what is left out gets its default, so some cannot be."""
+        """Return the schema of an update body.
+
+        With ``replace`` omitted properties get their default, so some are required.
+        """
         name = f"{entity_type.name}-update"
         if name not in self.made:
             self.made[name] = {}
@@ -179,7 +182,10 @@ class Schemas:
         return {"allOf": [ref(name), {"required": needed}]} if replace and needed else ref(name)
 
     def created_along(self, owner: EntityType, navigation: NavigationProperty) -> Schema:
-        """The body of a create through a navigation: what joins it to its owner is known."""
+        """Return the schema of a create through a navigation.
+
+        The properties that join the new entity to its owner are known.
+        """
         return self._nested(f"{owner.name}-create", navigation, creating=True, path=(owner.name,))
 
     def _nested(self, prefix: str, navigation: NavigationProperty, *, creating: bool, path: tuple[str, ...]) -> Schema:
@@ -254,5 +260,5 @@ class Schemas:
 
 
 def _beside(schema: Schema, notes: Schema) -> Schema:
-    """A schema with notes on it; its own, closer description stays."""
+    """Add notes to a schema; its own, more specific description takes precedence."""
     return {**notes, **schema}

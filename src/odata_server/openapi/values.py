@@ -1,4 +1,4 @@
-"""Values of the model as JSON Schema 2020-12: what a service answers, and the often wider range of what it accepts."""
+"""Values of the model as JSON Schema 2020-12: those in responses, and the often wider range of accepted input."""
 
 from __future__ import annotations
 
@@ -8,9 +8,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from odata_server.annotations import Annotation, EnumMemberValue, Record
 from odata_server.csdl import model as csdl_model
-from odata_server.edm import ComplexType, EnumType, Parameter, Primitive, Property, ReturnType
+from odata_server.edm import (
+    Annotation,
+    ComplexType,
+    EnumMemberValue,
+    EnumType,
+    Parameter,
+    Primitive,
+    Property,
+    Record,
+    ReturnType,
+)
 
 __all__ = ["Schema", "described", "is_deprecated", "nullable", "ref", "typed", "value_schema"]
 
@@ -34,16 +43,16 @@ _PLAIN: Mapping[Primitive, Schema] = {
     Primitive.SINGLE: {"anyOf": [{"type": "number", "format": "float"}, {"enum": ["NaN", "INF", "-INF"]}]},
     Primitive.TIME_OF_DAY: {"type": "string", "pattern": _CLOCK, "examples": ["09:30:00"]},
 }
-_WIDEST = 400  # digits: a Decimal without precision
+_WIDEST = 400  # digits of a Decimal without precision
 
 
 def ref(name: str, kind: str = "schemas") -> Schema:
-    """A reference to a component."""
+    """Return a reference to a component."""
     return {"$ref": f"#/components/{kind}/{name}"}
 
 
 def nullable(schema: Schema) -> Schema:
-    """The same, or null."""
+    """Return the same schema, or null."""
     if "$ref" in schema or "anyOf" in schema:
         options = schema.get("anyOf") or [{"$ref": schema["$ref"]}]
         rest = {key: value for key, value in schema.items() if key not in ("$ref", "anyOf")}
@@ -63,9 +72,9 @@ def typed(
     annotations: Iterable[Annotation] = (),
     suffix: str = "",
 ) -> Schema:
-    """A property, parameter or returned value that is no entity; ``suffix`` picks the variant of complex types.
+    """Return the schema of a property, parameter or return value that is not an entity.
 
-    ``allowed``: the only values it can have, where a code list says so.
+    ``suffix`` selects the variant of complex types. ``allowed``: the only possible values, if a code list defines them.
     """
     schema = value_schema(typed_, for_input=for_input, suffix=suffix)
     _narrow(schema, annotations, allowed)
@@ -76,7 +85,7 @@ def typed(
 
 
 def value_schema(typed_: Property | Parameter | ReturnType, *, for_input: bool, suffix: str = "") -> Schema:
-    """One value that is not null."""
+    """Return the schema of one value that is not null."""
     kind = typed_.type
     if isinstance(kind, ComplexType):
         return ref(f"{kind.name}{suffix}")
@@ -111,7 +120,7 @@ def _whole(kind: Primitive, *, for_input: bool) -> Schema:
 
 
 def _decimal(typed_: Property | Parameter | ReturnType, *, for_input: bool) -> Schema:
-    """A number; what comes in may be text, which no JSON library rounds on its way."""
+    """Return the schema of a number; input may be a string, which no JSON library rounds."""
     number: Schema = {"type": "number"}
     scale = typed_.scale
     if typed_.precision is not None:
@@ -128,7 +137,7 @@ def _decimal(typed_: Property | Parameter | ReturnType, *, for_input: bool) -> S
 
 
 def _binary(max_length: int | None, *, for_input: bool) -> Schema:
-    """Base64url; what comes in need not be padded, and its length is then exact."""
+    """Return the schema of base64url text; input may be unpadded, and its length is then exact."""
     schema: Schema = {"type": "string", "format": "base64url"}
     if for_input:
         schema["pattern"] = "^([A-Za-z0-9_-]{4})*([A-Za-z0-9_-]{2,3})?$"
@@ -143,7 +152,7 @@ def _binary(max_length: int | None, *, for_input: bool) -> Schema:
 def described(
     annotations: Iterable[Annotation], *, fallback: str = "", default: object = None, deprecated: bool = True
 ) -> Schema:
-    """Title, description, default value and deprecation, where there are any."""
+    """Return title, description, default value and deprecation, where present."""
     values = {one.term: one.value for one in annotations if one.qualifier is None}
     made: Schema = {}
     if isinstance(label := values.get("Common.Label"), str):
@@ -160,7 +169,7 @@ def described(
 
 
 def is_deprecated(annotations: Iterable[Annotation]) -> bool:
-    """Whether a Core.Revisions says so: a collection with a record of Kind ``Core.RevisionKind/Deprecated``."""
+    """Return whether Core.Revisions has a record of Kind ``Core.RevisionKind/Deprecated``."""
     for one in annotations:
         for revision in one.value if one.term == "Core.Revisions" and isinstance(one.value, tuple) else ():
             kind = revision.values.get("Kind") if isinstance(revision, Record) else None
@@ -170,7 +179,7 @@ def is_deprecated(annotations: Iterable[Annotation]) -> bool:
 
 
 def _narrow(schema: Schema, annotations: Iterable[Annotation], allowed: Sequence[str] | None) -> None:
-    """Put what the Validation vocabulary says, and ``allowed``, on a schema."""
+    """Add the constraints of the Validation vocabulary, and ``allowed``, to a schema."""
     values = {one.term: one.value for one in annotations if one.qualifier is None}
     choices = values.get("Validation.AllowedValues")
     if allowed is None and isinstance(choices, tuple):
@@ -188,7 +197,7 @@ def _narrow(schema: Schema, annotations: Iterable[Annotation], allowed: Sequence
 
 
 def _json(value: Any) -> Any:
-    """A Python value of the model as JSON has it."""
+    """Return a Python value of the model as JSON."""
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, bytes):

@@ -1,7 +1,7 @@
-"""``$apply``: the transformations of the extension for data aggregation, and ``aggregate(...)`` inside expressions.
+"""``$apply``: the transformations of the data aggregation extension, and ``aggregate(...)`` inside expressions.
 
-What the extension defines and `odata_server.syntax` has no class for (nest, addnested, join, outerjoin, ancestors,
-descendants, traverse, custom functions) is read by the rules and comes out as a `CustomTransformation`.
+Transformations of the extension without a class in `odata_server.syntax` (nest, addnested, join, outerjoin, ancestors,
+descendants, traverse, custom functions) are parsed and returned as a `CustomTransformation`.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from odata_server.syntax import (
     Transformation,
 )
 
-__all__ = ["NUMBER_MAX", "ApplyParser"]
+__all__ = ["ApplyParser"]
 
-NUMBER_MAX = 2**31 - 1  # of $top, $skip and their kin
+NUMBER_MAX = 2**31 - 1  # of $top, $skip and similar
 Path = tuple[str, ...]
 
 _METHODS = frozenset({"sum", "min", "max", "average", "countdistinct"})
@@ -45,12 +45,12 @@ _PRESERVING = frozenset({*_TOPS, *_HIERARCHY, "filter", "identity", "orderby", "
 
 
 class ApplyParser(ExpressionParser):
-    """The rules of the aggregation extension."""
+    """The grammar rules of the aggregation extension."""
 
     __slots__ = ()
 
     def transformations(self, *, preserving: bool = False) -> Apply:
-        """One or more, separated by ``/``; ``preserving``: only those that keep the rows as they are."""
+        """Parse one or more transformations separated by ``/``; ``preserving``: only those that keep the input rows."""
         self.enter()
         found = [self._transformation(preserving)]
         while self.skip("/"):
@@ -84,7 +84,7 @@ class ApplyParser(ExpressionParser):
     # ---- parts ----------------------------------------------------------------------------------------------------
 
     def number(self) -> int:
-        """Digits, at most `NUMBER_MAX`."""
+        """Parse digits with a value of at most `NUMBER_MAX`."""
         text = self.value
         if self.kind != "number" or not text.isdigit() or len(text) > 10 or int(text) > NUMBER_MAX:
             self.fail(f"a number from 0 to {NUMBER_MAX}")
@@ -92,7 +92,7 @@ class ApplyParser(ExpressionParser):
         return int(text)
 
     def compute_items(self) -> tuple[ComputeItem, ...]:
-        """``expression as alias``, separated by commas."""
+        """Parse ``expression as alias``, separated by commas."""
         found = [self._compute_item()]
         while self.skip(","):
             found.append(self._compute_item())
@@ -107,7 +107,7 @@ class ApplyParser(ExpressionParser):
         return self.take_identifier("a name")
 
     def order_items(self) -> OrderBy:
-        """``expression asc|desc``, separated by commas."""
+        """Parse ``expression asc|desc``, separated by commas."""
         found = [self._order_item()]
         while self.skip(","):
             found.append(self._order_item())
@@ -123,7 +123,7 @@ class ApplyParser(ExpressionParser):
         return OrderItem(expression)
 
     def grouping_path(self) -> Path:
-        """Names separated by slashes; the last is no type."""
+        """Parse names separated by slashes; the last must not be a type."""
         names = [self.value]
         self.check_name()
         self.take("name", "the path of a property")
@@ -278,7 +278,7 @@ class ApplyParser(ExpressionParser):
         return root, qualifier, self.grouping_path()
 
     def _relatives(self, name: str) -> Transformation:
-        """``ancestors`` and ``descendants``."""
+        """Parse ``ancestors`` and ``descendants``."""
         reference = self._hierarchy()
         self.take(",")
         start = self.transformations(preserving=True)

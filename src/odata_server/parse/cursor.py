@@ -1,7 +1,7 @@
-"""Where a parser stands in a decoded text: tokens one by one, positions for errors, and the limits of one request.
+"""The position of a parser in a decoded text: tokens one by one, positions for errors, and limits of a request.
 
-Tokens are matched as they are needed, because the parts of one text have different alphabets (``$search`` inside an
-``$expand``). Nothing here backtracks, so a text is read in time linear to its length.
+Tokens are matched on demand, because the parts of one text have different alphabets (``$search`` inside an
+``$expand``). The parser does not backtrack, so parsing takes linear time.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import NoReturn
 from odata_server.errors import ODataError, bad_request, not_implemented
 from odata_server.parse.encoding import check_characters
 
-__all__ = ["DEPTH_MAX", "IDENTIFIER", "LENGTH_MAX", "NODES_MAX", "Cursor", "check_length", "identifier"]
+__all__ = ["DEPTH_MAX", "LENGTH_MAX", "NODES_MAX", "Cursor", "check_length", "identifier"]
 
-NODES_MAX = 200  # operators, calls and paths of all expressions of one request; literals are not counted
+NODES_MAX = 200  # operators, calls and paths in all expressions of one request; literals are not counted
 LENGTH_MAX = 128 * 1024  # characters of a query; bodies of $query can be longer than any URL
-LIST_ITEMS_MAX = 1000  # literals in lists and JSON of one request
-DEPTH_MAX = 40  # parentheses, calls, lambdas and arrays inside each other
+LIST_ITEMS_MAX = 1000  # literals in the lists and JSON values of one request
+DEPTH_MAX = 40  # nesting of parentheses, calls, lambdas and arrays
 
-IDENTIFIER = r"[^\W\d]\w*"  # letters of every script
+IDENTIFIER = r"[^\W\d]\w*"  # letters of any script
 _IDENTIFIER = re.compile(IDENTIFIER)
 _D = "[0-9]"
 _HEX = "[0-9A-Fa-f]"
@@ -47,15 +47,15 @@ _TOKEN = re.compile(
 )
 
 
-# The last alternatives match anything and the end, so there always is a token.
+# The last alternatives match any character and the end, so there is always a token.
 _TOKEN_AT: Callable[[str, int], re.Match[str]] = _TOKEN.match  # type: ignore[assignment]
 
 
 class Cursor:
-    """A decoded text and the token that comes next.
+    """A decoded text and its next token.
 
-    ``kind`` is the name of a group of the pattern, and for punctuation the character itself. ``start`` and ``stop`` are
-    the token's bounds in ``text``. ``option`` is what errors name as their target, ``code`` their code.
+    ``kind`` is the name of a group of the pattern, and for punctuation the character itself. ``start`` and ``stop``
+    are the bounds of the token in ``text``. ``option`` and ``code`` are the target and the code of errors.
     """
 
     __slots__ = (
@@ -88,7 +88,7 @@ class Cursor:
         self.advance()
 
     def advance(self) -> None:
-        """Go to the next token."""
+        """Advance to the next token."""
         self.move(self.stop)
 
     def move(self, position: int) -> None:
@@ -102,7 +102,7 @@ class Cursor:
     # ---- errors ---------------------------------------------------------------------------------------------------
 
     def fail(self, expected: str, position: int | None = None) -> NoReturn:
-        """Refuse the text: ``expected`` says what should stand at the position."""
+        """Raise a syntax error: ``expected`` says what should be at the position."""
         raise self.error(expected, position)
 
     def error(self, expected: str, position: int | None = None) -> ODataError:
@@ -115,12 +115,12 @@ class Cursor:
         )
 
     def offers_not(self, what: str) -> None:
-        """Remember that a well-formed text asks for something that no service of this library offers."""
+        """Record that a well-formed text uses something that this library does not support."""
         if self.why is None:
             self.why = what
 
     def finish(self) -> None:
-        """The text must end here; 501 if it asks for something not offered."""
+        """Check that the text ends here. Raise 501 if it uses something unsupported."""
         if self.kind != "end":
             self.fail("the end")
         if self.why is not None:
@@ -131,19 +131,19 @@ class Cursor:
     # ---- limits ---------------------------------------------------------------------------------------------------
 
     def count(self) -> None:
-        """One more node of an expression."""
+        """Count one node of an expression."""
         self.nodes += 1
         if self.nodes > NODES_MAX:
             raise self._too_large(f"has more than {NODES_MAX} operators, calls and paths")
 
     def count_item(self) -> None:
-        """One more literal of a list or array."""
+        """Count one literal of a list or array."""
         self.items += 1
         if self.items > LIST_ITEMS_MAX:
             raise self._too_large(f"lists more than {LIST_ITEMS_MAX} values")
 
     def enter(self) -> None:
-        """One level of nesting deeper; `leave` undoes it."""
+        """Enter a level of nesting; `leave` reverts it."""
         self.depth += 1
         if self.depth > DEPTH_MAX:
             raise self._too_large(f"is nested more than {DEPTH_MAX} levels deep")
@@ -157,7 +157,7 @@ class Cursor:
     # ---- small things ---------------------------------------------------------------------------------------------
 
     def take(self, kind: str, expected: str | None = None) -> str:
-        """The value of the next token, which must be of this kind."""
+        """Consume the next token, which must be of this kind, and return its value."""
         if self.kind != kind:
             self.fail(expected or f"'{kind}'")
         value = self.value
@@ -165,18 +165,18 @@ class Cursor:
         return value
 
     def skip(self, kind: str) -> bool:
-        """Pass a token of this kind, if it is next."""
+        """Consume the next token if it is of this kind and return whether it was."""
         if self.kind != kind:
             return False
         self.advance()
         return True
 
     def followed_by(self, character: str) -> bool:
-        """Whether this character stands directly behind the next token."""
+        """Return whether this character directly follows the next token."""
         return self.text.startswith(character, self.stop)
 
     def take_identifier(self, what: str) -> str:
-        """A name without dots."""
+        """Consume a name without dots."""
         if self.kind != "name" or not identifier(self.value):
             self.fail(what)
         value = self.value
@@ -184,16 +184,16 @@ class Cursor:
         return value
 
     def at_word(self, word: str) -> bool:
-        """Whether the next token is this word (lower case), with space on both sides."""
+        """Return whether the next token is this word (lower case), with space on both sides."""
         return self.kind == "name" and self.value.lower() == word and self.spaced()
 
     def spaced(self) -> bool:
-        """Whether space stands before the next token, and space or the end behind it."""
+        """Return whether the next token has space before it, and space or the end of the text after it."""
         text, stop = self.text, self.stop
         return text[self.start - 1 : self.start] in _SPACE and (stop == len(text) or text[stop] in " \t")
 
     def take_word(self, word: str) -> None:
-        """A keyword such as ``as``."""
+        """Consume a keyword such as ``as``."""
         if not self.at_word(word):
             self.fail(f"'{word}'")
         self.advance()
@@ -203,7 +203,7 @@ _SPACE = (" ", "\t")
 
 
 def check_length(text: str, option: str | None) -> None:
-    """Refuse a text that takes long merely for its length."""
+    """Refuse a text that is too long to parse."""
     if len(text) > LENGTH_MAX:
         what = option or "The query"
         message = f"{what} has more than {LENGTH_MAX} characters, at position {LENGTH_MAX}."
@@ -211,5 +211,5 @@ def check_length(text: str, option: str | None) -> None:
 
 
 def identifier(text: str) -> bool:
-    """Whether this is a name of the model without a namespace: a letter or ``_``, up to 128 characters."""
+    """Return whether a text is a name without a namespace: starts with a letter or ``_``, at most 128 characters."""
     return len(text) <= 128 and _IDENTIFIER.fullmatch(text) is not None

@@ -1,12 +1,13 @@
-"""Percent-encoding: what a URL's characters stand for.
+"""Percent-encoding of URLs.
 
-Paths and query strings are split at ``/ ? & =`` as they stand on the wire; only the parts are decoded, so an encoded
-separator is data. Everything else counts the same encoded and plain (``%27`` is a quote, ``%28`` a parenthesis), as the
-OData grammar has it. Bytes must be UTF-8; a ``%`` that starts no escape and a NUL are refused.
+Paths and query strings are split at ``/ ? & =`` before decoding, so an encoded separator is data. All other characters
+mean the same whether encoded or not (``%27`` is a quote, ``%28`` a parenthesis), as the OData grammar requires. Bytes
+must be UTF-8; a ``%`` that does not start an escape and a NUL are refused.
 
-A ``+`` in a query option is a space, in literals too: URLSearchParams, axios and requests write every space so, and
-whatever means a plus writes ``%2B``. It stays a plus where only a sign can stand, in an exponent (``1e+5``) and in the
-offset of a timestamp (``T14:00+02:00``), because people type those; and in paths, ``$id`` and tokens.
+A ``+`` in a query option is a space, also in literals: URLSearchParams, axios and requests encode every space like
+this, and any client that means a plus sends ``%2B``. It remains a plus where only a sign is possible, because people
+type these by hand: in an exponent (``1e+5``) and in the offset of a timestamp (``T14:00+02:00``). It also remains a
+plus in paths, ``$id`` and tokens.
 """
 
 from __future__ import annotations
@@ -26,8 +27,10 @@ _SIGN = re.compile("(T[0-9]{2}(?::|%3A)[0-9]{2}(?:(?::|%3A)[0-9]{2}(?:[.][0-9]+)
 
 
 def decode(text: str, target: str | None, code: str) -> str:
-    """A part of a URL without its percent-encoding; ``+`` is itself. Raises 400 with ``code``, naming ``target``
-    (None: the path)."""
+    """Decode the percent-encoding of a part of a URL; ``+`` stays as it is.
+
+    Raise 400 with ``code`` and ``target`` (None: the path).
+    """
     if "%" in text:
         what = target or "The path"
         broken = _BROKEN.search(text)
@@ -44,13 +47,13 @@ def decode(text: str, target: str | None, code: str) -> str:
 
 
 def cacheable(text: str) -> bool:
-    """Whether what is made of a text may be kept: not if it is long, nor if it has JSON, whose values are mutable."""
+    """Return whether the parsed result may be cached: not for long texts, nor for JSON, whose values are mutable."""
     return len(text) <= _CACHED_MAX and _JSON.search(text) is None
 
 
 def check_characters(text: str, target: str | None, code: str) -> None:
-    """Refuse what no text has: NUL, and halves of surrogate pairs."""
-    if not text.isprintable():  # most texts are, and then there is nothing to look for
+    """Refuse characters that are not valid text: NUL and lone surrogates."""
+    if not text.isprintable():  # fast path: most texts are printable
         found = _NO_TEXT.search(text)
         if found is not None:
             what = target or "The path"
@@ -58,7 +61,7 @@ def check_characters(text: str, target: str | None, code: str) -> None:
 
 
 def decode_form(text: str, target: str, code: str) -> str:
-    """The same for a query option, where ``+`` is a space."""
+    """Decode a query option, in which ``+`` is a space."""
     if "+" in text:
         text = _SIGN.sub(r"\1%2B", text).replace("+", " ")
     return decode(text, target, code)

@@ -1,8 +1,8 @@
 """Expressions of ``$filter``, ``$orderby`` and ``$compute``: precedence climbing over the tokens of a `Cursor`.
 
-From the tightest: paths, ``has`` and ``in``; ``-`` and ``not``; ``mul div divby mod``; ``add sub``; ``gt ge lt le``;
-``eq ne``; ``and``; ``or`` (URL Conventions 5.1.1.16). Operators and the names of built-in functions are accepted in any
-case, as 4.01 asks; names of the model are taken as written. Names are not resolved here.
+From highest to lowest precedence: paths, ``has`` and ``in``; ``-`` and ``not``; ``mul div divby mod``; ``add sub``;
+``gt ge lt le``; ``eq ne``; ``and``; ``or`` (URL Conventions 5.1.1.16). Operators and the names of built-in functions
+are case-insensitive, as 4.01 requires; names of the model are case-sensitive and are not resolved here.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _POWERS = MappingProxyType(
 _UNARY_POWER = 7
 _CLOCK = re.compile("[ \t(,][0-9]{2}:[0-9]{2}")
 
-# How many arguments each built-in function takes.
+# Number of arguments of each built-in function.
 _FUNCTIONS = MappingProxyType(
     {
         **dict.fromkeys(("concat", "contains", "endswith", "indexof", "matchespattern", "startswith"), (2, 2)),
@@ -59,12 +59,12 @@ _FUNCTIONS = MappingProxyType(
 
 
 class ExpressionParser(PathParser):
-    """The expression rules, over the paths and literals of the modules beside this one."""
+    """The grammar rules of expressions, on top of the paths and literals in the sibling modules."""
 
     __slots__ = ()
 
     def expression(self, power: int = 0) -> Expression:
-        """``commonExpr``: operators that bind at least as tight as ``power``."""
+        """Parse ``commonExpr``: operators with a precedence of at least ``power``."""
         left = self._unary()
         while self.kind == "name":
             operator = self.value
@@ -125,7 +125,7 @@ class ExpressionParser(PathParser):
     # ---- names ----------------------------------------------------------------------------------------------------
 
     def _named(self) -> Expression:
-        """What starts with a name: a keyword, a literal with a prefix, a call, or a path."""
+        """Parse an operand that starts with a name: a keyword, a literal with a prefix, a call, or a path."""
         name = self.value
         if self.followed_by("("):
             return self._call(name)
@@ -180,7 +180,7 @@ class ExpressionParser(PathParser):
         return Call(name, tuple(arguments))
 
     def _typed(self, name: str) -> Expression:
-        """``cast(source,type)`` and ``isof(source,type)``; the source may be left out."""
+        """Parse ``cast(source,type)`` and ``isof(source,type)``; the source is optional."""
         self.advance()
         self.advance()
         source: Expression | None = None
@@ -215,7 +215,10 @@ class ExpressionParser(PathParser):
         return Case(tuple(branches))
 
     def _branch(self) -> tuple[Expression, Expression]:
-        """``condition:value``. In ``gt 10:15`` the number 10 ends the condition, unless a colon follows 10:15."""
+        """Parse ``condition:value``.
+
+        In ``gt 10:15`` the number 10 ends the condition, unless a colon follows 10:15.
+        """
         self.count()
         start = self.start
         condition = self.expression()
@@ -231,7 +234,7 @@ class ExpressionParser(PathParser):
     # ---- lists ----------------------------------------------------------------------------------------------------
 
     def _candidates(self) -> Expression:
-        """What stands to the right of ``in``: a list of literals, or one expression, in parentheses or not."""
+        """Parse the right operand of ``in``: a list of literals, or one expression with or without parentheses."""
         if self.kind != "(":
             return self._unary()
         opened = self.start

@@ -1,4 +1,4 @@
-"""The shapes of spatial literals. No property here has such a type; the grammar knows them, so they are read."""
+"""The shapes of spatial literals. No property here has such a type, but the grammar includes them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NESTED_MAX = 20
 
 
 def geo_shape(text: str) -> str | None:
-    """``Point`` for ``SRID=0;Point(1 2)``, ``Collection`` for a GeometryCollection; None: it is no spatial value."""
+    """Return ``Point`` for ``SRID=0;Point(1 2)``, ``Collection`` for a GeometryCollection; None if not spatial."""
     srid = _SRID.match(text)
     if srid is None:
         return None
@@ -38,7 +38,7 @@ def geo_shape(text: str) -> str | None:
 
 
 def _collection(text: str, start: int, depth: int) -> int | None:
-    """Where the collection that starts here ends."""
+    """Return the end of the collection that starts here."""
     opened = _COLLECTION.match(text, start)
     if opened is None or depth > _NESTED_MAX:
         return None

@@ -1,7 +1,7 @@
-"""Values of OData's own headers and of ``Prefer``, strictly by their grammar (ABNF, chapter 8; RFC 7240).
+"""Parse the values of OData's own headers and of ``Prefer`` strictly by their grammar (ABNF, chapter 8; RFC 7240).
 
-A service ignores a preference it does not understand; `parse_preferences` therefore leaves out what is malformed unless
-it is asked to be strict, and takes the first of a name given twice, as RFC 7240 says.
+A service ignores a preference that it does not understand. `parse_preferences` therefore skips malformed ones unless
+``strict``, and uses the first of a repeated name, as RFC 7240 requires.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TERM = r"-?(?:\*|[^\W\d]\w*(?:\.[^\W\d]\w*)*\.(?:\*|[^\W\d]\w*))(?:#[^\W\d]\w*)
 _SEPARATOR = re.compile(r"[ \t]*,[ \t]*")
 _REQUEST_ID = re.compile(r"[\w.~-]+", re.ASCII)
 
-# The values of the preferences that OData defines; None: no value.
+# The values of the preferences that OData defines; None if the preference has no value.
 _PREFERENCES: Mapping[str, re.Pattern[str] | None] = MappingProxyType(
     {
         "allow-entityreferences": None,
@@ -57,8 +57,10 @@ _HEADERS: Mapping[str, re.Pattern[str]] = MappingProxyType(
 
 
 def parse_header(line: str) -> tuple[str, str]:
-    """``OData-Version: 4.01`` as the name in lower case and the value. Raises ODataError 400 HEADER_SYNTAX, also for a
-    header that OData does not define."""
+    """Parse ``OData-Version: 4.01`` to the name in lower case and the value.
+
+    Raise ODataError 400 HEADER_SYNTAX, also for a header that OData does not define.
+    """
     name, colon, value = line.partition(":")
     name, value = name.lower(), value.strip(" \t")
     if name == "prefer":
@@ -71,15 +73,17 @@ def parse_header(line: str) -> tuple[str, str]:
 
 
 def parse_request_id(text: str) -> str:
-    """The identifier of a request in a batch. Raises ODataError 400."""
+    """Return the identifier of a request in a batch. Raise ODataError 400."""
     if _REQUEST_ID.fullmatch(text) is None:
         raise bad_request(HEADER_SYNTAX, f"{text[:60]} is no identifier of a request, at position 0.", "Content-ID")
     return text
 
 
 def parse_preference(text: str) -> tuple[str, str]:
-    """``odata.maxpagesize=50`` as ``("maxpagesize", "50")``, without a prefix ``odata.`` and without quotes; the value
-    of a preference that has none is empty, that of a callback its URL. Raises ODataError 400."""
+    """Parse ``odata.maxpagesize=50`` to ``("maxpagesize", "50")``, without the prefix ``odata.`` and without quotes.
+
+    The value of a preference without one is empty; that of a callback is its URL. Raise ODataError 400.
+    """
     found = _PREFERENCE.fullmatch(text)
     if found is None:
         raise _malformed(text, 0)
@@ -87,7 +91,7 @@ def parse_preference(text: str) -> tuple[str, str]:
 
 
 def parse_preferences(text: str, *, strict: bool = False) -> Mapping[str, str]:
-    """All preferences of a ``Prefer`` header by name, as `parse_preference` gives them."""
+    """Return all preferences of a ``Prefer`` header by name, as `parse_preference` returns them."""
     preferences: dict[str, str] = {}
     at = 0
     while at < len(text):

@@ -1,7 +1,7 @@
-"""Query options: of a URL, and those in the parentheses of ``$expand`` and ``$select``.
+"""Query options of a URL, and those in the parentheses of ``$expand`` and ``$select``.
 
-A name without ``$`` is a system option if it is one of the known names, in any case; everything else without ``$`` is
-custom. The limits of `odata_server.parse.cursor` count over all options of a request together.
+A name without ``$`` is a system option if it is one of the known names (case-insensitive); every other name without
+``$`` is a custom option. The limits of `odata_server.parse.cursor` apply to all options of a request together.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _SELECT = _PAGING | {"compute", "select"}
 
 
 class OptionParser(ApplyParser):
-    """The values of system query options; `reset` goes from one option to the next and keeps the counts."""
+    """Parser for the values of system query options; `reset` moves to the next option and keeps the counts."""
 
     __slots__ = ()
 
     def reset(self, text: str, option: str) -> None:
-        """Read another text."""
+        """Start parsing another text."""
         self.text = text
         self.option = option
         self.stop = 0
@@ -40,11 +40,11 @@ class OptionParser(ApplyParser):
         self.advance()
 
     def value_of(self, name: str) -> Any:
-        """The value of a system option from the next token on."""
+        """Parse the value of a system option, starting at the next token."""
         return _RULES[name](self)
 
     def alias_value(self) -> Expression:
-        """The value of ``@name``."""
+        """Parse the value of ``@name``."""
         return self.expression()
 
     # ---- simple values --------------------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ class OptionParser(ApplyParser):
     # ---- $expand --------------------------------------------------------------------------------------------------
 
     def expand_items(self) -> tuple[ExpandItem, ...]:
-        """Items separated by commas."""
+        """Parse items separated by commas."""
         self.expands += 1
         if self.expands > EXPAND_DEPTH_MAX:
             message = f"$expand is nested more than {EXPAND_DEPTH_MAX} levels deep, at position {self.start}."
@@ -120,7 +120,7 @@ class OptionParser(ApplyParser):
         return ExpandItem(tuple(path), kind, options)
 
     def _path_part(self, *, star: bool) -> str:
-        """A name, an annotation or ``*``."""
+        """Parse a name, an annotation or ``*``."""
         kind, value = self.kind, self.value
         if kind not in {"name", "at"} and not (star and kind == "*"):
             self.fail("a name")
@@ -131,7 +131,7 @@ class OptionParser(ApplyParser):
     # ---- $select --------------------------------------------------------------------------------------------------
 
     def select_items(self) -> tuple[SelectItem, ...]:
-        """Items separated by commas."""
+        """Parse items separated by commas."""
         found = [self._select_item()]
         while self.skip(","):
             found.append(self._select_item())
@@ -167,7 +167,7 @@ class OptionParser(ApplyParser):
     # ---- options in parentheses -----------------------------------------------------------------------------------
 
     def nested(self, allowed: frozenset[str] = _EXPAND) -> QueryOptions:
-        """``name=value`` separated by semicolons, up to the closing parenthesis or the end."""
+        """Parse ``name=value`` separated by semicolons, up to the closing parenthesis or the end."""
         self.enter()
         start = self.start
         given: dict[str, Any] = {}
@@ -230,5 +230,5 @@ _RULES: Mapping[str, Callable[[OptionParser], Any]] = MappingProxyType(
 
 
 def unknown_option(name: str) -> ODataError:
-    """A name with ``$`` that no rule has."""
+    """Return the error for an unknown name with ``$``."""
     return bad_request("UNKNOWN_QUERY_OPTION", f"There is no query option {name[:40]}.", name[:40])

@@ -1,4 +1,4 @@
-"""Paths, calls of the model's functions, lambdas and JSON inside expressions."""
+"""Parse paths, calls of the model's functions, lambdas and JSON inside expressions."""
 
 from __future__ import annotations
 
@@ -34,27 +34,27 @@ __all__ = ["PathParser"]
 
 
 class PathParser(Cursor, ABC):
-    """What can follow a slash, and the operands that do not start with a name."""
+    """Parser for the continuations of a path, and for operands that do not start with a name."""
 
     __slots__ = ()
 
     @abstractmethod
     def expression(self, power: int = 0) -> Expression:
-        """An expression; see `odata_server.parse.expression`."""
+        """Parse an expression; see `odata_server.parse.expression`."""
 
     @abstractmethod
     def aggregation(self) -> None:
-        """What stands in the parentheses of ``path/aggregate(...)``; see `odata_server.parse.apply`."""
+        """Parse the content of the parentheses of ``path/aggregate(...)``; see `odata_server.parse.apply`."""
 
     def check_name(self) -> None:
-        """Each part of the next token, a name, has at most 128 characters."""
+        """Check that each part of the name at the next token has at most 128 characters."""
         if len(self.value) > 128 and any(len(part) > 128 for part in self.value.split(".")):
             self.fail("a name of at most 128 characters")
 
     # ---- operands -------------------------------------------------------------------------------------------------
 
     def other_operand(self) -> Expression:
-        """An operand that is neither a name nor a plain literal."""
+        """Parse an operand that is neither a name nor a plain literal."""
         kind = self.kind
         if kind == "dollar":
             return self._variable()
@@ -85,7 +85,7 @@ class PathParser(Cursor, ABC):
         raise self.error("an expression", start)
 
     def _these(self) -> Expression:
-        """``$these/$count`` and ``$these/aggregate(...)``: the collection a transformation works on."""
+        """Parse ``$these/$count`` and ``$these/aggregate(...)``: the input collection of a transformation."""
         self.advance()
         if self.kind == "dollar" and self.value == "$count":
             self.advance()
@@ -97,7 +97,7 @@ class PathParser(Cursor, ABC):
     # ---- paths ----------------------------------------------------------------------------------------------------
 
     def path(self, source: Expression) -> Expression:
-        """The rest of a path, if there is one."""
+        """Parse the rest of a path, if there is one."""
         while self.kind == "/" and self.text[self.start - 1] not in " \t":
             if self.text[self.stop : self.stop + 1] in {" ", "\t"}:
                 self.fail("a name directly behind '/'", self.stop)
@@ -146,7 +146,7 @@ class PathParser(Cursor, ABC):
         return AnyOf(source, variable, predicate) if kind == "any" else AllOf(source, variable, predicate)
 
     def _count(self, source: Expression | None, filtered: Expression | None = None) -> Expression:
-        """Behind ``$count``: ``($filter=...;$search=...)`` or nothing."""
+        """Parse the optional ``($filter=...;$search=...)`` after ``$count``."""
         found_filter, search = filtered, None
         if self.kind == "(" and source is not None:
             self.advance()
@@ -166,7 +166,7 @@ class PathParser(Cursor, ABC):
         return CountOf(source, found_filter, search)
 
     def count_option(self) -> str:
-        """The name of the next option in the parentheses of ``$count``; the cursor then stands at its value."""
+        """Parse the name of the next option in the parentheses of ``$count``; the cursor is then at its value."""
         name = self.value.lower().lstrip("$")
         if name not in {"filter", "search"}:
             self.fail("'$filter' or '$search'")
@@ -177,11 +177,11 @@ class PathParser(Cursor, ABC):
         return name
 
     def nested_search(self) -> SearchExpression:
-        """A search expression from the next token on."""
+        """Parse a search expression, starting at the next token."""
         return search_expression(self)
 
     def _filtered(self, source: Expression) -> Expression:
-        """``/$filter(...)``; only a count may follow, for the tree has no other place for the condition."""
+        """Parse ``/$filter(...)``; only a count may follow, because the tree has no other place for the condition."""
         self.advance()
         self.advance()
         self.enter()
@@ -212,7 +212,7 @@ class PathParser(Cursor, ABC):
     # ---- calls and keys -------------------------------------------------------------------------------------------
 
     def called(self, source: Expression | None) -> Expression:
-        """``Name(parameter=value,...)``; a key in the parentheses is well-formed and not offered."""
+        """Parse ``Name(parameter=value,...)``; a key in the parentheses is well-formed but not supported."""
         name = self.value
         self.check_name()
         self.advance()
@@ -235,7 +235,7 @@ class PathParser(Cursor, ABC):
         return BoundCall(name, tuple(parameters), source)
 
     def _keys(self) -> None:
-        """Keys behind a collection, which no part of the tree can hold."""
+        """Parse keys after a collection, which the tree cannot represent."""
         while self.kind == "(" and self.text[self.start - 1] == ")":
             self.predicate(self.expression)
             self.offers_not("A key inside an expression")
@@ -246,7 +246,7 @@ class PathParser(Cursor, ABC):
         return name, self.expression()
 
     def _root(self) -> Expression:
-        """``$root/Set('key')/property``: as long as the segments are those of a resource path."""
+        """Parse ``$root/Set('key')/property``, as long as the segments are those of a resource path."""
         segments: list[Segment] = []
         while self.kind == "/" and self.text[self.stop : self.stop + 1] not in {"$", "@"}:
             position = self.start
@@ -266,7 +266,7 @@ class PathParser(Cursor, ABC):
         return self.path(Root(ResourcePath(tuple(segments))))
 
     def predicates(self, value: Any) -> tuple[KeyPredicate, ...]:
-        """All parentheses directly behind a name; ``value`` reads the value of a named one."""
+        """Parse all parentheses directly after a name; ``value`` parses the value of a named one."""
         found: list[KeyPredicate] = []
         while self.kind == "(" and self.text[self.start - 1] not in " \t":
             if len(found) == 2:
@@ -275,7 +275,7 @@ class PathParser(Cursor, ABC):
         return tuple(found)
 
     def predicate(self, value: Any) -> KeyPredicate:
-        """``(1)``, ``(a=1,b=2)`` or ``()``."""
+        """Parse ``(1)``, ``(a=1,b=2)`` or ``()``."""
         self.advance()
         if self.skip(")"):
             return KeyPredicate(())
@@ -293,7 +293,7 @@ class PathParser(Cursor, ABC):
         return KeyPredicate(tuple(values))
 
     def key_value(self) -> Expression:
-        """A literal or a parameter alias."""
+        """Parse a literal or a parameter alias."""
         if self.kind in LITERALS:
             return literal(self)
         if self.kind == "at" and identifier(self.value[1:]):
@@ -314,7 +314,7 @@ class PathParser(Cursor, ABC):
     # ---- JSON -----------------------------------------------------------------------------------------------------
 
     def json(self) -> Expression:
-        """``[...]`` or ``{...}``: a `JsonLiteral`; an array with expressions in it is a `ListExpression`."""
+        """Parse ``[...]`` or ``{...}`` to a `JsonLiteral`; an array that contains expressions is a `ListExpression`."""
         self.enter()
         found = self._array() if self.kind == "[" else JsonLiteral(self._object())
         self.leave()

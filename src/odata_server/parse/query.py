@@ -1,4 +1,4 @@
-"""The query string of a URL: split, decoded and read option by option."""
+"""The query string of a URL: split, decode and parse it option by option."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ _ONLY_WITH_DOLLAR = frozenset({"skiptoken", "deltatoken"})
 
 
 def parse_options(text: str, *, in_expand: bool = False) -> QueryOptions:
-    """The options of a URL: ``text`` is what stands behind ``?``, percent-encoded, without a fragment.
+    """Parse the options of a URL: ``text`` is the part after ``?``, percent-encoded, without a fragment.
 
-    ``in_expand``: the decoded text inside the parentheses of an expand instead. Raises ODataError 400 (QUERY_SYNTAX,
-    UNKNOWN_QUERY_OPTION, EXPRESSION_TOO_LARGE, EXPAND_TOO_DEEP) or 501, with the option's name as target.
+    With ``in_expand`` it is instead the decoded text inside the parentheses of an expand. Raise ODataError 400
+    (QUERY_SYNTAX, UNKNOWN_QUERY_OPTION, EXPRESSION_TOO_LARGE, EXPAND_TOO_DEEP) or 501, with the option's name as
+    target.
     """
     if in_expand:
         parser = OptionParser(text, "$expand")
@@ -77,7 +78,7 @@ def _read(text: str) -> QueryOptions:
 
 
 def _system_option(name: str) -> str:
-    """The name of a system option without ``$``, in lower case; empty for a custom option."""
+    """Return the name of a system option without ``$``, in lower case; empty for a custom option."""
     key = name.lower()
     if key[:1] == "$":
         key = key[1:]

@@ -1,7 +1,7 @@
-"""``$search``: words, phrases, NOT, AND, OR and parentheses; a space is AND.
+"""``$search``: words, phrases, NOT, AND, OR and parentheses; a space means AND.
 
-AND, OR and NOT are operators only where they stand between (before) search expressions; elsewhere they are words. A
-text in single quotes is what a user has typed so far and has no operators: each word in it counts.
+AND, OR and NOT are operators only between (or before) search expressions; elsewhere they are words. A text in single
+quotes is incomplete user input without operators: each of its words must match.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from odata_server.parse.cursor import Cursor
 
 __all__ = ["search_expression"]
 
-# Inside an $expand a semicolon ends $search where another option follows it; elsewhere it belongs to a word.
+# Inside an $expand a semicolon ends $search if another option follows it; otherwise it is part of a word.
 _TOKEN = re.compile(
     r"""([ \t]*)(?:
       (?P<phrase>"[^"]+")
@@ -28,12 +28,12 @@ _TOKEN = re.compile(
 )
 
 
-# The last alternatives match anything and the end, so there always is a token.
+# The last alternatives match any character and the end, so there is always a token.
 _TOKEN_AT: Callable[[str, int], re.Match[str]] = _TOKEN.match  # type: ignore[assignment]
 
 
 def search_expression(cursor: Cursor) -> SearchExpression:
-    """Read from where the cursor's next token starts; the cursor then stands behind the search expression."""
+    """Parse a search expression from the next token of the cursor, and move the cursor after it."""
     search = _Search(cursor)
     found = search.everything()
     cursor.move(search.start)
@@ -41,7 +41,7 @@ def search_expression(cursor: Cursor) -> SearchExpression:
 
 
 class _Search:
-    """The tokens of a search, one ahead."""
+    """The tokens of a search, with one token of lookahead."""
 
     def __init__(self, cursor: Cursor) -> None:
         self.cursor = cursor
@@ -118,7 +118,7 @@ class _Search:
         return term
 
     def _must_end(self) -> None:
-        """Words need space between them; only an end may follow directly."""
+        """Check that space follows a word; only a closing parenthesis or the end may follow directly."""
         if self.kind == "bad" or (not self.spaced and (self.kind in {"word", "phrase", "typed"} or self.value == "(")):
             self.cursor.fail("a space, ')' or the end", self.start)
 
@@ -126,7 +126,7 @@ class _Search:
         return self.kind in {"word", "phrase"} or (self.kind == "parenthesis" and self.value == "(")
 
     def at_operator(self, word: str) -> bool:
-        """Whether the next token is this word as an operator: with an operand behind it, separated by space."""
+        """Return whether the next token is this word as an operator: followed by a space and an operand."""
         if self.kind != "word" or self.value != word:
             return False
         behind = _TOKEN_AT(self.cursor.text, self.stop)

@@ -1,4 +1,4 @@
-"""One option or expression at a time, from text without percent-encoding: for bodies, annotations and tests."""
+"""Parse single options or expressions from text without percent-encoding, for bodies, annotations and tests."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def _value(name: str, text: str) -> Any:
 
 
 def parse_filter(text: str) -> Expression:
-    """The value of ``$filter``."""
+    """Parse the value of ``$filter``."""
     return parse_expression(text)
 
 
 def parse_expression(text: str, option: str = "$filter") -> Expression:
-    """Any expression; ``option`` is what errors name."""
+    """Parse any expression; ``option`` is the name used in errors."""
     parser = OptionParser(text, option)
     found = parser.expression()
     parser.finish()
@@ -45,7 +45,7 @@ def parse_expression(text: str, option: str = "$filter") -> Expression:
 
 
 def parse_literal(text: str, option: str = "The literal") -> Expression:
-    """A literal as URLs write it, e.g. ``'Milk'``, ``42``, ``duration'P1D'``, or an array or object in JSON."""
+    """Parse a literal as written in URLs, e.g. ``'Milk'``, ``42``, ``duration'P1D'``, or an array or object in JSON."""
     parser = OptionParser(text, option)
     if parser.kind == "at":
         parser.fail("a literal")
@@ -55,41 +55,41 @@ def parse_literal(text: str, option: str = "The literal") -> Expression:
 
 
 def parse_orderby(text: str) -> OrderBy:
-    """The value of ``$orderby``."""
+    """Parse the value of ``$orderby``."""
     found: OrderBy = _value("orderby", text)
     return found
 
 
 def parse_select(text: str) -> tuple[SelectItem, ...]:
-    """The value of ``$select``."""
+    """Parse the value of ``$select``."""
     found: tuple[SelectItem, ...] = _value("select", text)
     return found
 
 
 def parse_expand(text: str) -> tuple[ExpandItem, ...]:
-    """The value of ``$expand``."""
+    """Parse the value of ``$expand``."""
     found: tuple[ExpandItem, ...] = _value("expand", text)
     return found
 
 
 def parse_expand_options(text: str) -> QueryOptions:
-    """What stands in the parentheses of an expand."""
+    """Parse the options in the parentheses of an expand."""
     return parse_options(text, in_expand=True)
 
 
 def parse_compute(text: str) -> tuple[ComputeItem, ...]:
-    """The value of ``$compute``."""
+    """Parse the value of ``$compute``."""
     found: tuple[ComputeItem, ...] = _value("compute", text)
     return found
 
 
 def parse_search(text: str) -> SearchExpression:
-    """The value of ``$search``."""
+    """Parse the value of ``$search``."""
     found: SearchExpression = _value("search", text)
     return found
 
 
 def parse_apply(text: str) -> Apply:
-    """The value of ``$apply``."""
+    """Parse the value of ``$apply``."""
     found: Apply = _value("apply", text)
     return found

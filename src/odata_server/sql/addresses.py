@@ -1,4 +1,4 @@
-"""Addresses inside of an answer: of entities, and of the further pages of what is expanded."""
+"""URLs inside a response: of entities, and of the further pages of expanded collections."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LEFT_OUT = frozenset({"skip", "skiptoken", "levels"})
 
 
 def entity_key(edm: Edm, entity_type: EntityType, record: Mapping[str, Any]) -> str:
-    """``(1)`` or ``(a=1,b='x')``."""
+    """Return a key predicate: ``(1)`` or ``(a=1,b='x')``."""
     parts = [(one.name, literal(edm, one, record[one.name])) for one in entity_type.key_properties]
     if len(parts) == 1:
         return f"({parts[0][1]})"
@@ -23,7 +23,7 @@ def entity_key(edm: Edm, entity_type: EntityType, record: Mapping[str, Any]) -> 
 
 
 def next_address(path: str, options_text: str, alias_text: str, token: str) -> str:
-    """The address of the page after ``token``: a path with the options of an expand as those of a URL."""
+    """Return the URL of the page after ``token``: a path with the options of an expand as URL options."""
     parts = []
     for part in _split(options_text):
         name, _, value = part.partition("=")
@@ -37,7 +37,7 @@ _KEPT = "$()',/:@*;=!"
 
 
 def _split(text: str) -> list[str]:
-    """The options inside the parentheses of an expand: separated by semicolons, but not inside of other brackets."""
+    """Split the options inside the parentheses of an expand at semicolons outside of nested brackets."""
     parts: list[str] = []
     start = depth = 0
     quoted = ""

@@ -1,25 +1,57 @@
-"""``$apply``: entities filtered, grouped and aggregated, step by step (Data Aggregation 4.0)."""
+"""``$apply``: entities filtered, grouped and aggregated, step by step (Data Aggregation 4.0).
+
+A step gives the next one rows that are no entities: values by name. Sums and averages stay exact.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import Boolean, ColumnElement, False_, True_, cast
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    ColumnElement,
+    Double,
+    False_,
+    FromClause,
+    Numeric,
+    Select,
+    True_,
+    cast,
+    func,
+    null,
+    select,
+    type_coerce,
+    union_all,
+)
 
-from odata_server.edm import ComplexType
+from odata_server.edm import ComplexType, Primitive
 from odata_server.errors import bad_request, not_implemented
-from odata_server.expressions import Expression, Literal, Member
-from odata_server.sql.aggregates import aggregated
-from odata_server.sql.derived import Derived, stacked
+from odata_server.expressions import CountOf, Expression, Literal, Member
 from odata_server.sql.order import clauses_of
+from odata_server.sql.projection import Convert, Record, Shape, computed_column
 from odata_server.sql.scopes import Named, Scope
 from odata_server.sql.search import search_condition
 from odata_server.sql.selection import Selection
-from odata_server.sql.terms import Term, materialised
+from odata_server.sql.terms.arithmetic import DIVISION_SCALE, scale_of
+from odata_server.sql.terms.storage import ScaledInteger
+from odata_server.sql.terms.typed import (
+    FLOATS,
+    INTEGERS,
+    NUMBERS,
+    Context,
+    Term,
+    materialised,
+    mismatch,
+    type_name,
+    whole,
+)
 from odata_server.sql.translate import Translator
 from odata_server.syntax import (
     Aggregate,
+    AggregateExpression,
     Apply,
     ApplySearch,
     Compute,
@@ -35,13 +67,88 @@ from odata_server.syntax import (
     Transformation,
 )
 
-__all__ = ["applied"]
+__all__ = ["aggregated", "applied", "stacked"]
+
+
+@dataclass(slots=True)
+class Derived:
+    """A SELECT of named values under construction."""
+
+    source: FromClause
+    terms: dict[str, Term]
+    conditions: list[ColumnElement[bool]] = field(default_factory=list)
+    groups: list[ColumnElement[Any]] = field(default_factory=list)
+    order: list[ColumnElement[Any]] = field(default_factory=list)
+    limit: int | None = None
+    offset: int = 0
+
+    def statement(self) -> Select[Any]:
+        """Return the SELECT of all values, in the order of their names."""
+        columns = [term.element.label(f"v{at}") for at, term in enumerate(self.terms.values())]
+        found = select(*columns).select_from(self.source).where(*self.conditions)
+        found = found.group_by(*self.groups).order_by(*self.order)
+        if self.limit is not None:
+            found = found.limit(self.limit)
+        return found.offset(self.offset) if self.offset else found
+
+    def wrapped(self) -> Derived:
+        """Return the same values over a sub-query, so that further steps apply to its result."""
+        inner = self.statement().subquery()
+        return Derived(inner, _over(inner, self.terms))
+
+    def records(self, rows: Sequence[Sequence[Any]], shape: Shape) -> list[Record]:
+        """Convert the rows of this SELECT to values of the model, with paths as nested dicts."""
+        converters = [computed_column(term, shape)[1] for term in self.terms.values()]
+        paths = [tuple(name.split("/")) for name in self.terms]
+        return [_record(row, paths, converters) for row in rows]
+
+
+def _over(inner: FromClause, terms: Mapping[str, Term]) -> dict[str, Term]:
+    return {
+        name: replace(term, sql=type_coerce(inner.c[f"v{at}"], term.element.type), name=name, indexed=False)
+        for at, (name, term) in enumerate(terms.items())
+    }
+
+
+def _record(row: Sequence[Any], paths: Sequence[tuple[str, ...]], converters: Sequence[Convert | None]) -> Record:
+    record: Record = {}
+    for value, path, convert in zip(row, paths, converters, strict=True):
+        at = record
+        for name in path[:-1]:
+            at = at.setdefault(name, {})
+        at[path[-1]] = convert(value) if convert is not None and value is not None else value
+    return record
+
+
+def stacked(parts: Sequence[Derived]) -> Derived:
+    """Concatenate the rows of all parts; a value that a part lacks is null.
+
+    Raise 501 if parts hold values of one name in different forms.
+    """
+    terms: dict[str, Term] = {}
+    for part in parts:
+        for name, term in part.terms.items():
+            known = terms.setdefault(name, term)
+            if (known.type, known.storage) != (term.type, term.storage):
+                raise not_implemented(f"To concat values of different types as {name}")
+    selects = []
+    for part in parts:
+        inner = part.statement().subquery()
+        own = _over(inner, part.terms)
+        columns = [
+            (own[name].element if name in own else type_coerce(null(), term.element.type)).label(f"v{at}")
+            for at, (name, term) in enumerate(terms.items())
+        ]
+        selects.append(select(*columns))
+    union = union_all(*selects).subquery()
+    return Derived(union, _over(union, {name: replace(term, nullable=True) for name, term in terms.items()}))
+
 
 _STEPS_MAX = 20
 
 
 def applied(selection: Selection) -> Derived:
-    """What ``$apply`` of a selection comes to, and the other options after it. Raises 400 and 501."""
+    """Return the result of ``$apply`` of a selection, and of the other options after it. Raise 400 and 501."""
     options = selection.options
     if options.expand or options.search is not None:
         raise not_implemented("$expand or $search beside $apply")
@@ -74,14 +181,15 @@ def _selected(found: Derived, options: QueryOptions) -> Derived:
 
 @dataclass(slots=True)
 class _Steps:
-    """The rows as they are after the steps so far: entities of ``scope``, later on (``derived``) named values."""
+    """The rows after the steps so far: entities of ``scope``, or later named values (``derived``)."""
 
     translator: Translator
     scope: Scope
     conditions: list[Any]
     derived: Derived | None = None
     computed: dict[str, Expression] = field(default_factory=dict)
-    nodes: dict[str, int] = field(default_factory=dict)  # what computed values came to; the next may use one twice
+    # nodes of each computed value; the next value may use one twice
+    nodes: dict[str, int] = field(default_factory=dict)
     count: int = 0
 
     def carry_out(self, apply: Apply) -> None:
@@ -144,7 +252,7 @@ class _Steps:
     # ---- rows ----
 
     def _values(self, *, cut: bool = False) -> Derived:
-        """The rows as named values; ``cut``: as they are after what limits them."""
+        """Return the rows as named values; ``cut``: after the limit and offset are applied."""
         if self.derived is None:
             terms = self._all()
             self.derived = Derived(self.scope.source, terms, self.conditions)
@@ -154,7 +262,7 @@ class _Steps:
         return self.derived
 
     def _all(self) -> dict[str, Term]:
-        """All properties of the entities that are single values, and what was computed."""
+        """Return all single-valued properties of the entities, and the computed values."""
         entity = self.scope.entity
         found: dict[str, Term] = {}
         for one in entity.entity_type.properties:
@@ -168,12 +276,12 @@ class _Steps:
         return found | {name: materialised(reader.term(one), reader.context) for name, one in self.computed.items()}
 
     def _reader(self, derived: Derived | None) -> Translator:
-        """What reads expressions about the rows as they are."""
+        """Return a translator for expressions about the current rows."""
         named = None if derived is None else Named(derived.terms, nodes=self.nodes)
         return self.translator.about(named, {} if derived is not None else self.computed)
 
     def result(self) -> Derived:
-        """The rows after all steps."""
+        """Return the rows after all steps."""
         return self._values()
 
     def _branch(self, part: Apply) -> Derived:
@@ -234,7 +342,7 @@ class _Steps:
 
 
 def _grouping(element: ColumnElement[Any]) -> ColumnElement[Any]:
-    """For GROUP BY, where a bare constant is an error or a column's place."""
+    """Return an element for GROUP BY, where a bare constant is an error or means the position of a column."""
     return cast(element, Boolean()) if isinstance(element, True_ | False_) else element
 
 
@@ -243,3 +351,54 @@ def _member(path: tuple[str, ...]) -> Expression:
     for name in path[1:]:
         found = Member(name, found)
     return found
+
+
+def aggregated(item: AggregateExpression, translator: Translator) -> Term:
+    """Return the value of an aggregate over the rows of a group. Raise 400, and 501 for custom methods."""
+    if item.from_:
+        raise not_implemented("aggregate with from")
+    if item.method is None:
+        if isinstance(item.expression, CountOf) and item.expression.source is None:
+            return Term(Primitive.INT64, func.count(), nullable=False)
+        raise not_implemented("A custom aggregate")
+    if item.alias is None:
+        raise bad_request("QUERY_SYNTAX", "An aggregate needs a name: 'with sum as total'.", "$apply")
+    context = translator.context
+    term = materialised(translator.term(item.expression), context)
+    if term.collection or (item.method in {"sum", "average"} and term.type not in NUMBERS):
+        raise mismatch(f"{term.name or 'An expression'} ({type_name(term)}) has no {item.method}.", term)
+    if item.method == "countdistinct":
+        return Term(Primitive.INT64, func.count(term.element.distinct()), nullable=False)
+    if item.method in {"min", "max"}:
+        return _least_or_most(item.method, term)
+    if item.method == "sum":
+        return _sum(term, context)
+    if item.method == "average":
+        return _average(term, context)
+    raise not_implemented(f"The aggregation method {item.method}")
+
+
+def _least_or_most(method: str, term: Term) -> Term:
+    if term.type is Primitive.BOOLEAN or term.type is Primitive.BINARY:
+        raise mismatch(f"{term.name or 'An expression'} ({type_name(term)}) has no {method}.", term)
+    found: Any = func.min(term.element) if method == "min" else func.max(term.element)
+    return Term(term.type, type_coerce(found, term.element.type), term.storage)
+
+
+def _sum(term: Term, context: Context) -> Term:
+    total: ColumnElement[Any] = func.sum(term.element)
+    if term.type in INTEGERS:
+        return Term(Primitive.INT64, type_coerce(total, BigInteger() if context.sqlite else Numeric()))
+    return Term(term.type, type_coerce(total, term.element.type), term.storage)
+
+
+def _average(term: Term, context: Context) -> Term:
+    scale = scale_of(term) if context.sqlite else None
+    if term.type in FLOATS or (context.sqlite and scale is None):
+        return Term(Primitive.DOUBLE, type_coerce(func.avg(term.element), Double()))
+    if scale is None:
+        return Term(Primitive.DECIMAL, type_coerce(func.trunc(func.avg(term.element), DIVISION_SCALE), Numeric()))
+    wanted = max(DIVISION_SCALE, scale)
+    total = type_coerce(func.sum(term.element), BigInteger()) * whole(10 ** (wanted - scale))
+    mean = type_coerce(total, BigInteger()) // type_coerce(func.count(term.element), BigInteger())
+    return Term(Primitive.DECIMAL, type_coerce(mean, BigInteger()), ScaledInteger(wanted))

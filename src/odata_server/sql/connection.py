@@ -1,4 +1,4 @@
-"""What reading needs of a database connection."""
+"""The database connection that reading needs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ __all__ = ["Keeping", "Kept", "SqlConnection"]
 
 @dataclass(slots=True, eq=False)
 class Kept:
-    """A statement that is carried out again and again; ``made`` is for what a connection has prepared of it.
+    """A statement that is executed repeatedly; ``made`` holds what a connection has prepared for it.
 
-    It is a SELECT, or a statement that writes. What varies are parameters with names of their own; all other values
-    stay as they are.
+    It is a SELECT or a statement that writes. Only its named parameters vary; all other values are fixed.
     """
 
     statement: Any
@@ -24,7 +23,7 @@ class Kept:
 
 
 class SqlConnection(Protocol):
-    """A connection inside a transaction."""
+    """A connection with an open transaction."""
 
     @property
     def dialect(self) -> str:
@@ -36,7 +35,7 @@ class SqlConnection(Protocol):
         ...
 
     async def rowcount(self, statement: Executable) -> int:
-        """Run an insert, update or delete and return how many rows it touched."""
+        """Run an insert, update or delete and return the number of affected rows."""
         ...
 
     async def execute_many(self, statement: Executable, params: Sequence[Mapping[str, Any]]) -> None:
@@ -45,7 +44,7 @@ class SqlConnection(Protocol):
 
 
 class Keeping(Protocol):
-    """A connection that carries out a statement without compiling it anew."""
+    """A connection that can execute a statement repeatedly without recompiling it."""
 
     async def run_kept(self, kept: Kept, values: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
         """Run a statement with these values of its named parameters and return its rows."""

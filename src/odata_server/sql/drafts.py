@@ -6,7 +6,7 @@ It follows from the path and the filter, so that most statements read one table 
 - of a collection, what a condition that has to hold says of ``IsActiveEntity``; without any word of it the active ones.
   ``IsActiveEntity eq false or SiblingEntity/IsActiveEntity eq null`` are the caller's drafts together with all that is
   active and that the caller has no draft of, which is what user interfaces list;
-- through a navigation, what that keeps or turns round, see `odata_server.draft_roles.DraftWay`.
+- through a navigation, what that keeps or turns round, see `odata_server.edm.DraftWay`.
 
 A condition on ``IsActiveEntity`` inside of ``$expand``, or on what a path leads to, is a condition like any other: the
 navigation has said which rows there are.
@@ -20,8 +20,7 @@ from enum import StrEnum
 from typing import Any
 
 from odata_server.draft import ADMINISTRATIVE_DATA, HAS_ACTIVE, HAS_DRAFT, IS_ACTIVE, SIBLING
-from odata_server.draft_roles import DraftWay
-from odata_server.edm import EntityType, NavigationProperty
+from odata_server.edm import DraftWay, EntityType, NavigationProperty
 from odata_server.expressions import (
     Binary,
     Expression,
@@ -38,12 +37,12 @@ from odata_server.syntax import Filter, QueryOptions
 __all__ = ["Which", "administrative_in", "meant", "pairs", "reached", "speaks_of_flags", "splits"]
 
 _FLAGS = frozenset({IS_ACTIVE, HAS_ACTIVE, HAS_DRAFT})
-_ALIASES_MAX = 10  # how often one may stand for another
+_ALIASES_MAX = 10  # how many aliases may refer to one another in a chain
 Aliases = Mapping[str, Expression]
 
 
 class Which(StrEnum):
-    """Rows of an entity type with drafts; of one without they are all ACTIVE."""
+    """The kind of rows of an entity type with drafts; those of a type without drafts are all ACTIVE."""
 
     ACTIVE = "active"
     DRAFT = "draft"
@@ -63,7 +62,7 @@ class Which(StrEnum):
 
 
 def reached(which: Which, navigation: NavigationProperty, target: EntityType) -> Which:
-    """Which rows a navigation leads to from these."""
+    """Return the kind of rows that a navigation reaches from these."""
     if target.draft is None or navigation.draft_way is DraftWay.ACTIVE:
         return Which.ACTIVE
     if not which.fixed:
@@ -74,12 +73,15 @@ def reached(which: Which, navigation: NavigationProperty, target: EntityType) ->
 
 
 def splits(navigation: NavigationProperty, target: EntityType, which: Which) -> bool:
-    """Whether a navigation leads to other rows from a draft than from what is active, and there are both."""
+    """Return whether both kinds of rows are read and the navigation leads to different rows from each."""
     return not which.fixed and target.draft is not None and navigation.draft_way is not DraftWay.ACTIVE
 
 
 def pairs(navigation: NavigationProperty, target: EntityType, which: Which) -> tuple[tuple[str, str], ...]:
-    """What a navigation is joined on when it leads to ``which`` rows: no more than tells them apart."""
+    """Return the join pairs of a navigation to ``which`` rows.
+
+    For a single kind of rows the pair on ``IsActiveEntity`` is omitted.
+    """
     if target.draft is None or not which.fixed:
         return navigation.on
     return tuple(pair for pair in navigation.on if pair[1] != IS_ACTIVE)
@@ -89,7 +91,7 @@ def pairs(navigation: NavigationProperty, target: EntityType, which: Which) -> t
 
 
 def meant(query: Query, root: EntityType) -> tuple[Which, QueryOptions]:
-    """Which rows of its root a query means, and its options without what has been said by that."""
+    """Return which rows of its root a query means, and its options without the conditions that this implies."""
     options, steps = query.options, query.target.steps
     if root.draft is None:
         return Which.ACTIVE, options
@@ -122,7 +124,7 @@ def _first_filters(options: QueryOptions) -> Iterator[Expression]:
 
 
 def _which(conditions: Sequence[Expression], aliases: Aliases) -> Which:
-    """What conditions that all have to hold say."""
+    """Return the kind of rows that these conditions, all of which must hold, ask for."""
     for condition in conditions:
         for one in chain_of("and", condition):
             wanted = _demanded(_written_out(one, aliases), aliases)
@@ -132,7 +134,7 @@ def _which(conditions: Sequence[Expression], aliases: Aliases) -> Which:
 
 
 def _demanded(condition: Expression, aliases: Aliases) -> bool | None:
-    """What ``IsActiveEntity`` has to be for a condition to hold; None: it does not say."""
+    """Return the value of ``IsActiveEntity`` that a condition requires; None if it does not require one."""
     if _is_flag(condition):
         return True
     if isinstance(condition, Unary) and condition.operator == "not":
@@ -147,7 +149,7 @@ def _demanded(condition: Expression, aliases: Aliases) -> bool | None:
 
 
 def _is_merging(condition: Expression, aliases: Aliases) -> bool:
-    """Whether this is ``IsActiveEntity eq false or SiblingEntity/IsActiveEntity eq null``, either way round."""
+    """Return whether this is ``IsActiveEntity eq false or SiblingEntity/IsActiveEntity eq null``, in either order."""
     parts = [_written_out(one, aliases) for one in chain_of("or", _written_out(condition, aliases))]
     if len(parts) != 2:
         return False
@@ -175,13 +177,13 @@ def _is_sibling_flag(expression: Expression) -> bool:
 
 
 def _mentions(expressions: Sequence[Expression], aliases: Aliases) -> bool:
-    """Whether there is a word of ``IsActiveEntity``, the entity's own or that of its sibling."""
+    """Return whether an expression mentions ``IsActiveEntity`` of the entity itself or of its sibling."""
     parts = (part for one in expressions for part in _parts(one, aliases))
     return any(_is_flag(part) or _is_sibling_flag(part) for part in parts)
 
 
 def speaks_of_flags(expressions: Sequence[Expression]) -> bool:
-    """Whether there is a word of what drafts and active entities differ in by nature, whosever it is."""
+    """Return whether an expression mentions a flag that distinguishes drafts from active entities, of any entity."""
     parts = (part for one in expressions for part in _parts(one, {}))
     return any(isinstance(part, ParameterAlias) or (isinstance(part, Member) and part.name in _FLAGS) for part in parts)
 
@@ -195,7 +197,7 @@ def _written_out(expression: Expression, aliases: Aliases) -> Expression:
 
 
 def _parts(expression: Expression, aliases: Aliases) -> Iterator[Any]:
-    """An expression and everything inside of it, each alias once."""
+    """Iterate over an expression and all its sub-expressions, each alias once."""
     waiting: list[Any] = [expression]
     met: set[str] = set()
     while waiting:
@@ -223,9 +225,10 @@ def _all_of(conditions: Sequence[Expression]) -> Expression | None:
 
 
 def administrative_in(*operands: Expression) -> list[Expression]:
-    """The ways to ``DraftAdministrativeData`` whose properties are compared.
+    """Return the paths to ``DraftAdministrativeData`` whose properties are compared.
 
-    What is said of the making of a draft is said of rows that have one, ``ne`` as well; not in comparisons with null.
+    Such a comparison, even with ``ne``, holds only for rows that have a draft; this does not apply to comparisons with
+    null.
     """
     if Literal(None) in operands:
         return []

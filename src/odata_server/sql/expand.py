@@ -1,4 +1,6 @@
-"""``$expand`` carried out: one statement for every navigation and level, whatever the number of parents."""
+"""``$expand`` read against the model and carried out: one statement for every navigation and level, whatever the
+number of parents.
+"""
 
 from __future__ import annotations
 
@@ -9,28 +11,111 @@ from typing import Any
 from sqlalchemy import ColumnElement, Integer, Select, bindparam, func, select, tuple_
 
 from odata_server.draft import IS_ACTIVE
-from odata_server.edm import Edm, EntitySet, EntityType
+from odata_server.edm import Edm, EntitySet, EntityType, NavigationProperty
+from odata_server.errors import bad_request, not_implemented
 from odata_server.sql.addresses import entity_key, next_address
-from odata_server.sql.branches import Branch, branches_of, too_broad
 from odata_server.sql.connection import Kept
 from odata_server.sql.drafts import Which, pairs, reached, splits
+from odata_server.sql.limits import EXPAND_MAX, LEVELS_MAX
 from odata_server.sql.order import Ordered
 from odata_server.sql.paging import Token, encode_token
 from odata_server.sql.projection import Projection, Record
 from odata_server.sql.selection import Request
-from odata_server.syntax import QueryOptions, SelectItem
+from odata_server.syntax import ExpandItem, QueryOptions, SelectItem
 
-__all__ = ["Parents", "Way", "expand", "hidden_for"]
+__all__ = ["Branch", "Parents", "Way", "expand", "hidden_for"]
+
+_NO_OPTIONS = QueryOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A navigation to follow.
+
+    ``kind`` is that of the `ExpandItem`. ``recursive``: it has ``$levels``, and is skipped if there are no parents.
+    """
+
+    navigation: NavigationProperty
+    kind: str
+    options: QueryOptions
+    recursive: bool = False
+
+
+def branches_of(edm: Edm, entity_type: EntityType, options: QueryOptions) -> list[Branch]:
+    """Return the navigations of ``$expand``. Raise 400 UNKNOWN_PROPERTY, EXPAND_TOO_DEEP, EXPAND_TOO_BROAD."""
+    found: dict[str, Branch] = {}
+    stars: list[ExpandItem] = []
+    if len(options.expand) > EXPAND_MAX:
+        raise too_broad()
+    for item in options.expand:
+        if item.path == ("*",):
+            stars.append(item)
+            continue
+        navigation = _navigation(entity_type, item)
+        key = f"{navigation.name}{item.kind}"
+        if key in found:
+            raise bad_request("QUERY_SYNTAX", f"{navigation.name} is expanded twice.", "$expand")
+        found[key] = _branch(edm, navigation, item, item, _selected(navigation.name, options.select))
+    for star in stars:
+        for navigation in entity_type.navigations:
+            key = f"{navigation.name}{star.kind}"
+            if key not in found:
+                own = ExpandItem((navigation.name,), star.kind, star.options)
+                found[key] = _branch(edm, navigation, own, star, _selected(navigation.name, options.select))
+    return list(found.values())
+
+
+def too_broad() -> Exception:
+    """Return the error 400 EXPAND_TOO_BROAD."""
+    message = f"$expand follows more than {EXPAND_MAX} navigations, nested ones and levels included."
+    return bad_request("EXPAND_TOO_BROAD", message, "$expand")
+
+
+def _navigation(entity_type: EntityType, item: ExpandItem) -> NavigationProperty:
+    path = [part for part in item.path if "." not in part]
+    if item.kind == "$value" or len(path) != 1:
+        raise not_implemented(f"$expand={'/'.join((*item.path, item.kind))}")
+    navigation = entity_type.navigation_by_name.get(path[0])
+    if navigation is None:
+        raise bad_request("UNKNOWN_PROPERTY", f"{entity_type.name} has no navigation property {path[0]}.", path[0])
+    if item.kind == "$count" and not navigation.collection:
+        raise bad_request("TYPE_MISMATCH", f"{navigation.name} is no collection to be counted.", navigation.name)
+    return navigation
+
+
+def _selected(name: str, select: Sequence[SelectItem]) -> tuple[SelectItem, ...]:
+    """Return the part of ``$select=name/...`` that applies to the expanded entities."""
+    return tuple(replace(one, path=one.path[1:]) for one in select if len(one.path) > 1 and one.path[0] == name)
+
+
+def _branch(
+    edm: Edm, navigation: NavigationProperty, item: ExpandItem, again: ExpandItem, selected: tuple[SelectItem, ...]
+) -> Branch:
+    options = item.options or _NO_OPTIONS
+    if selected:
+        options = replace(options, select=(*options.select, *selected))
+    levels = options.levels
+    if levels is None:
+        return Branch(navigation, item.kind, options)
+    if isinstance(levels, int) and levels > LEVELS_MAX:
+        raise bad_request("EXPAND_TOO_DEEP", f"$levels goes up to {LEVELS_MAX}.", "$expand")
+    deeper = (LEVELS_MAX if isinstance(levels, str) else levels) - 1
+    nested = options.expand
+    target = edm.entity_types[navigation.target]
+    if deeper and (again.path == ("*",) or navigation.name in target.navigation_by_name):
+        nested = (*nested, replace(again, options=replace(again.options or _NO_OPTIONS, levels=deeper)))
+    return Branch(navigation, item.kind, replace(options, levels=None, expand=nested), recursive=True)
+
 
 Link = tuple[Any, ...]
-_LINKS_MAX = 16_384  # values bound in one statement; both databases take 32 766
-_KEPT_LINKS_MAX = 64  # parents of a statement that is kept
-_PLAIN_ROWS_MAX = 20_000  # children read without counting them per parent
+_LINKS_MAX = 16_384  # values bound in one statement; both databases allow 32 766
+_KEPT_LINKS_MAX = 64  # parents in a reusable statement
+_PLAIN_ROWS_MAX = 20_000  # children read without a limit per parent
 
 
 @dataclass(slots=True)
 class Parents:
-    """Entities that expanded ones are added to: their records, and the rows they came from."""
+    """Entities to which expanded entities are added: their records, and the rows they were read from."""
 
     entity_type: EntityType
     entity_set: EntitySet | None
@@ -41,13 +126,13 @@ class Parents:
     which: Which = Which.ACTIVE
 
     def links(self, way: Way) -> list[Link | None]:
-        """For each, the values that its children are found by; None: it has none."""
+        """Return for each parent the values to find its children by; None if it has no children."""
         at = [self.projection.hidden[here] for here in way.here]
         found = (tuple(row[index] for index in at) for row in self.rows)
         return [None if None in link else link for link in found]
 
     def followed_by(self, way: Way) -> Parents:
-        """Those that a way starts from."""
+        """Return the parents that a way starts from."""
         if way.start is self.which:
             return self
         flag = self.projection.hidden[IS_ACTIVE]
@@ -62,7 +147,7 @@ class Parents:
 
 
 def hidden_for(edm: Edm, entity_type: EntityType, options: QueryOptions, which: Which) -> set[str]:
-    """The properties that the expands of these options are joined by."""
+    """Return the join properties of the expands of these options."""
     found: set[str] = set()
     for branch in branches_of(edm, entity_type, options):
         target = edm.entity_types[branch.navigation.target]
@@ -73,7 +158,7 @@ def hidden_for(edm: Edm, entity_type: EntityType, options: QueryOptions, which: 
 
 
 def _starts(branch: Branch, target: EntityType, which: Which) -> tuple[Which, ...]:
-    """The kinds of rows that a branch is followed from, each on its own, so that each way reads one table."""
+    """Return the kinds of rows to follow a branch from, separately, so that each way reads only one table."""
     return (Which.ACTIVE, Which.DRAFT) if splits(branch.navigation, target, which) else (which,)
 
 
@@ -87,9 +172,10 @@ def _ways(request: Request, parents: Parents, options: QueryOptions) -> list[Way
 
 
 class Way:
-    """One branch, worked out for whatever parents it is followed from; keeps its statements.
+    """A branch prepared for any parents; keeps its statements.
 
-    ``start`` are the rows that it is followed from, ``here`` and ``there`` what they and their children are joined by.
+    ``start`` is the kind of rows that it is followed from, ``here`` and ``there`` are the join properties of these
+    and of their children.
     """
 
     def __init__(self, request: Request, branch: Branch, source_set: EntitySet | None, start: Which) -> None:
@@ -113,7 +199,7 @@ class Way:
         self._order: list[Ordered] | None = None
 
     def projection(self, request: Request) -> Projection:
-        """What is read of the entities."""
+        """Return the columns to read of the entities."""
         if self._projection is None:
             nested = hidden_for(request.model.edm, self.entity_type, self.options, self.which)
             hidden = {*self.there, *nested}
@@ -123,14 +209,14 @@ class Way:
         return self._projection
 
     def order(self) -> list[Ordered]:
-        """In which order children are read."""
+        """Return the order of the children."""
         if self._order is None:
             self._order = self.selection.order()
         return self._order
 
 
 async def expand(request: Request, parents: Parents, options: QueryOptions, ways: list[Way]) -> None:
-    """Add to the records what ``$expand`` names; ``ways`` are filled when that is followed for the first time."""
+    """Add the entities of ``$expand`` to the records; the first call fills ``ways``."""
     found = list(ways)
     if not found:
         found = _ways(request, parents, options)
@@ -138,7 +224,8 @@ async def expand(request: Request, parents: Parents, options: QueryOptions, ways
     for way in found:
         if way.branch.recursive and not parents.records:
             continue
-        if way.start is not Which.DRAFT or parents.which is Which.DRAFT:  # a branch of both kinds counts once
+        # a branch followed from both kinds counts once
+        if way.start is not Which.DRAFT or parents.which is Which.DRAFT:
             request.expands_left -= 1
         if request.expands_left < 0:
             raise too_broad()
@@ -147,7 +234,7 @@ async def expand(request: Request, parents: Parents, options: QueryOptions, ways
 
 
 class _Expansion:
-    """One branch for all of its parents."""
+    """The expansion of one branch for all of its parents."""
 
     def __init__(self, request: Request, parents: Parents, way: Way) -> None:
         self.request = request
@@ -182,16 +269,16 @@ class _Expansion:
     # ---- statements ----
 
     def _chunks(self, links: Sequence[Link]) -> list[Sequence[Link]]:
-        """As many parents as one statement takes, in each."""
+        """Split the parents into chunks that each fit into one statement."""
         size = _LINKS_MAX // len(self.columns)
         return [links[start : start + size] for start in range(0, len(links), size)]
 
     def _padded(self, links: Sequence[Link]) -> list[Link]:
-        """Filled up to a power of two: as many forms of a statement as there are such, not one for every number."""
+        """Pad the links to a power of two, to limit the number of different statements."""
         return [*links, *[links[-1]] * ((1 << (len(links) - 1).bit_length()) - len(links))]
 
     def _among(self, links: Sequence[Link]) -> ColumnElement[bool]:
-        """The condition for the children of these parents."""
+        """Return the condition for the children of these parents."""
         padded = self._padded(links)
         if len(self.columns) == 1:
             column = self.columns[0]
@@ -202,9 +289,9 @@ class _Expansion:
     async def _run(
         self, form: str, links: Sequence[Link], most: int, build: Callable[[ColumnElement[bool], Any], Select[Any]]
     ) -> Sequence[Sequence[Any]]:
-        """The rows of a statement about these parents, ``most`` of them; they are not counted yet.
+        """Return at most ``most`` rows of a statement about these parents, without counting them yet.
 
-        It is kept for as many parents again: their links and the limit are parameters with names.
+        The statement is kept for the same number of parents: the links and the limit are named parameters.
         """
         padded = self._padded(links)
         if self.request.keeping is None or len(self.columns) > 1 or len(padded) > _KEPT_LINKS_MAX:
@@ -268,7 +355,7 @@ class _Expansion:
         self._hand_out(links, groups, records, tokens)
 
     def _page(self) -> tuple[int, bool]:
-        """How many children a parent gets at most, and whether there may be more than those."""
+        """Return the maximum number of children per parent, and whether there may be more."""
         top, size = self.options.top, self.request.page_size
         return (size, True) if top is None else (min(top, size), top > size)
 
@@ -313,7 +400,7 @@ class _Expansion:
         skip: int,
         wanted: int,
     ) -> Select[Any]:
-        """The same rows, as many of each parent as are wanted."""
+        """Return the same statement with a limit on the rows of each parent."""
         rank = func.row_number().over(partition_by=self.columns, order_by=clauses)
         named = [column.label(f"c{at}") for at, column in enumerate(columns)]
         inner = self.selection.statement([*named, rank.label("rank")]).where(among).subquery()

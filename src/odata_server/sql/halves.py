@@ -1,7 +1,7 @@
-"""The entities that a query starts at and ends with; drafts and what is active without one each from its own table.
+"""The entities at the start and at the end of a query; drafts and active entities are read from separate tables.
 
-A list of both takes of each table no more than the page needs, by its indexes, and merges these: a union of the whole
-tables would be made and sorted for every page.
+A list of both reads from each table only the rows that the page needs, using indexes, and merges them: a union of the
+whole tables would be built and sorted for every page.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ROWS_MAX = 2**63 - 1
 
 
 def selections(request: Request, query: Query, keys: KeyParameters | None = None) -> list[Selection]:
-    """The rows that a query means: of one statement, or of two that are merged. Raises `ODataError` 400 or 501."""
+    """Return the rows that a query means: one selection, or two to be merged. Raise `ODataError` 400 or 501."""
     which, options = meant(query, request.model.edm.entity_types[query.target.root.entity_type])
     if which is not Which.MERGED or not _can_be_merged(options):
         return [_selection(request, query, options, which, keys)]
@@ -37,7 +37,7 @@ def selections(request: Request, query: Query, keys: KeyParameters | None = None
 
 
 def _can_be_merged(options: QueryOptions) -> bool:
-    """Whether both halves are sorted by the same: what tells them apart is a constant in each."""
+    """Return whether both halves have the same sort order: the flags that distinguish them are constant in each."""
     return not options.compute and not speaks_of_flags([item.expression for item in options.orderby])
 
 
@@ -52,12 +52,12 @@ def _selection(
 
 
 def counting(found: Sequence[Selection]) -> Select[Any]:
-    """A SELECT of how many rows there are."""
+    """Return a SELECT of the number of rows."""
     counted = [one.statement([func.count()]) for one in found]
     if len(counted) == 1:
         return counted[0]
     active, drafts = counted
-    # All that is active can be counted by an index alone; what of it has a draft is as little as the drafts.
+    # All active rows can be counted by an index alone; those with a draft are as few as the drafts.
     drafted = active.where(has_own_draft(found[0].scope.place))
     parts = [one.correlate(None).scalar_subquery() for one in (active, drafted, drafts)]
     return select(parts[0] - parts[1] + parts[2])
@@ -65,7 +65,7 @@ def counting(found: Sequence[Selection]) -> Select[Any]:
 
 @dataclass(slots=True)
 class Page:
-    """A SELECT of a page's columns, and after them (``resumable``) of the values that say where the next one begins."""
+    """A SELECT of a page's columns, followed (if ``resumable``) by the values that say where the next page begins."""
 
     statement: Select[Any]
     order: list[Ordered]
@@ -80,7 +80,7 @@ def page(
     most: int,
     more: Sequence[ColumnElement[Any]],
 ) -> Page:
-    """A page from ``token`` on with ``most`` rows at most; ``more`` columns come last."""
+    """Return a page of at most ``most`` rows, starting at ``token``; ``more`` columns come last."""
     resumable = all(one.resumable for one in orders[0])
     if token.values is not None:
         for selection, order in zip(found, orders, strict=True):

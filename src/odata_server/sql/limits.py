@@ -1,4 +1,4 @@
-"""Bounds of what one request may ask for; beyond them it is refused by name."""
+"""Limits on what one request may ask for; requests beyond a limit get an error that names it."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ __all__ = [
     "SQL_NODES_MAX",
 ]
 
-COMPUTED_NODES_MAX = 200  # of computed values, written out wherever they are used
+COMPUTED_NODES_MAX = 200  # of computed values, counted again for each use
 COMPUTE_MAX = 20  # items of $compute
-DEPTH_MAX = 50  # operators and functions inside each other; chains of and, or count as one
-EXPAND_MAX = 30  # expanded navigations of a request, levels included
-LAMBDA_DEPTH_MAX = 4  # any, all and $count inside each other
-LEVELS_MAX = 10  # levels of a recursive expand; ``max`` means as many
+DEPTH_MAX = 50  # nested operators and functions; chains of and, or count as one
+EXPAND_MAX = 30  # expanded navigations of a request, including levels
+LAMBDA_DEPTH_MAX = 4  # nested any, all and $count
+LEVELS_MAX = 10  # levels of a recursive expand; also the meaning of ``max``
 LIST_MAX = 1000  # values of an in list
-NODES_MAX = 4000  # of all expressions, with what aliases stand for and the values of lists
+NODES_MAX = 4000  # of all expressions, including resolved aliases and the values of lists
 ORDER_MAX = 20  # items of $orderby
-ROWS_MAX = 100_000  # rows of one answer, expanded ones included
+ROWS_MAX = 100_000  # rows of one response, including expanded ones
 SEARCH_TERMS_MAX = 20
-SQL_DEPTH_MAX = 75  # of one expression, parentheses and all: SQLite reads no more than about a hundred
-SQL_NODES_MAX = 20_000  # of one expression written out as SQL
+SQL_DEPTH_MAX = 75  # of one expression including parentheses: SQLite's parser allows only about a hundred
+SQL_NODES_MAX = 20_000  # of one expression rendered as SQL

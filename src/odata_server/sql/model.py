@@ -1,4 +1,4 @@
-"""Which tables and columns hold which entities."""
+"""The mapping of entity types to tables and columns."""
 
 from __future__ import annotations
 
@@ -33,12 +33,14 @@ Column = str | Callable[[FromClause], ColumnElement[Any]]
 
 @dataclass(frozen=True, slots=True)
 class EntityMap:
-    """Where the entities of a type are: ``columns`` by property name, ``etag`` the column whose value changes with
-    every write. A property of a complex type is one column of JSON, or a column per part (``address/street``).
+    """The mapping of an entity type to a table.
 
-    ``drafts``, of a type with edit drafts: where the caller's drafts are, and nobody else's. What is known of each
-    half needs no columns: ``IsActiveEntity``, ``SiblingIsActiveEntity``, ``HasActiveEntity`` of what is active,
-    ``HasDraftEntity`` of drafts; all other properties, hidden ones too, have theirs in both.
+    ``columns`` maps property names to columns, ``etag`` is the column whose value changes with every write. A
+    property of a complex type is one column of JSON, or a column per part (``address/street``).
+
+    ``drafts``, for a type with edit drafts: the mapping of the caller's drafts only. Values that are known for a
+    half need no columns: ``IsActiveEntity``, ``SiblingIsActiveEntity``, ``HasActiveEntity`` of active entities,
+    ``HasDraftEntity`` of drafts; all other properties, including hidden ones, have columns in both.
     """
 
     selectable: FromClause
@@ -48,7 +50,7 @@ class EntityMap:
 
 
 class SqlModel:
-    """An EDM with its tables. Raises ValueError for a readable property without a column."""
+    """A model with its tables. Raise ValueError for a readable property without a column."""
 
     def __init__(self, edm: Edm, maps: Mapping[str, EntityMap]) -> None:
         self.edm = edm
@@ -57,12 +59,12 @@ class SqlModel:
         self._united: dict[tuple[str, Which], EntityMap] = {}
 
     def place(self, entity_type: EntityType, number: int, which: Which = Which.ACTIVE) -> Place:
-        """The ``number``-th use of a type's table in a statement, for these of its rows."""
+        """Return the ``number``-th use of a type's table in a statement, for this kind of rows."""
         key = (entity_type.name, number, which)
         found = self._places.get(key)
         if found is None:
             mapped = self._mapped(entity_type, which)
-            # Without a name of its own: an anonymous alias is numbered by where it stands in its statement.
+            # An anonymous alias is numbered by its position in the statement.
             made = Place(entity_type, mapped, mapped.selectable.alias(), _indexed(mapped), which)
             found = self._places.setdefault(key, made)
         return found
@@ -90,7 +92,7 @@ _OF_DRAFTS: Mapping[str, Column] = {
 
 
 def _whole(entity_type: EntityType, mapped: EntityMap) -> EntityMap:
-    """The map with what is known of the rows of either half. Raises ValueError."""
+    """Add the constant columns of both halves to a mapping. Raise ValueError."""
     if entity_type.draft is not None:
         if mapped.drafts is None:
             raise ValueError(f"{entity_type.name} has drafts, and no map of them")
@@ -102,7 +104,7 @@ def _whole(entity_type: EntityType, mapped: EntityMap) -> EntityMap:
 
 
 def _united(entity_type: EntityType, active: EntityMap, drafts: EntityMap, which: Which) -> EntityMap:
-    """Both halves as rows of one query; MERGED without what is active and has a draft."""
+    """Return both halves as rows of one query; MERGED excludes active rows that have a draft."""
     names = list(active.columns)
     halves = []
     for mapped, half in ((active, Which.ACTIVE), (drafts, Which.DRAFT)):
@@ -118,7 +120,10 @@ def _united(entity_type: EntityType, active: EntityMap, drafts: EntityMap, which
 
 
 def has_own_draft(active: Place) -> ColumnElement[bool]:
-    """Whether the caller has a draft of an active row. There are few drafts of one user: they are listed once."""
+    """Return whether the caller has a draft of an active row.
+
+    A user has few drafts, so they are listed in a sub-query that is evaluated once.
+    """
     drafts = active.mapped.drafts
     if drafts is None:
         return false()
@@ -141,7 +146,7 @@ def _check(entity_type: EntityType, mapped: EntityMap) -> None:
 
 
 def _indexed(mapped: EntityMap) -> frozenset[str]:
-    """The properties whose column begins an index, or follows the first column of one (that of the tenant, say)."""
+    """Return the properties whose column is the first or second of an index (the first may be the tenant)."""
     if not isinstance(mapped.selectable, Table):
         return frozenset()
     unique = (one for one in mapped.selectable.constraints if isinstance(one, UniqueConstraint))
@@ -152,7 +157,7 @@ def _indexed(mapped: EntityMap) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """One use of an entity type's table in a statement, under an alias of its own."""
+    """One use of an entity type's table in a statement, with its own alias."""
 
     entity_type: EntityType
     mapped: EntityMap
@@ -162,22 +167,22 @@ class Place:
     _columns: dict[str, ColumnElement[Any]] = field(default_factory=dict)
 
     def column(self, name: str) -> ColumnElement[Any]:
-        """The expression for a property (``name`` or ``complex/part``)."""
+        """Return the expression for a property (``name`` or ``complex/part``)."""
         found = self._columns.get(name)
         if found is None:
             found = self._columns[name] = self._made(self.mapped.columns[name])
         return found
 
     def is_constant(self, name: str) -> bool:
-        """Whether a property is the same in all rows, by what kind of rows they are."""
+        """Return whether a property is constant because of the kind of rows."""
         return name in self.mapped.columns and isinstance(self.column(name), True_ | False_)
 
     def etag(self) -> ColumnElement[Any] | None:
-        """The expression for the ETag's value."""
+        """Return the expression for the value of the ETag."""
         return None if self.mapped.etag is None else self._made(self.mapped.etag)
 
     def readable(self, name: str) -> Property | None:
-        """The property of this name that may be read."""
+        """Return the property of this name if it may be read."""
         found = self.entity_type.property_by_name.get(name)
         return None if found is None or found.write_only else found
 

@@ -1,7 +1,7 @@
-"""Whether a condition leaves few rows: SQLite is then told to find them by an index and to sort them.
+"""Detect selective conditions, so that SQLite is told to find the rows by an index and to sort them.
 
-Without statistics it holds every index for as good as any other, and would rather go through all rows in the order
-that is wanted than look up the few that match and sort them.
+Without statistics SQLite considers all indexes equally good, and prefers to scan all rows in the requested order over
+looking up the few matching ones and sorting them.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _PLUS = custom_op[object]("+")
 
 
 def narrows(condition: Expression | None, place: Place, first: str | None) -> bool:
-    """Whether an index finds what the condition leaves.
+    """Return whether an index finds the rows of a condition.
 
-    ``first`` is the property that comes first in the order: a range of it needs no sorting.
+    ``first`` is the first property of the order: a range of it needs no sorting.
     """
     return condition is not None and any(_narrows(one, place, first) for one in chain_of("and", condition))
 
@@ -67,5 +67,5 @@ def _is_served(side: Expression, place: Place, types: set[Primitive], first: str
 
 
 def unindexed(element: ColumnElement[T]) -> ColumnElement[T]:
-    """The same value, for which SQLite uses no index."""
+    """Return the same value in a form for which SQLite uses no index."""
     return UnaryExpression(element, operator=_PLUS, type_=element.type)

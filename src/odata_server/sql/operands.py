@@ -1,4 +1,4 @@
-"""What stands between operators: chains, members of enumerations, values of JSON."""
+"""Operands of expressions: chains, members of enumerations, JSON values."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from sqlalchemy import ColumnElement, String, and_, false, func, literal
 
 from odata_server.edm import EnumType, Primitive
 from odata_server.expressions import Binary, EnumLiteral, Expression
-from odata_server.sql.comparison import compare
-from odata_server.sql.terms import Context, Term, literal_term, mismatch
+from odata_server.sql.terms.comparison import compare
+from odata_server.sql.terms.typed import Context, Term, literal_term, mismatch
 
 __all__ = ["chain_of", "has_flags", "json_term", "members_term"]
 
 
 def chain_of(name: str, expression: Expression) -> list[Expression]:
-    """The operands of a chain of ``and`` or of ``or``, however long, without recursion."""
+    """Return the operands of a chain of ``and`` or of ``or`` of any length, without recursion."""
     found: list[Expression] = []
     waiting = [expression]
     while waiting:
@@ -29,7 +29,7 @@ def chain_of(name: str, expression: Expression) -> list[Expression]:
 
 
 def members_term(expression: EnumLiteral, of: EnumType) -> Term:
-    """The term of a literal of an enumeration. Raises 400 TYPE_MISMATCH for what is no member."""
+    """Return the term of an enumeration literal. Raise 400 TYPE_MISMATCH if a member does not exist."""
     names = {member.name: member.name for member in of.members}
     names |= {str(member.value): member.name for member in of.members}
     unknown = [one for one in expression.members if one not in names]
@@ -39,14 +39,14 @@ def members_term(expression: EnumLiteral, of: EnumType) -> Term:
 
 
 def json_term(value: Any, left: Term) -> Term:
-    """The term of a value of JSON. Raises 400 TYPE_MISMATCH for an array or an object."""
+    """Return the term of a JSON value. Raise 400 TYPE_MISMATCH for an array or an object."""
     if isinstance(value, list | dict):
         raise mismatch("A list holds what is no value.", left)
     return literal_term(value, None)
 
 
 def has_flags(left: Term, right: Term, context: Context, *, exact: bool) -> ColumnElement[bool]:
-    """Whether flags are set; of an enumeration without flags a value has itself alone."""
+    """Return whether flags are set; a value of an enumeration without flags only has itself."""
     if left.is_null or right.is_null:
         return false()
     if isinstance(left.type, EnumType) and right.type is Primitive.STRING and right.is_literal:
@@ -62,7 +62,7 @@ def has_flags(left: Term, right: Term, context: Context, *, exact: bool) -> Colu
 
 
 def _members(text: Term, of: EnumType) -> Term:
-    """Members as 4.01 may write them, without the name of their type. Raises 400 TYPE_MISMATCH."""
+    """Parse members written without the name of their type, as 4.01 allows. Raise 400 TYPE_MISMATCH."""
     names = [one.strip() for one in text.value.split(",")]
     known = {one.name for one in of.members}
     unknown = next((one for one in names if one not in known), None)

@@ -1,4 +1,4 @@
-"""``$orderby``: by what rows are sorted. Null sorts lowest on both databases; keys make every order total."""
+"""``$orderby``: how rows are sorted. Null sorts lowest on both databases; adding the key makes every order total."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from odata_server.expressions import Binary, Expression, Literal, Member
 from odata_server.sql.limits import ORDER_MAX
 from odata_server.sql.narrowing import unindexed
 from odata_server.sql.operands import chain_of
-from odata_server.sql.terms import FLOATS, Context, Term, materialised, mismatch, type_name
+from odata_server.sql.terms.typed import FLOATS, Context, Term, materialised, mismatch, type_name
 from odata_server.sql.translate import Translator
 from odata_server.syntax import OrderItem
 
@@ -23,14 +23,14 @@ __all__ = ["Ordered", "clauses_of", "order_of", "present"]
 
 @dataclass(frozen=True, slots=True)
 class Ordered:
-    """A term to sort by; ``resumable``: its value in the last row of a page says where the next page begins."""
+    """A sort term; ``resumable``: its value in the last row of a page determines where the next page begins."""
 
     term: Term
     descending: bool
     resumable: bool
 
     def clause(self, context: Context) -> ColumnElement[Any]:
-        """For ORDER BY."""
+        """Return the clause for ORDER BY."""
         element = self.term.element
         clause = element.desc() if self.descending else element.asc()
         if context.sqlite or not self.term.nullable:
@@ -45,11 +45,11 @@ def order_of(
     *,
     narrowed: bool = False,
 ) -> list[Ordered]:
-    """The items, and the key after them; ``not_null`` are properties that are not, whatever the model says.
+    """Return the items followed by the key; ``not_null`` are properties that are never null, whatever the model says.
 
-    PostgreSQL keeps null highest in an index, OData lowest: where there is none, the index serves the order.
-    ``narrowed``: an index finds the few rows that there are, and is not to be left for one that has the order.
-    Raises 400 for what has no order.
+    PostgreSQL sorts null highest in an index, OData lowest: if a term is not nullable, the index can provide the order.
+    ``narrowed``: an index finds the few matching rows, and SQLite must not prefer an index for the order instead. Raise
+    400 for a type without an order.
     """
     found, named = _ordered(items, translator)
     found = [
@@ -67,7 +67,7 @@ def order_of(
 
 
 def present(condition: Expression | None) -> frozenset[str]:
-    """The properties that are not null where a condition is true, as far as its outermost comparisons tell."""
+    """Return the properties that cannot be null where a condition is true, judging by its outermost comparisons."""
     found = set()
     for one in () if condition is None else chain_of("and", condition):
         if not isinstance(one, Binary) or one.operator not in {"eq", "ne", "gt", "ge", "lt", "le"}:
@@ -81,7 +81,7 @@ def present(condition: Expression | None) -> frozenset[str]:
 
 
 def clauses_of(items: Sequence[OrderItem], translator: Translator) -> list[ColumnElement[Any]]:
-    """For the ORDER BY of rows that have no key."""
+    """Return the ORDER BY clauses for rows that have no key."""
     return [one.clause(translator.context) for one in _ordered(items, translator)[0]]
 
 

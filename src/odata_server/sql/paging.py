@@ -1,7 +1,7 @@
-"""Pages: what a ``$skiptoken`` holds, and where the page after a row begins.
+"""Paging: the content of a ``$skiptoken``, and the condition for the rows of the next page.
 
-A token holds how many rows are still wanted, and the last row's place in the order (or, where that has no exact
-value, how many rows were passed over). It is opaque, checked, and every value of it is bound as a parameter.
+A token holds the number of rows still wanted, and the position of the last row in the order (or, if that has no exact
+value, the number of rows to skip). It is opaque and checked, and all its values are bound as parameters.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from sqlalchemy import ColumnElement, and_, false, literal, or_, tuple_
 from odata_server.edm import Primitive
 from odata_server.errors import ODataError, bad_request
 from odata_server.sql.order import Ordered
-from odata_server.sql.storage import NATIVE
-from odata_server.sql.terms import INTEGERS, Term, check_text
+from odata_server.sql.terms.storage import NATIVE
+from odata_server.sql.terms.typed import INTEGERS, Term, check_text
 
 __all__ = ["Token", "after", "decode_token", "encode_token"]
 
@@ -33,7 +33,7 @@ _WHOLE_MAX = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """Where a page begins: after the row with ``values``, or after ``offset`` rows. ``left``: rows still wanted."""
+    """The start of a page: after the row with ``values``, or after ``offset`` rows. ``left``: rows still wanted."""
 
     left: int | None
     values: tuple[Any, ...] | None = None
@@ -46,7 +46,7 @@ def _order_digest(order: Sequence[Ordered]) -> str:
 
 
 def encode_token(token: Token, order: Sequence[Ordered]) -> str:
-    """The text of a token."""
+    """Encode a token as text."""
     values = None if token.values is None else [_encoded(value) for value in token.values]
     text = json.dumps([_order_digest(order), token.left, token.offset, values], separators=(",", ":")).encode()
     return urlsafe_b64encode(hashlib.sha256(text).digest()[:_CHECK_BYTES] + text).decode().rstrip("=")
@@ -59,7 +59,7 @@ def _encoded(value: Any) -> Any:
 
 
 def decode_token(text: str, order: Sequence[Ordered]) -> Token:
-    """The token of a text. Raises 400 INVALID_SKIPTOKEN for one that is not from here, or for another order."""
+    """Decode a token. Raise 400 INVALID_SKIPTOKEN if it was not created here, or for another order."""
     try:
         return _decoded(text, order)
     except (ValueError, TypeError, InvalidOperation, binascii.Error, RecursionError, ODataError):
@@ -117,7 +117,7 @@ _READERS: dict[Primitive, Callable[[str], Any]] = {
 
 
 def after(order: Sequence[Ordered], values: Sequence[Any]) -> ColumnElement[bool]:
-    """Whether a row comes after the row with these values; begins with a range that an index serves."""
+    """Return the condition that a row comes after the row with these values; it starts with a range for an index."""
     directions = {one.descending for one in order}
     elements = [one.term.element for one in order]
     bound = [None if value is None else literal(value, one.type) for value, one in zip(values, elements, strict=True)]

@@ -1,4 +1,4 @@
-"""``$select``: which columns are read, and how their rows become the dicts of an answer."""
+"""``$select``: which columns to read, and how to convert their rows to the dicts of a response."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sqlalchemy import ColumnElement, Select, String, Text, Uuid, select
 from odata_server.edm import ComplexType, EntityType, Primitive, Property, Type
 from odata_server.errors import bad_request
 from odata_server.sql.model import Place
-from odata_server.sql.storage import EPOCH_MICROSECONDS, ScaledInteger, Storage
-from odata_server.sql.terms import FLOATS, INTEGERS, Term
+from odata_server.sql.terms.storage import EPOCH_MICROSECONDS, ScaledInteger, Storage
+from odata_server.sql.terms.typed import FLOATS, INTEGERS, Term
 from odata_server.syntax import SelectItem
 
 __all__ = ["Projection", "Shape", "chosen_names", "project"]
@@ -26,7 +26,7 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How answers are written: see `odata_server.source.Query`."""
+    """The format of responses, see `odata_server.source.Query`."""
 
     prefix: str = "@"
     quoted_numbers: bool = False
@@ -35,7 +35,7 @@ class Shape:
 
 @dataclass(slots=True)
 class Projection:
-    """Columns and what becomes of them: the first ones are ``names``, those after them are read by `hidden` alone."""
+    """Columns and their conversion: the first columns are ``names``, the others are only accessible by `hidden`."""
 
     names: tuple[str, ...]
     columns: list[ColumnElement[Any]]
@@ -45,13 +45,13 @@ class Projection:
     _select: Select[Any] | None = None
 
     def select(self, more: Sequence[ColumnElement[Any]] = ()) -> Select[Any]:
-        """The SELECT of the columns and of ``more`` after them, without a FROM; made once for all requests."""
+        """Return the SELECT of the columns followed by ``more``, without a FROM; built once for all requests."""
         if self._select is None:
             self._select = select(*self.columns)
         return self._select.add_columns(*more) if more else self._select
 
     def records(self, rows: Iterable[Sequence[Any]]) -> list[Record]:
-        """The dicts of an answer, in the order of the rows."""
+        """Return the dicts of a response, in the order of the rows."""
         if self.converters:
             columns = list(zip(*rows, strict=True))
             for index, convert in self.converters if columns else ():
@@ -65,7 +65,7 @@ class Projection:
         return found
 
     def with_hidden(self, place: Place, names: Iterable[str]) -> Projection:
-        """The same, reading further properties that are not part of the answer."""
+        """Return a projection that also reads properties that are not part of the response."""
         wanted = [name for name in names if name not in self.hidden]
         if not wanted:
             return self
@@ -77,7 +77,7 @@ class Projection:
         return Projection(self.names, columns, self.converters, self.structures, hidden)
 
     def with_computed(self, computed: Mapping[str, Term], shape: Shape) -> Projection:
-        """The same with values of ``$compute`` after the properties."""
+        """Return a projection with the values of ``$compute`` after the properties."""
         if not computed:
             return self
         made = [(name, *computed_column(term, shape)) for name, term in computed.items()]
@@ -99,9 +99,9 @@ def _assemble(record: Record, name: str, parts: tuple[str, ...]) -> None:
 def chosen_names(
     select: Sequence[SelectItem], entity_type: EntityType, computed: Iterable[str]
 ) -> frozenset[str] | None:
-    """The properties (and computed ones) that ``$select`` names, keys included; None: all of them.
+    """Return the properties (and computed ones) that ``$select`` names, with the keys; None for all of them.
 
-    Raises 400 UNKNOWN_PROPERTY.
+    Raise 400 UNKNOWN_PROPERTY.
     """
     if not select:
         return None
@@ -130,7 +130,7 @@ def _check_rest(of: Property, item: SelectItem) -> None:
 
 
 def project(place: Place, chosen: frozenset[str] | None, shape: Shape) -> Projection:
-    """The columns of an entity type, in the order of the model."""
+    """Return the columns of an entity type, in the order of the model."""
     names: list[str] = []
     columns: list[ColumnElement[Any]] = []
     converters: list[tuple[int, Convert]] = []
@@ -169,7 +169,7 @@ def _etag(value: Any) -> str:
 
 
 def _convert(of: Property, column: ColumnElement[Any], shape: Shape) -> Convert | None:
-    """What a value as the column's type gives it still needs."""
+    """Return the conversion that values of the column's type need, if any."""
     if (of.collection or isinstance(of.type, ComplexType)) and isinstance(column.type, Text | String):
         return json.loads
     if of.collection:
@@ -199,7 +199,7 @@ def _number_text(value: Any) -> str:
 
 
 def computed_column(term: Term, shape: Shape) -> tuple[ColumnElement[Any], Convert | None]:
-    """The column of a computed value, and what makes a value of the model of what it gives."""
+    """Return the column of a computed value, and its conversion to a value of the model."""
     column = term.element
     convert = _from_storage(term.type, term.storage)
     if not shape.quoted_numbers or term.type not in {Primitive.INT64, Primitive.DECIMAL}:

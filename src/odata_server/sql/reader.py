@@ -1,61 +1,66 @@
-"""Queries carried out: one statement for the rows, one for their count, one for every expanded navigation and level."""
+"""Queries carried out: one statement for the rows, one for their count, one for every expanded navigation and level.
+
+A `Plan` is what a query takes, worked out, and kept for requests that are alike. Queries are alike when they ask for
+the same by the same options and differ in nothing but the keys in their paths.
+"""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+from threading import Lock
 from typing import Any, cast
 
-from sqlalchemy import Integer, String, column, func, select, table
+from sqlalchemy import Integer, Select, String, column, func, select, table
 
-from odata_server.source import Query, Rows
+from odata_server.source import ByFilter, ByKey, Query, Rows
 from odata_server.sql.addresses import entity_key
 from odata_server.sql.apply import applied
-from odata_server.sql.connection import Keeping, SqlConnection
-from odata_server.sql.drafts import meant
-from odata_server.sql.expand import Parents, expand
-from odata_server.sql.halves import counting, selections
+from odata_server.sql.connection import Keeping, Kept, SqlConnection
+from odata_server.sql.drafts import Which, meant
+from odata_server.sql.expand import Parents, Way, expand, hidden_for
+from odata_server.sql.halves import counting, page, selections
 from odata_server.sql.limits import ROWS_MAX
 from odata_server.sql.model import SqlModel
+from odata_server.sql.order import Ordered
 from odata_server.sql.paging import Token, decode_token, encode_token
-from odata_server.sql.plans import Plan, Plans, form_of
-from odata_server.sql.projection import Record, Shape
+from odata_server.sql.projection import Projection, Record, Shape
 from odata_server.sql.scopes import Uses
-from odata_server.sql.selection import Prepared, Request
-from odata_server.sql.sqlite_functions import MATCHES
-from odata_server.sql.targets import scope_of
-from odata_server.sql.terms import Context
+from odata_server.sql.selection import Prepared, Request, Selection
+from odata_server.sql.targets import KeyParameters, scope_of
+from odata_server.sql.terms.sqlite_functions import MATCHES
+from odata_server.sql.terms.typed import Context
+from odata_server.syntax import QueryOptions
 
-__all__ = ["SqlReader"]
+__all__ = ["Plan", "SqlReader", "form_of"]
 
-
-# Collations of PostgreSQL in which upper and lower case are those of Unicode, best first; which of them there are
-# depends on its version and on how it was built.
+# PostgreSQL collations with Unicode case mapping, best first; which of them exist depends on its version and build.
 _WITH_CASES = ("und-x-icu", "pg_unicode_fast", "pg_c_utf8", "C.utf8", "C.UTF-8", "en_US.utf8")
 _COLLATION = table("pg_collation", column("collname", String), column("collencoding", Integer))
 _COLLATIONS = select(_COLLATION.c.collname).where(
     _COLLATION.c.collname.in_(_WITH_CASES),
-    _COLLATION.c.collencoding.in_([-1, 6]),  # any, UTF-8
+    _COLLATION.c.collencoding.in_([-1, 6]),  # any encoding, UTF-8
 )
 _FUNCTION = table("pragma_function_list", column("name", String))
 _FUNCTIONS = select(_FUNCTION.c.name).where(_FUNCTION.c.name == MATCHES)
 
 
 class SqlReader:
-    """Reads the entities of a model; holds nothing but what it has prepared, and may be shared by threads.
+    """Reads the entities of a model; its only state are caches, and it may be shared by threads.
 
-    An answer has ``rows_max`` rows at most, expanded ones included.
+    A response has at most ``rows_max`` rows, including expanded ones.
     """
 
     def __init__(self, model: SqlModel, *, rows_max: int = ROWS_MAX) -> None:
         self.model = model
         self._rows_max = rows_max
-        self._able: dict[str, set[str]] = {}  # what this database can do beyond the rest of its kind
+        self._able: dict[str, set[str]] = {}  # optional features of the database, by dialect
         self._prepared: Prepared = {}
         self._plans = Plans()
 
     async def read(self, connection: SqlConnection, query: Query) -> Rows:
-        """A page of entities. Raises `ODataError` 400 or 501 for what cannot be asked."""
+        """Return a page of entities. Raise `ODataError` 400 or 501 for a query that is not possible."""
         request = await self._request(connection, query)
         if query.options.apply:
             return await self._applied(request, query)
@@ -80,7 +85,7 @@ class SqlReader:
                 self._plans.drop(key)
 
     async def count(self, connection: SqlConnection, query: Query) -> int:
-        """How many entities there are, heeding ``$filter`` and ``$search`` only."""
+        """Return the number of entities, considering only ``$filter`` and ``$search``."""
         request = await self._request(connection, query)
         rows = await connection.execute(counting(selections(request, query)))
         return int(rows[0][0])
@@ -158,3 +163,132 @@ class SqlReader:
             return Context("sqlite", query.now, sqlite_functions=bool(able))
         collation = next((one for one in _WITH_CASES if one in able), None)
         return Context(connection.dialect, query.now, collation=collation)
+
+
+_PLANS_MAX = 500
+_MET_MAX = 2_000
+_TEXT_MAX = 2_000  # length of the options up to which a plan is cached
+
+
+class Plan:
+    """The statements of a query. Raise `ODataError` 400 or 501 for a query that is not possible."""
+
+    def __init__(self, request: Request, query: Query) -> None:
+        options = query.options
+        self.options = options
+        self.keys = KeyParameters()
+        self.ways: list[Way] = []
+        found = selections(request, query, self.keys)
+        # The kind of the resulting rows: with two halves there are rows of both.
+        self.which = found[0].scope.place.which if len(found) == 1 else Which.MERGED
+        hidden = hidden_for(request.model.edm, query.target.entity_type, options, self.which)
+        projections = [request.projection(one, hidden) for one in found]
+        self.projection = projections[0]
+        self.counting: Kept | None = None
+        self._order: list[Ordered] = []
+        self._resumable = False
+        self._token = Token(None, None, 0)
+        if query.target.single:
+            self.wanted = 1
+            self.reading = Kept(_locked(found[0].reading(self.projection), found, query))
+            return
+        if options.count:
+            self.counting = Kept(counting(selections(request, query, self.keys)))
+        self.wanted = query.page_size
+        self.reading = Kept(_locked(self._page(query, found, projections), found, query))
+
+    def _page(self, query: Query, found: Sequence[Selection], projections: Sequence[Projection]) -> Select[Any]:
+        options = query.options
+        orders = [one.order() for one in found]
+        token = Token(options.top, None, options.skip or 0)
+        if options.skiptoken is not None:
+            token = decode_token(options.skiptoken, orders[0])
+        # The count is read with the rows to save a round trip; separately if there are no rows.
+        counted = [] if self.counting is None else [self.counting.statement.correlate(None).scalar_subquery()]
+        if token.left is not None:
+            self.wanted = min(token.left, query.page_size)
+        more_wanted = token.left is None or token.left > self.wanted
+        made = page(found, projections, orders, token, self.wanted + 1 if more_wanted else self.wanted, counted)
+        self._order, self._resumable, self._token = made.order, made.resumable, token
+        return made.statement
+
+    def following(self, rows: Sequence[Sequence[Any]]) -> str:
+        """Return the token of the next page, from rows that include one more than wanted."""
+        token, wanted = self._token, self.wanted
+        left = None if token.left is None else token.left - wanted
+        following = Token(left, None, token.offset + wanted)
+        if self._resumable:
+            start = len(self.projection.columns)
+            following = Token(left, tuple(rows[wanted - 1][start : start + len(self._order)]))
+        return encode_token(following, self._order)
+
+
+def _locked(statement: Select[Any], found: Sequence[Selection], query: Query) -> Select[Any]:
+    place = found[0].scope.place
+    # On SQLite writing units are exclusive; rows of a union cannot be locked, and no caller asks for it.
+    if not query.lock or found[0].context.sqlite or len(found) > 1 or not place.which.fixed:
+        return statement
+    return statement.with_for_update(of=place.table)
+
+
+def form_of(query: Query) -> Hashable | None:
+    """Return the cache key of the plan for a query; None if its plan is not worth caching.
+
+    Options are compared by identity: callers that cache parsed options also reuse their plans.
+    """
+    options = query.options
+    if options.skiptoken is not None or options.aliases or len(options.text) > _TEXT_MAX:
+        return None
+    steps: list[Hashable] = []
+    for step in query.target.steps:
+        if isinstance(step, ByFilter):
+            return None
+        if not isinstance(step, ByKey):
+            steps.append(step.navigation.name)
+        elif all(type(value) in (str, bool) for value in step.key.values()):
+            # A string is a parameter; true and false need different statements.
+            steps.append(tuple((name, value if type(value) is bool else None) for name, value in step.key.items()))
+        else:
+            return None
+    how = (query.page_size, query.prefix, query.quoted_numbers, query.etags, query.lock, query.target.single)
+    return query.target.root.name, tuple(steps), id(options), how
+
+
+class Plans:
+    """A cache of the most recently used plans; may be shared by threads."""
+
+    def __init__(self) -> None:
+        self._plans: OrderedDict[Hashable, Plan] = OrderedDict()
+        self._met: OrderedDict[Hashable, QueryOptions] = OrderedDict()
+        self._lock = Lock()
+
+    def is_new(self, form: Hashable, options: QueryOptions) -> bool:
+        """Return whether a query is seen for the first time: a plan is only cached for queries that recur."""
+        with self._lock:
+            if self._met.get(form) is options:
+                return False
+            self._met[form] = options
+            if len(self._met) > _MET_MAX:
+                self._met.popitem(last=False)
+            return True
+
+    def get(self, form: Hashable, query: Query) -> Plan | None:
+        """Return the cached plan for a query."""
+        with self._lock:
+            found = self._plans.get(form)
+            if found is None or found.options is not query.options:
+                return None
+            self._plans.move_to_end(form)
+            return found
+
+    def drop(self, form: Hashable) -> None:
+        """Remove a plan that contains values of a single request."""
+        with self._lock:
+            self._plans.pop(form, None)
+
+    def put(self, form: Hashable, plan: Plan) -> None:
+        """Cache a plan; it references its options, so their identity is not reused."""
+        with self._lock:
+            self._plans[form] = plan
+            if len(self._plans) > _PLANS_MAX:
+                self._plans.popitem(last=False)

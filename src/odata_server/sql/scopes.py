@@ -1,22 +1,31 @@
-"""Where names lead: entities in the FROM of a statement, the entities joined to them, and collections."""
+"""Where names lead: entities in the FROM of a statement, the entities joined to them, and collections.
+
+`Weights` tell how large an expression is once it is written out as SQL. Where SQL has no function of the kind, one of
+OData's is made of several that all read its argument; two dozen inside each other would come to a million lines. What
+is shared in memory is measured once, so measuring is cheap.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import Any
 
 from sqlalchemy import ColumnElement, False_, FromClause, Text, True_, and_, case, not_, type_coerce
+from sqlalchemy.sql.elements import BindParameter
+from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.sql.selectable import SelectBase
+from sqlalchemy.sql.visitors import ExternallyTraversible
 
 from odata_server.draft import ADMINISTRATIVE_DATA, HAS_ACTIVE, HAS_DRAFT, IS_ACTIVE
 from odata_server.edm import ComplexType, EntityType, NavigationProperty, Property
 from odata_server.errors import bad_request
 from odata_server.sql.drafts import Which, pairs, reached
-from odata_server.sql.limits import COMPUTED_NODES_MAX, NODES_MAX
+from odata_server.sql.limits import COMPUTED_NODES_MAX, NODES_MAX, SQL_DEPTH_MAX, SQL_NODES_MAX
 from odata_server.sql.model import Place, SqlModel
-from odata_server.sql.terms import Context, Term, column_term
-from odata_server.sql.values import part_of
-from odata_server.sql.weights import Weights
+from odata_server.sql.terms.typed import Context, Term, column_term
+from odata_server.sql.terms.values import part_of
 
 __all__ = ["Entity", "Many", "Named", "Scope", "Structure", "Uses", "joined"]
 
@@ -24,10 +33,10 @@ _FLAGS = frozenset({IS_ACTIVE, HAS_ACTIVE, HAS_DRAFT})
 
 
 class Uses:
-    """The tables that one statement has used so far: each use gets an alias of its own.
+    """The tables that one statement has used so far: each use gets its own alias.
 
-    ``nodes`` counts what its expressions came to. A name that stands for an expression may be used twice in another,
-    that twice in a third, and so on: twenty short lines make a million nodes.
+    ``nodes`` is the size of its expressions. A computed name may be used twice in another one, which is used twice
+    in a third, and so on: twenty short lines can expand to a million nodes.
     """
 
     def __init__(self, model: SqlModel, context: Context) -> None:
@@ -40,11 +49,11 @@ class Uses:
 
     @property
     def weight(self) -> int:
-        """All nodes, those of computed values once more wherever they are used."""
+        """The number of all nodes, with those of computed values counted again for each use."""
         return self.nodes + self._computed_nodes
 
     def spend(self, *, computed: int = 0) -> None:
-        """Count a node, and those of a computed value that is written out once more. Raises 400."""
+        """Count a node, and the nodes of a computed value for each further use. Raise 400."""
         self.nodes += 1
         self._computed_nodes += computed
         if self.nodes > NODES_MAX or self._computed_nodes > COMPUTED_NODES_MAX:
@@ -52,21 +61,21 @@ class Uses:
             raise bad_request("EXPRESSION_TOO_LARGE", f"{what} too large with all names and aliases written out.")
 
     def place(self, type_name: str, which: Which = Which.ACTIVE) -> Place:
-        """A further use of an entity type's table, for these of its rows."""
+        """Return a new use of an entity type's table, for this kind of rows."""
         number = self._numbers.get(type_name, 0)
         self._numbers[type_name] = number + 1
         return self.model.place(self.model.edm.entity_types[type_name], number, which)
 
     def follow(self, navigation: NavigationProperty, own: Place) -> Place:
-        """A use of the table that a navigation leads to, for the rows that it leads to from ``own``."""
+        """Return a use of the target table of a navigation, for the rows that it reaches from ``own``."""
         target = self.model.edm.entity_types[navigation.target]
         return self.place(navigation.target, reached(own.which, navigation, target))
 
 
 class Scope:
-    """One SELECT: entities of a type, and what is joined to them on the way of to-one navigations.
+    """One SELECT: entities of a type, and the entities joined to them by single-valued navigations.
 
-    A to-one navigation is expected to lead to one row at most.
+    A single-valued navigation is expected to lead to at most one row.
     """
 
     def __init__(self, uses: Uses, place: Place) -> None:
@@ -80,7 +89,7 @@ class Scope:
 
     @property
     def source(self) -> FromClause:
-        """The FROM, with what has been joined so far."""
+        """The FROM with all joins so far."""
         found = self.place.table
         for place, condition in self.joins.values():
             found = found.outerjoin(place.table, condition)
@@ -88,19 +97,19 @@ class Scope:
 
     @property
     def tables(self) -> list[FromClause]:
-        """What this SELECT reads itself; all else in it belongs to a SELECT around it."""
+        """The tables of this SELECT; all other tables in it belong to an enclosing SELECT."""
         return [self.place.table, *(place.table for place, _ in self.joins.values())]
 
 
 def joined(navigation: NavigationProperty, own: Place, other: Place) -> ColumnElement[bool]:
-    """The condition under which rows of both belong together."""
+    """Return the join condition of a navigation."""
     on = pairs(navigation, other.entity_type, other.which)
     return and_(*(other.column(there) == own.column(here) for here, there in on))
 
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """An entity of a scope: its own, or one that ``path`` of to-one navigations leads to (it may be missing)."""
+    """An entity of a scope: its own, or one at a ``path`` of single-valued navigations (it may be missing)."""
 
     scope: Scope
     place: Place
@@ -111,7 +120,7 @@ class Entity:
         return self.place.entity_type
 
     def member(self, name: str) -> Term | Entity | Many | Structure:
-        """What a name means here. Raises 400 UNKNOWN_PROPERTY."""
+        """Resolve a name. Raise 400 UNKNOWN_PROPERTY."""
         found = self.place.readable(name)
         if found is not None:
             return self._property(found)
@@ -134,7 +143,7 @@ class Entity:
         indexed = not self.path and name in self.place.indexed
         column = self.place.column(name)
         if self.entity_type.draft is not None and name in _FLAGS:
-            if self.path:  # of one that is missing it is null, like everything else
+            if self.path:  # null if the entity is missing, like its other properties
                 present = self.place.column(self.entity_type.key[0])
                 found_there = case((present.is_not(None), column))
                 term = column_term(found_there, found, shown, dialect, nullable=True)
@@ -152,27 +161,27 @@ class Entity:
         return Entity(self.scope, known[0], path)
 
     def is_there(self) -> ColumnElement[bool]:
-        """Whether the navigation leads somewhere."""
+        """Return whether the navigation leads to an entity."""
         before = self.scope.joins[self.path[:-1]][0] if len(self.path) > 1 else self.scope.place
         if self.path[-1:] == (ADMINISTRATIVE_DATA,) and before.which is Which.ACTIVE and before.entity_type.draft:
-            return before.column(HAS_DRAFT)  # which databases ask before they join
+            return before.column(HAS_DRAFT)  # databases evaluate this before the join
         return not_(self.is_missing())
 
     def is_missing(self) -> ColumnElement[bool]:
-        """Whether the navigation leads nowhere."""
+        """Return whether the navigation leads to no entity."""
         return self.place.column(self.entity_type.key[0]).is_(None)
 
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """A complex value; its parts are columns of their own, or members of an object of JSON."""
+    """A complex value; its parts are separate columns, or members of a JSON object."""
 
     entity: Entity
     name: str
     complex_type: ComplexType
 
     def member(self, name: str) -> Term:
-        """A part. Raises 400 UNKNOWN_PROPERTY."""
+        """Return a part. Raise 400 UNKNOWN_PROPERTY."""
         found = self.complex_type.property_by_name.get(name)
         shown = "/".join((*self.entity.path, self.name, name))
         if found is None:
@@ -184,7 +193,7 @@ class Structure:
         return column_term(place.column(path), found, shown, context.dialect, nullable=True)
 
     def is_missing(self) -> ColumnElement[bool]:
-        """Whether the value is null: that of its column, or those of all its parts."""
+        """Return whether the value is null: its column, or the columns of all its parts."""
         place = self.entity.place
         if self.name in place.mapped.columns:
             return type_coerce(place.column(self.name), Text()).is_(None)
@@ -193,7 +202,7 @@ class Structure:
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """The entities that a to-many navigation of an entity leads to."""
+    """The targets of a collection-valued navigation of an entity."""
 
     entity: Entity
     navigation: NavigationProperty
@@ -203,7 +212,7 @@ class Many:
         return "/".join((*self.entity.path, self.navigation.name))
 
     def inside(self) -> tuple[Scope, ColumnElement[bool]]:
-        """A scope of their own for a nested SELECT, and what joins them to their entity."""
+        """Return a scope for a nested SELECT of these entities, and its join condition."""
         uses = self.entity.scope.uses
         scope = Scope(uses, uses.follow(self.navigation, self.entity.place))
         return scope, joined(self.navigation, self.entity.place, scope.place)
@@ -211,9 +220,9 @@ class Many:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Values by path (``author/name``) as an expression sees them; ``prefix`` is the way here.
+    """Named values by path (``author/name``); ``prefix`` is the current path.
 
-    ``nodes`` are those of the values that were computed.
+    ``nodes`` are the sizes of the computed values.
     """
 
     terms: Mapping[str, Term]
@@ -225,7 +234,7 @@ class Named:
         return self.prefix.rstrip("/")
 
     def member(self, name: str) -> Term | Named:
-        """A value, or those whose path goes on. Raises 400 UNKNOWN_PROPERTY."""
+        """Return a value, or the values below a path. Raise 400 UNKNOWN_PROPERTY."""
         path = f"{self.prefix}{name}"
         found = self.terms.get(path)
         if found is not None:
@@ -233,3 +242,34 @@ class Named:
         if any(one.startswith(f"{path}/") for one in self.terms):
             return Named(self.terms, f"{path}/", self.nodes)
         raise bad_request("UNKNOWN_PROPERTY", f"There is no {path} in what $apply has come to.", path)
+
+
+_LEAVES = (FromClause, SelectBase, BindParameter)  # the content of a SELECT was measured when it was created
+
+
+class Weights:
+    """The measured elements of one statement; references them, so that their ids are not reused."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[ExternallyTraversible, int, int]] = {}
+
+    def check(self, element: ColumnElement[Any]) -> None:
+        """Raise 400 EXPRESSION_TOO_LARGE for an expression whose SQL is too large or too deeply nested."""
+        nodes, depth = self._measure(element)
+        if nodes > SQL_NODES_MAX or depth > SQL_DEPTH_MAX:
+            raise bad_request("EXPRESSION_TOO_LARGE", "Functions and operators are nested too deep in an expression.")
+
+    def _measure(self, element: ExternallyTraversible) -> tuple[int, int]:
+        known = self._known.get(id(element))
+        if known is not None:
+            return known[1], known[2]
+        nodes, depth = 1, 0
+        if isinstance(element, FunctionElement) or not isinstance(element, _LEAVES):  # a function is also a FROM clause
+            for child in element.get_children():
+                inner_nodes, inner_depth = self._measure(child)
+                nodes += inner_nodes
+                depth = max(depth, inner_depth)
+        self._known[id(element)] = (element, nodes, depth + 1)
+        return nodes, depth + 1

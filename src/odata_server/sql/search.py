@@ -1,4 +1,4 @@
-"""``$search``: words and phrases anywhere in the texts that the model marks, whatever their case."""
+"""``$search``: words and phrases anywhere in the properties that the model marks as searchable, ignoring case."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from odata_server.errors import ODataError, bad_request
 from odata_server.expressions import SearchAnd, SearchExpression, SearchNot, SearchOr, SearchTerm
 from odata_server.sql.limits import SEARCH_TERMS_MAX
 from odata_server.sql.model import Place
-from odata_server.sql.terms import Context, check_text, whole
-from odata_server.sql.text_functions import lowered
+from odata_server.sql.terms.text_functions import lowered
+from odata_server.sql.terms.typed import Context, check_text, whole
 
 __all__ = ["search_condition"]
 
 
 def search_condition(expression: SearchExpression, place: Place, context: Context) -> ColumnElement[bool]:
-    """Whether an entity matches; true or false, never null. Raises 501 where the model marks nothing."""
+    """Return whether an entity matches, never null. Raise 501 if no property is searchable."""
     names = [
         one.name for one in place.entity_type.properties if one.searchable and one.filterable and not one.write_only
     ]
@@ -54,7 +54,7 @@ class _Search:
         return or_(false(), *(self._position(one, found) > whole(0) for one in texts))
 
     def _lowered(self, column: ColumnElement[Any], *, plain: bool) -> ColumnElement[Any]:
-        """A text in lower case, never null; ``plain``: of ASCII alone, which takes a tenth of the time."""
+        """Return a text in lower case, never null; ``plain``: ASCII only, which takes a tenth of the time."""
         if not plain:
             found = lowered(column, self._context)
         else:

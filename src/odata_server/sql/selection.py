@@ -1,4 +1,4 @@
-"""What is common to every statement of a request: which rows, which columns, and what the request may still cost."""
+"""The common parts of the statements of a request: rows, columns, and the remaining limits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from odata_server.sql.order import Ordered, order_of, present
 from odata_server.sql.projection import Projection, Shape, chosen_names, project
 from odata_server.sql.scopes import Scope, Uses
 from odata_server.sql.search import search_condition
-from odata_server.sql.terms import Context, materialised
+from odata_server.sql.terms.typed import Context, materialised
 from odata_server.sql.translate import Translator
 from odata_server.syntax import QueryOptions, SelectItem
 
@@ -35,32 +35,32 @@ _PREPARED_MAX = 1000
 
 @dataclass(slots=True)
 class Selection:
-    """A statement in the making: entities of ``scope`` under ``conditions``, as ``options`` ask for them."""
+    """A statement under construction: entities of ``scope`` that meet ``conditions``, with ``options``."""
 
     scope: Scope
     translator: Translator
     conditions: list[ColumnElement[bool]]
     options: QueryOptions
-    narrowed: bool = False  # to rows that an index finds, whatever the filter says
+    narrowed: bool = False  # whether an index finds the rows, independent of the filter
 
     @property
     def context(self) -> Context:
         return self.translator.context
 
     def with_options(self, options: QueryOptions) -> Selection:
-        """The same entities for other options."""
+        """Return the same entities with other options."""
         return Selection(self.scope, self.translator, self.conditions, options)
 
     def statement(self, columns: Sequence[Any]) -> Select[Any]:
-        """A SELECT of these columns, in no order."""
+        """Return an unordered SELECT of these columns."""
         return select(*columns).select_from(self.scope.source).where(*self.conditions)
 
     def reading(self, projection: Projection, more: Sequence[ColumnElement[Any]] = ()) -> Select[Any]:
-        """A SELECT of a projection, and of ``more`` after it, in no order."""
+        """Return an unordered SELECT of a projection followed by ``more``."""
         return projection.select(more).select_from(self.scope.source).where(*self.conditions)
 
     def order(self) -> list[Ordered]:
-        """``$orderby`` with the key at its end."""
+        """Return ``$orderby`` followed by the key."""
         orderby, condition = self.options.orderby, self.options.filter
         first = orderby[0].expression if orderby else None
         leading = first.name if isinstance(first, Member) and first.source is None else None
@@ -70,7 +70,7 @@ class Selection:
 
 @dataclass(slots=True)
 class Request:
-    """One request while it is carried out. ``rows_left`` and ``expands_left`` bound what it may still read."""
+    """One request being executed. ``rows_left`` and ``expands_left`` limit what it may still read."""
 
     connection: SqlConnection
     model: SqlModel
@@ -82,15 +82,15 @@ class Request:
     rows_left: int
     alias_text: str = ""
     expands_left: int = EXPAND_MAX
-    keeping: Keeping | None = None  # the connection, where statements of this request are kept for the next one
+    keeping: Keeping | None = None  # the connection, if it caches statements for later requests
 
     def scope(self, entity_type: str, which: Which) -> Scope:
-        """A scope for a statement of its own."""
+        """Return a scope for a separate statement."""
         uses = Uses(self.model, self.context)
         return Scope(uses, uses.place(entity_type, which))
 
     def selection(self, scope: Scope, conditions: list[ColumnElement[bool]], options: QueryOptions) -> Selection:
-        """Those of the entities that ``$filter`` and ``$search`` leave."""
+        """Return the entities that match ``$filter`` and ``$search``."""
         translator = Translator(
             scope, {**self.aliases, **options.aliases}, computed=_computed(options, scope.place.entity_type)
         )
@@ -103,7 +103,7 @@ class Request:
     def projection(
         self, selection: Selection, hidden: Iterable[str], select_items: Sequence[SelectItem] | None = None
     ) -> Projection:
-        """The columns that ``$select`` and ``$compute`` name, and ``hidden`` properties."""
+        """Return the columns of ``$select`` and ``$compute``, and ``hidden`` properties."""
         place = selection.scope.place
         computed = _computed(selection.options, place.entity_type)
         wanted = selection.options.select if select_items is None else select_items
@@ -122,11 +122,11 @@ class Request:
         return found.with_computed(terms, self.shape).with_hidden(place, hidden)
 
     async def fetch(self, statement: Select[Any]) -> Sequence[Row[Any]]:
-        """Run a statement; its rows count. Raises 400 RESPONSE_TOO_LARGE, NUMBER_OUT_OF_RANGE."""
+        """Run a statement and count its rows. Raise 400 RESPONSE_TOO_LARGE, NUMBER_OUT_OF_RANGE."""
         try:
             rows = await self.connection.execute(statement)
         except DBAPIError as error:
-            if str(error.orig) != "integer overflow":  # of sums on SQLite
+            if str(error.orig) != "integer overflow":  # from sums on SQLite
                 raise
             message = "A sum is larger than a number of 64 bits."
             raise bad_request("NUMBER_OUT_OF_RANGE", message, "$apply") from error
@@ -134,13 +134,13 @@ class Request:
         return rows
 
     async def run(self, kept: Kept, values: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
-        """Run a statement that may be kept, without counting its rows."""
+        """Run a reusable statement without counting its rows."""
         if self.keeping is None:
             return await self.connection.execute(kept.statement)
         return await self.keeping.run_kept(kept, values)
 
     def spend(self, rows: int) -> None:
-        """Count rows towards what one answer may hold. Raises 400 RESPONSE_TOO_LARGE."""
+        """Count rows towards the limit of one response. Raise 400 RESPONSE_TOO_LARGE."""
         self.rows_left -= rows
         if self.rows_left < 0:
             raise bad_request(

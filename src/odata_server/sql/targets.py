@@ -1,4 +1,4 @@
-"""The steps of a path as conditions: keys, navigations from a parent, filters in between."""
+"""Convert the steps of a path to conditions: keys, navigations from a parent, filters in between."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from sqlalchemy.sql.elements import BinaryExpression
 from odata_server.edm import Primitive
 from odata_server.expressions import Expression
 from odata_server.source import ByFilter, ByKey, Target
-from odata_server.sql.comparison import compare, converted
 from odata_server.sql.drafts import Which, pairs
 from odata_server.sql.scopes import Entity, Scope, Uses
-from odata_server.sql.terms import Context, Term, bind, literal_term
+from odata_server.sql.terms.comparison import compare, converted
+from odata_server.sql.terms.typed import Context, Term, bind, literal_term
 from odata_server.sql.translate import Translator
 
-__all__ = ["KeyParameters", "key_conditions", "scope_of"]
+__all__ = ["KeyParameters", "scope_of"]
 
 _TEXTS = {Primitive.STRING, Primitive.GUID}
 
 
 @dataclass(slots=True)
 class KeyParameters:
-    """The named parameters that the keys of a path have become; ``complete``: all of them have."""
+    """The named parameters for the keys of a path; ``complete``: all keys have become parameters."""
 
     terms: dict[str, tuple[int, str, Term]] = field(default_factory=dict)
     complete: bool = True
 
     def values(self, target: Target, context: Context) -> dict[str, Any]:
-        """Their values for another target of the same form. Raises 400 TYPE_MISMATCH."""
+        """Return the values of the parameters for another target of the same form. Raise 400 TYPE_MISMATCH."""
         found = {}
         for name, (at, key, term) in self.terms.items():
             step = target.steps[at]
@@ -41,7 +41,7 @@ class KeyParameters:
         return found
 
     def named(self, at: int, key: str, term: Term, condition: ColumnElement[bool]) -> ColumnElement[bool]:
-        """The condition with its value as a parameter that has a name."""
+        """Replace the value in a condition by a named parameter."""
         right = condition.right if isinstance(condition, BinaryExpression) else None
         if not isinstance(right, BindParameter) or term.type not in _TEXTS:
             self.complete = False
@@ -59,10 +59,10 @@ def scope_of(
     *,
     which: Which = Which.ACTIVE,
 ) -> tuple[Scope, list[ColumnElement[bool]]]:
-    """A scope for the entities of a target, and the conditions that make them so.
+    """Return a scope for the entities of a target, and its conditions.
 
-    A navigation is ``IN (SELECT ...)`` of its parents: an index serves it on both databases, and a parent that is
-    missing has no children. ``which`` are the rows of the root that the query means, see `drafts.meant`.
+    A navigation becomes ``IN (SELECT ...)`` of its parents: both databases can use an index for it, and a missing
+    parent has no children. ``which`` is the kind of rows of the root that the query means, see `drafts.meant`.
     """
     scope = Scope(uses, uses.place(target.root.entity_type, which))
     conditions: list[ColumnElement[bool]] = []
@@ -85,7 +85,7 @@ def scope_of(
 def key_conditions(
     entity: Entity, key: Mapping[str, Any], parameters: KeyParameters | None = None, at: int = 0
 ) -> list[ColumnElement[bool]]:
-    """That an entity has this key. Raises 400 TYPE_MISMATCH for a value that is none."""
+    """Return the conditions for a key. Raise 400 TYPE_MISMATCH for an invalid value."""
     found: list[ColumnElement[bool]] = []
     for name, value in key.items():
         if entity.place.is_constant(name):

@@ -1,4 +1,4 @@
-"""Expressions of a URL as SQL, read against the model."""
+"""Translate expressions of a URL to SQL, resolved against the model."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ from odata_server.expressions import (
     TypeCast,
     Unary,
 )
-from odata_server.sql import date_functions, number_functions, text_functions
-from odata_server.sql.arithmetic import calculate, negated
-from odata_server.sql.casts import cast_term, is_of
-from odata_server.sql.comparison import compare, is_in
 from odata_server.sql.drafts import administrative_in
-from odata_server.sql.functions import call
 from odata_server.sql.limits import DEPTH_MAX, LAMBDA_DEPTH_MAX, LIST_MAX
 from odata_server.sql.operands import chain_of, has_flags, json_term, members_term
 from odata_server.sql.scopes import Entity, Many, Named, Scope, Structure
 from odata_server.sql.search import search_condition
-from odata_server.sql.terms import NULL, Context, Term, bind, literal_term, mismatch, type_name
-from odata_server.sql.values import elements
+from odata_server.sql.terms import date_functions, number_functions, text_functions
+from odata_server.sql.terms.arithmetic import calculate, negated
+from odata_server.sql.terms.casts import cast_term, is_of
+from odata_server.sql.terms.comparison import compare, is_in
+from odata_server.sql.terms.functions import call
+from odata_server.sql.terms.typed import NULL, Context, Term, bind, literal_term, mismatch, type_name
+from odata_server.sql.terms.values import elements
 
 __all__ = ["Translator"]
 
@@ -64,10 +64,10 @@ Found = Term | Entity | Many | Structure | Named
 
 
 class Translator:
-    """Reads expressions about the entities of ``scope``.
+    """Translates expressions about the entities of ``scope``.
 
     ``aliases`` are the values of ``@name``, ``computed`` the expressions of ``$compute``. ``variables`` are those of
-    the lambdas around; ``current`` is what a name without a variable belongs to, ``root`` what ``$it`` means.
+    the enclosing lambdas; ``current`` is the owner of a name without a variable, ``root`` the meaning of ``$it``.
     """
 
     def __init__(
@@ -93,13 +93,16 @@ class Translator:
         self._edm = scope.uses.model.edm
 
     def about(self, names: Named | None, computed: Mapping[str, Expression]) -> Translator:
-        """A translator of expressions about other rows: those with these names, None: the same entities."""
+        """Return a translator for other rows: those with these names, or with None the same entities."""
         return Translator(self.scope, self._aliases, computed=computed, current=names)
 
     # ---- conditions ----
 
     def condition(self, expression: Expression, *, exact: bool = False) -> ColumnElement[bool]:
-        """A Boolean expression. Unless ``exact``, SQL's null may stand for false: for where only true counts."""
+        """Translate a Boolean expression.
+
+        Unless ``exact``, SQL's null may stand for false; this is enough where only true counts.
+        """
         self._depth += 1
         if self._depth > DEPTH_MAX:
             raise bad_request("EXPRESSION_TOO_DEEP", f"An expression is nested more than {DEPTH_MAX} deep.")
@@ -160,7 +163,8 @@ class Translator:
         found = compare(name, *terms, self.context, exact=exact)
         if exact or name in {"eq", "ne"} or not self.context.sqlite:
             return found
-        # SQLite takes a range for a quarter of the table, and would rather walk all of it in the order asked for.
+        # SQLite assumes that a range matches a quarter of the table, and would rather scan all of it in the requested
+        # order.
         indexed = any(term.indexed and against.is_literal for term, against in (terms, terms[::-1]))
         return func.likelihood(found, literal_column("0.001")) if indexed else found
 
@@ -172,7 +176,7 @@ class Translator:
         return is_in(left, items, self.context, exact=exact)
 
     def _listed(self, expression: Any, left: Term) -> list[Term] | None:
-        """The values of a list, also of one behind an alias; None: it is none."""
+        """Return the values of a list, possibly behind an alias; None if it is not a list."""
         for _ in range(DEPTH_MAX):
             if not isinstance(expression, ParameterAlias):
                 break
@@ -188,7 +192,7 @@ class Translator:
         return items
 
     def _has_subset(self, whole: Expression, part: Expression) -> ColumnElement[bool]:
-        """Whether each value of a list is in a collection."""
+        """Return whether a collection contains every value of a list."""
         collection = self.resolve(whole)
         items = self._listed(part, collection if isinstance(collection, Term) else NULL)
         if items is None:
@@ -198,7 +202,7 @@ class Translator:
     # ---- values ----
 
     def term(self, expression: Expression) -> Term:
-        """The value of an expression. Raises 400 for entities and collections where a value is needed."""
+        """Return the value of an expression. Raise 400 for entities and collections where a value is needed."""
         return self._as_term(self.resolve(expression))
 
     def _as_term(self, found: Found) -> Term:
@@ -211,7 +215,7 @@ class Translator:
         raise mismatch(f"{found.name} is a collection; use any, all or $count.")
 
     def resolve(self, expression: Expression) -> Found:
-        """What an expression is: a value, an entity, or a collection of entities."""
+        """Resolve an expression to a value, an entity, or a collection of entities."""
         self.scope.uses.spend()
         self._depth += 1
         if self._depth > DEPTH_MAX:
@@ -299,7 +303,7 @@ class Translator:
         raise bad_request("UNKNOWN_PROPERTY", f"{name} has no property {expression.name}.", expression.name)
 
     def _written_out(self, computed: Expression) -> Found:
-        """A computed value once more."""
+        """Expand a computed value and count its nodes."""
         uses = self.scope.uses
         before = uses.nodes
         found = self.resolve(computed)

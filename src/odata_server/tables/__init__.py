@@ -1,1 +1,1 @@
-"""Writing to plain SQLAlchemy tables by the rules that a model implies: keys, defaults, references, compositions."""
+"""Write to plain SQLAlchemy tables by the rules of the model: keys, defaults, references, compositions."""

@@ -1,4 +1,4 @@
-"""What must be true of rows before they are written; everything that is not is told at once."""
+"""Check rows before they are written; all faults are reported together."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ Gone = dict[str, list[Key]]
 
 @dataclass(slots=True, eq=False)
 class RowChange:
-    """A row to be made (``before`` is None) or changed. ``values`` are the new ones, by property.
+    """A row to insert (``before`` is None) or update. ``values`` are the new values by property.
 
-    ``path`` leads to it from the request's entity and ends in a slash, unless it is empty. ``first`` are rows that this
-    one refers to and that are made before it, ``then`` rows that refer to this one; ``filled`` are its properties
-    whose values come from such a row.
+    ``path`` is its path from the request's entity and ends in a slash, unless it is empty. ``first`` are rows that
+    this one refers to and that are written before it, ``then`` rows that refer to this one; ``filled`` are its
+    properties whose values come from such a row.
     """
 
     place: Place
@@ -40,18 +40,18 @@ class RowChange:
 
     @property
     def after(self) -> dict[str, Any]:
-        """All values that the row has then, as far as they are known."""
+        """The values of the row after the change, as far as they are known."""
         return {**(self.before or {}), **self.values}
 
     def every(self) -> Iterator[RowChange]:
-        """This row and all that hang on it, in the order of the body."""
+        """Iterate over this row and its dependent rows, in the order of the body."""
         yield self
         for _, child in (*self.first, *self.then):
             yield from child.every()
 
 
 def refuse(status: int, faults: Sequence[Fault]) -> None:
-    """Raise what is wrong, if anything is: one error, with ``details`` when there are several faults."""
+    """Raise one error for the faults, with ``details`` if there are several; do nothing if there are none."""
     if len(faults) == 1:
         raise ODataError(status, faults[0].code, faults[0].message, faults[0].target)
     if faults:
@@ -60,7 +60,7 @@ def refuse(status: int, faults: Sequence[Fault]) -> None:
 
 
 async def check_rows(connection: SqlConnection, places: Places, rows: Sequence[RowChange], gone: Gone) -> None:
-    """Raises `ODataError` 400 REQUIRED or UNKNOWN_REFERENCE, or 409 ALREADY_EXISTS."""
+    """Raise `ODataError` 400 REQUIRED or UNKNOWN_REFERENCE, or 409 ALREADY_EXISTS for invalid rows."""
     faults = [fault for row in rows for fault in _missing(row)]
     faults += await _dangling(connection, places, rows, gone)
     refuse(400, faults)
@@ -138,7 +138,7 @@ async def _duplicates(connection: SqlConnection, rows: Sequence[RowChange], gone
 async def _taken(
     connection: SqlConnection, place: Place, names: Sequence[str], rows: Sequence[RowChange], gone: Gone
 ) -> list[RowChange]:
-    """The rows whose values of ``names`` another row has."""
+    """Return the rows whose values of ``names`` are already taken by another row."""
     claims: dict[tuple[Any, ...], list[RowChange]] = defaultdict(list)
     for row in rows:
         after = row.after
@@ -170,7 +170,7 @@ def _frozen(place: Place, values: dict[str, Any]) -> tuple[Any, ...]:
 async def check_unused(
     connection: SqlConnection, places: Places, removals: Sequence[tuple[Place, Sequence[dict[str, Any]]]]
 ) -> None:
-    """Raises `ODataError` 409 IN_USE when a row that stays refers to one of those that go."""
+    """Raise `ODataError` 409 IN_USE if a remaining row refers to a row to be deleted."""
     going = {(place.entity_type.name, _frozen(place, row)) for place, rows in removals for row in rows}
     for place, rows in removals:
         own_type = place.entity_type.name

@@ -1,4 +1,4 @@
-"""Where the properties of an entity type are written, and in what form a column takes their values."""
+"""Where the properties of an entity type are stored, and in which form a column takes their values."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from odata_server.sql.model import SqlModel
 
 __all__ = ["Place", "Places", "chunks"]
 
-_CHUNK = 500  # values of one statement; databases bound their number
+_CHUNK = 500  # values in one statement; databases limit their number
 
 
 def chunks(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    """``values`` in pieces that fit into one statement."""
+    """Split ``values`` into chunks that fit into one statement."""
     for start in range(0, len(values), _CHUNK):
         yield values[start : start + _CHUNK]
 
 
 class Place:
-    """The table of one entity type. Raises ValueError for a type that is mapped to something else than a table."""
+    """The table of one entity type. Raise ValueError for a type that is not mapped to a table."""
 
     def __init__(self, model: SqlModel, entity_type: EntityType) -> None:
         mapped = model.maps[entity_type.name]
@@ -38,17 +38,17 @@ class Place:
         }
         etag = mapped.etag
         version = self.table.c[etag] if isinstance(etag, str) else None
-        # Any other tag is kept up by the table itself, by `default` and `onupdate` of its column.
+        # Any other tag is maintained by `default` and `onupdate` of its column.
         self.version = version if version is not None and isinstance(version.type, Integer) else None
 
     # ---- values ----
 
     def writes(self, name: str) -> bool:
-        """Whether a property has a column, or a complex one columns for its parts."""
+        """Return whether a property has a column, or a complex property has columns for its parts."""
         return name in self.columns or any(one.startswith(f"{name}/") for one in self.columns)
 
     def fills(self, name: str) -> bool:
-        """Whether the table gives a property a value by itself when a row is made without."""
+        """Return whether the table supplies a value for a property that is missing in an insert."""
         column = self.columns.get(name)
         if column is None:
             return not self.writes(name)
@@ -56,7 +56,7 @@ class Place:
         return own or column.default is not None or column.server_default is not None
 
     def stored(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Values of properties as values of columns."""
+        """Convert values of properties to values of columns."""
         found: dict[str, Any] = {}
         for name, value in values.items():
             column = self.columns.get(name)
@@ -72,7 +72,7 @@ class Place:
         return found
 
     def loaded(self, row: Any) -> dict[str, Any]:
-        """The properties of a row that was selected with `selected`."""
+        """Return the properties of a row that was selected with `selected`."""
         return {name: _plain(value) for name, value in zip(self.columns, row, strict=True)}
 
     @cached_property
@@ -80,13 +80,13 @@ class Place:
         return tuple(self.columns.values())
 
     def key_of(self, values: Mapping[str, Any]) -> Key:
-        """The key among the values of a row."""
+        """Return the key from the values of a row."""
         return {name: values[name] for name in self.entity_type.key}
 
     # ---- conditions ----
 
     def among(self, names: Sequence[str], tuples: Iterable[Sequence[Any]]) -> ColumnElement[bool]:
-        """Rows whose properties ``names`` have the values of one of ``tuples``."""
+        """Return the condition that the properties ``names`` have the values of one of ``tuples``."""
         columns = [self.columns[name] for name in names]
         if len(columns) == 1:
             return columns[0].in_([_bindable(columns[0], one[0]) for one in tuples])
@@ -98,13 +98,13 @@ class Place:
         )
 
     def is_key(self, key: Key) -> ColumnElement[bool]:
-        """The row with a key."""
+        """Return the condition for the row with a key."""
         names = self.entity_type.key
         return and_(*(self.columns[name] == _bindable(self.columns[name], key[name]) for name in names))
 
     @cached_property
     def unique(self) -> tuple[tuple[str, ...], ...]:
-        """Sets of properties whose values no two rows share; the key first."""
+        """The unique combinations of properties, starting with the key."""
         names = {column.name: name for name, column in self.columns.items()}
         every = [tuple(self.table.primary_key.columns)]
         every += [tuple(one.columns) for one in self.table.constraints if isinstance(one, UniqueConstraint)]
@@ -114,7 +114,7 @@ class Place:
 
 
 def _is_whole(index: Index) -> bool:
-    """An index over columns alone, and all rows."""
+    """Return whether an index covers only columns, and all rows."""
     partial = any(options.get("where") is not None for options in index.dialect_options.values())
     return not partial and all(isinstance(one, Column) for one in index.expressions)
 
@@ -132,7 +132,7 @@ def _plain(value: Any) -> Any:
 
 
 class Places:
-    """The tables of a model, each looked at once."""
+    """The tables of a model, each inspected once."""
 
     def __init__(self, model: SqlModel) -> None:
         self.model = model
@@ -145,11 +145,11 @@ class Places:
         return found
 
     def target(self, navigation: NavigationProperty) -> Place:
-        """The table that a navigation leads to."""
+        """Return the target table of a navigation."""
         return self.of(self.model.edm.entity_types[navigation.target])
 
     def refers(self, owner: EntityType, navigation: NavigationProperty) -> bool:
-        """Whether ``owner`` holds the reference: its rows name the target's, not the other way round."""
+        """Return whether the rows of ``owner`` hold the reference, and not those of the target."""
         if navigation.collection or navigation.composition or not navigation.on:
             return False
         others = {other for _, other in navigation.on}
@@ -157,7 +157,7 @@ class Places:
         return others == set(target.key) or not all(own in owner.key for own, _ in navigation.on)
 
     def within(self, entity_type: EntityType, prop: Property) -> bool:
-        """Whether a property names the parent of a composition, which a row never leaves."""
+        """Return whether a property refers to the parent of a composition, which a row cannot leave."""
         for navigation in entity_type.navigations:
             if navigation.partner is None or all(own != prop.name for own, _ in navigation.on):
                 continue
@@ -167,7 +167,7 @@ class Places:
         return False
 
     def referring(self, entity_type: EntityType) -> Iterator[tuple[Place, NavigationProperty]]:
-        """The tables and navigations that refer to rows of a type."""
+        """Return the tables and navigations that refer to rows of a type."""
         for name, mapped in self.model.maps.items():
             other = self.model.edm.entity_types[name]
             if isinstance(mapped.selectable, Table):

@@ -1,6 +1,10 @@
 """The demo retailer's shelves: article groups, articles with brands, EANs and prices, and its POS groups.
 
 Everything is drawn from the ``random.Random`` handed in, so one seed is one retailer.
+
+A line of a department reads ``name | lowest price - highest price in cents | brands``; below it every category with
+its sub groups. A sub group followed by ``*`` is sold by weight. Ten departments, forty categories and a hundred
+and fifty sub groups make the tree of 200 article groups.
 """
 
 from __future__ import annotations
@@ -13,19 +17,92 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
-from promenade.demo.data import DEPARTMENTS, FIRST_WORDS, POS_GROUPS, SIZES
+DEPARTMENTS = """
+Fruit and vegetables | 79-599 | Gartenhof, Sonnentor, Verde, Obstwerk
+  Fruit: Apples*, Bananas*, Berries, Citrus*
+  Vegetables: Tomatoes*, Cucumbers, Carrots*, Peppers*
+  Salads: Lettuce, Mixed salads, Herbs, Sprouts
+  Prepared: Cut fruit, Smoothies, Vegetable snacks, Soups
+Dairy and eggs | 69-899 | Almwiese, Milchquelle, Nordkuh, Frischling
+  Milk: Fresh milk, Long-life milk, Plant drinks, Buttermilk
+  Cheese: Hard cheese*, Soft cheese, Sliced cheese, Fresh cheese
+  Yoghurt: Natural yoghurt, Fruit yoghurt, Skyr, Desserts
+  Eggs and butter: Free-range eggs, Organic eggs, Butter
+Meat and fish | 199-2999 | Metzgerhaus, Landgut, Hafenfang, Nordsee
+  Beef and pork: Steaks*, Minced meat, Roasts*, Sausages
+  Poultry: Chicken*, Turkey*, Duck, Marinated poultry
+  Fish: Salmon*, White fish*, Shellfish, Smoked fish
+  Cold cuts: Ham, Salami, Liver sausage
+Bakery | 49-699 | Backstube, Kornkammer, Morgenrot, Ofenfrisch
+  Bread: Rye bread, Wheat bread, Wholegrain bread, Gluten-free bread
+  Rolls: Plain rolls, Seeded rolls, Pretzels, Baguettes
+  Cakes: Cream cakes, Fruit cakes, Muffins, Doughnuts
+  Biscuits: Shortbread, Wafers, Gingerbread
+Pantry | 59-1299 | Hausmarke, Casa Roma, Reiskorn, Goldkorn, Feinkost Lenz
+  Pasta and rice: Pasta, Rice, Couscous, Noodles
+  Canned food: Canned tomatoes, Beans, Canned fish, Canned fruit
+  Oils and spices: Olive oil, Vinegar, Spices, Salt
+  Breakfast: Muesli, Cornflakes, Jam, Honey
+Drinks | 49-2499 | Quellgrund, Bergbraeu, Rebenhang, Kaffeewerk, Teehaus
+  Coffee: Ground coffee, Coffee beans, Coffee pods, Instant coffee
+  Tea: Black tea, Green tea, Herbal tea, Iced tea
+  Soft drinks: Mineral water, Juice, Cola, Energy drinks
+  Beer and wine: Lager, Wheat beer, Red wine, White wine
+Household | 99-1999 | Blitzblank, Reinfix, Papyrus, Klarwerk
+  Laundry: Detergent, Fabric softener, Stain remover, Colour catcher
+  Cleaning: Floor cleaner, Bathroom cleaner, Glass cleaner, Dish soap
+  Paper: Toilet paper, Kitchen rolls, Tissues, Napkins
+  Kitchen helpers: Foil, Freezer bags, Candles
+Beauty and health | 99-3999 | Lavida, Hautnah, Mintfrisch, Purus
+  Hair: Shampoo, Conditioner, Hair colour, Styling
+  Body: Shower gel, Body lotion, Deodorant, Sun care
+  Face: Day cream, Cleanser, Lip care, Make-up
+  Mouth: Toothpaste, Toothbrushes, Mouthwash
+Baby and pets | 79-3499 | Sternchen, Knuddel, Pfote, Bello
+  Nappies: Newborn nappies, Junior nappies, Wipes, Training pants
+  Baby food: Porridge, Purees, Baby drinks
+  Dogs: Dry dog food, Wet dog food, Dog treats
+  Cats: Dry cat food, Wet cat food, Cat litter
+Home and leisure | 199-9999 | Wohnzeit, Werkfreund, Spielbrett, Trailhead
+  Kitchenware: Pans, Knives, Storage boxes, Glasses
+  Stationery: Pens, Notebooks, Wrapping paper
+  Toys: Board games, Building blocks, Soft toys
+  Garden: Flower pots, Seeds, Garden tools, Lanterns
+"""
 
-__all__ = ["Article", "Assortment", "ShelfGroup", "Store", "build_assortment", "draw_id", "ean13", "shelf_price"]
+FIRST_WORDS = (
+    "Classic", "Organic", "Mild", "Strong", "Fine", "Family", "Premium", "Light",
+    "Country", "Original", "Fresh", "Selected", "Royal", "Little", "Bright", "Pure",
+)  # fmt: skip
+
+SIZES = ("200 g", "250 g", "400 g", "500 g", "750 g", "1 kg", "0.5 l", "1 l", "2 pieces", "6 pieces", "12 pieces")
+
+# code, name, parent code, currency, time zone, country
+POS_GROUPS = (
+    ("DE", "Promenade Germany", None, "EUR", "Europe/Berlin", "DE"),
+    ("DE-HAM", "Hamburg Jungfernstieg", "DE", "EUR", "Europe/Berlin", "DE"),
+    ("DE-BER", "Berlin Friedrichstrasse", "DE", "EUR", "Europe/Berlin", "DE"),
+    ("DE-MUC", "Munich Sendlinger Tor", "DE", "EUR", "Europe/Berlin", "DE"),
+    ("DE-WEB", "Webshop Germany", "DE", "EUR", "Europe/Berlin", "DE"),
+    ("CH", "Promenade Switzerland", None, "CHF", "Europe/Zurich", "CH"),
+    ("CH-ZRH", "Zurich Bahnhofstrasse", "CH", "CHF", "Europe/Zurich", "CH"),
+    ("CH-GVA", "Geneva Rue du Rhone", "CH", "CHF", "Europe/Zurich", "CH"),
+    ("CH-WEB", "Webshop Switzerland", "CH", "CHF", "Europe/Zurich", "CH"),
+    ("JP", "Promenade Japan", None, "JPY", "Asia/Tokyo", "JP"),
+    ("JP-TYO", "Tokyo Ginza", "JP", "JPY", "Asia/Tokyo", "JP"),
+    ("JP-OSA", "Osaka Umeda", "JP", "JPY", "Asia/Tokyo", "JP"),
+)
+
 
 Row = dict[str, Any]
 
-# What an article at 1.00 EUR costs on the shelf elsewhere; yen prices are whole.
+# Shelf price in other currencies of an article that costs 1.00 EUR; yen prices are whole.
 _EXCHANGE = {"EUR": Decimal("1"), "CHF": Decimal("1.15"), "JPY": Decimal("160")}
 
 
 @dataclass(frozen=True, slots=True)
 class ShelfGroup:
-    """An article group; leaves carry the articles of ``brands`` priced between ``cents_min`` and ``cents_max``."""
+    """An article group; leaves have the articles of ``brands`` priced between ``cents_min`` and ``cents_max``."""
 
     id: str
     group_id: str
@@ -52,7 +129,7 @@ class Article:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """A POS group. The parents (DE, CH, JP) are countries; tills stand in the children."""
+    """A POS group. The parents (DE, CH, JP) are countries; tills belong to the children."""
 
     id: str
     code: str
@@ -72,36 +149,36 @@ class Assortment:
     stores: tuple[Store, ...]
 
     def tills(self) -> tuple[Store, ...]:
-        """The POS groups in which something is sold."""
+        """Return the POS groups in which something is sold."""
         return tuple(store for store in self.stores if store.parent is not None)
 
     def rows(self) -> Iterator[tuple[str, list[Row]]]:
-        """Rows by entity set in wire names, parents before children."""
+        """Return rows by entity set in wire names, parents before children."""
         yield "ArticleGroups", [_group_row(group) for group in self.groups]
         yield "Articles", [_article_row(article) for article in self.articles]
         yield "PosGroups", [_store_row(store) for store in self.stores]
 
 
 def draw_id(rng: Random) -> str:
-    """A version 4 UUID out of the seeded source."""
+    """Return a version 4 UUID from the seeded source."""
     return str(UUID(int=rng.getrandbits(128), version=4))
 
 
 def ean13(number: int) -> str:
-    """An EAN-13 in the German range with its check digit."""
+    """Return an EAN-13 in the German range with its check digit."""
     digits = f"40{number:010d}"
     weighted = sum(int(digit) * (3 if place % 2 else 1) for place, digit in enumerate(digits))
     return digits + str(-weighted % 10)
 
 
 def shelf_price(article: Article, currency: str) -> Decimal:
-    """What the till asks for the article (per kilogram when sold by weight), two decimals as the wire has it."""
+    """Return the price of the article (per kilogram if sold by weight), with two decimals as on the wire."""
     price = article.base_price * _EXCHANGE[currency]
     return price.quantize(Decimal("1")) if currency == "JPY" else price.quantize(Decimal("0.01"))
 
 
 def build_assortment(rng: Random, articles: int = 20_000) -> Assortment:
-    """The tree of 200 groups, ``articles`` articles spread evenly over its leaves, and the POS groups."""
+    """Build the tree of 200 groups, ``articles`` articles spread evenly over its leaves, and the POS groups."""
     groups = tuple(_groups(rng))
     leaves = tuple(group for group in groups if group.brands)
     shelf = tuple(_articles(rng, leaves, articles))

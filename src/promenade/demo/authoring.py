@@ -1,4 +1,4 @@
-"""A notebook in which the demo's promotions are written down: rows by entity set, in the wire's names."""
+"""Collects the rows of the demo's promotions: rows by entity set, in wire names."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from typing import Any
 
 from promenade.demo.assortment import draw_id
 
-__all__ = ["Notebook", "Row"]
-
 Row = dict[str, Any]
 
-# Parents before children, so that foreign keys hold while the rows go in.
+# Parents before children, so that foreign keys hold during insertion.
 _ORDER = (
     "PriorityGroups",
     "MutualExclusionGroups",
@@ -69,24 +67,24 @@ class Notebook:
         self._rows: dict[str, list[Row]] = {entity: [] for entity in _ORDER}
 
     def add(self, entity: str, **fields: Any) -> str:
-        """Writes one row down and returns its ID, a new one unless ``fields`` hold one."""
+        """Add one row and return its ID, a new one unless ``fields`` contain one."""
         given = {key: value for key, value in fields.items() if value is not None}
         row = given if "ID" in given else {"ID": draw_id(self.rng), **given}
         self._rows[entity].append(row)
         return str(row["ID"])
 
     def rows(self) -> Iterator[tuple[str, list[Row]]]:
-        """All rows by entity set, parents first."""
+        """Return all rows by entity set, parents first."""
         for entity in _ORDER:
             if self._rows[entity]:
                 yield entity, self._rows[entity]
 
     def count(self, entity: str) -> int:
-        """How many rows of an entity stand in the notebook."""
+        """Return the number of rows of an entity."""
         return len(self._rows[entity])
 
     def promotion(self, code: str, name: str, promotion_type: str = "ARTICLE", **fields: Any) -> str:
-        """A running promotion; anything of it can be overridden by a field."""
+        """Add a running promotion; fields override its defaults."""
         defaults: Row = {
             "code": code,
             "name": name,
@@ -106,7 +104,7 @@ class Notebook:
         articles: tuple[str, ...] = (),
         **fields: Any,
     ) -> str:
-        """The next condition of a promotion, with its value and article lists."""
+        """Add the next condition of a promotion, with its value and article lists."""
         place = sum(row["promotion_ID"] == promotion for row in self._rows["Conditions"][-8:]) + 1
         sequence = fields.pop("sequence", place)
         row = self.add("Conditions", promotion_ID=promotion, sequence=sequence, conditionType=condition_type, **fields)
@@ -124,7 +122,7 @@ class Notebook:
         value: str | Decimal | None = None,
         **fields: Any,
     ) -> str:
-        """A discount action of a promotion."""
+        """Add a discount action to a promotion."""
         return self.add(
             "DiscountActions",
             promotion_ID=promotion,
@@ -136,14 +134,14 @@ class Notebook:
         )
 
     def calculation(self, promotion: str, **fields: Any) -> str:
-        """How a promotion calculates: mode, rounding, precision."""
+        """Add how a promotion calculates: mode, rounding, precision."""
         return self.add("CalculationConfigs", promotion_ID=promotion, **fields)
 
     def loyalty(self, promotion: str, action_type: str, **fields: Any) -> str:
-        """A loyalty action of a promotion."""
+        """Add a loyalty action to a promotion."""
         return self.add("LoyaltyActions", promotion_ID=promotion, actionType=action_type, **fields)
 
     def bundle(self, action: str, *components: Mapping[str, Any]) -> None:
-        """The components of a bundle, in order."""
+        """Add the components of a bundle, in order."""
         for sequence, component in enumerate(components, start=1):
             self.add("BundleComponents", action_ID=action, sequence=sequence, **component)

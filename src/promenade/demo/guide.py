@@ -1,4 +1,4 @@
-"""What `promenade demo` prints: who may do what, and lines that work when pasted into a shell."""
+"""The output of `promenade demo`: the clients with their rights, and commands to paste into a shell."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ import msgspec
 from promenade.demo.assortment import shelf_price
 from promenade.demo.leaflet import Leaflet
 from promenade.engine.basket import BasketLine, Customer
-from promenade.workflows.evaluate import PricingRequest
-
-__all__ = ["DemoClient", "Purchase", "guide_text", "tour_purchases", "tour_request"]
+from promenade.workflows.pricing.evaluate import PricingRequest
 
 _RUNNING = "/api/v1/Promotions?$filter=status%20eq%20%27ACTIVE%27&$select=code,name,validTo&$top=3&$count=true"
 _BUDGETS = "/admin/Budgets?$select=code,status,utilization&$orderby=utilization%20desc&$top=3&$count=true"
@@ -24,7 +22,7 @@ _STORE, _CHANNEL, _CUSTOMER, _COUPON = "DE-HAM", "IN_STORE", "C-10042", "WELCOME
 
 @dataclass(frozen=True, slots=True)
 class DemoClient:
-    """A client of the token issuer that the demo made, one per role."""
+    """A client of the token issuer that the demo created, one per role."""
 
     role: str
     client_id: str
@@ -43,7 +41,7 @@ class Purchase:
 
 
 def tour_purchases(leaflet: Leaflet) -> tuple[Purchase, ...]:
-    """Two packs of coffee and three shampoos, as a till in Hamburg sells them."""
+    """Return two packs of coffee and three shampoos, as a till in Hamburg sells them."""
     coffee, shampoo = leaflet.first("Ground coffee")[0], leaflet.first("Shampoo")[0]
     return tuple(
         Purchase(article.article_number, article.name, quantity, str(shelf_price(article, "EUR")))
@@ -52,7 +50,7 @@ def tour_purchases(leaflet: Leaflet) -> tuple[Purchase, ...]:
 
 
 def tour_request(purchases: Sequence[Purchase]) -> PricingRequest:
-    """The same basket as the printed example sends it, for asking beforehand which promotions will apply."""
+    """Return the basket of the printed example, to find out in advance which promotions will apply."""
     lines = tuple(
         BasketLine(
             reference=str(place),
@@ -78,8 +76,9 @@ def guide_text(
     purchases: Sequence[Purchase],
     promotion_ids: Sequence[str],
 ) -> str:
-    """The whole text. ``url`` is where the service answers, without a slash at the end; ``promotion_ids`` are those
-    that give ``purchases`` a discount, which the till names when it confirms.
+    """Return the whole text. ``url`` is the base URL of the service, without a trailing slash.
+
+    ``promotion_ids`` are the promotions that discount ``purchases``, which the till names when it confirms.
     """
     till = next(client for client in clients if "svc.POSReader" in client.scopes)
     integrator = next(client for client in clients if client.scopes[0] == "PublicApi.Read")
@@ -117,7 +116,7 @@ def guide_text(
 
 
 def _of_people(clients: Sequence[DemoClient]) -> str:
-    """The clients that the back office lets in."""
+    """Return the clients that may sign in to the back office."""
     roles = [client.role for client in clients if not {"svc.Admin", *_PLANNING}.isdisjoint(client.scopes)]
     return f"{', '.join(roles[:-1])} or {roles[-1]}"
 

@@ -1,4 +1,4 @@
-"""The leaflet: the notebook with the shelves at hand, so that an offer can be written in a few lines."""
+"""The leaflet: a notebook with access to the assortment, so that an offer takes a few lines of code."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from datetime import datetime
 from promenade.demo.assortment import Article, Assortment, ShelfGroup, Store
 from promenade.demo.authoring import Notebook
 
-__all__ = ["Leaflet", "Trial"]
-
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """How often baskets hold an article that is tried out somewhere: ``chances`` by the code of the POS group."""
+    """The probability that a basket holds an article on trial: ``chances`` by the code of the POS group."""
 
     article: Article
     chances: Mapping[str, float]
@@ -22,7 +20,7 @@ class Trial:
 
 @dataclass(slots=True)
 class Leaflet:
-    """What later families and the sales generator need to find again."""
+    """Shared data for later offer families and the sales generator."""
 
     book: Notebook
     assortment: Assortment
@@ -36,26 +34,26 @@ class Leaflet:
     individual_codes: list[str] = field(default_factory=list)
     rewards: dict[str, str] = field(default_factory=dict)  # coupon types issued after a purchase
     trials: list[Trial] = field(default_factory=list)
-    launched_at: datetime | None = None  # since when shoppers in Germany buy more
+    launched_at: datetime | None = None  # from then on shoppers in Germany buy more
 
     def leaf(self, title: str) -> ShelfGroup:
-        """A sub group by its title."""
+        """Return a sub group by its title."""
         return next(leaf for leaf in self.assortment.leaves if leaf.name == title)
 
     def first(self, title: str, count: int = 1, *, skip: int = 0) -> tuple[Article, ...]:
-        """The first articles of a sub group."""
+        """Return the first articles of a sub group."""
         return self.assortment.by_leaf[self.leaf(title).group_id][skip : skip + count]
 
     def store(self, code: str) -> Store:
-        """A POS group by its code."""
+        """Return a POS group by its code."""
         return next(store for store in self.assortment.stores if store.code == code)
 
     def leaves(self, count: int, *, start: int, step: int = 7) -> Iterator[ShelfGroup]:
-        """``count`` sub groups spread over the tree."""
+        """Return ``count`` sub groups spread over the tree."""
         leaves = self.assortment.leaves
         return (leaves[(start + place * step) % len(leaves)] for place in range(count))
 
     def articles(self, count: int, *, start: int, step: int = 37) -> Iterator[Article]:
-        """``count`` articles sold by the piece, spread over the shelves."""
+        """Return ``count`` articles sold by the piece, spread over the assortment."""
         pieces = [article for article in self.assortment.articles[:3_000] if not article.by_weight]
         return (pieces[(start + place * step) % len(pieces)] for place in range(count))

@@ -1,6 +1,6 @@
-"""A week of shoppers: what they put into their baskets, when, where, and who they are.
+"""A week of shoppers: what they buy, when, where, and who they are.
 
-Drawn from a seeded source; pricing and confirming them is `promenade.demo.seeding`'s business.
+Everything is drawn from a seeded source; `promenade.demo.seeding` prices and confirms the sales.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ from promenade.demo.assortment import Article, Assortment, Store, shelf_price
 from promenade.demo.leaflet import Leaflet
 from promenade.engine.basket import BasketLine, Customer, Payment
 
-__all__ = ["Sale", "draw_sales"]
-
 _GROUPS = ("STAFF", "SENIOR", "STUDENT", "FAMILY")
 _TIERS = ("BASIC", "SILVER", "GOLD", "PLATINUM")
 _CARDS = (("VISA_CREDIT", "40001234"), ("VISA_DEBIT", "41119876"), ("MASTERCARD", "52004321"))
@@ -27,7 +25,7 @@ _OPENING_HOUR, _OPEN_MINUTES = 7, 14 * 60
 class Sale:
     """One basket at one till; ``returns`` lines name an earlier sale in their fields.
 
-    ``asked_first``: how many of its lines it held when the till first asked for its price; 0: it asked but once.
+    ``asked_first``: the number of its lines when the till first asked for the price; 0: it asked only once.
     """
 
     transaction_id: str
@@ -44,7 +42,7 @@ class Sale:
 
 
 def draw_sales(rng: Random, leaflet: Leaflet, until: datetime, count: int) -> Iterator[Sale]:
-    """``count`` sales of the seven days before ``until``, in order of time."""
+    """Draw ``count`` sales of the seven days before ``until``, in order of time."""
     shelf = _popular_first(rng, leaflet.assortment)
     tills = leaflet.assortment.tills()
     moments = sorted(_moment(rng, until) for _ in range(count))
@@ -77,7 +75,7 @@ def _moment(rng: Random, until: datetime) -> datetime:
 
 
 def _popular_first(rng: Random, assortment: Assortment) -> Sequence[Article]:
-    """Few articles sell often: a shuffled shelf that `_pick` reads mostly from the front, some leaflet goods first."""
+    """Shuffle the articles, some leaflet goods first: `_pick` prefers the front, so that few articles sell often."""
     leaflet_goods = rng.sample(assortment.articles[:3_000], 400)
     return leaflet_goods + rng.sample(assortment.articles, 4_000)
 
@@ -102,7 +100,7 @@ def _basket(rng: Random, shelf: Sequence[Article], store: Store, earlier: Sequen
 def _extras(
     rng: Random, shelf: Sequence[Article], leaflet: Leaflet, store: Store, at: datetime, held: int
 ) -> tuple[BasketLine, ...]:
-    """What is tried out in this store, and what shoppers in Germany buy more of since the launch."""
+    """Add articles on trial in this store, and those that shoppers in Germany buy more of since the launch."""
     chosen = [one.article for one in leaflet.trials if rng.random() < one.chances.get(store.code, 0)]
     if leaflet.launched_at is not None and at >= leaflet.launched_at and store.currency == "EUR":
         chosen += [_pick(rng, shelf) for _ in range(rng.choice((0, 1, 2, 3)))]
@@ -126,7 +124,7 @@ def _line(
 
 
 def _return_line(reference: str, sale: Sale, store: Store) -> BasketLine:
-    """Brings back the first line of an earlier sale; bought in another currency it comes back without a receipt."""
+    """Return a line that brings back the first line of an earlier sale; in another currency, without its receipt."""
     bought = sale.lines[0]
     fields = (("originalTransactionId", sale.transaction_id), ("originalLineReference", bought.reference))
     return BasketLine(

@@ -1,4 +1,4 @@
-"""Makes the demo tenant: rows into the tables, then a week of sales that are really evaluated and confirmed."""
+"""Creates the demo tenant: rows in the tables, then a week of sales that are evaluated and confirmed."""
 
 from __future__ import annotations
 
@@ -16,28 +16,26 @@ from promenade.demo.authoring import Notebook
 from promenade.demo.guide import DemoClient, Purchase, guide_text, tour_purchases, tour_request
 from promenade.demo.promotions import write_promotions
 from promenade.demo.sales import Sale, draw_sales
-from promenade.store.catalogue import record_change
-from promenade.store.rows import insert_rows
-from promenade.store.unit import Session
+from promenade.store.driver.rows import insert_rows
+from promenade.store.driver.unit import Session
+from promenade.store.pricing.catalogue import record_change
 from promenade.worker import Worker
-from promenade.workflows.clients import create_client
-from promenade.workflows.confirm import confirm
-from promenade.workflows.confirm_rules import ConfirmCommand, ConfirmedPromotion
+from promenade.workflows.access.clients import create_client
+from promenade.workflows.access.tenants import create_tenant
 from promenade.workflows.context import Context
-from promenade.workflows.evaluate import PricedIteration, PricingRequest, evaluate, simulate
-from promenade.workflows.reporting.advice import count_shown
-from promenade.workflows.reporting.aggregating import aggregate_all
-from promenade.workflows.tenants import create_tenant
-
-__all__ = ["DemoTenant", "seed"]
+from promenade.workflows.pricing.evaluate import PricedIteration, PricingRequest, evaluate, simulate
+from promenade.workflows.reports.advice import count_shown
+from promenade.workflows.reports.aggregating import aggregate_all
+from promenade.workflows.sales.confirm import confirm
+from promenade.workflows.settlement.rules import ConfirmCommand, ConfirmedPromotion
 
 TENANT = "demo"
 _USER = "demo"
 _CROWD = 25
-_SHOPPING = timedelta(minutes=4)  # between the first look at the price and the last
+_SHOPPING = timedelta(minutes=4)  # between the first price request and the last
 
-# role -> scopes: one client for each kind of user the service knows. At the back office a planner simulates baskets
-# and an administrator uploads files, which are doors of their own.
+# role -> scopes: one client for each kind of user of the service. In the back office a planner also simulates baskets
+# and an administrator also uploads files, which need scopes of their own.
 _CLIENTS = {
     "till": ("svc.POSReader",),
     "planner": ("svc.PromotionManager", "svc.POSReader"),
@@ -49,7 +47,7 @@ _CLIENTS = {
 
 @dataclass(frozen=True, slots=True)
 class DemoTenant:
-    """What was made, and how to reach it."""
+    """The created tenant, and how to access it."""
 
     tenant_id: str
     clients: tuple[DemoClient, ...]
@@ -59,12 +57,12 @@ class DemoTenant:
     sales: int
 
     def greeting(self, base_url: str) -> str:
-        """The text that the demo prints: credentials and lines to paste."""
+        """Return the text that the demo prints: credentials and commands to paste."""
         return guide_text(base_url, self.tenant_id, self.clients, self.purchases, self.promotion_ids)
 
 
 async def seed(context: Context, seed: int, *, articles: int = 20_000, sales: int = 1_000) -> DemoTenant:
-    """Fill an empty database with the retailer of ``seed``; the same seed and clock make the same one."""
+    """Fill an empty database with the retailer of ``seed``; the same seed and clock give the same data."""
     rng = Random(seed)  # noqa: S311 - a repeatable retailer is the point
     now = context.clock()
     opened = now - timedelta(days=60)
@@ -98,7 +96,7 @@ async def _store_rows(context: Context, tables: Iterable[tuple[str, list[dict[st
 
 
 async def _client(context: Context, role: str, scopes: Sequence[str]) -> DemoClient:
-    secret = f"{context.new_id()}{context.new_id()}".replace("-", "")  # random, unlike the rest: it opens doors
+    secret = f"{context.new_id()}{context.new_id()}".replace("-", "")  # a credential: random, unlike the rest
     await create_client(
         context.database,
         client_id=f"demo-{role}",
@@ -112,10 +110,10 @@ async def _client(context: Context, role: str, scopes: Sequence[str]) -> DemoCli
 
 
 async def _sell(context: Context, sales: Iterable[Sale]) -> int:
-    """Evaluate and confirm every sale at its own time, then finish what they set in motion; how many there were.
+    """Evaluate and confirm every sale at its own time, then run the jobs they caused; return the number of sales.
 
-    Shoppers come in crowds: all of one are priced before the first of them pays, so that they share commits and the
-    outcome still depends on nothing but their order.
+    Sales are processed in batches: all of a batch are priced before the first is confirmed. So they share commits, and
+    the result still depends on nothing but their order.
     """
     count = 0
     waiting = iter(sales)
@@ -133,7 +131,7 @@ async def _sell(context: Context, sales: Iterable[Sale]) -> int:
 
 
 async def _report(context: Context) -> None:
-    """Count what was sold and advised, as the worker does sooner or later: reports are there from the first look."""
+    """Aggregate sales and advice as the worker would do later, so that reports have data at once."""
     while (await count_shown(context))[1]:
         pass
     await aggregate_all(context, TENANT)
@@ -144,7 +142,7 @@ async def _pay(context: Context, sale: Sale, priced: PricedIteration) -> None:
 
 
 def _first(sale: Sale) -> PricingRequest:
-    """The basket as it was when the till first asked: shoppers see what they still miss, and some go for it."""
+    """Return the basket of the till's first request: shoppers see what they still miss, and some add it."""
     return replace(_request(replace(sale, lines=sale.lines[: sale.asked_first])), timestamp=sale.at - _SHOPPING)
 
 
@@ -171,7 +169,7 @@ def _request(sale: Sale) -> PricingRequest:
 
 
 def _command(sale: Sale, priced: PricedIteration) -> ConfirmCommand:
-    """The till takes what it was offered."""
+    """Return the confirm command with every promotion that gave a discount."""
     applied = tuple(ConfirmedPromotion(one.promotion_id) for one in priced.outcome.applied if one.discount_minor)
     return ConfirmCommand(
         transaction_id=sale.transaction_id,

@@ -1,4 +1,4 @@
-"""Everything promotions lean on: campaigns, groups, budgets, stakeholders and coupon types."""
+"""Everything that promotions refer to: campaigns, groups, budgets, stakeholders and coupon types."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ from decimal import Decimal
 
 from promenade.demo.leaflet import Leaflet
 
-__all__ = ["budgets", "coupon_types", "groups"]
-
-
-# code -> first and last day, counted from today
+# code -> first and last day, relative to today
 _CAMPAIGNS = {"AUTUMN": (-40, 40), "WINTER": (-10, 80), "BIRTHDAY": (-14, 14), "SPRING": (120, 180)}
 
 _STAKEHOLDERS = (
@@ -20,14 +17,14 @@ _STAKEHOLDERS = (
     ("AGENCY", "Leaflet agency", "EXTERNAL_SUPPLIER"),
 )
 
-# code, total, currency, percentage that marketing bears
+# code, total, currency, percentage paid by marketing
 _BUDGETS = (
     ("LEAFLET-EUR", "250000.00", "EUR", "60.00"),
     ("COFFEE-EUR", "40000.00", "EUR", "50.00"),
     ("BEAUTY-EUR", "20000.00", "EUR", "40.00"),
     ("SWISS-CHF", "60000.00", "CHF", "70.00"),
     ("GINZA-JPY", "9000000", "JPY", "100.00"),
-    ("LAST-ROUND-EUR", "60.00", "EUR", "100.00"),  # runs dry within the week
+    ("LAST-ROUND-EUR", "60.00", "EUR", "100.00"),  # exhausted within the week
 )
 
 
@@ -58,7 +55,7 @@ def groups(leaflet: Leaflet) -> None:
 
 
 def budgets(leaflet: Leaflet) -> None:
-    """Budgets in three currencies, who bears them, and a supplier's contribution."""
+    """Budgets in three currencies, their stakeholders, and a supplier's contribution."""
     book = leaflet.book
     stakeholders = [
         book.add("Stakeholders", code=code, name=name, type=kind, isActive=True) for code, name, kind in _STAKEHOLDERS
@@ -90,7 +87,7 @@ def budgets(leaflet: Leaflet) -> None:
 
 
 def coupon_types(leaflet: Leaflet) -> None:
-    """Printed codes everybody may use, codes for one person, and codes handed out after a purchase."""
+    """Printed codes for everybody, codes for one person, and codes issued after a purchase."""
     book = leaflet.book
     for code, limit in (("WELCOME10", None), ("COFFEE5", 500), ("BREAKFAST", None), ("GINZA500", None)):
         leaflet.generic_codes.append(code)

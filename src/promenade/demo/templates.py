@@ -1,4 +1,4 @@
-"""The patterns from which the retailer's planners make new promotions."""
+"""The templates from which the retailer's planners create promotions."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ from typing import Any
 from promenade.demo.assortment import draw_id
 from promenade.demo.leaflet import Leaflet
 
-__all__ = ["templates"]
-
-_SOURCE = 9  # of IDs, apart from the notebook's: a new template changes nothing that is drawn after it
+_SOURCE = 9  # of IDs, separate from the notebook's: a new template does not change later draws
 
 
 class _Templates:
-    """Writes templates down: each method adds to the one that was begun last."""
+    """Adds templates: each method adds to the template that was begun last."""
 
     def __init__(self, leaflet: Leaflet) -> None:
         self._book = leaflet.book
@@ -26,7 +24,7 @@ class _Templates:
         self._template = ""
 
     def begin(self, code: str, name: str, description: str, use_case: str, kind: str, group: str) -> None:
-        """A new template, without conditions and actions."""
+        """Start a new template without conditions and actions."""
         self._template = self._add(
             "PromotionTemplates",
             code=code,
@@ -38,13 +36,13 @@ class _Templates:
         )
 
     def condition(self, kind: str, *, values: tuple[str, ...] = (), **fields: Any) -> None:
-        """A condition of its promotions."""
+        """Add a condition."""
         row = self._add("TemplateConditions", template_ID=self._template, sequence=1, conditionType=kind, **fields)
         for value in values:
             self._add("TemplateConditionValueListItems", condition_ID=row, value=value)
 
     def action(self, kind: str, discount: str | None = None, value: str | None = None, **fields: Any) -> str:
-        """A discount action of its promotions."""
+        """Add a discount action."""
         return self._add(
             "TemplateDiscountActions",
             template_ID=self._template,
@@ -56,7 +54,7 @@ class _Templates:
         )
 
     def steps(self, entity: str, action: str, limit: str, steps: Mapping[str, str]) -> None:
-        """Steps of an action, in percent: ``limit`` is the field that holds where each begins."""
+        """Add the tiers of an action, in percent: ``limit`` is the field for the start of each tier."""
         for sequence, (start, percentage) in enumerate(steps.items(), start=1):
             self._add(
                 entity,
@@ -68,11 +66,11 @@ class _Templates:
             )
 
     def component(self, action: str, **fields: Any) -> None:
-        """The bundle of an action."""
+        """Add the bundle of an action."""
         self._add("TemplateDiscountActionBundleComponents", action_ID=action, sequence=1, **fields)
 
     def loyalty(self, kind: str, **fields: Any) -> None:
-        """A loyalty action of its promotions."""
+        """Add a loyalty action."""
         self._add("TemplateLoyaltyActions", template_ID=self._template, actionType=kind, **fields)
 
     def _add(self, entity: str, **fields: Any) -> str:
@@ -80,7 +78,7 @@ class _Templates:
 
 
 def templates(leaflet: Leaflet) -> None:
-    """One for each kind of offer that a leaflet holds every week."""
+    """Add one template for each kind of offer that a leaflet has every week."""
     made = _Templates(leaflet)
     coffee, shampoo = leaflet.leaf("Ground coffee").group_id, leaflet.leaf("Shampoo").group_id
     made.begin(

@@ -1,10 +1,10 @@
-"""What a customer could still get, and why a promotion did not apply (pricing semantics, section 10).
+"""Advice: what the customer could still get, and why a promotion did not apply (pricing semantics, section 10).
 
-Advice reads the verdicts that pricing left behind; it never checks a condition again. Only the saving that a closed
-gap would bring is priced anew, by the engine itself, on a basket in which the gap is closed.
+Advice reads the verdicts that pricing produced; it never checks a condition again. Only the saving of a closed gap is
+priced anew, by the engine itself, on a basket in which the gap is closed.
 
-What is told without being asked stays short: NEAR_MISS for promotions of which at least half is reached, HINT for
-those that lines of this basket lead to or whose coupon was presented; at most `RECOMMENDATIONS_MAX` of both.
+Unrequested advice stays short: NEAR_MISS for promotions of which at least half is reached, HINT for those that lines of
+this basket lead to or whose coupon was presented; at most `RECOMMENDATIONS_MAX` of both.
 """
 
 from __future__ import annotations
@@ -13,16 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from promenade.engine.closing import closed
+from promenade.engine.basket import BasketLine
 from promenade.engine.conditions.registry import Params
 from promenade.engine.index import LINE_KINDS, request_keys, sale_keys
-from promenade.engine.money import decimal_text
+from promenade.engine.money import POWERS_OF_TEN, decimal_text
 from promenade.engine.outcome import Gap, MissedPromotion, Nudge, Recommendation
 from promenade.engine.promotion import CompiledPromotion, FailedCondition, Unmet, reached_percent
 from promenade.engine.verdict import Missed
 from promenade.engine.view import BasketView
-
-__all__ = ["Advice", "Fate", "Prices", "advise"]
 
 RECOMMENDATIONS_MAX = 10
 GAPS_MAX = 20
@@ -34,11 +32,11 @@ class Prices(Protocol):
     """How the engine prices what is not so: discount plus give-away of one promotion on some basket."""
 
     def alone(self, promotion: CompiledPromotion, view: BasketView) -> int:
-        """Were there no other promotion, budget or limit; 0 if it does not qualify."""
+        """The result without any other promotion, budget or limit; 0 if it does not qualify."""
         ...
 
     def beside(self, promotion: CompiledPromotion, view: BasketView) -> int:
-        """As it adds to what the other promotions, its budgets and limits leave."""
+        """What it adds to what the other promotions, its budgets and limits leave."""
         ...
 
 
@@ -57,7 +55,7 @@ _SENTENCES = {
     "NOT_IN_PILOT": "This POS group does not take part in its pilot or experiment.",
 }
 
-# Reasons under which the promotion would have given something to this very basket.
+# Reasons for which the promotion did not apply although it would have given something to this basket.
 _PRICED = frozenset(
     (
         "COUPON_REQUIRED",
@@ -72,7 +70,7 @@ _PRICED = frozenset(
 
 
 class Fate:
-    """What became of one candidate.
+    """What happened to one candidate.
 
     ``reason``: a code of section 10, None when it applied. ``unmet`` with CONDITION_NOT_MET. ``gaps``: tiers of its
     benefits not reached, also when it applied. ``blocked_by`` with ``winner_minor`` (what the winner gives) and
@@ -179,7 +177,9 @@ def _percent(fate: Fate) -> int:
 
 
 def _is_half_there(promotion: CompiledPromotion, unmet: Unmet) -> bool:
-    """Whether lines of this basket, or a coupon presented with it, lead to the promotion."""
+    """Whether at least half of the promotion's conditions is reached by lines of this basket or by a presented
+    coupon.
+    """
     if promotion.definition.coupon_type_ids or unmet.lines:
         return True
     entries = promotion.entries
@@ -278,7 +278,7 @@ def _missed_fate(view: BasketView, fate: Fate, prices: Prices) -> MissedPromotio
 
 
 def _own_minor(view: BasketView, fate: Fate, prices: Prices) -> int | None:
-    """What it would have given; None where nothing the customer does would bring it about."""
+    """What it would have given; None where nothing the customer does would make it apply."""
     if fate.own_minor is not None:
         return fate.own_minor
     if fate.reason in _PRICED:
@@ -308,7 +308,9 @@ def _nearness(found: tuple[int, int, Fate, Missed, tuple[Missed, ...]]) -> tuple
 
 
 def _saving(view: BasketView, fate: Fate, shortfalls: tuple[Missed, ...], prices: Prices) -> int:
-    """What closing the gaps brings: all the promotion gives then, or how much more where it applies already."""
+    """The saving from closing the gaps: everything the promotion then gives, or the increase where it applies
+    already.
+    """
     basket = closed(view, shortfalls)
     if basket is None:
         return 0
@@ -350,4 +352,67 @@ def _nudge(view: BasketView, gap: Gap) -> Nudge:
         gap.promotion_id,
         gap.promotion_name,
         gap.gap_type,
+    )
+
+
+# ---- the basket as it would be if a threshold were reached ----------------------------------------------------------
+
+
+def closed(view: BasketView, shortfalls: tuple[Missed, ...]) -> BasketView | None:
+    """The view with every shortfall closed in the least favourable way, so that no saving is promised too high.
+
+    Pieces are added to the cheapest line that counts; an amount on named lines as one more line like the cheapest of
+    them, an amount on the receipt as an unspecific line. None when there is no line to add to.
+    """
+    changed: dict[int, BasketLine] = {}
+    for missed in shortfalls:
+        if missed.is_quantity:
+            model = _cheapest(view, missed.lines or view.sale)
+            if model is None:
+                return None
+            line = changed.get(model, view.lines[model].line)
+            gap = (missed.threshold or 0) - (missed.current or 0)
+            wanted = gap if view.lines[model].weighed else -(-gap // 1000) * 1000
+            changed[model] = _like(line, line.reference, line.quantity_thousandths + wanted, line.unit_price_hundredths)
+    amounts = [(number, missed) for number, missed in enumerate(shortfalls) if not missed.is_quantity]
+    # The added pieces have a price too: only the rest of an amount is still missing.
+    more = view.with_lines(changed, ()).sale_total_minor - view.sale_total_minor if changed and amounts else 0
+    added: list[BasketLine] = []
+    for number, missed in amounts:
+        gap = (missed.threshold or 0) - (missed.current or 0)
+        if missed.lines or gap > more:
+            model = _cheapest(view, missed.lines)
+            rest = gap if missed.lines else gap - more
+            added.append(_worth(view, None if model is None else view.lines[model].line, rest, number))
+    return view.with_lines(changed, added)
+
+
+def _cheapest(view: BasketView, positions: tuple[int, ...]) -> int | None:
+    if not positions:
+        return None
+    lines = view.lines
+    # Positions ascend, so among equal prices the first is found.
+    return min(positions, key=lambda position: lines[position].unit_price_hundredths)
+
+
+def _worth(view: BasketView, model: BasketLine | None, amount_minor: int, number: int) -> BasketLine:
+    """One piece worth at least ``amount_minor``, otherwise like ``model``."""
+    price = -(-amount_minor * 100 // POWERS_OF_TEN[view.exponent])
+    reference = f"~{number}"  # never leaves this evaluation
+    if model is None:
+        return BasketLine(reference, "", 1000, price)
+    return _like(model, reference, 1000, price)
+
+
+def _like(line: BasketLine, reference: str, quantity_thousandths: int, unit_price_hundredths: int) -> BasketLine:
+    """The line with another quantity and price; `dataclasses.replace` takes three times as long."""
+    return BasketLine(
+        reference,
+        line.article_number,
+        quantity_thousandths,
+        unit_price_hundredths,
+        line.ean,
+        line.article_group_id,
+        line.manufacturer_id,
+        line.fields,
     )

@@ -1,4 +1,4 @@
-"""From a finished pass to the frozen `Outcome`: lines with their discounts, promotions, coupons, points, totals."""
+"""Build the frozen `Outcome` from a finished pass: lines with their discounts, promotions, coupons, points, totals."""
 
 from __future__ import annotations
 
@@ -24,15 +24,13 @@ from promenade.engine.stacking import Decision, Pass
 from promenade.engine.turn import Turn
 from promenade.engine.view import BasketView
 
-__all__ = ["assemble", "assemble_untouched"]
-
 _BUDGET_REASONS = frozenset(("BUDGET_NOT_ACTIVE", "BUDGET_EXHAUSTED", "BUDGET_INSUFFICIENT"))
 
 
 def assemble_untouched(
     view: BasketView, coupons: Sequence[CouponFact], control_arms: tuple[str, ...], hashes: tuple[str, ...]
 ) -> Outcome:
-    """The answer when no promotion can matter to the basket: what was sent, and the tenant's base points."""
+    """The answer when no promotion can affect the basket: the basket as sent, and the tenant's base points."""
     sale = view.sale_total_minor
     returned = 0
     if len(view.sale) < len(view.lines):
@@ -226,7 +224,7 @@ def _lines(
 
 
 def _giver(done: Pass, position: int) -> str | None:
-    """The promotion that made a line free; the last one when several gave parts of it."""
+    """The promotion that made a line free; the last one when several contributed."""
     for decision in reversed(done.applied):
         turn = decision.turn
         if turn is None:
@@ -239,7 +237,7 @@ def _giver(done: Pass, position: int) -> str | None:
 
 
 def _granted(done: Pass) -> tuple[GrantedItem, ...]:
-    """Items on top of the basket, with references that a replay repeats."""
+    """Items added to the basket, with references that a replay repeats."""
     granted: list[GrantedItem] = []
     for decision in done.applied:
         turn = decision.turn
@@ -331,7 +329,7 @@ def _coupons(
 
 
 def _coupon_refusal(coupon_type_id: str, decisions: Sequence[Decision]) -> str:
-    """Why a valid code triggered nothing: another code did already, or its promotions did not apply."""
+    """Why a valid code triggered nothing: another code already did, or its promotions did not apply."""
     linked = [one for one in decisions if coupon_type_id in one.candidate.promotion.definition.coupon_type_ids]
     if not linked:
         return "NO_PROMOTION"

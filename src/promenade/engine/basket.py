@@ -1,4 +1,4 @@
-"""What is priced (the basket) and what the world says about it (the facts).
+"""The basket to be priced, and the facts about it that the store supplies.
 
 Units: ``*_hundredths`` and ``*_thousandths`` as in `definition`; ``*_minor`` are whole minor units of the
 basket's currency (cents for EUR, yen for JPY, fils for KWD).
@@ -9,20 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-
-__all__ = [
-    "ArticleFact",
-    "Basket",
-    "BasketLine",
-    "BudgetFact",
-    "CouponFact",
-    "Customer",
-    "Facts",
-    "Payment",
-    "PosGroupFact",
-    "Settings",
-    "UsageFact",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +38,12 @@ class Customer:
 class Payment:
     payment_means: str | None = None
     card_type: str | None = None
-    card_prefix: str | None = None  # at most the first 8 digits, ever
+    card_prefix: str | None = None  # never more than the first 8 digits
 
 
 @dataclass(frozen=True, slots=True)
 class PosGroupFact:
-    """The POS group that asks: its currency and time zone rule amounts and clocks."""
+    """The POS group that asks: its currency and time zone apply to all amounts and times."""
 
     id: str
     code: str
@@ -81,7 +67,7 @@ class Basket:
 
 @dataclass(frozen=True, slots=True)
 class ArticleFact:
-    """Master data of one article; ``unit`` decides whether a line is weighed (section, Words)."""
+    """Master data of one article; ``unit`` decides whether a line is weighed."""
 
     article_number: str
     ean: str | None = None
@@ -95,9 +81,9 @@ class ArticleFact:
 
 @dataclass(frozen=True, slots=True)
 class CouponFact:
-    """What the store knows of one presented code. ``refusal`` is a reason of section 10, None = usable.
+    """What the store knows about one presented code. ``refusal`` is a reason of section 10, None = usable.
 
-    ``uses_left`` bounds how often the code may trigger (None = no bound); ``uses_left_of_customer`` likewise.
+    ``uses_left`` limits how often the code may trigger (None = no limit); ``uses_left_of_customer`` likewise.
     """
 
     code: str
@@ -109,7 +95,7 @@ class CouponFact:
 
 @dataclass(frozen=True, slots=True)
 class BudgetFact:
-    """What a budget has left; ``status`` judged at the evaluation's time (ACTIVE, EXHAUSTED, other)."""
+    """What is left of a budget; ``status`` as of the evaluation's time (ACTIVE, EXHAUSTED, other)."""
 
     id: str
     status: str
@@ -119,7 +105,7 @@ class BudgetFact:
 
 @dataclass(frozen=True, slots=True)
 class UsageFact:
-    """Confirmed transactions in which a promotion applied: of all customers, and of this one."""
+    """How many confirmed transactions a promotion applied to: of all customers, and of this one."""
 
     total: int = 0
     by_customer: int = 0
@@ -140,7 +126,7 @@ class Facts:
 class Settings:
     """The tenant's settings and the request's switches that evaluation heeds."""
 
-    now: datetime  # aware; request timestamp, else the edge's clock
+    now: datetime  # timezone-aware; the request's timestamp, else the edge's clock
     strategy: str = "SEQUENTIAL"  # or BEST_DEAL
     points_per_currency_unit_thousandths: int = 0
     include_inactive: bool = False

@@ -1,9 +1,9 @@
-"""BEST_DEAL: which promotions to admit so that the customer gets the greatest total discount (section 5).
+"""BEST_DEAL: choose the promotions that give the customer the greatest total discount (section 5).
 
-The rules of a pass stay as they are; the search only decides who may take part in it. Promotions that cannot
-influence one another are solved apart, each component by branch and bound over the promotions left out, within a
-fixed number of nodes, so that a replay decides alike. The sequential result comes first and only a strictly better
-one replaces it.
+The rules of a pass stay as they are; the search only decides which promotions take part. Promotions that cannot
+influence one another are solved separately, each component by branch and bound over the promotions left out, within a
+fixed number of nodes, so that a replay decides the same way. The sequential result comes first and only a strictly
+better one replaces it.
 """
 
 from __future__ import annotations
@@ -18,16 +18,14 @@ from promenade.engine.promotion import Unmet
 from promenade.engine.stacking import Candidate, Pass, World
 from promenade.engine.turn import Turn
 
-__all__ = ["NODES_MAX", "best_pass"]
-
 NODES_MAX = 1_024  # passes per evaluation, over all components; enough for every subset of ten promotions
 NODES_MIN = 64
-STEPS_MAX = 20_000  # promotions priced per evaluation: bigger catalogues get fewer passes
-LINES_MAX = 100_000  # lines walked per evaluation: baskets of thousands of lines get fewer passes still
+STEPS_MAX = 20_000  # promotions priced per evaluation: larger catalogues get fewer passes
+LINES_MAX = 100_000  # lines visited per evaluation: baskets of thousands of lines get even fewer passes
 
 
 class _Contender:
-    """A qualifying candidate: the lines it looks at, and a discount it never exceeds whatever else applies."""
+    """A qualifying candidate: the lines it reads, and an upper bound of its discount whatever else applies."""
 
     __slots__ = ("candidate", "ceiling", "lines", "ordinal")
 
@@ -39,7 +37,7 @@ class _Contender:
 
 
 def best_pass(world: World) -> tuple[Pass, BestDeal]:
-    """The pass that gives most, with what is known about how good it is."""
+    """The pass with the greatest discount, and what is known about how good it is."""
     sequential = Pass(world).run()
     contenders = _contenders(world)
     left_out: set[int] = set()
@@ -65,7 +63,7 @@ def best_pass(world: World) -> tuple[Pass, BestDeal]:
 
 
 def _explain_left_out(world: World, best: Pass, left_out: set[int]) -> None:
-    """What the better combination left out was blocked by what it applied in its place."""
+    """Explain each promotion left out as blocked by those applied in its place."""
     for ordinal in sorted(left_out):
         candidate = world.candidates[ordinal - 1]
         met = world.qualify(candidate, best.ledger)
@@ -74,7 +72,7 @@ def _explain_left_out(world: World, best: Pass, left_out: set[int]) -> None:
 
 
 def _contenders(world: World) -> list[_Contender]:
-    """The candidates that discount something when they alone apply, or might beside others."""
+    """The candidates that discount something when they apply alone, or might beside others."""
     found: list[_Contender] = []
     for candidate in world.candidates:
         promotion = candidate.promotion
@@ -103,9 +101,9 @@ def _contenders(world: World) -> list[_Contender]:
 
 
 def _is_monotone(candidate: Candidate) -> bool:
-    """Whether other promotions can only lower what it gives: one plain discount on everything it targets.
+    """Whether other promotions can only lower its discount: one plain discount on everything it targets.
 
-    Rounding does not change that, however coarse: less to reckon on never rounds to more.
+    Rounding does not change that, however coarse: a smaller base never rounds to a larger discount.
     """
     discounts = [benefit for benefit in candidate.promotion.benefits if benefit.stage != REWARDS_ONLY]
     return len(discounts) <= 1 and all(
@@ -122,11 +120,11 @@ def _is_coarse(candidate: Candidate, exponent: int) -> bool:
 def _is_harmless(members: list[_Contender], exponent: int) -> bool:
     """Whether leaving one out can never help, so that applying all is best.
 
-    So it is when none excludes or competes with another and each takes a plain discount off whole lines: what then
-    remains of a line never shrinks when more of it was left before. Only one receipt discount, and that last, keeps
-    it so; and so does rounding to the minor unit. A coarser step (calculationConfig.precision) does not: for a price
-    of 2.00 in steps of 1.00, 4.50 loses 3.00 and 4.40 only 2.00. It is harmless in the first, which finds nothing
-    taken.
+    This holds when none excludes or competes with another and each takes a plain discount off whole lines: what then
+    remains of a line never shrinks when more of it was left before. Only a single receipt discount, applied last, keeps
+    this true; so does rounding to the minor unit. A coarser step (calculationConfig.precision) does not: for a price
+    of 2.00 in steps of 1.00, 4.50 loses 3.00 and 4.40 only 2.00. It is harmless in the first promotion, because nothing
+    has been taken yet.
     """
     for member in members:
         candidate = member.candidate
@@ -147,7 +145,7 @@ def _is_harmless(members: list[_Contender], exponent: int) -> bool:
 
 
 def _components(world: World, contenders: list[_Contender]) -> list[list[_Contender]]:
-    """Contenders that share lines, groups or budgets, or read what others left; in order of the candidates."""
+    """Contenders that share lines, groups or budgets, or that read what others left; in order of the candidates."""
     parents = list(range(len(contenders)))
 
     def root(place: int) -> int:
@@ -207,7 +205,7 @@ class _Search:
         self.bound = 0
 
     def run(self) -> None:
-        """Search; afterwards ``best``, ``best_out``, ``bound`` and ``complete`` tell what was found."""
+        """Search; afterwards ``best``, ``best_out``, ``bound`` and ``complete`` hold the result."""
         self.bound = self._ceiling(frozenset())
         self.best = self._price(frozenset())
         if _is_harmless(self._members, self._world.view.exponent):
@@ -237,7 +235,7 @@ class _Search:
         return Pass(self._world).run(lambda ordinal: ordinal in ordinals and ordinal not in out).discount_minor
 
     def _ceiling(self, out: frozenset[int]) -> int:
-        """What the promotions still in could give at most: one of each exclusion group, nothing twice off a line."""
+        """An upper bound of the promotions still in: one of each exclusion group, no line discounted twice."""
         alone = 0
         together = 0
         groups: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Promotions compiled once, kept one by one, and found for a basket through the candidate index."""
+"""The catalogue: promotions compiled once, stored individually, and found for a basket through the candidate index."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from promenade.engine.conditions import parse_conditions
 from promenade.engine.definition import DefinitionError, PromotionDefinition
 from promenade.engine.fingerprint import definition_hash
 from promenade.engine.index import CandidateIndex, entry_keys, request_keys, sale_keys
-from promenade.engine.promotion import Asker, CompiledPromotion, FailedCondition, Unmet, microseconds
+from promenade.engine.promotion import Asker, CompiledPromotion, microseconds
 from promenade.engine.view import ArticleGroups, BasketView
 
-__all__ = ["Catalogue", "CompiledPromotion", "FailedCondition", "Unmet", "compile_promotion", "definition_hash"]
+__all__ = ["Catalogue", "CompiledPromotion", "compile_promotion", "definition_hash"]
 
-# Reasons a promotion is no candidate that nobody is told: it is not offered here at all.
+# Reasons that are never shown: the promotion is not offered here at all.
 _UNTOLD = ("INACTIVE", "CURRENCY")
 
 
@@ -29,7 +29,7 @@ def compile_promotion(definition: PromotionDefinition) -> CompiledPromotion:
 
 
 class Catalogue:
-    """All promotions of a tenant, compiled. One change costs the size of one promotion."""
+    """All promotions of a tenant, compiled. One change costs as much as one promotion is large."""
 
     __slots__ = ("_controls", "_index", "_promotions", "article_groups")
 
@@ -37,7 +37,7 @@ class Catalogue:
         self.article_groups = ArticleGroups(article_groups)
         self._promotions: dict[str, CompiledPromotion] = {}
         self._index = CandidateIndex()
-        self._controls: dict[str, CompiledPromotion] = {}  # those with a control arm
+        self._controls: dict[str, CompiledPromotion] = {}  # promotions with a control arm
 
     def __len__(self) -> int:
         return len(self._promotions)
@@ -51,8 +51,8 @@ class Catalogue:
     def put(self, definition: PromotionDefinition) -> None:
         """Compile and index one promotion in place of its earlier version.
 
-        Raises DefinitionError when it cannot run; its earlier version is taken out all the same, because it is not
-        what the author wants any more.
+        Raises DefinitionError when it cannot run; its earlier version is removed all the same, because the author has
+        replaced it.
         """
         self.remove(definition.id)
         promotion = compile_promotion(definition)
@@ -62,14 +62,14 @@ class Catalogue:
             self._controls[promotion.id] = promotion
 
     def remove(self, promotion_id: str) -> None:
-        """Forget a promotion; one that is not known is no matter."""
+        """Remove a promotion; an unknown one is ignored."""
         promotion = self._promotions.pop(promotion_id, None)
         if promotion is not None:
             self._index.discard(promotion)
             self._controls.pop(promotion_id, None)
 
     def compile_all(self, definitions: Iterable[PromotionDefinition]) -> dict[str, DefinitionError]:
-        """Put many; the answer is what could not be compiled and why, by promotion id: the rest is served."""
+        """Put many; return what could not be compiled and why, by promotion id. The others are priced."""
         refused: dict[str, DefinitionError] = {}
         for definition in definitions:
             try:
@@ -85,7 +85,7 @@ class Catalogue:
     def candidates(
         self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings
     ) -> list[CompiledPromotion]:
-        """The candidates of section 2 that can matter to the basket, in no particular order.
+        """The candidates of section 2 that can affect the basket, in no particular order.
 
         ``coupon_type_ids``: types of the valid codes presented. With ``include_missed`` every candidate, so that each
         can say why it did not apply; that costs as much as there are promotions.
@@ -98,7 +98,7 @@ class Catalogue:
     def candidates_naive(
         self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings
     ) -> list[CompiledPromotion]:
-        """The same without the index: every promotion is asked. The oracle that tests hold `candidates` to."""
+        """The same without the index: every promotion is checked. Tests compare `candidates` with it."""
         asker = Asker(view, frozenset(coupon_type_ids))
         held = sale_keys(view).union(request_keys(view))
         found: list[CompiledPromotion] = []
@@ -111,7 +111,7 @@ class Catalogue:
         return found
 
     def outsiders(self, view: BasketView, coupon_type_ids: Iterable[str]) -> list[tuple[CompiledPromotion, str]]:
-        """For missedPromotions: those that would matter to the basket but are no candidates, with the reason.
+        """For missedPromotions: those that would affect the basket but are no candidates, with the reason.
 
         OUTSIDE_VALIDITY, WRONG_POS_GROUP, NOT_IN_PILOT or COUPON_REQUIRED; sorted by promotion id.
         """

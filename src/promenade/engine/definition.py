@@ -1,4 +1,4 @@
-"""What a promotion says, as stored: frozen values that the store hands to the engine.
+"""Definitions of promotions as stored: frozen values that the store passes to the engine.
 
 Numbers are scaled integers, never floats or Decimals:
 
@@ -15,21 +15,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime, time
-
-__all__ = [
-    "ActionRow",
-    "ArticleRow",
-    "ComponentRow",
-    "ConditionRow",
-    "DefinitionError",
-    "ExclusionGroupRow",
-    "ExclusionRow",
-    "LoyaltyRow",
-    "PilotRow",
-    "PriorityRow",
-    "PromotionDefinition",
-    "TierRow",
-]
 
 
 class DefinitionError(ValueError):
@@ -190,11 +175,12 @@ class PilotRow:
 
 @dataclass(frozen=True, slots=True)
 class PromotionDefinition:
-    """A promotion with everything that decides its effect, campaign and links included.
+    """A promotion with everything that decides its effect, including its campaign and links.
 
-    ``pos_groups`` is the effective set after campaign and merge rules (section 2.3): empty = everywhere; a
-    parent POS group is expanded to its children by the store, so membership is a plain set test.
-    ``campaign_window`` is (startAt, endAt) of its campaign; ``campaign_cancelled`` makes it no candidate.
+    ``pos_groups`` is the effective set after campaign and merge rules (section 2.3): empty = everywhere; the store
+    expands
+    a parent POS group to its children, so membership is a plain set test.
+    ``campaign_window`` is (startAt, endAt) of its campaign; ``campaign_cancelled`` means it is never a candidate.
     Times are timezone-aware UTC. ``id`` and all ``*_id`` are lower-case UUID strings.
     """
 

@@ -1,4 +1,4 @@
-"""The one pass: catalogue + basket + facts -> outcome. Pure: no I/O, no clock, no float.
+"""One pass of pricing: catalogue + basket + facts -> outcome. Pure: no I/O, no clock, no float.
 
 `select` finds the candidates and says which facts they need; `price` needs nothing but those facts. A replay calls
 `evaluate` with the same values and gets an equal outcome.
@@ -19,18 +19,18 @@ from promenade.engine.stacking import Candidate, Decision, Pass, World
 from promenade.engine.supposing import Supposing
 from promenade.engine.view import BasketView
 
-__all__ = ["Selection", "evaluate", "price", "select"]
-
 _NOTHING: tuple[()] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The candidates for a basket, in their order, and the facts that pricing them needs.
+    """The ordered candidates for a basket, and the facts that pricing them needs.
 
-    ``hashes``: of every definition that the outcome depends on, the candidates first, then those whose control arm
-    this is, then the outsiders. ``budget_ids``: budgets linked to the candidates. ``usage_ids``: promotions whose
-    confirmed use counts.
+    ``hashes``: of every definition that the outcome depends on: the candidates first, then those in whose control
+    arm this
+    basket is, then the outsiders. ``budget_ids``: budgets linked to the candidates. ``usage_ids``: promotions with
+    usage
+    limits.
     """
 
     view: BasketView
@@ -52,7 +52,7 @@ def select(
     coupons: tuple[CouponFact, ...],
     settings: Settings,
 ) -> Selection:
-    """Sections 2 and 4: the promotions that can matter to the basket, in the order they are processed.
+    """Sections 2 and 4: the promotions that can affect the basket, in the order they are processed.
 
     ``coupons`` has one fact per presented code, in the order of the basket.
     """
@@ -102,7 +102,7 @@ def _hashes(
     control_arms: tuple[str, ...],
     outsiders: tuple[tuple[CompiledPromotion, str], ...],
 ) -> tuple[str, ...]:
-    """Of every definition that the outcome depends on, each once: a replay has no others."""
+    """Hashes of every definition that the outcome depends on, each once: a replay has only these."""
     hashes = [candidate.promotion.hash for candidate in candidates]
     if control_arms or outsiders:
         controls = [catalogue.get(identity) for identity in control_arms]
@@ -118,7 +118,7 @@ def _order(candidate: Candidate) -> tuple[tuple[int, int, int], int, tuple[int, 
 
 
 def price(selection: Selection, facts: Facts) -> Outcome:
-    """The outcome for a selection; of ``facts`` only budgets and usage are read here."""
+    """The outcome for a selection; only budgets and usage are read from ``facts`` here."""
     view = selection.view
     if not selection.candidates and not selection.outsiders:
         return assemble_untouched(view, selection.coupons, selection.control_arms, selection.hashes)
@@ -159,6 +159,6 @@ def _fate(decision: Decision, done: Pass) -> Fate:
 
 
 def evaluate(catalogue: Catalogue, basket: Basket, facts: Facts, settings: Settings) -> Outcome:
-    """`select` and `price` in one, for callers that have all facts at hand."""
+    """`select` and `price` in one call, for callers that have all facts at hand."""
     selection = select(catalogue, basket, facts.articles, facts.articles_by_ean, facts.coupons, settings)
     return price(selection, facts)

@@ -1,4 +1,4 @@
-"""The content hash of a promotion's definition: the same in every process, other when anything it says is other."""
+"""The content hash of a promotion's definition: equal in every process, different when any field differs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from operator import attrgetter
 from typing import Any
 
 from promenade.engine.definition import PromotionDefinition
-
-__all__ = ["definition_hash"]
 
 _Getter = Callable[[Any], tuple[Any, ...]]
 

@@ -1,12 +1,12 @@
-"""Forecasting: sales that were priced once are priced again with one more promotion, and the two are compared.
+"""Forecasting: price past sales again with one more promotion, and compare.
 
 Pure, like the engine itself. A sale brings the basket, settings and facts that it was priced with, the promotions that
-were candidates for it, and its outcome. A promotion that was no candidate then could have had no effect, so those and
-the promotion that is tried are all that a price with it depends on.
+were candidates for it, and its outcome. A promotion that was no candidate then could have had no effect, so its price
+with the tried promotion depends only on those and on the tried promotion.
 
-What runs on from sale to sale is in the `Tally`: money left in the budgets of the promotion that is tried, and how
-often it has applied. Two worlds run side by side: *with* the promotion and *without* it. A budget of the promotion that
-other promotions are charged to as well has a balance in each of them; both start from the same amount.
+The `Tally` carries the state from sale to sale: money left in the budgets of the tried promotion, and how often it has
+applied. Two worlds run side by side: *with* the promotion and *without* it. A budget of the promotion that is also
+charged by other promotions has a balance in each of them; both start from the same amount.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ from promenade.engine.outcome import AppliedPromotion, Outcome
 from promenade.engine.promotion import Asker
 from promenade.engine.view import ArticleGroups, BasketView
 
-__all__ = ["BudgetTally", "CurrencyTally", "Forecaster", "OtherTally", "PricedSale", "Tally", "as_if_it_ran"]
-
 _SHORT = frozenset(("BUDGET_EXHAUSTED", "BUDGET_INSUFFICIENT"))
 
 
@@ -42,10 +40,10 @@ def as_if_it_ran(definition: PromotionDefinition) -> PromotionDefinition:
 
 @dataclass(frozen=True, slots=True)
 class PricedSale:
-    """A confirmed sale and what its price depended on.
+    """A confirmed sale and everything its price depended on.
 
-    ``candidates`` are the compiled promotions that it was priced with; ``customer_id`` is who was rewarded, None:
-    nobody known; ``day`` is that of the sale on the clock of its POS group.
+    ``candidates`` are the compiled promotions that it was priced with; ``customer_id`` is the rewarded customer, None:
+    unknown; ``day`` is the day of the sale on the clock of its POS group.
     """
 
     basket: Basket
@@ -65,7 +63,7 @@ class CurrencyTally:
     exponent: int
     baskets: int = 0
     affected: int = 0
-    discount_minor: int = 0  # of the promotion that is tried
+    discount_minor: int = 0  # of the tried promotion
     give_away_minor: int = 0
     discount_without_minor: int = 0  # of all promotions
     discount_with_minor: int = 0
@@ -75,22 +73,22 @@ class CurrencyTally:
 
 @dataclass(slots=True)
 class BudgetTally:
-    """A budget of the promotion, in minor units of the budget's currency; what is left in each of the two worlds."""
+    """A budget of the promotion, in minor units of the budget's currency, with the rest in each of the two worlds."""
 
     name: str
     currency: str
     before_minor: int
     left_with_minor: int
     left_without_minor: int
-    consumed_minor: int = 0  # by the promotion that is tried
-    others_minor: int = 0  # by the rest, in the world with it
+    consumed_minor: int = 0  # by the tried promotion
+    others_minor: int = 0  # by the others, in the world with it
     limited: int = 0
     exhausted_on: date | None = None
 
 
 @dataclass(slots=True)
 class OtherTally:
-    """What another promotion lost to the one that is tried, and gained by it, in minor units of one currency."""
+    """What another promotion lost to the tried one, and gained by it, in minor units of one currency."""
 
     name: str
     exponent: int
@@ -102,7 +100,7 @@ class OtherTally:
 
 @dataclass(slots=True)
 class Tally:
-    """What the sales so far came to. ``others`` is by currency, then by promotion."""
+    """Totals of the sales so far. ``others`` is by currency, then by promotion."""
 
     budgets: dict[str, BudgetTally]
     baskets: int = 0
@@ -115,7 +113,7 @@ class Tally:
 
 
 class _Candidates(Catalogue):
-    """A catalogue of just the promotions that one sale can have; each is asked, none is looked up."""
+    """A catalogue of only the promotions that one sale can have; each is checked, without an index."""
 
     __slots__ = ("_among",)
 
@@ -124,7 +122,7 @@ class _Candidates(Catalogue):
         self._among: Sequence[CompiledPromotion] = ()
 
     def of(self, groups: ArticleGroups, among: Sequence[CompiledPromotion]) -> _Candidates:
-        """The same catalogue with other promotions in it."""
+        """The same catalogue with different promotions in it."""
         self.article_groups = groups
         self._among = among
         return self
@@ -139,9 +137,9 @@ class _Candidates(Catalogue):
 class Forecaster:
     """Tries one promotion on sale after sale, in the order in which they were confirmed.
 
-    ``gifts`` are articles that the promotion may give free, by number: no sale has them at hand. ``uses`` counts the
-    sales to which the promotion applied, by customer; the caller sees to it that it knows the customers of the sales,
-    and keeps it.
+    ``gifts`` are the articles that the promotion may give free, by number: sales do not carry them. ``uses`` counts the
+    sales to which the promotion applied, by customer; the caller makes sure that it covers the customers of the sales,
+    and stores it.
     """
 
     __slots__ = ("_catalogue", "_gifts", "_is_limited", "_promotion", "_tally", "_uses")
@@ -164,7 +162,7 @@ class Forecaster:
         )
 
     def replay(self, sale: PricedSale) -> None:
-        """Price a sale without the promotion and with it, and add what comes of it to the tally."""
+        """Price a sale without the promotion and with it, and add the difference to the tally."""
         others = [one for one in sale.candidates if one.id != self._promotion.id]
         shares = any(not self._tally.budgets.keys().isdisjoint(one.definition.budget_ids) for one in others)
         settings = replace(sale.settings, include_missed=False, nudges=False)  # advice changes no price
@@ -239,7 +237,7 @@ class Forecaster:
             self._compare(without, outcome)
 
     def _charge(self, sale: PricedSale, without: Outcome, outcome: Outcome) -> None:
-        """Take what each promotion gave from the budgets, in both worlds, and note the day on which one runs out."""
+        """Charge each promotion's discount to the budgets, in both worlds, and record the day on which one runs out."""
         budgets = self._tally.budgets
         if not budgets:
             return
@@ -255,7 +253,7 @@ class Forecaster:
                 budget.exhausted_on = sale.day
         limited = [one for one in outcome.budget_limited if one.promotion_id == self._promotion.id]
         if limited and limited[0].reason in _SHORT:
-            # It is charged to all of them alike, so it is the one with the least left that did not suffice.
+            # The discount is charged to all of them alike, so the one with the least left was insufficient.
             mine = [one for one in budgets.values() if one.currency == outcome.currency]
             least = min(mine, key=_left)
             least.limited += 1
@@ -263,7 +261,7 @@ class Forecaster:
                 least.exhausted_on = sale.day
 
     def _compare(self, without: Outcome, outcome: Outcome) -> None:
-        """Note what other promotions lost or gained."""
+        """Record what other promotions lost or gained."""
         before = {one.promotion_id: one for one in without.applied}
         after = {one.promotion_id: one for one in outcome.applied if one.promotion_id != self._promotion.id}
         for key, one in (before | after).items():
@@ -291,7 +289,7 @@ def _left(budget: BudgetTally) -> int:
 
 
 def _charges(outcome: Outcome, budgets: Mapping[str, BudgetTally]) -> Iterable[tuple[AppliedPromotion, BudgetTally]]:
-    """What of an outcome is charged to the budgets: each linked budget bears the whole discount."""
+    """The part of an outcome that is charged to the budgets: each linked budget bears the whole discount."""
     for one in outcome.applied:
         for budget_id in one.budget_ids:
             budget = budgets.get(budget_id)

@@ -1,8 +1,8 @@
-"""The candidate index: from what a basket holds to the promotions that can matter to it.
+"""The candidate index: from what a basket holds to the promotions that can affect it.
 
-A promotion enters under the keys through which a basket may reach it (`entry_keys`), and a basket looks up only the
-keys it holds; so the cost follows the promotions that touch the basket and not their number. `catalogue` has the
-naive twin that tests hold it to.
+A promotion is indexed under the keys through which a basket may reach it (`entry_keys`), and a basket looks up only the
+keys it holds; so the cost grows with the promotions that touch the basket and not with their total. `catalogue` has the
+version without an index that tests compare it with.
 """
 
 from __future__ import annotations
@@ -11,20 +11,19 @@ from promenade.engine.conditions.registry import Group, IndexKey
 from promenade.engine.promotion import CompiledPromotion
 from promenade.engine.view import BasketView
 
-__all__ = ["CandidateIndex", "entry_keys", "request_keys", "sale_keys"]
-
 LINE_KINDS = ("article", "ean", "group", "tree", "manufacturer", "field")
 REQUEST_KINDS = ("customer", "customer_group", "tier", "payment_means", "card_type", "channel", "user_field")
 
-Bucket = dict[str, CompiledPromotion]  # by promotion id: an ordered set that forgets in constant time
+Bucket = dict[str, CompiledPromotion]  # by promotion id: an ordered set with removal in constant time
 
 _NOTHING: Bucket = {}
 
 
 def entry_keys(promotion: CompiledPromotion) -> tuple[IndexKey, ...] | None:
-    """The keys one of which a basket must hold for the promotion to matter; None = it may matter to any basket.
+    """The keys of which a basket must hold at least one for the promotion to matter; None = it may matter to any
+    basket.
 
-    Per AND group: every positive condition that names lines is a way in, so that near misses are seen; else the
+    Per AND group: every positive condition that names lines is an entry, so that near misses are found; else the
     targets of the benefits, when all of them have targets; else one condition on the request that must hold anyway.
     """
     if not promotion.benefits:
@@ -128,7 +127,7 @@ class CandidateIndex:
         self._everywhere: Bucket = {}  # any basket
 
     def add(self, promotion: CompiledPromotion) -> None:
-        """Enter a promotion; costs as much as it has keys."""
+        """Add a promotion; the cost grows with its number of keys."""
         for table, key in self._entries(promotion):
             bucket = table.get(key)
             if bucket is None:
@@ -138,7 +137,7 @@ class CandidateIndex:
             self._everywhere[promotion.id] = promotion
 
     def discard(self, promotion: CompiledPromotion) -> None:
-        """Take a promotion out again; costs as much as it has keys."""
+        """Remove a promotion; the cost grows with its number of keys."""
         for table, key in self._entries(promotion):
             bucket = table.get(key)
             if bucket is not None:
@@ -156,7 +155,7 @@ class CandidateIndex:
         return [(self._tables[kind], value) for kind, value in promotion.entries]
 
     def reach(self, view: BasketView, coupon_type_ids: frozenset[str]) -> Bucket:
-        """The promotions that can matter to a basket, whatever their validity, each once."""
+        """The promotions that can affect a basket, whatever their validity, each once."""
         found = dict(self._everywhere)
         place = self._places.get(view.pos_group_id)
         if place is not None:

@@ -1,7 +1,7 @@
-"""What is left of every line, per unit: the one mutable thing in an evaluation.
+"""What is left of every line, per unit: the only mutable state of an evaluation.
 
-A line's state is an immutable tuple, so taking a discount back is putting the old tuple back, and a snapshot is a
-list copy. Equal neighbouring units are one run: a line of 10 000 pieces that whole-line discounts touched stays a
+A line's state is an immutable tuple, so undoing a discount means restoring the old tuple, and a snapshot is a
+list copy. Equal neighbouring units form one run: a line of 10 000 pieces that only whole-line discounts touched stays a
 single number.
 
 Units: ``*_minor`` and ``taken`` are whole minor units. ``worth`` is the exact price before discounts, in minor units
@@ -17,13 +17,11 @@ from promenade.engine.money import POWERS_OF_TEN
 from promenade.engine.outcome import UnitShare
 from promenade.engine.view import BasketView
 
-__all__ = ["FREE", "MANY", "UNTOUCHED", "Ledger", "Pieces", "Run", "Segment", "State", "owner_of", "shares_of"]
-
 # A mark says who has touched units: 0 = nobody, else the promotion's ordinal (from 1) shifted left, with two flags.
 UNTOUCHED = 0
 FREE = 1  # given away by a FREE_ITEM
 EXCLUSIVE = 2  # owned by a promotion of exclusivity PROMOTION
-MANY = 1 << 40  # the ordinal that stands for more than one promotion
+MANY = 1 << 40  # the ordinal that means more than one promotion
 
 Run = tuple[int, int, int]
 """(count of units, taken from each, mark)"""
@@ -47,7 +45,7 @@ def owner_of(mark: int) -> int:
 
 
 class Ledger:
-    """The state of all lines of one basket. ``states`` is replaced entry by entry; everything else never changes."""
+    """The state of all lines of one basket. ``states`` is replaced entry by entry; nothing else changes."""
 
     __slots__ = (
         "articles",
@@ -64,7 +62,7 @@ class Ledger:
     def __init__(self, view: BasketView, articles: Mapping[str, ArticleFact]) -> None:
         exponent = view.exponent
         self.view = view
-        self.articles = articles  # master data, also of articles that are not in the basket
+        self.articles = articles  # master data, including articles that are not in the basket
         factor = POWERS_OF_TEN[exponent - 2] if exponent >= 2 else 1
         scale = 1 if exponent >= 2 else POWERS_OF_TEN[2 - exponent]
         self.factor = factor  # hundredths of a face value -> scaled minor units
@@ -88,12 +86,12 @@ class Ledger:
         return self.states.copy(), self.taken_minor
 
     def restore(self, snapshot: tuple[list[State], int]) -> None:
-        """Back to a `snapshot`, which stays usable."""
+        """Return to a `snapshot`, which stays usable."""
         self.states = snapshot[0].copy()
         self.taken_minor = snapshot[1]
 
     def runs(self, position: int, state: State | None = None) -> Sequence[Run]:
-        """The line's units as runs, whichever way the state is kept; in ``state`` instead of now if one is given."""
+        """The line's units as runs, however the state is stored; of ``state`` instead of the current one if given."""
         taken, mark, runs = self.states[position] if state is None else state
         if runs is not None:
             return runs
@@ -104,7 +102,9 @@ class Ledger:
         return ((count, share, mark),)
 
     def open_segments(self, position: int, ordinal: int, exclusive: bool) -> list[Segment]:
-        """The units that promotion ``ordinal`` may take: not free, not another's own, untouched if it is exclusive."""
+        """The units that promotion ``ordinal`` may take: not free, not owned by another, untouched if it is
+        exclusive.
+        """
         segments: list[Segment] = []
         start = 0
         for count, taken, mark in self.runs(position):
@@ -114,7 +114,7 @@ class Ledger:
         return segments
 
     def after_pieces(self, position: int, amount: int, pieces: Pieces, own: int, flag: int) -> State:
-        """The line's state once ``pieces`` (adding up to ``amount``) are taken under the mark ``own`` | ``flag``."""
+        """The line's state after taking ``pieces`` (adding up to ``amount``) under the mark ``own`` | ``flag``."""
         taken_before, mark_before, _ = self.states[position]
         runs: list[Run] = []
         queue = list(reversed(pieces))

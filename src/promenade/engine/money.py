@@ -8,22 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = [
-    "POWERS_OF_TEN",
-    "decimal_text",
-    "divide",
-    "limit_minor",
-    "line_total_minor",
-    "minor_digits",
-    "minor_from_hundredths",
-    "rounding_step",
-    "split",
-    "split_equal",
-    "split_highest_first",
-    "split_proportional",
-    "threshold_minor",
-]
-
 # ISO 4217, table A.1: every currency whose minor unit is not 2 decimals. Precious metals, bond units and the
 # test currency have no minor unit at all ("N.A."); they are counted whole.
 _EXCEPTIONS: dict[str, int] = {

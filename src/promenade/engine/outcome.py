@@ -10,23 +10,6 @@ from dataclasses import dataclass
 
 from promenade.engine.value import value
 
-__all__ = [
-    "AppliedPromotion",
-    "BestDeal",
-    "BudgetLimited",
-    "CouponUse",
-    "Gap",
-    "GrantedItem",
-    "LineDiscount",
-    "LineOutcome",
-    "MissedPromotion",
-    "Nudge",
-    "Outcome",
-    "Recommendation",
-    "RefusedCoupon",
-    "UnitShare",
-]
-
 
 @value(frozen=True, slots=True)
 class UnitShare:

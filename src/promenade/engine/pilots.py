@@ -10,8 +10,6 @@ from hashlib import sha256
 
 from promenade.engine.definition import PilotRow
 
-__all__ = ["control_groups", "treated_groups"]
-
 
 def treated_groups(pilot: PilotRow) -> frozenset[str]:
     """The part of the pilot arm that gets the promotion: the first ceil(share x n) by hash of (config, group)."""

@@ -1,4 +1,4 @@
-"""A promotion compiled once: parsed conditions and benefits, its place in the order, its content hash."""
+"""A compiled promotion: parsed conditions and benefits, its place in the order, its content hash."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ from promenade.engine.pilots import control_groups, treated_groups
 from promenade.engine.verdict import Met, Missed, Trigger
 from promenade.engine.view import BasketView
 
-__all__ = ["Asker", "CompiledPromotion", "FailedCondition", "Unmet", "microseconds", "reached_percent"]
-
 LAST_PRIORITY_GROUP = 1 << 62  # no priority group: after every group (section 4)
 
 # Statuses that a simulation with includeInactive prices too; ARCHIVED never is.
 INACTIVE_STATUSES = frozenset(("DRAFT", "PENDING_APPROVAL", "APPROVED", "REJECTED", "INACTIVE"))
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-ALWAYS = 1 << 62  # beyond any instant
+ALWAYS = 1 << 62  # later than any instant
 
-# A condition under NOT that does hold.
+# A negated condition that holds.
 FORBIDDEN = Missed("CONDITION_EXCLUDED")
 
 
@@ -46,11 +44,11 @@ class Unmet:
         self.lines = lines
 
     def percent(self) -> int:
-        """How much was reached, 0 to 99: the least over the failed conditions; 0 where one has no measure."""
+        """How much was reached, 0 to 99: the minimum over the failed conditions; 0 where one has no measure."""
         return min([reached_percent(one.missed) for one in self.failed])
 
     def nearness(self) -> tuple[int, int]:
-        """Greater is closer to being met: the fraction reached, then the fewer conditions failed."""
+        """Greater is closer to being met: compared by the fraction reached, then by fewer failed conditions."""
         return self.percent(), -len(self.failed)
 
 
@@ -63,7 +61,7 @@ def reached_percent(missed: Missed) -> int:
 
 
 class Asker:
-    """Who asks for a price, as far as the rules of section 2 look at it."""
+    """The parts of a request that the rules of section 2 look at."""
 
     __slots__ = ("coupon_type_ids", "currency", "include_inactive", "now", "pos_group_id")
 
@@ -76,7 +74,7 @@ class Asker:
 
 
 def microseconds(at: datetime) -> int:
-    """An aware instant as a whole number, which compares faster than a datetime."""
+    """An aware instant as an integer, which compares faster than a datetime."""
     since = at - EPOCH
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
@@ -150,7 +148,7 @@ class CompiledPromotion:
         """
         definition = self.definition
         by_status = None if definition.status == "ACTIVE" else self._refusal_by_status(asker)
-        # First what is not offered at all, so that nobody is told of a draft that it is offered elsewhere.
+        # First the reasons for not being offered at all, so that no caller learns of a draft that is offered elsewhere.
         if by_status == "INACTIVE":
             return by_status
         if definition.currency is not None and definition.currency != asker.currency:
@@ -243,7 +241,7 @@ class CompiledPromotion:
 
 
 def _check_group(group: Group, view: BasketView, amount: int) -> Met | Unmet:
-    """All conditions of one AND group are checked, also past the first that fails: advice names every one."""
+    """Check all conditions of one AND group, even after the first failure: advice names every one."""
     lines: tuple[int, ...] | None = None
     triggers: tuple[Trigger, ...] = ()
     failed: list[FailedCondition] | None = None
@@ -269,9 +267,9 @@ def _check_group(group: Group, view: BasketView, amount: int) -> Met | Unmet:
 
 
 def _presences(holding: list[Group], view: BasketView, amount: int) -> tuple[Trigger, ...]:
-    """What has to be there without being counted, one threshold of 0 for each condition that only names lines.
+    """Conditions that only require presence: one threshold of 0 for each condition that only names lines.
 
-    Where several groups hold, something that one of them names is enough; nothing where one needs no lines at all.
+    Where several groups hold, a line that one of them names is enough; empty where one needs no lines at all.
     """
     needed: list[list[tuple[int, ...]]] = []
     for group in holding:
@@ -288,7 +286,7 @@ def _presences(holding: list[Group], view: BasketView, amount: int) -> tuple[Tri
 
 
 def _window(definition: PromotionDefinition) -> tuple[int, int]:
-    """From (included) and to (not included) where it is valid, its campaign's window heeded; empty if cancelled."""
+    """From (included) and to (not included) where it is valid, within its campaign's window; empty if cancelled."""
     starts, ends = -ALWAYS, ALWAYS
     windows = [(definition.valid_from, definition.valid_to)]
     if definition.campaign_window is not None:

@@ -1,7 +1,7 @@
 """Which promotions apply together: the total order, exclusivity, exclusion groups, limits and budgets (4, 5, 8).
 
 One `Pass` runs the candidates through a ledger in order. Every candidate leaves a `Decision`: applied, or why not;
-advice reads those and decides nothing again.
+advice reads the decisions and decides nothing again.
 """
 
 from __future__ import annotations
@@ -16,13 +16,11 @@ from promenade.engine.turn import Turn
 from promenade.engine.verdict import Met, Missed
 from promenade.engine.view import BasketView
 
-__all__ = ["Candidate", "Decision", "Pass", "World"]
-
 _NO_COUPON = -1  # before the first code presented
 
 
 class Candidate:
-    """A promotion in its place in the order; ``ordinal`` counts from 1 and marks the units it touches."""
+    """A promotion in its place in the order; ``ordinal`` counts from 1 and marks the units it takes."""
 
     __slots__ = ("coupon", "coupon_position", "exclusion_id", "group_id", "is_dynamic", "ordinal", "promotion")
 
@@ -36,16 +34,16 @@ class Candidate:
         self.ordinal = 0
         self.group_id = None if definition.priority_group is None else definition.priority_group.group_id
         self.exclusion_id = None if definition.exclusion_group is None else definition.exclusion_group.group_id
-        # Only then can what earlier promotions took decide whether it qualifies (RECEIPT_AMOUNT).
+        # Only then can earlier promotions' discounts decide whether it qualifies (RECEIPT_AMOUNT).
         self.is_dynamic = promotion.is_multiplicative and any(
             condition.code == "RECEIPT_AMOUNT" for group in promotion.groups for _, condition in group
         )
 
 
 class Decision:
-    """What became of a candidate; ``reason`` is a code of section 10, None = applied.
+    """What happened to a candidate; ``reason`` is a code of section 10, None = applied.
 
-    ``blocked_by`` is the winner, ``own_minor`` what this one would have given in its place (None: not known).
+    ``blocked_by`` is the winner, ``own_minor`` what this one would have given in its place (None: unknown).
     """
 
     __slots__ = ("blocked_by", "candidate", "gaps", "own_minor", "reason", "turn", "unmet")
@@ -68,7 +66,7 @@ class Decision:
 
 
 class World:
-    """What a pass prices against: the basket as seen, the candidates in order, and the facts that limit them."""
+    """What a pass prices against: the view of the basket, the candidates in order, and the facts that limit them."""
 
     __slots__ = ("articles", "budgets", "candidates", "diagnose", "exclusions", "mets", "tiers", "usage", "view")
 
@@ -85,8 +83,8 @@ class World:
         self.articles = articles
         self.budgets = budgets
         self.usage = usage
-        self.diagnose = view.settings.include_missed  # price what was blocked, too
-        self.tiers = view.settings.nudges  # note the next tier of what applied, too
+        self.diagnose = view.settings.include_missed  # price blocked promotions too
+        self.tiers = view.settings.nudges  # record the next tier of applied promotions too
         self.mets: list[Met | Unmet | None] = [None] * (len(candidates) + 1)
         exclusions: dict[str, list[Candidate]] = {}
         for candidate in candidates:
@@ -95,7 +93,7 @@ class World:
         self.exclusions = exclusions
 
     def qualify(self, candidate: Candidate, ledger: Ledger) -> Met | Unmet:
-        """Section 3; remembered where the state of the ledger does not matter."""
+        """Section 3; cached where the state of the ledger does not matter."""
         if candidate.is_dynamic:
             return candidate.promotion.qualify(self.view, ledger.remaining_sale_minor())
         known = self.mets[candidate.ordinal]
@@ -105,7 +103,7 @@ class World:
         return known
 
     def used_up(self, promotion: CompiledPromotion) -> bool:
-        """Whether a usage limit leaves no application (section 5)."""
+        """Whether a usage limit leaves no further application (section 5)."""
         definition = promotion.definition
         if definition.max_applications_per_transaction == 0:
             return True
@@ -144,14 +142,14 @@ class Pass:
         self._global: Candidate | None = None
         self._group_first: dict[str, Candidate] = {}
         self._group_exclusive: dict[str, Candidate] = {}
-        self._before: dict[int, tuple[list[State], int]] = {}  # ledger before each application, to diagnose
+        self._before: dict[int, tuple[list[State], int]] = {}  # the ledger before each application, for diagnosis
 
     @property
     def discount_minor(self) -> int:
         return self.ledger.taken_minor
 
     def run(self, admits: Callable[[int], bool] | None = None) -> Pass:
-        """Decide every admitted candidate, in order; ``admits`` is asked by ordinal."""
+        """Decide every admitted candidate, in order; ``admits`` is called with ordinals."""
         decisions = self.decisions
         world = self.world
         ledger = self.ledger
@@ -172,7 +170,9 @@ class Pass:
         return self
 
     def _attempt(self, candidate: Candidate, met: Met) -> Decision:
-        """Book a qualifying candidate if everything allows it; else leave the ledger alone and say what does not."""
+        """Book a qualifying candidate if everything allows it; else leave the ledger unchanged and return the
+        obstacle.
+        """
         promotion = candidate.promotion
         if self.world.used_up(promotion):
             return Decision(candidate, "USAGE_LIMIT_REACHED")
@@ -217,7 +217,7 @@ class Pass:
         )
 
     def _blocked_by(self, candidate: Candidate) -> Candidate | None:
-        """The winner whose exclusion is in force against this candidate before anything is priced (section 5)."""
+        """The winner whose exclusion already applies to this candidate before anything is priced (section 5)."""
         if self._global is not None:
             return self._global
         if candidate.promotion.is_global and self.applied:
@@ -248,7 +248,7 @@ class Pass:
                 self._group_exclusive[candidate.group_id] = candidate
 
     def _over_budget(self, promotion: CompiledPromotion, discount_minor: int) -> str | None:
-        """Section 8: why a linked budget does not bear the discount, None when all do."""
+        """Section 8: why a linked budget does not cover the discount, None when all do."""
         currency = self.world.view.currency
         for budget_id in promotion.definition.budget_ids:
             fact = self.world.budgets.get(budget_id)
@@ -265,7 +265,7 @@ class Pass:
     def _resolve(self, exclusion_id: str, first: Decision, admits: Callable[[int], bool] | None) -> None:
         """Price all members of an exclusion group against the current state and apply one (section 5).
 
-        ``first``, which just came up, is the first to have an effect: a member that gives nothing at its turn does
+        ``first``, the member just reached, is the first to have an effect: a member that gives nothing at its turn does
         not call the others up, so it makes no difference whether the index found it at all.
         """
         if first.turn is not None:
@@ -315,7 +315,7 @@ class Pass:
         return decision
 
     def leave_out(self, candidate: Candidate, met: Met) -> None:
-        """Record that the best deal did without a qualifying candidate, in favour of what it applied."""
+        """Record that the best deal left out a qualifying candidate in favour of those it applied."""
         targets = {place for one in candidate.promotion.benefits for place in one.targets(self._turn(candidate, met))}
         winner: Candidate | None = None
         for decision in self.applied:
@@ -352,7 +352,7 @@ class Pass:
         return Decision(candidate, "NOTHING_LEFT_TO_DISCOUNT")
 
     def _owner(self, position: int, turn: Turn) -> Candidate | None:
-        """Who keeps this turn from units of the line by exclusivity PROMOTION, its own or the other's."""
+        """The promotion whose exclusivity PROMOTION, its own or this one's, keeps this turn from units of the line."""
         for _, _, mark in self.ledger.runs(position):
             if mark == 0 or mark & FREE or not (turn.exclusive or mark & EXCLUSIVE):
                 continue
@@ -378,7 +378,7 @@ def _value(turn: Turn) -> int:
 
 
 def _is_better(offer: Decision, winner: Decision) -> bool:
-    """Strictly better by the group's strategy: ties go to the first in order."""
+    """Strictly better by the group's strategy: on a tie the first in order wins."""
     if offer.turn is None or winner.turn is None:
         return False
     group = winner.candidate.promotion.definition.exclusion_group

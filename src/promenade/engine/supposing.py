@@ -1,4 +1,4 @@
-"""What a promotion would give if the basket were another one: priced by the engine itself (section 10)."""
+"""What a promotion would give on a different basket, priced by the engine itself (section 10)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from promenade.engine.stacking import Candidate, Decision, Pass, World
 from promenade.engine.turn import Turn
 from promenade.engine.view import BasketView
 
-__all__ = ["Supposing"]
-
 
 class Supposing:
     """Prices single promotions on other baskets, after a pass over ``world`` in which ``applied`` applied."""
@@ -21,7 +19,7 @@ class Supposing:
     def __init__(self, world: World, applied: Sequence[Decision]) -> None:
         self._world = world
         self._applied = applied
-        # The others are in the way of nothing that excludes nothing itself.
+        # The other promotions do not affect one that excludes nothing itself.
         self._excluding = [one for one in applied if _may_exclude(one.candidate.promotion)]
 
     def alone(self, promotion: CompiledPromotion, view: BasketView) -> int:
@@ -30,9 +28,9 @@ class Supposing:
         return 0 if turn is None else turn.discount_minor + turn.give_away_minor
 
     def beside(self, promotion: CompiledPromotion, view: BasketView) -> int:
-        """How much more the customer would get with the candidate than without it, limits and exclusions heeded.
+        """How much more the customer would get with the candidate than without it, with limits and exclusions applied.
 
-        Only what applied and can get in its way is priced along; below zero where it would drive out better ones.
+        Only applied promotions that can interfere with it are priced too; negative where it would displace better ones.
         """
         alone = self._turn_alone(promotion, view)
         if alone is None:
@@ -49,7 +47,7 @@ class Supposing:
         if own is None:
             return 0
         if candidate.exclusion_id is None and all(one.ordinal < candidate.ordinal for one in rivals):
-            return own  # what comes before it does not heed it
+            return own  # earlier promotions are not affected by it
         return sum(turns.values()) - sum(self._turns(view, rivals).values())
 
     def _turn_alone(self, promotion: CompiledPromotion, view: BasketView) -> Turn | None:
@@ -123,6 +121,6 @@ def _are_rivals(candidate: Candidate, alone: Turn, applied: Decision) -> bool:
 
 
 def _articles(turn: Turn, positions: Iterable[int]) -> set[str]:
-    """Lines that a gap was closed with are more of the same articles, so articles tell who is after the same."""
+    """Lines added to close a gap hold the same articles, so articles tell which promotions compete."""
     lines = turn.view.lines
     return {lines[position].article_number for position in positions}

@@ -1,7 +1,7 @@
-"""One promotion's turn at the ledger: what it may take, what it took, and how to take that back.
+"""One promotion's turn at the ledger: what it may take, what it took, and how to undo that.
 
-A turn is a proposal until the stacking books it: benefits write to the ledger through it, and `undo` leaves the
-ledger as it was; `redo` books the same takes again as long as the ledger is in the state they were made against.
+A turn is a proposal until the stacking books it: benefits write to the ledger through it, and `undo` restores the
+ledger; `redo` books the same takes again as long as the ledger is in the state they were made against.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ from promenade.engine.ledger import EXCLUSIVE, FREE, Ledger, Pieces, State, may_
 from promenade.engine.outcome import UnitShare
 from promenade.engine.verdict import Trigger
 from promenade.engine.view import BasketView
-
-__all__ = ["Grant", "PointsReward", "Shown", "Take", "Turn"]
 
 Shown = tuple[str, int]
 """(discountType, discountValue in hundredths) as the response shows it"""
@@ -36,14 +34,14 @@ class Grant:
 
 
 class PointsReward:
-    """A loyalty action carried out: how it turns the points earned so far into new ones."""
+    """An executed loyalty action: how it turns the points earned so far into new ones."""
 
     __slots__ = ("kind", "limit", "value")
 
     def __init__(self, kind: str, value: int, limit: int | None) -> None:
         self.kind = kind  # ADD, SUBTRACT (whole points), MULTIPLY (thousandths)
         self.value = value
-        self.limit = limit  # at most so many points added
+        self.limit = limit  # at most this many points added
 
 
 class Turn:
@@ -95,22 +93,22 @@ class Turn:
         self.grants: list[Grant] | None = None
         self.rewards: list[PointsReward] | None = None
         self.coupon_types: list[str] | None = None
-        self.used: list[tuple[int, int, int]] | None = None  # (position, first unit, count) that serve its bundles
+        self.used: list[tuple[int, int, int]] | None = None  # (position, first unit, count) in its bundles
 
     @property
     def give_away_minor(self) -> int:
-        """Value of the granted items, which are outside the totals."""
+        """Value of the granted items, which the totals do not include."""
         grants = self.grants
         return 0 if grants is None else sum([grant.price_minor * grant.quantity for grant in grants])
 
     @property
     def gives(self) -> bool:
-        """It discounts or gives something away: then its exclusions take effect (section 5)."""
+        """Whether it discounts or gives something away: then its exclusions take effect (section 5)."""
         return self.discount_minor > 0 or self.grants is not None
 
     @property
     def has_effect(self) -> bool:
-        """It gives something, or rewards."""
+        """Whether it gives something, or rewards."""
         return (
             self.discount_minor > 0
             or self.grants is not None
@@ -126,7 +124,7 @@ class Turn:
         return any(may_take(run[2], self.ordinal, self.exclusive) for run in runs)
 
     def counted(self, applications: int) -> None:
-        """A repeating benefit (bundle, free items) was carried out so many times."""
+        """Record how many times a repeating benefit (bundle, free items) was carried out."""
         if not self.repeats or applications > self.applications:
             self.applications = applications
         self.repeats = True
@@ -142,7 +140,7 @@ class Turn:
         self.takes.append((position, shown, amount, None, before, after))
 
     def take_pieces(self, position: int, amount: int, pieces: Pieces, shown: Shown, *, free: bool = False) -> None:
-        """Take single units' shares, which add up to ``amount``; ``free`` marks the units as given away."""
+        """Take single units' shares, which add up to ``amount``; ``free`` marks the units as free."""
         ledger = self.ledger
         before = ledger.states[position]
         after = ledger.after_pieces(position, amount, pieces, self.own, FREE if free else 0)
@@ -152,7 +150,7 @@ class Turn:
         self.takes.append((position, shown, amount, pieces, before, after))
 
     def undo(self) -> None:
-        """Put every line back as it was before this turn; the takes stay for `redo`."""
+        """Restore every line to its state before this turn; the takes stay for `redo`."""
         ledger = self.ledger
         states = ledger.states
         for take in reversed(self.takes):
@@ -168,7 +166,7 @@ class Turn:
         ledger.taken_minor += self.discount_minor
 
     def unit_shares(self, take: Take) -> tuple[UnitShare, ...]:
-        """How a take lies on the line's units, from the lowest one; units before a share carry an explicit 0."""
+        """How a take is spread over the line's units, from the lowest one; units before a share carry an explicit 0."""
         position, _, _, pieces, before, after = take
         if pieces is None:
             return shares_of(self.ledger.units[position], before[0], after[0])

@@ -1,8 +1,8 @@
-"""Frozen values that are made by the dozen for every basket.
+"""Frozen values that are created many times for every basket.
 
 A dataclass with ``frozen=True`` sets each field through ``object.__setattr__``: a line of the outcome then takes eight
-times as long to make, and the lines of a basket as long as all the rest of pricing it when nothing matches. These
-values are frozen where it is checked, by the type checker, and plain slots at run time.
+times as long to create, and the lines of a basket as long as all the rest of pricing it when nothing matches. The type
+checker enforces that these values are frozen; at run time they are plain slots.
 """
 
 from __future__ import annotations
@@ -17,5 +17,7 @@ if TYPE_CHECKING:
 else:
 
     def value(*, frozen: bool, slots: bool):
-        """As ``dataclass(frozen=True, slots=True)``, without the guard at run time; equal and hashable alike."""
+        """Like ``dataclass(frozen=True, slots=True)`` but without the run-time guard; equality and hashing are the
+        same.
+        """
         return dataclass(slots=slots, unsafe_hash=frozen)

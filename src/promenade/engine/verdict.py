@@ -1,29 +1,27 @@
-"""A verdict, not a bool: why a condition holds or does not; stacking and advice read the same one."""
+"""Verdicts instead of booleans: why a condition holds or does not; stacking and advice read the same one."""
 
 from __future__ import annotations
 
 from promenade.engine.value import value
-
-__all__ = ["Met", "Missed", "Trigger", "Verdict"]
 
 
 @value(frozen=True, slots=True)
 class Trigger:
     """A quantity or amount threshold that was met, for counting how often (FREE_ITEM, section 6).
 
-    A threshold of 0 counts nothing: something of these lines only has to be there.
+    A threshold of 0 counts nothing: the lines only have to be present.
     """
 
     lines: tuple[int, ...]  # positions of the sale lines that counted
     is_quantity: bool
     threshold: int  # thousandths of pieces, or minor units
     reached: int
-    is_remaining: bool = False  # an amount that counts what earlier promotions left, not what the lines cost
+    is_remaining: bool = False  # an amount after earlier promotions, not the original amount
 
 
 @value(frozen=True, slots=True)
 class Met:
-    """``lines``: positions of the sale lines matched; None when the condition is about something else."""
+    """``lines``: positions of the matched sale lines; None when the condition is not about lines."""
 
     lines: tuple[int, ...] | None = None
     triggers: tuple[Trigger, ...] = ()
@@ -34,7 +32,7 @@ class Missed:
     """``code`` says what kind of thing was missing, stable and upper-case (RECEIPT_AMOUNT_TOO_LOW ...).
 
     ``current`` and ``threshold`` are set when a number fell short (minor units or thousandths, see
-    ``is_quantity``): the fraction reached is what NEAR_MISS reads. ``lines``: what did match so far.
+    ``is_quantity``): NEAR_MISS reads the fraction reached. ``lines``: what did match so far.
     """
 
     code: str

@@ -1,7 +1,7 @@
 """The basket as conditions and benefits see it: effective master data, positions, inverted maps.
 
-Built once per evaluation. Everything that only some promotions ask for (maps, local time, field dictionaries) is
-made when first asked for, so that a basket that nothing matches costs next to nothing.
+Built once per evaluation. Everything that only some promotions need (maps, local time, field dictionaries) is
+built on first use, so that a basket that nothing matches costs next to nothing.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from promenade.engine.basket import ArticleFact, Basket, BasketLine, Customer, Payment, Settings
 from promenade.engine.money import line_total_minor, minor_digits
-
-__all__ = ["DEFAULT_UNIT", "ArticleGroups", "BasketView", "LineView", "is_measure"]
 
 DEFAULT_UNIT = "PCE"
 
@@ -34,7 +32,7 @@ _MEASURES = frozenset((
 _NO_PATH: tuple[str, ...] = ()
 
 
-# All spellings are listed, so that the hot path need not fold.
+# All spellings are listed, so that the hot path need not fold case.
 _MEASURED_UNITS = _MEASURES.union([unit.lower() for unit in _MEASURES], [unit.capitalize() for unit in _MEASURES])
 
 
@@ -46,7 +44,7 @@ def is_measure(unit: str) -> bool:
 class ArticleGroups:
     """The article group tree: for each group the path from itself up to its root.
 
-    A cycle in the data ends the path instead of the process; unknown groups are roots of their own.
+    A cycle in the data ends the path instead of looping; unknown groups are roots of their own.
     """
 
     __slots__ = ("_parents", "_paths")
@@ -66,7 +64,7 @@ class ArticleGroups:
                 parent = self._parents.get(parent)
             found = tuple(steps)
             if group_id in self._parents:
-                # Only known groups are remembered: requests may carry any text as a group.
+                # Only known groups are cached: requests may carry any text as a group.
                 self._paths[group_id] = found
         return found
 
@@ -122,7 +120,7 @@ class LineView:
         else:
             self.total_minor = line_total_minor(price, quantity, exponent)
         self.is_sale = quantity > 0
-        # A fraction of something counted in pieces cannot be cut into pieces either: it is one unit too.
+        # A fraction of something counted in pieces cannot be divided into pieces either: it is one unit too.
         self.weighed = quantity % 1000 != 0 or (unit is not None and unit in _MEASURED_UNITS)
         self.units = 0 if quantity <= 0 else 1 if self.weighed else quantity // 1000
 
@@ -143,14 +141,14 @@ class LineView:
 
     @property
     def fields(self) -> dict[str, str]:
-        """additionalFields; of a repeated key the last counts."""
+        """additionalFields; of a repeated key the last one counts."""
         return dict(self.line.fields)
 
 
 class BasketView:
     """Basket + article facts + article group tree, as conditions and benefits read it.
 
-    ``basket`` is the request as it was sent; what is priced are ``lines``, which `with_lines` may have changed.
+    ``basket`` is the request as sent; ``lines`` are what is priced, which `with_lines` may have changed.
     """
 
     __slots__ = (

@@ -1,12 +1,9 @@
-"""Everything the service keeps, each entity declared once; see `promenade.model.declare` for the language."""
+"""Everything the service stores, each entity declared once; see `promenade.model.declare` for how."""
 
 from __future__ import annotations
 
 from promenade.model import (
     actions,
-    advice_reports,
-    aggregator,
-    arm_reports,
     articles,
     budgets,
     campaigns,
@@ -15,20 +12,23 @@ from promenade.model import (
     forecasts,
     jobs,
     logs,
-    money_reports,
     pilots,
     pos_groups,
     promotions,
     sync,
     templates,
     tenants,
-    usage_reports,
     webhooks,
 )
-from promenade.model.codelists import CodeList, code_list, code_lists
+from promenade.model.codelists import code_list, code_lists
 from promenade.model.declare import EntityType, declared
+from promenade.model.reports import advice as advice_reports
+from promenade.model.reports import aggregator
+from promenade.model.reports import arm as arm_reports
+from promenade.model.reports import money as money_reports
+from promenade.model.reports import usage as usage_reports
 
-__all__ = ["CodeList", "EntityType", "code_list", "code_lists", "entities", "entity"]
+__all__ = ["EntityType", "code_list", "code_lists", "entities", "entity"]
 
 _MODULES = (
     promotions, conditions, actions, campaigns, templates, pilots, articles, pos_groups, budgets, coupons, logs,
@@ -37,11 +37,11 @@ _MODULES = (
 
 
 def entities() -> tuple[EntityType, ...]:
-    """All entities, in the order of their modules."""
+    """Return all entities, in the order of their modules."""
     known = declared()
     return tuple(known[name] for module in _MODULES for name in module.__all__ if name in known)
 
 
 def entity(set_name: str) -> EntityType:
-    """The entity served as ``set_name``. Raises KeyError."""
+    """Return the entity served as ``set_name``. Raises KeyError."""
     return declared()[set_name]

@@ -1,4 +1,4 @@
-"""Actions: what a promotion gives, as a discount, a free item, a coupon or points."""
+"""Actions: the benefit of a promotion, such as a discount, a free item, a coupon or points."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ __all__ = [
 
 
 class DiscountActionFields(Fields):
-    """What a discount action says, in a promotion and in a template alike."""
+    """The fields of a discount action, in a promotion and in a template alike."""
 
     sequence = integer("Its place among the promotion's actions: lower comes first.", default=0)
     action_type = code_of("ActionTypes", "What it gives.", required=True)
@@ -75,19 +75,19 @@ class _DiscountFields(Fields):
 
 
 class ScaledTierFields(_DiscountFields):
-    """A step of a discount that grows with the amount."""
+    """A tier of a discount that grows with the amount."""
 
     threshold_amount = money("From this amount on.", required=True)
 
 
 class QuantityTierFields(_DiscountFields):
-    """A step of a discount that grows with the quantity."""
+    """A tier of a discount that grows with the quantity."""
 
     min_quantity = pieces("From this quantity on.", required=True)
 
 
 class BundleComponentFields(Fields):
-    """A part of a bundle."""
+    """A component of a bundle."""
 
     sequence = integer("Its place in the bundle.", default=0)
     article_number = text(50, "Number of the article.", searchable=True)
@@ -101,13 +101,13 @@ class BundleComponentFields(Fields):
 
 
 class FixedPriceFields(ArticleListItemFields):
-    """An article of an action's list, with a price of its own if it has one."""
+    """An article of an action's list, with its own price if it has one."""
 
     fixed_price = money("The price this article ends at, instead of the action's discount.")
 
 
 class ExclusionFields(Fields):
-    """What an action leaves out."""
+    """Something that an action excludes."""
 
     exclusion_type = code_of("ExclusionTypes", "What is left out.", required=True)
     article_number = text(50, "Number of the article left out.", searchable=True)
@@ -118,7 +118,7 @@ class ExclusionFields(Fields):
 
 
 class LoyaltyActionFields(Fields):
-    """What a loyalty action says, in a promotion and in a template alike."""
+    """The fields of a loyalty action, in a promotion and in a template alike."""
 
     action_type = code_of("LoyaltyActionTypes", "How points are given or taken.", required=True)
     points = decimal(15, 2, "Points, of one application or per currency amount.", minimum="0")
@@ -133,7 +133,7 @@ class LoyaltyActionFields(Fields):
 
 
 class DiscountActions(DiscountActionFields, Entity, public=RW, admin=PLAIN, shows_tenant=False):
-    """One thing that a promotion gives: a discount, a free item or a coupon after the purchase."""
+    """One benefit of a promotion: a discount, a free item or a coupon after the purchase."""
 
     promotion = parent("Promotions", "The promotion.")
     scaled_tiers = children("ActionScaledTiers", "Steps by amount.", by="action")
@@ -144,31 +144,31 @@ class DiscountActions(DiscountActionFields, Entity, public=RW, admin=PLAIN, show
 
 
 class ActionScaledTiers(ScaledTierFields, Entity, public=RW, admin=PLAIN):
-    """A step of a receipt discount that grows with the amount: the highest one reached counts."""
+    """A tier of a receipt discount that grows with the amount: the highest one reached counts."""
 
     action = parent("DiscountActions", "The action.")
 
 
 class ActionQuantityTiers(QuantityTierFields, Entity, public=RW, admin=PLAIN):
-    """A step of a discount that grows with the quantity: the highest one reached counts."""
+    """A tier of a discount that grows with the quantity: the highest one reached counts."""
 
     action = parent("DiscountActions", "The action.")
 
 
 class BundleComponents(BundleComponentFields, Entity, public=RW, admin=PLAIN):
-    """A part of a bundle: how many units of which article or group."""
+    """A component of a bundle: how many units of which article or group."""
 
     action = parent("DiscountActions", "The action.")
 
 
 class ActionArticleListItems(FixedPriceFields, Entity, public=RW, admin=PLAIN, shows_tenant=False, managed=False):
-    """An article that an action discounts, with a price of its own if it has one."""
+    """An article that an action discounts, with its own price if it has one."""
 
     action = parent("DiscountActions", "The action.")
 
 
 class ActionExclusions(ExclusionFields, Entity, public=RW, admin=PLAIN, shows_tenant=False):
-    """Something that an action leaves out."""
+    """Something that an action excludes."""
 
     action = parent("DiscountActions", "The action.")
     article_list_items = children("ActionExclusionArticleListItems", "The articles left out.", by="exclusion")
@@ -181,7 +181,7 @@ class ActionExclusionArticleListItems(ArticleListItemFields, Entity, public=RW, 
 
 
 class LoyaltyActions(LoyaltyActionFields, Entity, public=RW, admin=PLAIN):
-    """Points that a promotion gives or takes."""
+    """Points that a promotion grants or deducts."""
 
     promotion = parent("Promotions", "The promotion.")
     article_list_items = children("LoyaltyActionArticleListItems", "The articles that earn points.",

@@ -35,7 +35,7 @@ class Articles(
     natural_key=("article_number",),
     indexes=(("ean",), ("article_group_key",)),
 ):
-    """Something that is sold."""
+    """An article that is sold."""
 
     article_number = text(50, "Unique number of the article.", required=True, searchable=True)
     name = text(255, "What the article is called.", searchable=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from promenade.model.criticality import status_criticality
 from promenade.model.declare import (
     ADMIN,
     DRAFT,
@@ -26,6 +25,7 @@ from promenade.model.declare import (
     timestamp,
     to_one,
 )
+from promenade.model.ui.criticality import status_criticality
 
 __all__ = [
     "BudgetConsumptions",
@@ -54,7 +54,7 @@ class Budgets(
         "covered": "consumed_amount >= 0 AND reserved_amount >= 0 AND consumed_amount + reserved_amount <= total_amount"
     },
 ):
-    """Money set aside for promotions: what they give is charged to it, and they stop when nothing is left."""
+    """Money for promotions: discounts are charged to the budget, and its promotions stop when nothing is left."""
 
     code = text(50, "Short unique code of the budget.", required=True, searchable=True)
     name = text(255, "What the budget is called.", required=True, searchable=True)
@@ -108,7 +108,7 @@ class BudgetStakeholders(Entity, public=RW, admin=PLAIN, unique=(("budget_id", "
 
 
 class BudgetNotifications(Entity, public=RW, admin=PLAIN, unique=(("budget_id", "threshold_percentage"),)):
-    """At which use of a budget somebody is told, once each time it is reached."""
+    """A level of use of a budget at which somebody is notified, once each time it is reached."""
 
     budget = to_one("Budgets", "The budget.", required=True)
     threshold_percentage = percentage("The use in percent of the total.", required=True)
@@ -133,7 +133,7 @@ class BudgetConsumptions(
     unique=(("budget_id", "origin", "transaction_id", "transaction_counter", "promotion_id"),),
     indexes=(("origin", "transaction_id"),),
 ):
-    """What a confirmed sale took from a budget for one promotion."""
+    """What a confirmed sale consumed of a budget for one promotion."""
 
     budget = to_one("Budgets", "The budget.", required=True, read_only=True)
     promotion = to_one("Promotions", "The promotion.", required=True, soft=True, indexed=False, read_only=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from promenade.model.criticality import status_criticality
 from promenade.model.declare import (
     DRAFT,
     DRAFT_NODE,
@@ -17,6 +16,7 @@ from promenade.model.declare import (
     timestamp,
     to_one,
 )
+from promenade.model.ui.criticality import status_criticality
 
 __all__ = ["CampaignPosGroups", "Campaigns"]
 
@@ -29,7 +29,7 @@ class Campaigns(
     indexes=(("status", "end_at"),),
     windows=(("start_at", "end_at"),),
 ):
-    """A marketing campaign: a window of time, the places it runs in, and the promotions that belong to it."""
+    """A marketing campaign: a time window, the places it runs in, and the promotions that belong to it."""
 
     code = text(50, "Short unique code of the campaign.", required=True, searchable=True)
     name = text(255, "What the campaign is called.", required=True, searchable=True)

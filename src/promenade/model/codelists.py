@@ -1,7 +1,7 @@
 """Code lists: the closed vocabularies of the service, the same for every tenant.
 
-Each value has a code, a name, a description and its place in the list. The values are the
-interface's; the condition, benefit and loyalty lists equal the engine's registries, which a test checks.
+Each value has a code, a name, a description and its place in the list. The values are the interface's. Those of rule
+types are made from their words (`model.texts`); a test holds them against the engine's registries.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from promenade.model.currencies import CURRENCY_NAMES
-
-__all__ = ["Code", "CodeList", "code_list", "code_lists"]
+from promenade.model.texts.benefits import ACTIONS, LOYALTY_ACTIONS
+from promenade.model.texts.conditions import CONDITIONS
+from promenade.model.texts.rules import RuleWords
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +43,20 @@ _LISTS: dict[str, CodeList] = {}
 
 
 def code_lists() -> Mapping[str, CodeList]:
-    """All code lists by entity set name."""
+    """Return all code lists by entity set name."""
     return MappingProxyType(_LISTS)
 
 
 def code_list(set_name: str) -> CodeList:
-    """The code list served as ``set_name``. Raises KeyError."""
+    """Return the code list served as ``set_name``. Raises KeyError."""
     return _LISTS[set_name]
 
 
 def _declare(set_name: str, doc: str, values: Mapping[str, str], *, names: Mapping[str, str] | None = None) -> None:
-    """``values`` maps codes to descriptions, in order; a name is made from the code unless ``names`` has one."""
+    """Declare a code list.
+
+    ``values`` maps codes to descriptions, in order; a name is derived from the code unless ``names`` has one.
+    """
     if set_name in _LISTS:
         raise ValueError(f"code list {set_name} is declared twice")
     own = names or {}
@@ -64,6 +68,12 @@ def _declare(set_name: str, doc: str, values: Mapping[str, str], *, names: Mappi
             for place, (code, description) in enumerate(values.items(), start=1)
         ),
     )
+
+
+def _declare_rules(set_name: str, doc: str, words: Mapping[str, RuleWords]) -> None:
+    """Declare the code list of a kind of rule types from their texts."""
+    names = {code: one.code for code, one in words.items() if one.code}
+    _declare(set_name, doc, {code: one.description for code, one in words.items()}, names=names)
 
 
 _declare("PromotionStatuses", "Where a promotion stands in its life.", {
@@ -154,26 +164,7 @@ _declare("ComparisonOperators", "How a condition compares.", {
     "LTE": "Less than or equal to the value.",
 }, names={"GTE": "Greater than or equal", "LTE": "Less than or equal"})  # fmt: skip
 
-_declare("ConditionTypes", "What a condition is about.", {
-    "ARTICLE": "An article is in the basket.",
-    "ARTICLE_GROUP": "An article of a group is in the basket.",
-    "ARTICLE_LIST": "An article of a list is in the basket.",
-    "CUSTOMER_GROUP": "The customer belongs to a group.",
-    "RECEIPT_AMOUNT": "The basket is worth an amount.",
-    "ITEM_QUANTITY": "The basket holds a number of items.",
-    "PAYMENT_MEANS": "The basket is paid by certain means.",
-    "PAYMENT_CARD": "The basket is paid with a kind of card.",
-    "CUSTOMER": "The customer is a certain one.",
-    "MANUFACTURER": "An article of a manufacturer is in the basket.",
-    "ADDITIONAL_FIELD": "A line carries a certain additional field.",
-    "CREDIT_CARD_BIN": "The card's number starts with certain digits.",
-    "USER_DEFINED": "The request carries a certain user-defined field.",
-    "LOYALTY_ACCOUNT": "The customer's loyalty tier or points.",
-    "MANUAL_DISCOUNT": "The till gave a manual discount.",
-    "CHANNEL": "The basket comes from a channel.",
-    "TIME_WINDOW": "The time of day, and the weekday.",
-    "TIME_PERIOD": "A range of dates.",
-}, names={"CREDIT_CARD_BIN": "Credit card BIN"})  # fmt: skip
+_declare_rules("ConditionTypes", "What a condition is about.", CONDITIONS)
 
 _declare("ConditionValueCategories", "What the value of a condition names.", {
     "ARTICLE_NUMBER": "An article number.",
@@ -190,18 +181,7 @@ _declare("ConditionValueCategories", "What the value of a condition names.", {
 }, names={"ARTICLE_GROUP_ID": "Article group", "CUSTOMER_GROUP_ID": "Customer group", "BIN_PREFIX": "BIN prefix",
           "CUSTOMER_ID": "Customer", "MANUFACTURER_ID": "Manufacturer"})  # fmt: skip
 
-_declare("ActionTypes", "What an action gives.", {
-    "ARTICLE": "A discount on an article.",
-    "ARTICLE_GROUP": "A discount on an article group.",
-    "ARTICLE_LIST": "A discount on a list of articles.",
-    "RECEIPT": "A discount on the receipt.",
-    "SCALED_RECEIPT": "A discount on the receipt that grows with its amount.",
-    "BUNDLE": "A discount on articles bought together.",
-    "POST_PURCHASE_COUPON": "A coupon after the purchase.",
-    "LOYALTY": "Loyalty points.",
-    "QUANTITY_TIER": "A discount that grows with the quantity.",
-    "FREE_ITEM": "A free item.",
-})  # fmt: skip
+_declare_rules("ActionTypes", "What an action gives.", ACTIONS)
 
 _declare("DistributionModes", "How a discount on several lines is spread over them.", {
     "PROPORTIONAL": "In proportion to their amounts.",
@@ -260,12 +240,7 @@ _declare("CalculationLogStatuses", "How a calculation ended.", {
     "FAILED": "Its confirm was refused.",
 })  # fmt: skip
 
-_declare("LoyaltyActionTypes", "How points are given or taken.", {
-    "ADD_FIXED": "Adds a number of points.",
-    "MULTIPLY_POINTS": "Multiplies the points earned so far.",
-    "CURRENCY_TO_POINTS": "Points for each full amount spent.",
-    "SUBTRACT_POINTS": "Takes points away, never below zero.",
-})  # fmt: skip
+_declare_rules("LoyaltyActionTypes", "How points are given or taken.", LOYALTY_ACTIONS)
 
 _declare("LoyaltyTargetScopes", "What points are given for.", {
     "ARTICLE": "An article.",

@@ -33,7 +33,7 @@ __all__ = [
 
 
 class ConditionFields(Fields):
-    """What a condition says, in a promotion and in a template alike."""
+    """The fields of a condition, in a promotion and in a template alike."""
 
     sequence = integer("Its place among the conditions: lower comes first.", default=0)
     logical_connector = code_of("LogicalConnectors", "How it joins the conditions before it.", default="AND")
@@ -76,7 +76,7 @@ class ArticleListItemFields(Fields):
 class Conditions(ConditionFields, Entity, public=RW, admin=PLAIN, importable=True):
     """One condition of a promotion.
 
-    In the order of their sequence, conditions form groups: AND and NOT join the running group, OR opens a new
+    In the order of their sequence, conditions form groups: AND and NOT join the current group, OR starts a new
     one. The promotion qualifies when all conditions of one group hold; without conditions it always does.
     """
 
@@ -89,12 +89,12 @@ class Conditions(ConditionFields, Entity, public=RW, admin=PLAIN, importable=Tru
 
 
 class ConditionValueListItems(ConditionValueListItemFields, Entity, public=RW, admin=PLAIN):
-    """One of several values of a condition, of which any will do."""
+    """One of several values of a condition; any of them is sufficient."""
 
     condition = parent("Conditions", "The condition.")
 
 
 class ConditionArticleListItems(ArticleListItemFields, Entity, public=RW, admin=PLAIN):
-    """One of several articles of a condition, of which any will do."""
+    """One of several articles of a condition; any of them is sufficient."""
 
     condition = parent("Conditions", "The condition.")

@@ -1,8 +1,7 @@
-"""Coupon types, their codes, and how codes are made and spent."""
+"""Coupon types, their codes, and how codes are generated and redeemed."""
 
 from __future__ import annotations
 
-from promenade.model.criticality import status_criticality
 from promenade.model.declare import (
     ADMIN,
     DRAFT,
@@ -23,6 +22,7 @@ from promenade.model.declare import (
     to_one,
     uuid,
 )
+from promenade.model.ui.criticality import status_criticality
 
 __all__ = [
     "CouponCodeBatches",
@@ -46,7 +46,7 @@ class CouponTypes(
     unique=(("generic_code",),),
     windows=(("valid_from", "valid_to"),),
 ):
-    """A kind of coupon: how long its codes are good and how often they may be spent.
+    """A kind of coupon: how long its codes are valid and how often they may be redeemed.
 
     A promotion linked to coupon types applies only when a code of one of them is presented.
     """
@@ -78,7 +78,7 @@ class CouponTypePromotions(Entity, public=RW, admin=PLAIN, unique=(("promotion_i
 
 
 class CouponCodeConfigurations(Entity, public=RW, admin=PLAIN, importable=True, unique=(("coupon_type_id",),)):
-    """What generated codes of a coupon type look like; they must be too many to guess."""
+    """The format of generated codes of a coupon type; it must allow too many codes to guess one."""
 
     coupon_type = to_one("CouponTypes", "The coupon type.", required=True)
     prefix = text(20, "What every code starts with.")
@@ -104,7 +104,7 @@ class CouponCodeBatches(Entity, public=RW, admin=PLAIN, indexes=(("status", "mod
 
 
 class CouponRefillSchedules(Entity, public=RW, admin=PLAIN):
-    """When the pool of unissued codes of a coupon type is filled up by itself."""
+    """When the pool of unissued codes of a coupon type is refilled automatically."""
 
     coupon_type = to_one("CouponTypes", "The coupon type.", required=True)
     minimum_pool_size = integer("Below this many unissued codes it is filled up.", required=True, minimum=0)
@@ -123,7 +123,7 @@ class CouponCodes(
     patchable=("status",),
     deletable=False,
     windows=(("valid_from", "valid_until"),),
-    # One code is issued per basket, promotion and type; rows without an issuing transaction are not concerned.
+    # One code is issued per basket, promotion and type; rows without an issuing transaction are exempt.
     unique=(("issuing_transaction_id", "issuing_promotion_id", "coupon_type_id"),),
     indexes=(
         ("coupon_type_id", "status", "issued_at"),

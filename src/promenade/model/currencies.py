@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-__all__ = ["CURRENCY_NAMES"]
-
 _NAMES = """
 AED UAE dirham
 AFN Afghani

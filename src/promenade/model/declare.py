@@ -46,7 +46,6 @@ from promenade.model.shape import (
     Mode,
     Service,
     label_of,
-    table_name,
     wire_name,
 )
 
@@ -88,7 +87,6 @@ __all__ = [
     "parent",
     "percentage",
     "pieces",
-    "table_name",
     "text",
     "texts",
     "time_of_day",
@@ -103,7 +101,7 @@ _DECLARED: dict[str, EntityType] = {}
 
 
 def declared() -> Mapping[str, EntityType]:
-    """All entities declared so far, by entity set name; `promenade.model.entities` imports them all first."""
+    """Return all entities declared so far by entity set name; `promenade.model.entities` imports them all first."""
     return MappingProxyType(_DECLARED)
 
 
@@ -128,7 +126,7 @@ def text(
     wire: str = "",
     label: str = "",
 ) -> Field:
-    """A string of at most ``length`` characters (None: unbounded)."""
+    """Declare a string of at most ``length`` characters (None: unbounded)."""
     hidden = frozenset((hidden_from,)) if isinstance(hidden_from, Service) else hidden_from
     return Field(
         kind=Kind.TEXT, doc=doc, length=length, required=required, default=default, searchable=searchable,
@@ -138,7 +136,7 @@ def text(
 
 
 def uuid(doc: str, *, read_only: bool = False, required: bool = False, wire: str = "") -> Field:
-    """A UUID that is no link."""
+    """Declare a UUID that is not a link."""
     return Field(kind=Kind.UUID, doc=doc, length=36, read_only=read_only, required=required, wire=wire)
 
 
@@ -153,7 +151,7 @@ def integer(
     virtual: bool = False,
     hidden_from: frozenset[Service] = frozenset(),
 ) -> Field:
-    """A 32-bit whole number; bounds are included."""
+    """Declare a 32-bit integer; bounds are inclusive."""
     return Field(
         kind=Kind.INTEGER, doc=doc, required=required, default=default,
         minimum=None if minimum is None else Decimal(minimum), maximum=None if maximum is None else Decimal(maximum),
@@ -162,7 +160,7 @@ def integer(
 
 
 def long_integer(doc: str, *, required: bool = False, default: int | None = None, read_only: bool = False) -> Field:
-    """A 64-bit whole number."""
+    """Declare a 64-bit integer."""
     return Field(kind=Kind.LONG, doc=doc, required=required, default=default, read_only=read_only)
 
 
@@ -180,7 +178,7 @@ def decimal(
     stored_scale: int | None = None,
     hidden_from: frozenset[Service] = frozenset(),
 ) -> Field:
-    """An exact decimal number; bounds are included."""
+    """Declare an exact decimal number; bounds are inclusive."""
     return Field(
         kind=Kind.DECIMAL, doc=doc, precision=precision, scale=scale, stored_scale=stored_scale, required=required,
         default=None if default is None else Decimal(default), minimum=None if minimum is None else Decimal(minimum),
@@ -190,31 +188,31 @@ def decimal(
 
 
 def money(doc: str, *, required: bool = False, minimum: str | None = "0", stored_scale: int | None = None) -> Field:
-    """An amount that somebody types in: Decimal(15,2) at face value, not below zero."""
+    """Declare an amount that a user enters: Decimal(15,2) at face value, not negative."""
     return decimal(15, 2, doc, required=required, minimum=minimum, stored_scale=stored_scale)
 
 
 def computed_amount(
     doc: str, *, default: str | None = None, required: bool = False, minimum: str | None = None
 ) -> Field:
-    """A computed amount in whole minor units of its currency: three decimals serve every currency."""
+    """Declare a computed amount in whole minor units of its currency: three decimals serve every currency."""
     return decimal(18, 3, doc, default=default, required=required, minimum=minimum, read_only=True)
 
 
 def pieces(doc: str, *, required: bool = False, minimum: str | None = "0", read_only: bool = False) -> Field:
-    """Pieces, or a measure for what is weighed: Decimal(15,3)."""
+    """Declare a number of pieces, or a weight for weighed articles: Decimal(15,3)."""
     return decimal(15, 3, doc, required=required, minimum=minimum, read_only=read_only)
 
 
 def percentage(doc: str, *, required: bool = False, virtual: bool = False, maximum: str | None = "100") -> Field:
-    """A percentage: Decimal(5,2), 12.50 is 12.5 %."""
+    """Declare a percentage: Decimal(5,2), 12.50 is 12.5 %."""
     return decimal(5, 2, doc, required=required, minimum="0", maximum=maximum, virtual=virtual)
 
 
 def boolean(
     doc: str, *, default: bool = False, read_only: bool = False, hidden_from: frozenset[Service] = frozenset()
 ) -> Field:
-    """True or false, never null."""
+    """Declare a boolean, never null."""
     return Field(kind=Kind.BOOLEAN, doc=doc, default=default, read_only=read_only, hidden_from=hidden_from)
 
 
@@ -226,36 +224,36 @@ def timestamp(
     wire: str = "",
     hidden_from: frozenset[Service] = frozenset(),
 ) -> Field:
-    """A moment, in UTC, to the microsecond."""
+    """Declare a timestamp in UTC, with microseconds."""
     return Field(
         kind=Kind.TIMESTAMP, doc=doc, required=required, read_only=read_only, wire=wire, hidden_from=hidden_from
     )
 
 
 def calendar_date(doc: str, *, read_only: bool = False, required: bool = False) -> Field:
-    """A day of the calendar, without a time zone of its own."""
+    """Declare a calendar date without a time zone."""
     return Field(kind=Kind.DATE, doc=doc, read_only=read_only, required=required)
 
 
 def time_of_day(doc: str) -> Field:
-    """A time on the wall clock of the POS group that asks."""
+    """Declare a local time of the POS group that asks."""
     return Field(kind=Kind.TIME, doc=doc)
 
 
 def texts(doc: str, *, required: bool = False, read_only: bool = False) -> Field:
-    """A collection of strings."""
+    """Declare a collection of strings."""
     return Field(kind=Kind.TEXTS, doc=doc, required=required, read_only=read_only)
 
 
 def blob(doc: str, *, required: bool = False) -> Field:
-    """Raw bytes that no service shows."""
+    """Declare raw bytes that no service shows."""
     return Field(kind=Kind.BLOB, doc=doc, required=required, read_only=True, hidden_from=EVERY_SERVICE)
 
 
 def code_of(
     code_list: str, doc: str, *, required: bool = False, default: str | None = None, read_only: bool = False
 ) -> Field:
-    """A value of a code list, which the field's ``<name>Text`` navigation leads to."""
+    """Declare a value of a code list; the navigation ``<name>Text`` leads to it."""
     return Field(
         kind=Kind.TEXT, doc=doc, length=30, code_list=code_list, required=required, default=default,
         read_only=read_only,
@@ -263,14 +261,14 @@ def code_of(
 
 
 def currency_code(doc: str, *, required: bool = False, read_only: bool = False) -> Field:
-    """An ISO 4217 currency code."""
+    """Declare an ISO 4217 currency code."""
     return Field(kind=Kind.TEXT, doc=doc, length=3, code_list="Currencies", required=required, read_only=read_only)
 
 
 def choice(
     *choices: str, doc: str, required: bool = False, default: str | None = None, read_only: bool = False
 ) -> Field:
-    """One of a closed set of values that has no code list of its own."""
+    """Declare one of a closed set of values without a code list."""
     return Field(
         kind=Kind.TEXT, doc=doc, length=30, choices=choices, required=required, default=default, read_only=read_only
     )
@@ -289,27 +287,27 @@ def to_one(
     indexed: bool = True,
     read_only: bool = False,
 ) -> Link:
-    """An association; what it names cannot be deleted while it does, unless ``soft``."""
+    """Declare an association; its target cannot be deleted while it is referenced, unless ``soft``."""
     return Link(target=target, doc=doc, required=required, soft=soft, indexed=indexed, read_only=read_only)
 
 
 def parent(target: str, doc: str) -> Link:
-    """The entity that owns this one and takes it along when it is deleted."""
+    """Declare the link to the owner of this entity; deleting the owner deletes it, too."""
     return Link(target=target, doc=doc, required=True, owner=True)
 
 
 def children(target: str, doc: str, *, by: str) -> Collection:
-    """A composition: rows of ``target`` that belong to this entity through their link ``by``."""
+    """Declare a composition: rows of ``target`` that belong to this entity through their link ``by``."""
     return Collection(target=target, by=by, doc=doc, composition=True)
 
 
 def child(target: str, doc: str, *, by: str) -> Collection:
-    """A composition of at most one row."""
+    """Declare a composition of at most one row."""
     return Collection(target=target, by=by, doc=doc, composition=True, many=False)
 
 
 def back(target: str, doc: str, *, by: str) -> Collection:
-    """A read-only navigation against the link ``by`` of ``target``."""
+    """Declare a read-only navigation, the inverse of the link ``by`` of ``target``."""
     return Collection(target=target, by=by, doc=doc, composition=False)
 
 
@@ -342,11 +340,11 @@ def _named(name: str, member: _M) -> _M:
 
 
 class Fields:
-    """Base of groups of fields that several entities share."""
+    """Base class of groups of fields that several entities share."""
 
 
 class Entity(Fields):
-    """Base of every entity. Class arguments say how it is keyed, owned and served; see `EntityType`."""
+    """Base class of every entity. Class arguments declare its key, owner and services; see `EntityType`."""
 
     declaration: ClassVar[EntityType]
 

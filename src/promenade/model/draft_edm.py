@@ -1,31 +1,27 @@
-"""Entities with edit drafts as administration sees them."""
+"""The EDM of entities with edit drafts in administration."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from odata_server.annotations import Annotation, EnumMemberValue
 from odata_server.draft import draft_annotation, with_drafts
-from odata_server.draft_roles import DraftRole
+from odata_server.edm import Annotation, DraftRole, EnumMemberValue, Property
 from odata_server.edm import EntityType as OdataType
-from odata_server.edm import Property
 from promenade.model.declare import DRAFT, DRAFT_NODE, EntityType
-
-__all__ = ["draft_role", "drafted", "drafted_set"]
 
 _ROLES = {DRAFT: DraftRole.ROOT, DRAFT_NODE: DraftRole.NODE}
 _MANDATORY = Annotation("Common.FieldControl", EnumMemberValue(("Common.FieldControlType/Mandatory",)))
 
 
 def draft_role(entity: EntityType) -> DraftRole | None:
-    """What an entity is to edit drafts; None: it is written directly."""
+    """Return the role of an entity in edit drafts; None: it is written directly."""
     return _ROLES.get(entity.admin)
 
 
 def drafted(entity: EntityType, entity_type: OdataType) -> OdataType:
-    """The entity type with its drafts, if it has any.
+    """Return the entity type with its draft properties, if it has any.
 
-    A draft may be incomplete: what must be given is so said, but may be null until the draft is activated.
+    A draft may be incomplete: required properties are annotated as such, but may be null until the draft is activated.
     """
     role = draft_role(entity)
     if role is None:
@@ -38,7 +34,7 @@ def drafted(entity: EntityType, entity_type: OdataType) -> OdataType:
 
 
 def drafted_set(entity: EntityType, namespace: str) -> tuple[Annotation, ...]:
-    """What the entity set says of its drafts."""
+    """Return the draft annotations of an entity set."""
     role = draft_role(entity)
     return () if role is None else (draft_annotation(role, namespace),)
 

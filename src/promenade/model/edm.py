@@ -1,4 +1,4 @@
-"""The model as an OData service sees it: declarations -> `odata_server.edm`.
+"""Projects the model onto an OData service: declarations -> `odata_server.edm`.
 
 Each entity of the service is one entity type and one entity set of the same name, each code list a read-only set with
 the key ``code``. A link ``campaign`` becomes the property ``campaign_ID`` and the navigation ``campaign``, a field
@@ -12,16 +12,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 
-from odata_server.annotations import Annotation, AnnotationPath, EnumMemberValue, Record
 from odata_server.draft import ADMINISTRATIVE_DATA, administrative_data
 from odata_server.edm import (
     ActionImport,
+    Annotation,
+    AnnotationPath,
     Container,
     Edm,
     EntitySet,
+    EnumMemberValue,
     NavigationProperty,
     Primitive,
     Property,
+    Record,
     Schema,
 )
 from odata_server.edm import EntityType as OdataType
@@ -43,11 +46,8 @@ from promenade.model.declare import (
 )
 from promenade.model.draft_edm import drafted, drafted_set
 from promenade.model.operations import complex_types_of, operations_of
-from promenade.model.ui import for_user_interfaces
+from promenade.model.ui.annotations import for_user_interfaces
 
-__all__ = ["MINOR_VERSION", "edm_for", "import_type", "served_entities"]
-
-MINOR_VERSION = 13
 """The minor version of the public API, in every body that it answers (Versioning)."""
 
 _NAMESPACES = {PUBLIC: "PublicAPI", ADMIN: "AdminService", REPORTING: "ReportingService"}
@@ -65,17 +65,17 @@ _PRIMITIVES = {
     Kind.BLOB: Primitive.BINARY,
 }
 _OF_EVERY_ROW = frozenset({"created_at", "created_by", "modified_at", "modified_by", "tenant_id"})
-_MICROSECONDS = 6  # decimals of a second that are kept
+_MICROSECONDS = 6  # decimals of a second that are stored
 
 
 def served_entities(service: Service) -> tuple[EntityType, ...]:
-    """The entities that are part of a service, in the order of their modules."""
+    """Return the entities of a service, in the order of their modules."""
     return tuple(entity for entity in model.entities() if entity.mode(service) is not NONE)
 
 
 @cache
 def edm_for(service: Service) -> Edm:
-    """The entity data model of a service, made once."""
+    """Return the entity data model of a service, built once."""
     entities = served_entities(service)
     lists = tuple(model.code_lists().values())
     drafts = (administrative_data(),) if service is ADMIN else ()
@@ -106,15 +106,15 @@ def edm_for(service: Service) -> Edm:
 
 @cache
 def import_type(set_name: str) -> OdataType:
-    """What a row of an import holds: what a create of the public API may, and what it hides but imports bring.
+    """Return the type of an import row: what a create on the public API accepts, and importable fields hidden there.
 
-    It goes with the public API's model, whose type of the same name it varies.
+    It belongs to the public API's model; it is a variant of the type with the same name there.
     """
     return _Projection(PUBLIC, model.entity(set_name), importing=True).entity_type()
 
 
 class _Projection:
-    """One entity as one service shows it; ``importing``: as its rows come by imports."""
+    """One entity as one service shows it; ``importing``: as rows of imports."""
 
     def __init__(self, service: Service, entity: EntityType, *, importing: bool = False) -> None:
         self._service = service
@@ -194,10 +194,10 @@ class _Projection:
         )
 
     def _ways_back(self) -> Iterator[NavigationProperty]:
-        """Ways to what names an entity, such as the budgets that a promotion is charged to.
+        """Yield navigations to entities that refer to this one, such as the budgets that a promotion is charged to.
 
-        Not to a promotion's conditions and actions, which are no collections of it anywhere: one filters by their link
-        (specification, Promotions). The public API has none of these ways.
+        A promotion has no such navigation to its conditions and actions: clients filter by their link (specification,
+        Promotions). The public API has none of these navigations.
         """
         reached = {(one.target, one.by) for one in self._entity.collections}
         for other in self._served.values():
@@ -218,7 +218,7 @@ class _Projection:
 
 
 def _is_report(entity: EntityType) -> bool:
-    """Whether reporting alone shows it: names in it are those of today, which its version does not count."""
+    """Return whether only reporting shows the entity: its names are current ones, which its version does not count."""
     return entity.mode(PUBLIC) is NONE and entity.mode(ADMIN) is NONE
 
 
@@ -229,7 +229,7 @@ def _property(field: Field) -> Property:
         name=field.wire,
         type=_PRIMITIVES[field.kind],
         collection=is_texts,
-        nullable=field.nullable and not is_texts,  # of a collection this speaks of its items
+        nullable=field.nullable and not is_texts,  # for a collection this is about its items
         max_length=field.length if is_text else None,
         precision=_MICROSECONDS if field.kind is Kind.TIMESTAMP else field.precision,
         scale=field.scale,
@@ -254,7 +254,7 @@ def _foreign_key(link: Link) -> Property:
 
 
 def _kept(properties: Mapping[str, Property], patchable: Names[str]) -> dict[str, Property]:
-    """The properties of what is changed in part alone: only ``patchable`` ones change once a row is there."""
+    """Return the properties of a restricted entity: only ``patchable`` ones can be changed after creation."""
     return {
         name: one if one.computed or name in patchable else replace(one, immutable=True)
         for name, one in properties.items()
@@ -273,10 +273,10 @@ def _text_navigation(field: Field, code_list: str) -> NavigationProperty:
 
 
 def _bounds(field: Field) -> tuple[Annotation, ...]:
-    """What a value must be beyond its type, and where it may come from."""
+    """Return what limits a value beyond its type, and where it may come from."""
     found: list[Annotation] = []
     if field.name == "id":
-        # A client may choose the key of what it creates; otherwise the service does.
+        # A client may choose the key of the row it creates; otherwise the service does.
         found.append(Annotation("Core.ComputedDefaultValue"))
     if field.code_list:
         found.append(Annotation("Common.Text", AnnotationPath(f"{field.wire}Text/name")))
@@ -361,7 +361,7 @@ def _deprecation(entity: EntityType) -> tuple[Annotation, ...]:
 
 
 def _described(doc: str) -> tuple[Annotation, ...]:
-    """The first paragraph of a docstring, on one line; what follows as the long description."""
+    """Split a docstring: its first paragraph on one line, and the rest as the long description."""
     first, _, rest = doc.partition("\n\n")
     found = [Annotation("Core.Description", _one_line(first))]
     if rest:

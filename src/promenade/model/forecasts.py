@@ -1,4 +1,4 @@
-"""Forecasts: what a promotion would have done to the sales of a period, had it run then."""
+"""Forecasts: how a promotion would have changed the sales of a period."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 
 
 class PromotionForecasts(Entity, admin=RO, indexes=(("promotion_id", "created_at"), ("created_at",))):
-    """A promotion tried on the confirmed sales of a period, each priced again with it and compared."""
+    """A promotion simulated on the confirmed sales of a period, each repriced with it and compared."""
 
     promotion = to_one("Promotions", "The promotion.", required=True, soft=True, read_only=True)
     promotion_name = text(255, "What it was called.", required=True, read_only=True, searchable=True)
@@ -58,7 +58,7 @@ class PromotionForecasts(Entity, admin=RO, indexes=(("promotion_id", "created_at
 
 
 class PromotionForecastAmounts(Entity, admin=RO, unique=(("forecast_id", "currency"),)):
-    """The sales of a forecast in one currency, without the promotion and with it."""
+    """The sales of a forecast in one currency, with and without the promotion."""
 
     forecast = parent("PromotionForecasts", "The forecast.")
     currency = currency_code("The currency of its amounts.", required=True, read_only=True)
@@ -76,7 +76,7 @@ class PromotionForecastAmounts(Entity, admin=RO, unique=(("forecast_id", "curren
 
 
 class PromotionForecastBudgets(Entity, admin=RO, unique=(("forecast_id", "budget_id"),)):
-    """What a forecast takes from a budget of the promotion, starting from what the budget has left today."""
+    """The amount a forecast takes from a budget of the promotion, based on what is left of the budget today."""
 
     forecast = parent("PromotionForecasts", "The forecast.")
     budget = to_one("Budgets", "The budget.", required=True, soft=True, read_only=True)
@@ -96,7 +96,7 @@ class PromotionForecastBudgets(Entity, admin=RO, unique=(("forecast_id", "budget
 class PromotionForecastDisplacements(
     Entity, admin=RO, unique=(("forecast_id", "promotion_id", "currency"),), indexes=(("forecast_id", "currency"),)
 ):
-    """What the promotion would take from another promotion, or bring it."""
+    """What the promotion would take from another promotion, or add to it."""
 
     forecast = parent("PromotionForecasts", "The forecast.")
     promotion = to_one("Promotions", "The other promotion.", required=True, soft=True, indexed=False, read_only=True)

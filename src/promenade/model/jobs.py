@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from promenade.model.criticality import criticality, status_criticality
 from promenade.model.declare import (
     RO,
     RW_RESTRICTED,
@@ -17,6 +16,7 @@ from promenade.model.declare import (
     timestamp,
     to_one,
 )
+from promenade.model.ui.criticality import criticality, status_criticality
 
 __all__ = ["ArticleImportJobItems", "ArticleImportJobs", "ImportJobErrors", "ImportJobs", "RawPayloads"]
 
@@ -87,7 +87,7 @@ class ArticleImportJobItems(Entity, public=RO, admin=RO, deprecated=True):
 
 
 class RawPayloads(Entity, indexes=(("message_id",), ("received_at",))):
-    """A message of master data as it was received; kept for every one, served by none."""
+    """A message of master data as it was received; every message is stored, none is served."""
 
     message_id = text(255, "Its identifier, which makes repeats of it one message for 24 hours.", required=True)
     payload = blob("Its body.", required=True)

@@ -1,8 +1,7 @@
-"""What happened: calculation logs, the audit trail and loyalty points."""
+"""History: calculation logs, the audit trail and loyalty points."""
 
 from __future__ import annotations
 
-from promenade.model.criticality import status_criticality
 from promenade.model.declare import (
     ADMIN,
     NONE,
@@ -25,6 +24,7 @@ from promenade.model.declare import (
     timestamp,
     to_one,
 )
+from promenade.model.ui.criticality import status_criticality
 
 __all__ = ["AuditLogs", "CalculationLogItems", "CalculationLogPromotions", "CalculationLogs", "LoyaltyTransactions"]
 
@@ -87,7 +87,7 @@ class CalculationLogItems(Entity, public=RO, admin=RO, reporting=RO, unique=(("l
 class CalculationLogPromotions(
     Entity, public=RO, admin=RO, reporting=RO, indexes=(("log_id",), ("promotion_id", "log_id"))
 ):
-    """A promotion that applied to a confirmed sale, or whose control arm the sale belongs to."""
+    """A promotion that applied to a confirmed sale, or that has the sale in its control arm."""
 
     log = parent("CalculationLogs", "The log.")
     promotion = to_one("Promotions", "The promotion.", required=True, soft=True, read_only=True)
@@ -104,7 +104,7 @@ class CalculationLogPromotions(
 class AuditLogs(
     Entity, public=RO, admin=RO, managed=False, indexes=(("timestamp",), ("entity_type", "entity_id", "timestamp"))
 ):
-    """Who changed what, and when; of budgets also which field, from which value to which."""
+    """Who changed what, and when; for budgets also which field, from which value to which."""
 
     timestamp = timestamp("When it happened.", required=True, read_only=True)
     actor = text(255, "The user or client.", required=True, read_only=True, searchable=True)
@@ -123,7 +123,7 @@ class LoyaltyTransactions(
     unique=(("origin", "transaction_id", "transaction_counter", "promotion_id"),),
     indexes=(("customer_id", "awarded_at"),),
 ):
-    """Points that a sale gave to a customer or took back."""
+    """Points that a sale granted to a customer or deducted."""
 
     customer_id = text(50, "The customer.", required=True, read_only=True, searchable=True)
     transaction_id = text(50, "The till's transaction.", required=True, read_only=True, searchable=True)

@@ -26,7 +26,7 @@ class PromotionPilotConfigs(
     natural_key=("promotion_id",),
     windows=(("pilot_start_at", "pilot_end_at"),),
 ):
-    """How a promotion is tried out: where, for how long, and against which control; one per promotion."""
+    """The pilot of a promotion: where, for how long, and against which control; one per promotion."""
 
     promotion = to_one("Promotions", "The promotion that is tried out.", required=True)
     pilot_start_at = timestamp("When the pilot begins.", required=True)

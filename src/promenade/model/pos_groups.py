@@ -10,7 +10,7 @@ __all__ = ["PosGroups"]
 class PosGroups(Entity, public=RW, admin=DRAFT, importable=True, import_upserts=True, natural_key=("code",)):
     """A group of points of sale that sells in one currency and one time zone.
 
-    What is said of a group holds for the groups below it.
+    Whatever refers to a group also holds for the groups below it.
     """
 
     code = text(20, "Short unique code of the group; tills may name it instead of its ID.", required=True,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from promenade.model.criticality import status_criticality
 from promenade.model.declare import (
     DRAFT,
     DRAFT_NODE,
@@ -23,6 +22,7 @@ from promenade.model.declare import (
     timestamp,
     to_one,
 )
+from promenade.model.ui.criticality import status_criticality
 
 __all__ = [
     "CalculationConfigs",
@@ -44,9 +44,9 @@ class Promotions(
     indexes=(("status", "valid_to"), ("modified_at",)),
     windows=(("valid_from", "valid_to"),),
 ):
-    """A promotion: when and where it runs, and what it tolerates beside itself.
+    """A promotion: when and where it runs, and which other promotions it can be combined with.
 
-    What must hold is said by its Conditions, what it gives by its DiscountActions and LoyaltyActions; they are
+    Its Conditions decide whether it applies, its DiscountActions and LoyaltyActions what it gives; they are
     read with ``$filter=promotion_ID eq <ID>`` and deleted with it.
     """
 
@@ -76,7 +76,7 @@ class Promotions(
 
 
 class CalculationConfigs(Entity, public=RW, admin=DRAFT_NODE, unique=(("promotion_id",),)):
-    """How a promotion's discounts are calculated and rounded; without one the defaults hold."""
+    """How a promotion's discounts are calculated and rounded; without one the defaults apply."""
 
     promotion = parent("Promotions", "The promotion.")
     mode = code_of("CalculationModes", "What percentages and thresholds are taken of.", default="ADDITIVE")
@@ -102,7 +102,7 @@ class PriorityGroups(Entity, public=RW, admin=DRAFT, importable=True, natural_ke
 
 
 class PriorityGroupPromotions(Entity, public=RW, admin=PLAIN, unique=(("promotion_id",),)):
-    """The place of a promotion in its priority group; a promotion is in one group at most."""
+    """The position of a promotion in its priority group; a promotion is in one group at most."""
 
     priority_group = to_one("PriorityGroups", "The group.", required=True)
     promotion = to_one("Promotions", "The promotion.", required=True)

@@ -1,41 +1,18 @@
-"""What a declaration holds, as frozen values: the form in which every projection reads the model."""
+"""Declarations as frozen values: the form in which every projection reads the model."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 
-__all__ = [
-    "ADMIN",
-    "DRAFT",
-    "DRAFT_NODE",
-    "EVERY_SERVICE",
-    "NONE",
-    "PLAIN",
-    "PUBLIC",
-    "REPORTING",
-    "RO",
-    "RW",
-    "RW_RESTRICTED",
-    "Collection",
-    "EntityType",
-    "Field",
-    "Kind",
-    "Link",
-    "Member",
-    "Mode",
-    "Service",
-    "label_of",
-    "table_name",
-    "wire_name",
-]
+from promenade.model.measures import Measure, Merge
 
 
 class Service(StrEnum):
-    """Who looks at the model."""
+    """A service that exposes the model."""
 
     PUBLIC = "public"
     ADMIN = "admin"
@@ -43,19 +20,19 @@ class Service(StrEnum):
 
 
 class Mode(StrEnum):
-    """What a service lets its callers do with an entity set."""
+    """The access that a service gives to an entity set."""
 
     NONE = "NONE"  # not part of the service
     RO = "RO"
     RW = "RW"
-    RW_RESTRICTED = "RW*"  # reads, and PATCH of `EntityType.patchable` alone
+    RW_RESTRICTED = "RW*"  # reads, and PATCH of `EntityType.patchable` only
     PLAIN = "PLAIN"  # administration: written directly, without edit drafts
     DRAFT = "DRAFT"  # administration: root of an edit draft
     DRAFT_NODE = "DRAFT_NODE"  # administration: edited with its root's draft
 
 
 class Kind(StrEnum):
-    """What a field holds; `odata_server` and `store.types` each map it to their own type."""
+    """What a field holds; `odata_server` and `store.driver.types` each map it to their own type."""
 
     UUID = "uuid"
     TEXT = "text"
@@ -100,7 +77,7 @@ def label_of(name: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """One property. ``name`` and ``label`` are filled in from the attribute unless given."""
+    """One property. ``name`` and ``label`` default to the attribute's name."""
 
     kind: Kind
     doc: str
@@ -110,7 +87,7 @@ class Field:
     length: int | None = None  # characters; None for text means unbounded
     precision: int | None = None
     scale: int | None = None
-    stored_scale: int | None = None  # decimals in the table, where amounts of different scales are summed
+    stored_scale: int | None = None  # decimals in the table, for sums of amounts of different scales
     required: bool = False
     default: Default = None
     minimum: Decimal | None = None
@@ -121,11 +98,12 @@ class Field:
     searchable: bool = False
     read_only: bool = False  # set by the service; a client's value is refused
     virtual: bool = False  # computed on reading, never stored, never writable
-    filterable: bool = True  # False: worked out of a row that has been read, so neither filtered nor ordered by
-    write_only: bool = False  # accepted, never shown to anybody
-    hidden_from: frozenset[Service] = frozenset()  # neither shown, filtered nor accepted there
+    filterable: bool = True  # False: computed from a row after it is read, so neither filtered nor sorted by
+    write_only: bool = False  # accepted, never returned
+    hidden_from: frozenset[Service] = frozenset()  # neither returned, filterable nor accepted there
     importable: bool = False  # accepted in bulk-import rows although hidden from the public API
     deprecated: bool = False
+    measure: Measure | None = None  # how it is aggregated, in an entity that is an aggregate
 
     @property
     def nullable(self) -> bool:
@@ -133,11 +111,16 @@ class Field:
 
     @property
     def text_navigation(self) -> str | None:
-        """Name of the navigation to the code list's entry, e.g. ``statusText``."""
+        """The name of the navigation to the code list's entry, e.g. ``statusText``."""
         return f"{self.wire}Text" if self.code_list else None
 
     def shown_in(self, service: Service) -> bool:
         return not self.write_only and service not in self.hidden_from
+
+
+def measured(merge: Merge, field: Field, *, of: str = "", by: str = "") -> Field:
+    """Declare a column of an aggregate, see `promenade.model.measures`."""
+    return replace(field, measure=Measure(merge, of, by))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +134,7 @@ class Link:
     label: str = ""
     required: bool = False
     owner: bool = False  # the target owns this entity: deleted with it
-    soft: bool = False  # history: what it names may be gone, so the database does not insist
+    soft: bool = False  # history: the target may be deleted, so there is no foreign key
     indexed: bool = True
     read_only: bool = False
     hidden_from: frozenset[Service] = frozenset()
@@ -171,9 +154,9 @@ class Link:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collection:
-    """A navigation to the rows of ``target`` whose link ``by`` names this entity.
+    """A navigation to the rows of ``target`` whose link ``by`` refers to this entity.
 
-    A composition is written through its parent and deleted with it; otherwise it is a read-only way back.
+    A composition is written through its parent and deleted with it; any other collection is a read-only inverse.
     """
 
     target: str
@@ -196,7 +179,7 @@ class EntityType:
     set_name: str
     doc: str
     label: str
-    fields: tuple[Field, ...]  # own fields first named `id`; managed fields and tenantId last
+    fields: tuple[Field, ...]  # own fields first, beginning with `id`; managed fields and tenantId last
     links: tuple[Link, ...]
     collections: tuple[Collection, ...]
     key: tuple[str, ...]
@@ -211,7 +194,7 @@ class EntityType:
     invariants: Mapping[str, str]
     patchable: tuple[str, ...]
     deletable: bool
-    windows: tuple[tuple[str, str], ...]  # pairs of timestamps, the first before the second where both are there
+    windows: tuple[tuple[str, str], ...]  # pairs of timestamps, the first before the second if both are set
     tenant_owned: bool
     shows_tenant: bool
     managed: bool
@@ -224,18 +207,18 @@ class EntityType:
 
     @property
     def owner(self) -> Link | None:
-        """The link to the entity that this one is deleted with."""
+        """Return the link to the owner, with which this entity is deleted."""
         return next((link for link in self.links if link.owner), None)
 
     def field(self, name: str) -> Field:
-        """The field of this Python name. Raises KeyError."""
+        """Return the field with this Python name. Raises KeyError."""
         for field in self.fields:
             if field.name == name:
                 return field
         raise KeyError(f"{self.set_name} has no field {name}")
 
     def link(self, name: str) -> Link:
-        """The to-one link of this Python name. Raises KeyError."""
+        """Return the to-one link with this Python name. Raises KeyError."""
         for link in self.links:
             if link.name == name:
                 return link

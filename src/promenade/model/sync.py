@@ -1,9 +1,9 @@
-"""Stores that price on their own, and how they keep up with the cloud."""
+"""Stores that price offline, and how they stay in sync with the cloud."""
 
 from __future__ import annotations
 
-from promenade.model.criticality import status_criticality
 from promenade.model.declare import ADMIN, PUBLIC, REPORTING, RO, Entity, back, choice, integer, text, timestamp, to_one
+from promenade.model.ui.criticality import status_criticality
 
 __all__ = ["LocalDeployments", "SyncHistory"]
 
@@ -15,7 +15,7 @@ class LocalDeployments(Entity, public=RO, admin=RO, natural_key=("store_code",))
 
     store_code = text(50, "Short unique code of the store.", required=True, read_only=True, searchable=True)
     name = text(255, "What the store is called.", read_only=True, searchable=True)
-    # Not `version`, which is every row's own counter.
+    # Not `version`: that is the counter of every row.
     program_version = text(20, "Version of its program.", read_only=True, wire="version", label="Version")
     status = choice("ONLINE", "OFFLINE", doc="Whether it is heard of.", default="OFFLINE", read_only=True)
     status_criticality = status_criticality()

@@ -1,15 +1,15 @@
-"""What stores hold of the cloud: which entity sets, what belongs together, and how a row looks on its way.
+"""The data that stores replicate from the cloud: which entity sets, what belongs together, and the format of a row.
 
-Both sides read it here: the cloud's feed (``GET /sync/promotions``) and the store that takes it up. Everything follows
-from the declarations, so a new field travels by itself.
+Both sides use it: the cloud's feed (``GET /sync/promotions``) and the store that applies it. Everything derives
+from the declarations, so a new field is included automatically.
 
-- An aggregate travels whole: an upserted row of a root comes with all rows of its parts, which replace those that the
-  store had. A delete names a root's ID; its parts go with it.
-- A row is a JSON object of all stored columns by their wire names, and ``version``. Left out are the tenant, which is
-  another at the store, and links to what no store holds (a campaign's stakeholders). Decimals are texts, moments
-  ISO 8601 with Z.
-- Unknown members are passed over and missing ones take their default, so both sides may be of neighbouring versions.
-- What a store may spend is written into columns of these rows and is the store's own, see `SHARES`.
+- An aggregate is sent as a whole: an upserted root row comes with all its child rows, which replace those that the
+  store had. A delete names a root's ID; its children are deleted with it.
+- A row is a JSON object of all stored columns by their wire names, and ``version``. Left out are the tenant, which
+  differs at the store, and links to entities that no store has (a campaign's stakeholders). Decimals are texts,
+  timestamps ISO 8601 with Z.
+- Unknown members are ignored and missing ones take their default, so the two sides may differ by a version.
+- What a store may spend is kept in columns of these rows and belongs to the store, see `SHARES`.
 """
 
 from __future__ import annotations
@@ -26,15 +26,13 @@ from typing import Any
 from promenade.model import entity
 from promenade.model.declare import EntityType, Field, Kind, declared
 
-__all__ = ["CANDIDATES", "ROOTS", "SETS", "SHARES", "Column", "Part", "Root", "Share", "columns_of", "values_of"]
-
 CANDIDATES = ("ACTIVE", "PILOT")
 """Statuses of the promotions that stores hold; in another one it is as good as deleted for them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A set whose rows belong to rows of ``owner``, a root or another part, which their column ``column`` names."""
+    """A set whose rows belong to rows of ``owner``, a root or another part; ``column`` is the link to the owner."""
 
     set_name: str
     owner: str
@@ -43,14 +41,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A set whose rows are named by their ID, and its parts: what others belong to comes before them."""
+    """A set whose rows are identified by their ID, with its parts, owners before what they own."""
 
     set_name: str
     parts: tuple[Part, ...]
 
 
 class Share(Enum):
-    """What becomes at the store of a column that is its own; see `SHARES`."""
+    """How the store treats a column that belongs to it; see `SHARES`."""
 
     OWN = "OWN"
     """Never what the cloud has: a new row begins at 0, one that is there keeps its value."""
@@ -81,7 +79,7 @@ _ORDER = (
     "Articles",
     "Promotions",
 )
-# What belongs to a promotion for those who price it, although nobody deletes it with the promotion by itself.
+# What pricing treats as part of a promotion, although it is not deleted with the promotion.
 _BESIDE = {
     "Promotions": (
         "PriorityGroupPromotions",
@@ -90,7 +88,7 @@ _BESIDE = {
         "BudgetPromotions",
     )
 }
-# The settings that pricing reads, and what the tenant is called; no addresses, no rights.
+# The settings that pricing reads, and the tenant's name; no addresses, no rights.
 _OF_TENANTS = (
     "name",
     "enable_production_nudges",
@@ -123,7 +121,7 @@ SETS: tuple[str, ...] = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column that travels: its name, its name on the wire, and what a row has that does not say."""
+    """A replicated column: its name, its wire name, and the default if a row lacks it."""
 
     name: str
     wire: str
@@ -133,7 +131,7 @@ class Column:
 
 @cache
 def columns_of(set_name: str) -> tuple[Column, ...]:
-    """The columns of a set that travel, ``version`` last."""
+    """Return the replicated columns of a set, ``version`` last."""
     one = entity(set_name)
     names = _OF_TENANTS if set_name == "Tenants" else None
     fields = [field for field in one.fields if _travels(one, field) and (names is None or field.name in names)]
@@ -146,10 +144,10 @@ def columns_of(set_name: str) -> tuple[Column, ...]:
 
 
 def values_of(set_name: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row as it came (decoded JSON) by column names, for the store's table.
+    """Convert a received row (decoded JSON) to values by column name for the store's table.
 
-    The tenant is not among them; of `SHARES` they are the cloud's values. Raises ValueError for what is no value of
-    its column, such as a moment that is none.
+    The tenant is not included; for `SHARES` the values are the cloud's. Raises ValueError for a value that does not fit
+    its column, such as a malformed timestamp.
     """
     found: dict[str, Any] = {}
     for column in columns_of(set_name):

@@ -1,4 +1,4 @@
-"""Promotion templates; their children mirror those of live promotions."""
+"""Promotion templates; their children mirror those of promotions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
 
 
 class PromotionTemplates(Entity, public=RW, admin=DRAFT, natural_key=("code",)):
-    """A pattern from which promotions are made."""
+    """A template from which promotions are created."""
 
     code = text(50, "Short unique code of the template.", searchable=True)
     name = text(255, "What the template is called.", required=True, searchable=True)
@@ -45,7 +45,7 @@ class PromotionTemplates(Entity, public=RW, admin=DRAFT, natural_key=("code",)):
 
 
 class TemplateConditions(ConditionFields, Entity, public=RW, admin=DRAFT_NODE, shows_tenant=False):
-    """A condition of promotions made from a template."""
+    """A condition of promotions created from a template."""
 
     template = parent("PromotionTemplates", "The template.")
     value_list_items = children("TemplateConditionValueListItems", "Values of which any will do.", by="condition")
@@ -67,7 +67,7 @@ class TemplateConditionArticleListItems(ArticleListItemFields, Entity, public=RW
 
 
 class TemplateDiscountActions(DiscountActionFields, Entity, public=RW, admin=DRAFT_NODE, shows_tenant=False):
-    """A discount action of promotions made from a template."""
+    """A discount action of promotions created from a template."""
 
     template = parent("PromotionTemplates", "The template.")
     scaled_tiers = children("TemplateDiscountActionScaledTiers", "Steps by amount.", by="action")
@@ -78,13 +78,13 @@ class TemplateDiscountActions(DiscountActionFields, Entity, public=RW, admin=DRA
 
 
 class TemplateDiscountActionScaledTiers(ScaledTierFields, Entity, public=RW, admin=DRAFT_NODE, shows_tenant=False):
-    """A step by amount of a template's action."""
+    """A tier by amount of a template's action."""
 
     action = parent("TemplateDiscountActions", "The action.")
 
 
 class TemplateDiscountActionQuantityTiers(QuantityTierFields, Entity, public=RW, admin=DRAFT_NODE, shows_tenant=False):
-    """A step by quantity of a template's action."""
+    """A tier by quantity of a template's action."""
 
     action = parent("TemplateDiscountActions", "The action.")
 
@@ -92,7 +92,7 @@ class TemplateDiscountActionQuantityTiers(QuantityTierFields, Entity, public=RW,
 class TemplateDiscountActionBundleComponents(
     BundleComponentFields, Entity, public=RW, admin=DRAFT_NODE, shows_tenant=False
 ):
-    """A part of a bundle of a template's action."""
+    """A component of a bundle of a template's action."""
 
     action = parent("TemplateDiscountActions", "The action.")
 
@@ -104,7 +104,7 @@ class TemplateDiscountActionArticleListItems(FixedPriceFields, Entity, public=RW
 
 
 class TemplateDiscountActionExclusions(ExclusionFields, Entity, public=RW, admin=DRAFT_NODE, shows_tenant=False):
-    """Something that a template's action leaves out."""
+    """Something that a template's action excludes."""
 
     action = parent("TemplateDiscountActions", "The action.")
     article_list_items = children(
@@ -121,6 +121,6 @@ class TemplateDiscountActionExclusionArticleListItems(
 
 
 class TemplateLoyaltyActions(LoyaltyActionFields, Entity, public=RW, admin=DRAFT_NODE, shows_tenant=False):
-    """A loyalty action of promotions made from a template."""
+    """A loyalty action of promotions created from a template."""
 
     template = parent("PromotionTemplates", "The template.")

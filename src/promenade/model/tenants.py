@@ -1,4 +1,4 @@
-"""Tenants: whose data it is, and how their prices are made."""
+"""Tenants and their settings for pricing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["Tenants"]
 
 
 class Tenants(Entity, key=("tenant_id",), tenant_owned=False):
-    """A retailer, or the operator of the service, with the settings that evaluation heeds."""
+    """A retailer, or the operator of the service, with the settings that pricing uses."""
 
     tenant_id = text(36, "Its identifier, as tokens carry it.", required=True)
     name = text(255, "What it is called.", required=True)

@@ -1,8 +1,7 @@
-"""Webhook subscriptions and what was sent to them."""
+"""Webhook subscriptions and their deliveries."""
 
 from __future__ import annotations
 
-from promenade.model.criticality import status_criticality
 from promenade.model.declare import (
     ADMIN,
     PLAIN,
@@ -21,6 +20,7 @@ from promenade.model.declare import (
     to_one,
     uuid,
 )
+from promenade.model.ui.criticality import status_criticality
 
 __all__ = ["NotificationLogs", "WebhookSubscriptions"]
 
@@ -28,7 +28,7 @@ _EVERYWHERE = frozenset({PUBLIC, ADMIN, REPORTING})
 
 
 class WebhookSubscriptions(Entity, public=RW, admin=PLAIN):
-    """An address that is told of events, signed as Standard Webhooks prescribes."""
+    """A URL that receives events, signed as Standard Webhooks prescribes."""
 
     name = text(255, "What the subscription is called.", searchable=True)
     callback_url = text(2000, "Where events are sent: https, or what the operator allows.", required=True,
@@ -52,7 +52,7 @@ class NotificationLogs(
     public=RO,
     admin=RO,
     unique=(("event_id", "subscription_id"),),
-    # What an operator asks: what was sent last, of all or of a subscription, a kind, a state.
+    # For operators: the latest deliveries, of all or by subscription, kind or state.
     indexes=(
         ("subscription_id", "created_at"),
         ("status", "created_at"),

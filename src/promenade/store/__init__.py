@@ -1,1 +1,1 @@
-"""The only place with a database connection."""
+"""The persistence layer: the only package that opens database connections."""

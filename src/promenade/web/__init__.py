@@ -1,1 +1,1 @@
-"""The HTTP edge: decode, authorise, call one workflow, encode."""
+"""The HTTP layer: decode, authorise, call one workflow, encode."""

@@ -1,6 +1,6 @@
-"""The clockwork of a worker: it looks what is due next, runs that, and sleeps until then.
+"""The clockwork of a worker: it runs the scheduled jobs that are due and sleeps until the next one.
 
-Jobs of one worker run one after another, those first that have been due for longest; other workers take the others.
+One worker runs its jobs one after another, longest due first; other workers take the others.
 """
 
 from __future__ import annotations
@@ -10,27 +10,21 @@ from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from typing import Any
 
-import structlog
-
 from promenade.errors import Unavailable
-from promenade.store.clockwork import ClockRow
+from promenade.store.clockwork.jobs import ClockRow
+from promenade.worker.loop import keep_going, wait
+from promenade.worker.pace import BESIDE_SALES
 from promenade.workflows.clockwork import ClockJob, clock_jobs
 from promenade.workflows.clockwork.runs import due, look, next_due, run
 from promenade.workflows.context import Context
 
-__all__ = ["Clockwork"]
-
-LOOK_SECONDS_MIN = 1.0  # by how much a job may be late; an idle worker asks no more often
-LOOK_SECONDS_MAX = 5.0  # a clock may have been set, a job of a new version may have come
-PAUSE_SECONDS = 2.0  # after the database could not be reached
-REST_SECONDS_MAX = 0.1  # it rests as long as it worked, up to this: tills have the other half
-GRACE_SECONDS = 5.0  # for the run that is under way when the worker is told to stop
-
-_log = structlog.get_logger(__name__)
+LOOK_SECONDS_MIN = 1.0  # how late a job may be; an idle worker checks no more often
+LOOK_SECONDS_MAX = 5.0  # the clock may have been set, or a new version may have added a job
+GRACE_SECONDS = 5.0  # for the running job when the worker is stopped
 
 
 class Clockwork:
-    """Runs until told to stop. Times are in seconds."""
+    """Runs due jobs until stopped. Times are in seconds."""
 
     def __init__(
         self,
@@ -42,22 +36,18 @@ class Clockwork:
         self._context = context
         self._jobs = clock_jobs() if jobs is None else jobs
         self._look_seconds_min = look_seconds_min
-        self._own: set[str] = set()  # leases that could not be given back
+        self._own: set[str] = set()  # leases that could not be released
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Work until ``stop`` is set; a run under way is finished first, unless it takes long."""
-        while not stop.is_set():
-            try:
-                await _until(stop, await self._round(stop))
-            except Unavailable as error:
-                _log.warning("clockwork.paused", reason=error.message)
-                await _until(stop, PAUSE_SECONDS)
-            except Exception:  # whatever it is: everything that time brings waits for this loop
-                _log.exception("clockwork.paused")
-                await _until(stop, PAUSE_SECONDS)
+        """Work until ``stop`` is set; a running job is finished first, unless it takes long."""
+
+        async def work() -> None:
+            await wait(await self._round(stop), stop)
+
+        await keep_going("clockwork", stop, work)
 
     async def run_once(self) -> int:
-        """Run every job that is due, once; how many ran to their end. Raises Unavailable with the database away."""
+        """Run every due job once; return how many completed. Raises Unavailable if the database is unreachable."""
         ran = 0
         rows = await self._look()
         for row in due(self._jobs, rows, self._context.clock(), self._own):
@@ -70,7 +60,7 @@ class Clockwork:
         return rows
 
     async def _round(self, stop: asyncio.Event) -> float:
-        """Run what is due; the answer is how long to sleep."""
+        """Run what is due; return the seconds to sleep."""
         loop = asyncio.get_running_loop()
         began = loop.time()
         rows = await self._look()
@@ -79,8 +69,8 @@ class Clockwork:
             await _stoppable(stop, run(self._context, self._jobs[row.name], row, self._own))
             if stop.is_set():
                 return 0
-            # Between two jobs, too: each may have worked for as long as it may.
-            await _until(stop, min(loop.time() - began, REST_SECONDS_MAX))
+            # Also between two jobs: each may have used its full time.
+            await wait(BESIDE_SALES.after(loop.time() - began), stop)
             began = loop.time()
         if found:
             return 0
@@ -89,13 +79,8 @@ class Clockwork:
         return max(self._look_seconds_min, min([LOOK_SECONDS_MAX, *waits]))
 
 
-async def _until(stop: asyncio.Event, seconds: float) -> None:
-    with suppress(TimeoutError):
-        await asyncio.wait_for(stop.wait(), seconds)
-
-
 async def _stoppable(stop: asyncio.Event, work: Coroutine[Any, Any, object]) -> None:
-    """Await ``work``; told to stop, for a short while."""
+    """Await ``work``; once ``stop`` is set, only for `GRACE_SECONDS`."""
     task, stopping = asyncio.ensure_future(work), asyncio.ensure_future(stop.wait())
     try:
         await asyncio.wait({task, stopping}, return_when=asyncio.FIRST_COMPLETED)

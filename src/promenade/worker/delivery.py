@@ -1,7 +1,7 @@
-"""Delivery of events: plans what the outbox holds and sends what is due, as long as the cache answers.
+"""Delivery of events: plan the events of the outbox and send due deliveries, while the cache is reachable.
 
-One loop does all that concerns the database, in short units of work; attempts run beside it and hand in what came of
-them. Whatever is claimed and not recorded, because the worker was killed, comes back when its lease runs out.
+One loop does all database work in short units; attempts run concurrently and hand in their outcomes. A delivery that
+was claimed but not recorded, because the worker was killed, returns when its lease expires.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from itertools import takewhile
 from types import TracebackType
 from typing import Self
 
-import structlog
-
 from promenade.errors import Unavailable
+from promenade.log import Logger
 from promenade.worker.lanes import Lane
-from promenade.worker.pace import STEP_SECONDS, Pace
+from promenade.worker.loop import keep_going, wait
+from promenade.worker.pace import STEP_SECONDS, SendingRate
+from promenade.workflows.authoring.allowed import Allowed
 from promenade.workflows.context import Context
-from promenade.workflows.webhooks.addresses import Allowed, Resolve
+from promenade.workflows.pace import Rest
+from promenade.workflows.webhooks.addresses import Resolve
 from promenade.workflows.webhooks.claiming import (
     LEASE,
     Claim,
@@ -38,38 +40,35 @@ from promenade.workflows.webhooks.outcomes import Draw, Outcome, attempt, record
 from promenade.workflows.webhooks.planning import plan_deliveries
 from promenade.workflows.webhooks.sending import SECONDS_MAX, Sender, trusted_roots
 
-__all__ = ["Delivery"]
-
-POLL_SECONDS = 0.5  # how long an event that was committed may wait
-GATHER_SECONDS = 0.05  # what came of attempts within it is written together; tills have this time to themselves
-PAUSE_SECONDS = 2.0  # after the database could not be reached
-PING_SECONDS = 1.0  # how long an answer of the cache is believed
-SWEEP_SECONDS = 5.0  # between two looks for subscriptions that were switched off or deleted
-REPAIR_SECONDS = 60.0  # between two looks for moments that another clock has given
-STOP_SECONDS = 5.0  # what is under way may take so long to end; receivers mostly answer within it
+POLL_SECONDS = 0.5  # how long a committed event may wait
+GATHER_SECONDS = 0.05  # outcomes within this time are written together; tills have it to themselves
+PING_SECONDS = 1.0  # how long an answer of the cache is trusted
+SWEEP_SECONDS = 5.0  # between two checks for subscriptions that were disabled or deleted
+REPAIR_SECONDS = 60.0  # between two checks for times set by a wrong clock
+STOP_SECONDS = 5.0  # how long running attempts may take to finish; receivers mostly answer within it
 REST_SECONDS_MAX = 1.0  # of a lane that keeps failing
 
-SENDING_MAX = 32  # attempts at once that began a moment ago; one core does not send faster with more
+SENDING_MAX = 32  # concurrent attempts that began just now; more do not make one core send faster
 SLOW_SECONDS = 0.1
-CONNECTIONS_MAX = 512  # attempts at once in all: many receivers that hang at a time leave places to others
-FAILING_MAX = 128  # of them in lanes that failed last: those that work keep the other places
-HELD_MAX = 4096  # deliveries claimed at once
-AHEAD_MAX = HELD_MAX // 2  # of them ahead of their turn: a lane that comes new finds room
+CONNECTIONS_MAX = 512  # concurrent attempts in total: many hanging receivers still leave places to others
+FAILING_MAX = 128  # of them in failing lanes: working lanes keep the other places
+HELD_MAX = 4096  # deliveries claimed at the same time
+AHEAD_MAX = HELD_MAX // 2  # of them claimed ahead: leaves room for new lanes
 LANES_MAX = 32  # claimed from in one unit of work
-CLAIMS_MAX = 128  # in one unit of work: each takes some 5 ms, for which tills wait on SQLite
+CLAIMS_MAX = 128  # in one unit of work: each takes some 5 ms, during which tills wait on SQLite
 OUTCOMES_MAX = 64  # written in one unit of work
-EVENTS_MAX = 100  # planned in one unit of work, and fewer where each has many subscribers
+EVENTS_MAX = 100  # planned in one unit of work; fewer if each has many subscribers
 DELIVERIES_MAX = 128
-LARGER = 3  # times as much in one unit on PostgreSQL, where nobody waits for it
+LARGER = 3  # factor for units on PostgreSQL, where nobody waits for them
 
-_STALE_SECONDS = LEASE.total_seconds() - SECONDS_MAX - 5  # what waited longer is given back, not sent
+_STALE_SECONDS = LEASE.total_seconds() - SECONDS_MAX - 5  # deliveries claimed longer ago are released, not sent
 _CLOCK_STEP = timedelta(seconds=1)
 
-_log = structlog.get_logger(__name__)
+_log = Logger(__name__)
 
 
 class Delivery:
-    """Runs until told to stop; to be entered as an async context. ``draw`` spreads the times of further attempts."""
+    """Delivers until stopped; used as an async context manager. ``draw`` spreads the times of retries."""
 
     def __init__(
         self,
@@ -85,15 +84,16 @@ class Delivery:
         self._context = context
         self._draw = draw
         self._poll_seconds = poll_seconds
+        self._rest = Rest(seconds_min=GATHER_SECONDS, seconds_max=poll_seconds)
         self._rest_seconds_max = rest_seconds_max
         allowed = Allowed(context.webhook_allow)
         self._sender = Sender(allowed, tls or trusted_roots(), resolve=resolve, seconds_max=seconds_max)
         self._lanes: dict[str, Lane] = {}
-        self._ready: dict[str, Lane] = {}  # those of them that can start an attempt, the one whose turn it is first
-        self._pace = Pace()
+        self._ready: dict[str, Lane] = {}  # lanes that can start an attempt, in the order of their turns
+        self._rate = SendingRate()
         self._look: asyncio.TimerHandle | None = None
         self._size = LARGER if context.database.dialect == "postgresql" else 1
-        self._tasks: dict[asyncio.Task[None], tuple[float, Message]] = {}  # with when it began, the oldest first
+        self._tasks: dict[asyncio.Task[None], tuple[float, Message]] = {}  # with the start time, oldest first
         self._held: dict[tuple[str, str], Message] = {}
         self._outcomes: list[Outcome] = []
         self._to_release: list[Claim] = []
@@ -118,33 +118,27 @@ class Delivery:
 
     @property
     def is_open(self) -> bool:
-        """Whether anything is planned and sent: when last asked, the cache answered."""
+        """Whether deliveries are planned and sent: the cache answered when last asked."""
         return self._is_open
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Plan and send until ``stop`` is set; what is under way may end, the rest is given back."""
-        while not stop.is_set():
-            self._news.clear()
-            began, cpu_began = _now(), time.process_time()
-            try:
-                more = await self.round()
-            except Unavailable as error:
-                _log.warning("delivery.paused", reason=error.message)
-                await _first_of(stop, seconds=PAUSE_SECONDS)
-                continue
-            except Exception:  # whatever it is: all subscribers wait for this loop
-                _log.exception("delivery.paused")
-                await _first_of(stop, seconds=PAUSE_SECONDS)
-                continue
-            if not more:
-                await _first_of(stop, self._news, seconds=self._next_look())
-            # Tills have as long to themselves as this process worked; a database elsewhere is not waited for twice.
-            worked = min(_now() - began, time.process_time() - cpu_began) if more else 0
-            await _first_of(stop, seconds=min(max(GATHER_SECONDS, worked), self._poll_seconds))
+        """Plan and send until ``stop`` is set; running attempts may finish, other claims are released."""
+        await keep_going("delivery", stop, lambda: self._work(stop))
         await self._end()
 
+    async def _work(self, stop: asyncio.Event) -> None:
+        """Do a round and the rest after it."""
+        self._news.clear()
+        began, cpu_began = _now(), time.process_time()
+        more = await self.round()
+        if not more:
+            await wait(self._next_look(), stop, self._news)
+        # Tills get as much time as this process has worked; waiting for a remote database is not counted.
+        worked = min(_now() - began, time.process_time() - cpu_began) if more else 0
+        await wait(self._rest.after(worked), stop)
+
     async def drain(self) -> None:
-        """Plan and send until nothing is due and nothing under way; for tests, which move the clock themselves."""
+        """Plan and send until nothing is due or under way; for tests, which control the clock."""
         while True:
             more = await self.round()
             if self._tasks:
@@ -155,9 +149,9 @@ class Delivery:
                 return
 
     async def round(self) -> bool:
-        """Record what has come of attempts, plan, claim and start attempts; whether there is more to do at once.
+        """Record outcomes, plan, claim and start attempts; return whether there is more to do immediately.
 
-        Raises Unavailable with the database away: what is to be recorded is kept.
+        Raises Unavailable if the database is unreachable: outcomes not yet recorded are kept.
         """
         await self._record()
         if not await self._may_send():
@@ -174,9 +168,10 @@ class Delivery:
 
     async def _record(self) -> None:
         size = OUTCOMES_MAX * self._size
-        for _ in range(0, len(self._outcomes), size):  # what comes in meanwhile has its turn after a claim
+        for _ in range(0, len(self._outcomes), size):  # outcomes that arrive meanwhile are written after the next claim
             outcomes = self._outcomes[:size]
-            # A clock that jumped ahead lets a lease run out under way; who has claimed anew is this worker itself.
+            # If the clock jumps ahead, a lease can expire during an attempt, and this same worker claims the delivery
+            # again.
             await self._write(
                 [replace(one, message=self._held.get(one.message.claim.key, one.message)) for one in outcomes]
             )
@@ -193,16 +188,16 @@ class Delivery:
         except Unavailable:
             raise
         except Exception:
-            if len(outcomes) == 1:  # its lease runs out, and it is sent once more
+            if len(outcomes) == 1:  # its lease expires, and it is sent once more
                 _log.exception("delivery.not_recorded", delivery=outcomes[0].message.claim.delivery_id)
                 return
-            for outcome in outcomes:  # one of them must not be the end of all
+            for outcome in outcomes:  # one bad outcome must not block the others
                 await self._write([outcome])
 
     # --- what there is to do ------------------------------------------------------------------------------------------
 
     async def _may_send(self) -> bool:
-        """Whether the cache answers (specification, Events); without it, what was claimed ahead is given back."""
+        """Return whether the cache answers (specification, Events); if not, release what was claimed ahead."""
         if _now() - self._pinged >= PING_SECONDS:
             was_open, self._is_open = self._is_open, await self._context.cache.ping()
             self._pinged = _now()
@@ -226,7 +221,7 @@ class Delivery:
             self._swept = now
 
     async def _claim(self, due: Sequence[tuple[str, datetime]]) -> bool:
-        """Claim from lanes that have room, those that waited longest first; whether anything was claimed."""
+        """Claim from lanes that have room, longest waiting first; return whether anything was claimed."""
         names = {name for name, _ in due}
         for name in [name for name, lane in self._lanes.items() if lane.is_idle and name not in names]:
             del self._lanes[name]
@@ -247,7 +242,7 @@ class Delivery:
         return bool(messages)
 
     def _wanted(self, lanes: Sequence[Lane]) -> dict[str, int]:
-        """How many to claim from each lane."""
+        """Return how many deliveries to claim from each lane."""
         now, held = _now(), len(self._held)
         room = min(CLAIMS_MAX * self._size, HELD_MAX - held)
         failing_room = FAILING_MAX - sum(lane.under_way for lane in self._lanes.values() if lane.failures)
@@ -275,22 +270,22 @@ class Delivery:
             self._ready.setdefault(lane.name, lane)
 
     def _start(self) -> None:
-        """Start as many attempts as may begin now, one from each lane in turn; look again soon if there are more."""
-        allowed = min(self._pace.allowed(time.monotonic()), self._places()) if self._ready and self._is_open else 0
+        """Start as many attempts as may begin now, one from each lane in turn; check again soon if there are more."""
+        allowed = min(self._rate.allowed(time.monotonic()), self._places()) if self._ready and self._is_open else 0
         number = 0
         while self._ready and number < allowed:
             name = next(iter(self._ready))
             lane = self._ready.pop(name)
             number += self._start_one(lane)
             self._offer(lane)
-        self._pace.began(number)
+        self._rate.began(number)
         if self._ready and self._is_open and self._look is None:
             due = time.monotonic() + STEP_SECONDS
             self._look = asyncio.get_running_loop().call_later(STEP_SECONDS, self._look_again, due)
 
     def _look_again(self, due: float) -> None:
         self._look = None
-        self._pace.looked(time.monotonic() - due)
+        self._rate.looked(time.monotonic() - due)
         self._start()
 
     def _start_one(self, lane: Lane) -> bool:
@@ -312,7 +307,7 @@ class Delivery:
             self._start()
 
     def _places(self) -> int:
-        """How many attempts may be under way besides those that are."""
+        """Return how many more attempts may be under way."""
         under_way = len(self._tasks)
         if under_way < SENDING_MAX:
             return SENDING_MAX - under_way
@@ -324,7 +319,7 @@ class Delivery:
         outcome: Outcome | None = None
         try:
             outcome = await attempt(self._context, self._sender, message, self._draw)
-        except Exception:  # its lease runs out, and it is tried again
+        except Exception:  # its lease expires, and it is retried
             _log.exception("delivery.attempt_failed", delivery=message.claim.delivery_id)
             self._held.pop(message.claim.key, None)
         finally:
@@ -347,13 +342,13 @@ class Delivery:
     # --- time ---------------------------------------------------------------------------------------------------------
 
     def _next_look(self) -> float:
-        """Seconds until there may be something to do that nobody tells of."""
+        """Return the seconds until there may be work that triggers no event."""
         now = _now()
         rests = [lane.rests_until - now for lane in self._lanes.values() if lane.rests_until > now]
         return max(0.0, min([self._poll_seconds, *rests]))
 
     async def _end(self) -> None:
-        """Let attempts end, give back the rest, record what came of them."""
+        """Let attempts finish, release the other claims, record the outcomes."""
         self._is_open = False
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=STOP_SECONDS)
@@ -367,18 +362,8 @@ class Delivery:
         try:
             await self._record()
         except Unavailable as error:
-            _log.warning("delivery.not_recorded", reason=error.message)  # leases run out
+            _log.warning("delivery.not_recorded", reason=error.message)  # leases expire
 
 
 def _now() -> float:
     return asyncio.get_running_loop().time()
-
-
-async def _first_of(*events: asyncio.Event, seconds: float) -> None:
-    """Wait until one of the events is set, but no longer than ``seconds``."""
-    tasks = [asyncio.ensure_future(event.wait()) for event in events]
-    try:
-        await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in tasks:
-            task.cancel()

@@ -1,4 +1,4 @@
-"""Imports: a loop of its own that carries out jobs, a stretch of one after a stretch of another tenant's.
+"""Imports: a loop of its own that runs import jobs, one stretch at a time, alternating between tenants.
 
 A worker that fails tries again later; it never ends by itself.
 """
@@ -8,25 +8,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-import structlog
-
-from promenade.errors import Unavailable
-from promenade.store.import_work import ImportClaim
-from promenade.worker.import_pace import ImportPace
+from promenade.store.imports.work import ImportClaim
+from promenade.worker.loop import PAUSE_SECONDS, keep_going, wait
+from promenade.worker.pace import ImportPace
 from promenade.workflows.context import Context
-from promenade.workflows.imports.importers import importer_for
+from promenade.workflows.imports.rows import importer_for
 from promenade.workflows.imports.running import LEASE_SECONDS, Importers, ImportRun, claim_import, return_claim
 
-__all__ = ["Imports"]
-
-POLL_SECONDS = 1.0  # how long a job that another process has accepted may wait
-PAUSE_SECONDS = 2.0  # after the database could not be reached
-
-_log = structlog.get_logger(__name__)
+POLL_SECONDS = 1.0  # how long a job that another process accepted may wait
 
 
 class Imports:
-    """Runs until told to stop. Times are in seconds; ``importers`` gives the importer of an entity set."""
+    """Runs imports until stopped. Times are in seconds; ``importers`` returns the importer of an entity set."""
 
     def __init__(
         self,
@@ -42,29 +35,25 @@ class Imports:
         self._poll_seconds = poll_seconds
         self._pause_seconds = pause_seconds
         self._lease_seconds = lease_seconds
-        self._after = ""  # the tenant whose turn was last
-        self._left: list[ImportClaim] = []  # claims that could not be given back
-        self._paced: tuple[str, ImportPace] = "", ImportPace(context.tills)  # of the job that was worked on last
+        self._after = ""  # the tenant that had the last turn
+        self._left: list[ImportClaim] = []  # claims that could not be released
+        self._paced: tuple[str, ImportPace] = "", ImportPace(context.tills)  # of the job processed last
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Work until ``stop`` is set: the slice of rows under way is finished, rows that count all at once are not."""
+        """Work until ``stop`` is set: the current slice is finished; rows that only count all together are
+        abandoned.
+        """
         ready = self._context.imports_ready
-        while not stop.is_set():
+
+        async def work() -> None:
             ready.clear()
-            try:
-                worked = await self.run_once(stop.is_set)
-            except Unavailable as error:
-                _log.warning("imports.paused", reason=error.message)
-                await _first_of(stop, timeout_seconds=self._pause_seconds)
-            except Exception:  # whatever it is: the jobs of all tenants wait for this loop
-                _log.exception("imports.paused")
-                await _first_of(stop, timeout_seconds=self._pause_seconds)
-            else:
-                if not worked:
-                    await _first_of(stop, ready, timeout_seconds=self._poll_seconds)
+            if not await self.run_once(stop.is_set):
+                await wait(self._poll_seconds, stop, ready)
+
+        await keep_going("imports", stop, work, pause_seconds=self._pause_seconds)
 
     async def run_once(self, stopping: Callable[[], bool] = lambda: False) -> bool:
-        """Work on one job for a stretch; False: there is nothing to do. Raises Unavailable with the database away."""
+        """Work on one job for a stretch; False: nothing to do. Raises Unavailable if the database is unreachable."""
         while self._left:
             await return_claim(self._context, self._left[-1])
             self._left.pop()
@@ -78,22 +67,12 @@ class Imports:
         try:
             await run.carry_out()
         except Exception:
-            self._left.append(held)  # nobody has to wait until the lease runs out
+            self._left.append(held)  # release it, so that nobody waits for the lease to expire
             raise
         return True
 
     def _pace(self, held: ImportClaim) -> ImportPace:
-        """The pace of a job, which has learned how long its rows take; another's rows may take longer."""
+        """Return the pace of a job, which is kept while the job lasts; another job's rows may take longer."""
         if self._paced[0] != held.job_id:
             self._paced = held.job_id, ImportPace(self._context.tills)
         return self._paced[1]
-
-
-async def _first_of(*events: asyncio.Event, timeout_seconds: float) -> None:
-    """Wait until one of the events is set, but no longer than the timeout."""
-    waiting = [asyncio.ensure_future(event.wait()) for event in events]
-    try:
-        await asyncio.wait(waiting, timeout=timeout_seconds, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for one in waiting:
-            one.cancel()

@@ -1,7 +1,7 @@
-"""The link of a store to its cloud, kept up beside all other work: rounds by the clock, sales as soon as there are any.
+"""A store's link to its cloud, maintained beside all other work: periodic rounds, and uploads of sales at once.
 
-What an operator changes of the link is taken up while the store runs. Times are in seconds of the event loop's clock,
-so that it does not matter where the wall clock jumps.
+Changed settings of the link take effect while the store runs. Times are in seconds of the event loop's clock, so that
+jumps of the wall clock do not matter.
 """
 
 from __future__ import annotations
@@ -11,35 +11,32 @@ import secrets
 from collections.abc import Callable
 from contextlib import suppress
 
-import structlog
-
 from promenade.errors import PromenadeError, Unavailable
-from promenade.store.local_store import read_store_tenant
-from promenade.store.sync_link import Link, count_uploads, read_link
-from promenade.store.unit import Session
+from promenade.log import Logger
+from promenade.store.access.local_store import read_store_tenant
+from promenade.store.driver.unit import Session
+from promenade.store.replica.link import Link, count_uploads, read_link
+from promenade.worker.loop import keep_going, wait
 from promenade.workflows.context import Context
 from promenade.workflows.replica.cloud_client import CloudAccess, HttpCloudClient
 from promenade.workflows.replica.exchanging import beat, exchange, upload_all
 from promenade.workflows.replica.uploading import count_pending
 from promenade.workflows.uplink import CloudRefused, CloudUnreachable, Uplink
 
-__all__ = ["BACKOFF_SECONDS_MAX", "UplinkWorker", "backoff"]
-
-LOOK_SECONDS = 1.0  # by how much new sales and changed settings may wait
-PAUSE_SECONDS = 2.0  # after the store's own database could not be reached
-BEAT_SECONDS = 60.0  # the cloud believes for three of them that the store is there
+LOOK_SECONDS = 1.0  # how long new sales and changed settings may wait
+BEAT_SECONDS = 60.0  # the cloud considers the store online for three of them
 BACKOFF_SECONDS_MAX = 300.0
-REFUSED_SECONDS = 30.0  # before sales are sent again that the cloud refused as a whole
+REFUSED_SECONDS = 30.0  # before sales are sent again after the cloud refused all of them
 _PARTS = 1000
 
-_log = structlog.get_logger(__name__)
+_log = Logger(__name__)
 
 Draw = Callable[[int], int]
 """A number from 0 up to below the one given."""
 
 
 class UplinkWorker:
-    """Runs until told to stop; in the cloud it has nothing to do. ``draw`` spreads the rounds of many stores."""
+    """Maintains the link until stopped; does nothing in the cloud. ``draw`` spreads the rounds of many stores."""
 
     def __init__(self, context: Context, *, look_seconds: float = LOOK_SECONDS, draw: Draw = secrets.randbelow) -> None:
         self._context = context
@@ -47,22 +44,14 @@ class UplinkWorker:
         self._draw = draw
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Keep the link up until ``stop`` is set; what is under way then is cut off, and goes on when it runs again."""
+        """Maintain the link until ``stop`` is set; running work is cancelled then, and resumed at the next start."""
         uplink = self._context.uplink
         if uplink is None:
             return
-        while not stop.is_set():
-            try:
-                await self._with_one_link(uplink, stop)
-            except Unavailable as error:
-                _log.warning("uplink.paused", reason=error.message)
-                await _until(stop, PAUSE_SECONDS)
-            except Exception:  # whatever it is: sales wait for this loop
-                _log.exception("uplink.paused")
-                await _until(stop, PAUSE_SECONDS)
+        await keep_going("uplink", stop, lambda: self._with_one_link(uplink, stop))
 
     async def _with_one_link(self, uplink: Uplink, stop: asyncio.Event) -> None:
-        """Work with the link as it is configured now, until that changes."""
+        """Work with the current configuration of the link until it changes."""
         tenant_id, link = await self._look()
         client = _client(link)
         _take_up(uplink, link, client)
@@ -72,7 +61,7 @@ class UplinkWorker:
                 rounds = asyncio.create_task(self._rounds(uplink, tenant_id, link), name="uplink")
             now = (tenant_id, link and link.changed_at)
             while not stop.is_set() and not (rounds is not None and rounds.done()):
-                await _until(stop, self._look_seconds)
+                await wait(self._look_seconds, stop)
                 tenant_id, link = await self._look()
                 if (tenant_id, link and link.changed_at) != now:
                     break
@@ -91,7 +80,7 @@ class UplinkWorker:
         return await self._context.database.read(work, system=True)
 
     async def _rounds(self, uplink: Uplink, tenant_id: str, link: Link | None) -> None:
-        """Rounds without end; without a link, only count what waits for one."""
+        """Run rounds forever; without a link, only count what is waiting for one."""
         now = asyncio.get_running_loop().time
         next_round = next_beat = next_upload = now() if link is not None else float("inf")
         failures = 0
@@ -109,13 +98,13 @@ class UplinkWorker:
                 next_round = now() if done.is_behind else next_round
             elif waiting and uplink.is_connected and now() >= next_upload:
                 next_upload = now() + await self._upload(uplink, tenant_id)
-            if link is not None and not uplink.is_connected and not failures:  # whoever has noticed
+            if link is not None and not uplink.is_connected and not failures:  # whatever detected the failure
                 failures = 1
                 next_round = min(next_round, now() + self._backoff(failures))
             await asyncio.sleep(max(0.0, min(self._look_seconds, next_round - now())))
 
     async def _upload(self, uplink: Uplink, tenant_id: str) -> float:
-        """Send what is queued; for how long to leave it alone then."""
+        """Send what is queued; return the seconds to wait before the next upload."""
         try:
             await upload_all(self._context, tenant_id)
         except CloudUnreachable as error:
@@ -132,12 +121,12 @@ class UplinkWorker:
         return backoff(failures, self._draw(_PARTS) / _PARTS)
 
     def _spread(self, link: Link) -> float:
-        """Its interval, a tenth more or less: stores that started together do not come together for ever."""
+        """Return the interval plus or minus a tenth, so that stores started together do not stay in step."""
         return link.settings.interval_seconds * (0.9 + 0.2 * self._draw(_PARTS) / _PARTS)
 
 
 def backoff(failures: int, drawn: float) -> float:
-    """How long to wait after so many failures in a row: 1 to 2, 2 to 4 ... seconds, five minutes at most."""
+    """Return the delay after consecutive failures: 1 to 2, 2 to 4 ... seconds, five minutes at most."""
     return min(BACKOFF_SECONDS_MAX, 2.0 ** min(failures, 20)) * (0.5 + 0.5 * drawn)
 
 
@@ -149,15 +138,7 @@ def _client(link: Link | None) -> HttpCloudClient | None:
 
 
 def _take_up(uplink: Uplink, link: Link | None, client: HttpCloudClient | None) -> None:
-    """Let the rest of the store see the link as it is configured and as it was left."""
+    """Publish the link's configuration and last state to the rest of the store."""
     uplink.client = client
     uplink.is_connected = False
-    uplink.deployment_id = link.deployment_id if link is not None else None
-    uplink.instance_id = link.instance_id if link is not None else None
-    uplink.cloud_tenant_id = link.cloud_tenant_id if link is not None else None
-    uplink.last_sync_at = link.last_sync_at if link is not None else None
-
-
-async def _until(stop: asyncio.Event, seconds: float) -> None:
-    with suppress(TimeoutError):
-        await asyncio.wait_for(stop.wait(), seconds)
+    uplink.recall(link)

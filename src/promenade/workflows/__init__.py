@@ -1,1 +1,1 @@
-"""The business verbs: one file each, one call is one unit of work on the database."""
+"""The business operations: one file each; one call is one unit of work on the database."""

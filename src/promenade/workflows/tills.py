@@ -1,17 +1,15 @@
-"""Whether tills are asking this process for prices right now; what can wait makes way for them."""
+"""Tracks whether tills are requesting prices from this process right now, so that other work can yield to them."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 
-__all__ = ["Tills"]
-
-GONE_SECONDS = 1.0  # a shop that sells asks more often
+GONE_SECONDS = 1.0  # a shop in operation asks more often
 
 
 class Tills:
-    """When a till was last heard of. ``monotonic`` gives seconds that only move on."""
+    """The time of the last request from a till. ``monotonic`` returns seconds that never go back."""
 
     __slots__ = ("_monotonic", "_seen_at")
 
@@ -20,9 +18,9 @@ class Tills:
         self._seen_at = float("-inf")
 
     def seen(self) -> None:
-        """A basket has come."""
+        """Record that a basket has arrived."""
         self._seen_at = self._monotonic()
 
     def are_there(self) -> bool:
-        """Whether a basket came within the last second."""
+        """Return whether a basket arrived within the last second."""
         return self._monotonic() - self._seen_at < GONE_SECONDS

@@ -1,6 +1,6 @@
-"""A store's link to the cloud, as the rest of the store sees it: how it is, and how to ask the cloud something.
+"""A store's link to the cloud as the rest of the store sees it: its state, and a client for requests to the cloud.
 
-The link itself is kept by `worker.uplink`; pricing never waits for it.
+The link itself is maintained by `worker.uplink`; pricing never waits for it.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from promenade.errors import PromenadeError, Unavailable
-
-__all__ = ["CloudClient", "CloudRefused", "CloudUnreachable", "Uplink"]
+from promenade.store.replica.link import Link
 
 
 class CloudUnreachable(Unavailable):
-    """The cloud did not answer, or not with what can be understood: it is tried again later."""
+    """The cloud did not answer, or sent an answer that cannot be parsed; to be retried later."""
 
 
 class CloudRefused(PromenadeError):
-    """The cloud answered that it does not want this; ``status`` is the HTTP status."""
+    """The cloud refused the request; ``status`` is the HTTP status."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(code, message)
@@ -28,27 +27,36 @@ class CloudRefused(PromenadeError):
 
 
 class CloudClient(Protocol):
-    """Requests to the cloud's `/sync`, authenticated; both raise CloudUnreachable and CloudRefused."""
+    """A client for authenticated requests to the cloud's `/sync`; it raises CloudUnreachable and CloudRefused."""
 
     async def get(self, path: str, query: Mapping[str, str]) -> dict[str, Any]:
-        """GET a path such as ``/sync/promotions``; the JSON answer, decoded with Decimals."""
+        """GET a path such as ``/sync/promotions``; return the JSON answer, decoded with Decimals."""
         ...
 
     async def post(
         self, path: str, body: object, *, key: str | None = None, seconds: float | None = None
     ) -> dict[str, Any]:
-        """POST ``body`` as JSON; ``key`` becomes the header Idempotency-Key, ``seconds`` bounds the whole exchange."""
+        """POST ``body`` as JSON; ``key`` is sent as the header Idempotency-Key, ``seconds`` limits the whole
+        exchange.
+        """
         ...
 
 
 @dataclass(slots=True)
 class Uplink:
-    """What a running store knows of its link. Read by all, written by `worker.uplink`, on the event loop only."""
+    """The state of a store's link. Read anywhere, written by `worker.uplink`, on the event loop only."""
 
     client: CloudClient | None = None  # None: no link is configured
     is_connected: bool = False
     deployment_id: str | None = None
-    instance_id: str | None = None  # given by the cloud
+    instance_id: str | None = None  # assigned by the cloud
     cloud_tenant_id: str | None = None
     last_sync_at: datetime | None = None
-    pending: int = 0  # sales that the cloud has not taken yet
+    pending: int = 0  # sales not yet uploaded
+
+    def recall(self, link: Link | None) -> None:
+        """Take over the last known state of the configured link; without one there is none."""
+        self.deployment_id = link.deployment_id if link is not None else None
+        self.instance_id = link.instance_id if link is not None else None
+        self.cloud_tenant_id = link.cloud_tenant_id if link is not None else None
+        self.last_sync_at = link.last_sync_at if link is not None else None

@@ -1,4 +1,4 @@
-"""Conditions that name lines, and ITEM_QUANTITY beside them (section 3)."""
+"""Conditions on lines, and ITEM_QUANTITY (section 3)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MATCHES: list[tuple[ConditionRow, tuple[int, ...] | None]] = [
     (row("ARTICLE", article_number="A"), (0, 4)),
     (row("ARTICLE", "A"), (0, 4)),
     (row("ARTICLE", values=("B", "A")), (0, 1, 4)),
-    (row("ARTICLE", "B", article_number="A"), (0, 4)),  # the named field comes first
+    (row("ARTICLE", "B", article_number="A"), (0, 4)),  # the field that is named takes precedence
     (row("ARTICLE", "X"), None),
     (row("ARTICLE", "A", operator="GREATER_THAN"), (1, 2)),
     (row("ARTICLE_LIST", articles=(ArticleRow("C"), ArticleRow(None, ean="4000"))), (1, 2)),

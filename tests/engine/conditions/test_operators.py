@@ -1,4 +1,4 @@
-"""Operators on text and on numbers (section 3): one table, read row by row."""
+"""Operators on text and on numbers (section 3): one table, tested row by row."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from promenade.engine.conditions import parse_conditions
 from promenade.engine.definition import DefinitionError
 from tests.engine.given import holds, line, row, view
 
-# operator, value, valueTo, value list, what the request says, holds
+# operator, value, valueTo, value list, value in the request, holds
 TABLE = [
     (None, "red", None, (), "red", True),
     (None, "red", None, (), "Red", False),

@@ -1,16 +1,17 @@
-"""The list of conditions takes only whole ones, each once."""
+"""The condition registry accepts only complete types, each once."""
 
 from __future__ import annotations
 
 import pytest
 
 from promenade.engine.conditions.registry import Condition, condition, condition_codes
+from promenade.engine.forms import Form
 from promenade.engine.verdict import Met, Verdict
 from promenade.engine.view import BasketView
 
 
 class Speechless(Condition):
-    """It can be checked, but neither read from a row nor say what it needs."""
+    """A condition that can be checked, but lacks parsing and its requirements."""
 
     __slots__ = ()
 
@@ -26,5 +27,5 @@ def test_a_condition_that_is_not_whole_cannot_be_made() -> None:
 def test_a_code_is_taken_once() -> None:
     before = condition_codes()
     with pytest.raises(ValueError, match="CHANNEL is defined twice"):
-        condition("CHANNEL")(Speechless)  # type: ignore[type-abstract]
+        condition("CHANNEL", Form(family="other", icon="multi-select"))(Speechless)  # type: ignore[type-abstract]
     assert condition_codes() == before

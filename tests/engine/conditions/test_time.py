@@ -1,4 +1,4 @@
-"""Time windows and periods on the POS group's clock: midnight, weekdays, summer time (section 3)."""
+"""Time windows and periods on the POS group's clock: midnight, weekdays, daylight saving time (section 3)."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ WINDOWS = [
     ("22:00", "02:00", None, "2026-03-14T01:59:59", True),
     ("22:00", "02:00", None, "2026-03-14T02:00:00", False),
     ("22:00", "02:00", "FRI", "2026-03-13T23:00:00", True),
-    ("22:00", "02:00", "FRI", "2026-03-14T01:00:00", True),  # Saturday night still belongs to Friday
-    ("22:00", "02:00", "FRI", "2026-03-13T01:00:00", False),  # and Friday's first hours to Thursday
-    ("22:00", "02:00", "SUN", "2026-03-16T01:00:00", True),  # over the turn of the week
+    ("22:00", "02:00", "FRI", "2026-03-14T01:00:00", True),  # the night to Saturday still belongs to Friday
+    ("22:00", "02:00", "FRI", "2026-03-13T01:00:00", False),  # and Friday's first hours belong to Thursday
+    ("22:00", "02:00", "SUN", "2026-03-16T01:00:00", True),  # across the turn of the week
     ("22:00", "02:00", "SAT", "2026-03-14T01:00:00", False),
     (None, None, "SAT, sun", "2026-03-15T23:59:59", True),
     (None, None, "SAT,SUN", "2026-03-13T12:00:00", False),

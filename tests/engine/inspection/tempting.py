@@ -1,4 +1,4 @@
-"""Conditions made up at random, and sales made to tempt them: every value is one that some condition compares with."""
+"""Random conditions, and sales likely to satisfy them: every value is one that some condition compares with."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NUMERIC = (None, "EQUALS", "GREATER_THAN", "LESS_THAN", "BETWEEN", "GTE", "LTE")
 PREFIXES = ("4", "41", "4111", "5", "50", "49999999", "50000000")
 DAYS = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
 CLOCKS = (time(0), time(2, 15), time(2, 45), time(8), time(12), time(23, 55))
-FIRST = date(2026, 3, 20)  # the clocks of Berlin change on the 29th
+FIRST = date(2026, 3, 20)  # daylight saving time in Berlin starts on the 29th
 ZONES = ("Europe/Berlin", "UTC", "America/New_York")
 
 
@@ -119,7 +119,7 @@ FAMILIES = (_lines, _lines, _times, _times, _request, _request, _money, _money, 
 
 
 def conditions(draw: random.Random) -> tuple[ConditionRow, ...]:
-    """One to five of them, mostly about the same thing, in groups that OR and NOT form."""
+    """Draw one to five conditions, mostly on the same subject, in groups combined with OR and NOT."""
     family: Callable[..., dict[str, Any]] = draw.choice(FAMILIES)
     if family is _request and draw.random() < 0.7:
         family = partial(_request, kind=draw.choice(REQUEST))
@@ -132,7 +132,7 @@ def conditions(draw: random.Random) -> tuple[ConditionRow, ...]:
 
 
 def _moment(draw: random.Random, rows: tuple[ConditionRow, ...]) -> datetime:
-    """Near the edge of some time condition, or anywhere."""
+    """Draw a moment near the boundary of some time condition, or any other."""
     day = datetime(2026, 3, 20, tzinfo=UTC) + timedelta(days=draw.randrange(-3, 30))
     if draw.random() < 0.5:
         return day + timedelta(minutes=draw.choice((0, 5, 15, 30, 45)), hours=draw.randrange(24))
@@ -142,13 +142,13 @@ def _moment(draw: random.Random, rows: tuple[ConditionRow, ...]) -> datetime:
 
 
 def _amounts(draw: random.Random) -> tuple[int, int]:
-    """Quantity in thousandths and price in hundredths."""
+    """Draw a quantity in thousandths and a price in hundredths."""
     quantity = draw.choice((1000, 1000, 3000, 5000, 9500, 10_000, 500, 1, 50_000, -1000))
     return quantity, draw.choice((0, 1, 100, 500, 950, 1000, 4900, 4901, 4999, 5000, 5001, 10_000))
 
 
 def sale(draw: random.Random, rows: tuple[ConditionRow, ...], now: datetime | None = None) -> BasketView:
-    """A sale that is likely to satisfy some of the conditions."""
+    """Draw a sale that is likely to satisfy some of the conditions."""
     values = [text for row in rows for text in (row.value, row.value_to, *row.values) if text] + [
         "",
         "5x",

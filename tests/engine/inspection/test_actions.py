@@ -1,4 +1,4 @@
-"""Actions that are said to give nothing: for certain, or likely."""
+"""Actions reported to give nothing, either certainly or probably."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def excluding(kind: str, name: str) -> tuple[ExclusionRow, ...]:
 )
 def test_actions_that_give_nothing(given: ActionRow, found: tuple[str, str] | None) -> None:
     assert codes(promotion("p", actions=(given,))) == ([] if found is None else [found])
-    # Beside one that gives something it is worth a look.
+    # Beside an action that gives something, it is only a warning.
     both = codes(promotion("p", actions=(given, TEN_PERCENT)))
     assert both == ([] if found is None else [("WARNING", found[1])])
 

@@ -1,4 +1,4 @@
-"""Each thing that a check finds, and that it is silent where nothing is wrong."""
+"""Every finding of a check, and no findings where nothing is wrong."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ COUPON = CouponTypeSeen("t", "Ten off", "ACTIVE")
 def test_coupons_that_trigger_nothing(kind: CouponTypeSeen, found: str | None) -> None:
     made = promotion("p", coupon_type_ids=frozenset({"t"}), valid_to=AT + 9 * DAY)
     assert codes(made, replace(TENANT, coupon_types={"t": kind})) == ([("ERROR", found)] if found else [])
-    # With another type that triggers it, it is worth a look.
+    # With another coupon type that triggers it, it is only a warning.
     both = replace(made, coupon_type_ids=frozenset({"t", "u"}))
     tenant = replace(TENANT, coupon_types={"t": kind, "u": replace(COUPON, id="u")})
     assert codes(both, tenant) == ([("WARNING", found)] if found else [])
@@ -229,7 +229,7 @@ def test_conditions_that_can_never_hold(rows: tuple[ConditionRow, ...]) -> None:
         pair(row("USER_DEFINED", "10", field_name="a"), row("USER_DEFINED", "10.0", field_name="a")),
         pair(row("CREDIT_CARD_BIN", "41"), row("CREDIT_CARD_BIN", "4111")),
         pair(row("CUSTOMER", "GOLD", operator="BETWEEN", value_to="GOLD")),
-        # Without a customer neither condition holds, and so both are not met.
+        # Without a customer neither condition holds, so both are unmet.
         pair(
             row("CUSTOMER", "10", operator="GTE", connector="NOT"),
             row("CUSTOMER", "10", operator="LESS_THAN", connector="NOT"),

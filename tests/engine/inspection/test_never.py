@@ -1,4 +1,4 @@
-"""What is said never to hold never holds, on thousands of sales; what holds once is never said not to."""
+"""What is reported never to hold never holds, on thousands of sales; what holds once is never reported so."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TENANT = Tenant(at=AT, places=PLACES, tree=TREE)
 
 
 def definition(draw: random.Random) -> PromotionDefinition:
-    """A promotion that can be read, with or without a validity, in either mode."""
+    """Draw a valid promotion, with or without a validity period, in either mode."""
     while True:
         rows = conditions(draw)
         starts = datetime(2026, 3, 20, tzinfo=UTC) + timedelta(hours=draw.randrange(24 * 14))
@@ -42,7 +42,7 @@ def never_applies(made: PromotionDefinition) -> bool:
 
 
 def holds(compiled: CompiledPromotion, view: BasketView, draw: random.Random) -> bool:
-    """Whether it qualifies for the sale, at any amount that earlier promotions may have left."""
+    """Return whether it qualifies for the sale, for any amount that earlier promotions may have left."""
     if not compiled.starts <= microseconds(view.settings.now) < compiled.ends:
         return False
     left = [view.sale_total_minor]
@@ -65,4 +65,4 @@ def test_what_can_never_hold_never_holds_and_what_holds_is_never_said_not_to(see
                 now = made.valid_from + (made.valid_to - made.valid_from) * draw.randrange(100) // 100
             view = sale(draw, made.conditions, now)
             assert not (is_dead and holds(compiled, view, draw)), (made, view.basket, view.settings.now)
-    assert said > 100  # else nothing was tested
+    assert said > 100  # otherwise nothing was tested

@@ -1,4 +1,4 @@
-"""What a promotion meets, who wins, and that one said to be always displaced, or to give nothing, never applies."""
+"""Overlapping promotions, which of them wins, and that one reported as always displaced or worthless never applies."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from promenade.engine.inspection import ArticleSeen, Finding, PlaceSeen, Tenant,
 from promenade.engine.inspection.overlap import REPORTED_MAX
 from tests.engine.given import promotion, row
 from tests.engine.made_up import GROUPS, NOW, baskets, many_promotions, run
+from tests.kit.examples import examples
 from tests.kit.processor_time import processor_time
 
 AT = datetime(2026, 3, 14, 12, tzinfo=UTC)
@@ -29,7 +30,7 @@ DAY = timedelta(days=1)
 
 
 def off(*, target: str | None = None, group: str | None = None, sub: bool = False, **rest: Any) -> ActionRow:
-    """10 % off an article, a group or what qualifies."""
+    """Return 10 % off an article, a group or the qualifying lines."""
     values: dict[str, Any] = {"discount_type": "PERCENTAGE", "discount_value_hundredths": 1000, **rest}
     return ActionRow(
         id="a",
@@ -43,7 +44,7 @@ def off(*, target: str | None = None, group: str | None = None, sub: bool = Fals
 
 
 def overlaps(definition: PromotionDefinition, *others: PromotionDefinition, tenant: Tenant = TENANT) -> list[Finding]:
-    """What is found of other promotions."""
+    """Return the findings about other promotions."""
     found = inspect(definition, tenant, [compile_promotion(one) for one in others])
     return [one for one in found if one.promotion_id is not None or one.code == "OVERLAPS_MORE"]
 
@@ -63,7 +64,7 @@ def codes(definition: PromotionDefinition, *others: PromotionDefinition, tenant:
         (off(group="food"), off(group="fruit"), False),
         (off(group="food", sub=True), off(group="food", sub=True), True),
         (off(group="fruit"), off(group="bread"), False),
-        (off(target="A"), off(group="food", sub=True), True),  # A is a fruit by the master data
+        (off(target="A"), off(group="food", sub=True), True),  # A is a fruit according to the master data
         (off(group="food", sub=True), off(target="A"), True),
         (off(target="A"), off(group="bread"), False),
     ],
@@ -162,11 +163,12 @@ def test_a_winner_needs_conditions_that_ours_imply() -> None:
     winner = promotion("q", row("RECEIPT_AMOUNT", "50"), exclusivity="GLOBAL")
     assert codes(promotion("p", hundred), winner) == ["ALWAYS_DISPLACED"]
     assert codes(promotion("p", row("RECEIPT_AMOUNT", "20")), winner) == ["DISPLACED_BY"]
-    # Somebody before the winner may keep it from applying.
+    # An earlier promotion may keep the winner from applying.
     early = promotion("r", priority_group=grouped(1), actions=(off(target="A"),))
     assert "ALWAYS_DISPLACED" not in codes(promotion("p", hundred), winner, early)
 
 
+@pytest.mark.alone
 def test_no_more_are_listed_than_can_be_read_and_it_is_quick() -> None:
     others = [
         compile_promotion(promotion(f"q{number:05}", actions=(off(target=f"A{number}"),))) for number in range(9_999)
@@ -189,7 +191,7 @@ DEAD = {"ALWAYS_DISPLACED", "ACTION_GIVES_NOTHING", "EXCLUSIONS_COVER_ALL", "TIE
 
 @st.composite
 def crowds(draw: st.DrawFn) -> list[PromotionDefinition]:
-    """Promotions with exclusive ones that leave little to the others."""
+    """Draw promotions with exclusive ones that leave little to the others."""
     made = draw(many_promotions(4))
     winner = replace(
         made[0],
@@ -204,12 +206,12 @@ def crowds(draw: st.DrawFn) -> list[PromotionDefinition]:
     return [winner, *made[1:]]
 
 
-@settings(max_examples=250, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(250), suppress_health_check=[HealthCheck.too_slow])
 @given(crowds(), st.lists(baskets(most=4), min_size=1, max_size=4))
 def test_who_is_said_to_give_nothing_never_applies(made: list[PromotionDefinition], sales: list[Basket]) -> None:
     compiled = [compile_promotion(one) for one in made]
     for one in made:
-        # Those that were priced in other currencies are checked for them.
+        # Sales in other currencies are checked with a place in that currency.
         for sale in sales:
             place = replace(PLACE, currency=sale.pos_group.currency)
             tenant = replace(IN_USE, places={"pos": place})
@@ -220,5 +222,5 @@ def test_who_is_said_to_give_nothing_never_applies(made: list[PromotionDefinitio
 
 
 def _is_worth_something(sale: Basket) -> bool:
-    """More than small change, which a discount may round to nothing."""
+    """Return whether the sale is large enough that a discount does not round to nothing."""
     return sum(max(0, line.quantity_thousandths) * line.unit_price_hundredths for line in sale.lines) >= 1_000_000

@@ -1,4 +1,4 @@
-"""The page for planners lists every code that a check gives, and no other."""
+"""The page for planners lists every code that a check reports, and no other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PAGE = ROOT / "docs/how-to/check-a-promotion.md"
 
 
 def codes_in(path: Path) -> set[str]:
-    """Upper-case texts that are given as a code: first in a finding or a fault, in a pair, or assigned to `code`."""
+    """Return upper-case texts used as a code: first in a finding or a fault, in a pair, or assigned to `code`."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"Finding", "_Fault"}:

@@ -1,4 +1,4 @@
-"""The pricing rules once more, slow and literal: fractions, one object per piece, no index.
+"""A second implementation of the pricing rules, slow and literal: fractions, one object per piece, no index.
 
-Nothing here is shared with the engine but its frozen values (definition, basket, outcome) and the draw of RANDOM.
+It shares nothing with the engine but its frozen values (definition, basket, outcome) and the draw of RANDOM.
 """

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
+from typing import Any
 
 from promenade.engine.definition import ActionRow, ExclusionRow, LoyaltyRow, PromotionDefinition, TierRow
 from tests.engine.reference.conditions import Qualification, in_list
@@ -15,7 +16,7 @@ from tests.engine.reference.splitting import proportional, rounded, split
 
 @dataclass
 class Taking:
-    """``amount`` minor units off one line, borne by the pieces in these shares."""
+    """``amount`` minor units off one line, split over the pieces in these shares."""
 
     line: int
     amount: int
@@ -25,24 +26,24 @@ class Taking:
 
 @dataclass
 class Turn:
-    """One promotion acting on the sale as it is now."""
+    """One promotion applied to the sale in its current state."""
 
     sale: Sale
     promotion: PromotionDefinition
     qualification: Qualification
 
     def base(self, piece: Piece) -> Fraction:
-        """What percentages, tiers and distributions count of a piece."""
+        """Return the value of a piece that percentages, tiers and distributions are based on."""
         return piece.left if self.promotion.calculation_mode == "MULTIPLICATIVE" else piece.price
 
     def open(self, piece: Piece) -> bool:
-        """Whether the promotion may touch the piece."""
+        """Return whether the promotion may touch the piece."""
         if piece.freed or piece.owner not in (None, self.promotion.id):
             return False
         return self.promotion.exclusivity != "PROMOTION" or not piece.touched - {self.promotion.id}
 
     def targets(self, action: ActionRow) -> list[Line]:
-        """The lines an action is for, before selection; lines with no piece to touch are none."""
+        """Return the target lines of an action, before selection; lines without an available piece are left out."""
         lines = own_targets(self.sale, action)
         if lines is None:
             lines = self.qualification.lines
@@ -58,7 +59,7 @@ class Turn:
 
 
 def own_targets(sale: Sale, action: ActionRow | LoyaltyRow) -> list[Line] | None:
-    """The lines that the action itself names; None when it names none."""
+    """Return the lines that the action itself names, or None if it names none."""
     if isinstance(action, LoyaltyRow):
         article, group = action.target_article_number, action.target_article_group_id
     else:
@@ -84,7 +85,7 @@ def excluded(sale: Sale, line: Line, row: ExclusionRow) -> bool:
 
 
 def select_lines(turn: Turn, action: ActionRow, lines: list[Line]) -> list[Line]:
-    """selectionType: all lines, or one by unit price (ties: basket order)."""
+    """Apply selectionType: all lines, or one by unit price (ties: basket order)."""
     if action.selection_type in ("CHEAPEST", "MOST_EXPENSIVE") and lines:
         sign = 1 if action.selection_type == "CHEAPEST" else -1
         return [min(lines, key=lambda line: (sign * worth(line), line.index))]
@@ -94,12 +95,12 @@ def select_lines(turn: Turn, action: ActionRow, lines: list[Line]) -> list[Line]
 
 
 def worth(line: Line) -> Fraction:
-    """The unit price that ranks a line; a weighed line is one unit worth its total."""
+    """Return the unit price that ranks a line; a weighed line is one unit worth its total."""
     return line.pieces[0].price
 
 
 def select_pieces(action: ActionRow, pieces: list[Piece]) -> list[Piece]:
-    """applicationQuantityMode: all pieces, the first ones, or the cheapest or dearest ones."""
+    """Apply applicationQuantityMode: all pieces, the first, the cheapest or the most expensive ones."""
     mode = action.application_quantity_mode or "ALL"
     if mode == "ALL":
         return pieces
@@ -113,24 +114,14 @@ def select_pieces(action: ActionRow, pieces: list[Piece]) -> list[Piece]:
 
 
 def run(turn: Turn, action: ActionRow) -> list[Taking]:
-    """What the action takes, capped; free items are not of its kinds."""
-    kind = action.action_type
+    """Return the capped discounts of the action; those in `APART` have their own functions."""
     targets = turn.targets(action)
     chosen = select_pieces(action, turn.pieces(select_lines(turn, action, targets)))
-    takings: list[Taking] = []
-    if kind in ("ARTICLE", "ARTICLE_GROUP", "ARTICLE_LIST"):
-        takings = per_piece(turn, action, chosen, action.discount_type, action.discount_value_hundredths or 0)
-    elif kind == "QUANTITY_TIER":
-        takings = quantity_tier(turn, action, turn.pieces(targets), chosen)
-    elif kind == "RECEIPT":
-        takings = off_sum(turn, action, chosen, action.discount_type, action.discount_value_hundredths or 0)
-    elif kind == "SCALED_RECEIPT":
-        takings = scaled_receipt(turn, action, chosen)
-    return capped(turn, action, takings)
+    return capped(turn, action, ACTIONS[action.action_type].take(turn, action, turn.pieces(targets), chosen))
 
 
 def wish(turn: Turn, piece: Piece, kind: str | None, hundredths: int) -> Fraction:
-    """What a discount per piece would take from it, cut to what is left of it."""
+    """Return what a per-piece discount would take from the piece, limited to what is left of it."""
     if kind == "PERCENTAGE":
         want = turn.base(piece) * hundredths / 10_000
     elif kind == "ABSOLUTE":
@@ -141,7 +132,7 @@ def wish(turn: Turn, piece: Piece, kind: str | None, hundredths: int) -> Fractio
 
 
 def per_piece(turn: Turn, action: ActionRow, pieces: list[Piece], kind: str | None, hundredths: int) -> list[Taking]:
-    """A discount for each piece; exact and rounded per line."""
+    """Return a discount for each piece, exact, and rounded per line."""
     takings = []
     for line in turn.sale.sale_lines:
         shares: dict[Piece, Fraction] = {}
@@ -159,18 +150,26 @@ def per_piece(turn: Turn, action: ActionRow, pieces: list[Piece], kind: str | No
 
 
 def room(line: Line, pieces: Iterable[Piece]) -> int:
-    """The whole minor units that pieces of a line can still give."""
+    """Return the whole minor units that pieces of a line can still give."""
     return min(line.left, ceil(sum((piece.left for piece in pieces), Fraction(0))))
 
 
 def reached_tier(tiers: tuple[TierRow, ...], reached: Fraction, goal: str, scale: int) -> TierRow | None:
-    """The highest tier whose threshold is reached; of equal thresholds the one that comes last."""
+    """Return the highest tier whose threshold is reached; of equal thresholds, the last one."""
     met = [
         tier
         for tier in sorted(tiers, key=lambda each: -each.sequence)
         if Fraction(getattr(tier, goal) or 0) / scale <= reached
     ]
     return max(met, key=lambda tier: getattr(tier, goal) or 0, default=None)
+
+
+def discount(turn: Turn, action: ActionRow, targets: list[Piece], chosen: list[Piece]) -> list[Taking]:
+    return per_piece(turn, action, chosen, action.discount_type, action.discount_value_hundredths or 0)
+
+
+def receipt(turn: Turn, action: ActionRow, targets: list[Piece], chosen: list[Piece]) -> list[Taking]:
+    return off_sum(turn, action, chosen, action.discount_type, action.discount_value_hundredths or 0)
 
 
 def quantity_tier(turn: Turn, action: ActionRow, targets: list[Piece], chosen: list[Piece]) -> list[Taking]:
@@ -183,7 +182,7 @@ def quantity_tier(turn: Turn, action: ActionRow, targets: list[Piece], chosen: l
     return per_piece(turn, action, chosen, tier.discount_type, tier.discount_value_hundredths)
 
 
-def scaled_receipt(turn: Turn, action: ActionRow, chosen: list[Piece]) -> list[Taking]:
+def scaled_receipt(turn: Turn, action: ActionRow, targets: list[Piece], chosen: list[Piece]) -> list[Taking]:
     reached = sum_of_lines(turn, chosen)
     scale = Fraction(100, 10**turn.sale.exponent)
     tier = reached_tier(action.scaled_tiers, reached * scale, "threshold_hundredths", 1)
@@ -197,7 +196,7 @@ def sum_of_lines(turn: Turn, pieces: list[Piece]) -> Fraction:
 
 
 def off_sum(turn: Turn, action: ActionRow, pieces: list[Piece], kind: str | None, hundredths: int) -> list[Taking]:
-    """Off the sum of the pieces: rounded once, cut to what is left, distributed over the lines."""
+    """Return a discount off the sum of the pieces: rounded once, limited to what is left, split over the lines."""
     if kind == "PERCENTAGE":
         exact = sum_of_lines(turn, pieces) * hundredths / 10_000
     elif kind == "ABSOLUTE":
@@ -225,14 +224,14 @@ def distribute(
 
 
 def cap_of(turn: Turn, action: ActionRow) -> int:
-    """maxDiscountAmount in whole minor units; without one more than anything costs."""
+    """Return maxDiscountAmount in whole minor units; without one, more than anything costs."""
     if action.max_discount_hundredths is None:
         return 10**15
     return floor(turn.sale.minor(action.max_discount_hundredths))
 
 
 def capped(turn: Turn, action: ActionRow, takings: list[Taking]) -> list[Taking]:
-    """maxDiscountAmount on what was rounded per line, the lines in proportion; a split total is cut before."""
+    """Apply maxDiscountAmount to discounts rounded per line, in proportion; a split total is limited before."""
     cap = cap_of(turn, action)
     amounts = [taking.amount for taking in takings]
     if sum(amounts) <= cap:
@@ -242,7 +241,7 @@ def capped(turn: Turn, action: ActionRow, takings: list[Taking]) -> list[Taking]
 
 
 def book(turn: Turn, takings: list[Taking], *, by_piece: bool = False) -> list[Taking]:
-    """Take it from the pieces; what discounted nothing is dropped. Bundles and free items take ``by_piece``."""
+    """Take the discounts from the pieces; drop those of zero. Bundles and free items take ``by_piece``."""
     done = []
     for taking in takings:
         if taking.amount <= 0:
@@ -250,21 +249,21 @@ def book(turn: Turn, takings: list[Taking], *, by_piece: bool = False) -> list[T
         line = turn.sale.lines[taking.line]
         pieces = list(taking.shares)
         line.even = line.even and not by_piece and len(pieces) == len(line.pieces)
-        if line.even:  # pieces that were always treated alike share all that was taken, odd minor units lowest first
+        if line.even:  # pieces always treated alike share the whole discount, with odd minor units on the lowest first
             share, odd = divmod(line.taken + taking.amount, len(pieces))
             parts = [share + (piece.number < odd) - piece.taken for piece in pieces]
         else:
             parts = over_pieces(taking)
         for piece, part in zip(pieces, parts, strict=True):
             piece.taken += part
-            if part > 0 or taking.shares[piece] > 0:  # also where no whole minor unit falls on it
+            if part > 0 or taking.shares[piece] > 0:  # even if no whole minor unit falls on it
                 claim(turn, piece)
         done.append(taking)
     return done
 
 
 def over_pieces(taking: Taking) -> list[int]:
-    """A line's discount over its pieces: first over runs of pieces that carry the same so far, then within each."""
+    """Split a line's discount over its pieces: first over runs with equal discounts so far, then within each."""
     runs: list[list[Piece]] = []
     for piece in sorted(taking.shares, key=lambda each: each.number):
         last = runs[-1][-1] if runs else None
@@ -287,3 +286,30 @@ def claim(turn: Turn, piece: Piece) -> None:
     piece.touched.add(turn.promotion.id)
     if turn.promotion.exclusivity == "PROMOTION":
         piece.owner = turn.promotion.id
+
+
+# ---- the types ---------------------------------------------------------------------------------------------------
+
+Take = Callable[[Turn, ActionRow, list[Piece], list[Piece]], list[Taking]]
+"""What an action takes of the pieces chosen among its targets."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """An action type: when it runs, what it takes, and rows of it for random sales beside those of `made_up`."""
+
+    stage: int  # 0 on articles, 1 on the receipt
+    take: Take
+    made_up: tuple[dict[str, Any], ...] = ()
+
+
+ACTIONS: dict[str, Known] = {
+    "ARTICLE": Known(0, discount),
+    "ARTICLE_GROUP": Known(0, discount),
+    "ARTICLE_LIST": Known(0, discount),
+    "QUANTITY_TIER": Known(0, quantity_tier),
+    "RECEIPT": Known(1, receipt),
+    "SCALED_RECEIPT": Known(1, scaled_receipt),
+}
+APART = {"BUNDLE": 0, "FREE_ITEM": 0, "POST_PURCHASE_COUPON": 2, "LOYALTY": 2}
+"""Types that `pricing.apply` carries out by itself, and their stage."""

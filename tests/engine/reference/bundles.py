@@ -1,4 +1,4 @@
-"""BUNDLE: as many complete bundles as units allow (section 6)."""
+"""BUNDLE: as many complete bundles as the units allow (section 6)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def serves(sale: Sale, piece: Piece, component: ComponentRow) -> bool:
 
 
 def run_bundles(turn: Turn, action: ActionRow, used: set[Piece], most: int | None) -> tuple[list[Taking], int]:
-    """The takings of the action and how many bundles they are for; ``used`` units serve no other bundle."""
+    """Return the discounts of the action and their number of bundles; ``used`` units are not used again."""
     sale = turn.sale
     lines = [line for line in sale.sale_lines if not any(excluded(sale, line, row) for row in action.exclusions)]
     pieces = [piece for piece in turn.pieces(lines) if piece not in used]
@@ -52,7 +52,7 @@ def run_bundles(turn: Turn, action: ActionRow, used: set[Piece], most: int | Non
     everything = [piece for bundle in bundles for piece in bundle.everything]
     bearing = sorted(weights, key=lambda each: (each.line, each.number))
     takings = distribute(turn, action, bearing, exact, weights, action.discount_type or "")
-    for taking in takings:  # within a line by what its pieces are worth
+    for taking in takings:  # within a line by the value of its pieces
         taking.shares = {piece: turn.base(piece) for piece in taking.shares}
     if any(taking.amount for taking in takings):
         used.update(everything)
@@ -60,7 +60,7 @@ def run_bundles(turn: Turn, action: ActionRow, used: set[Piece], most: int | Non
 
 
 def fill(sale: Sale, action: ActionRow, pieces: list[Piece], most: int | None) -> list[Bundle]:
-    """Complete bundles, their units dearest first (selectionType CHEAPEST: cheapest first)."""
+    """Return complete bundles, most expensive units first (selectionType CHEAPEST: cheapest first)."""
     sign = 1 if action.selection_type == "CHEAPEST" else -1
     pieces = sorted(pieces, key=lambda each: (sign * each.price, each.line, each.number))
     components = sorted(action.components, key=lambda each: each.sequence)
@@ -100,7 +100,7 @@ def slots(components: list[ComponentRow], count: int) -> list[Slot]:
 
 
 def feasible(sale: Sale, places: list[Slot], pieces: list[Piece]) -> bool:
-    """Whether every place can get a piece of its own (augmenting paths)."""
+    """Return whether every place can get a piece of its own (augmenting paths)."""
     holder: dict[Piece, int] = {}
 
     def seat(index: int, tried: set[Piece]) -> bool:
@@ -117,7 +117,7 @@ def feasible(sale: Sale, places: list[Slot], pieces: list[Piece]) -> bool:
 
 
 def discount_of(turn: Turn, action: ActionRow, bundle: Bundle, chosen: list[Piece]) -> Fraction:
-    """What is off one bundle, exactly; cut to what is left of the units it is given for."""
+    """Return the exact discount on one bundle, limited to what is left of the units it applies to."""
     value = action.discount_value_hundredths or 0
     left = sum((piece.left for piece in chosen), Fraction(0))
     if action.discount_type == "PERCENTAGE":

@@ -1,4 +1,4 @@
-"""Which promotions are candidates here and now, by which coupon, and in which order they are taken."""
+"""Which promotions are candidates here and now, triggered by which coupon, and in which order they apply."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from math import ceil
 
 from promenade.engine.basket import CouponFact
 from promenade.engine.definition import PilotRow, PromotionDefinition
+from tests.engine.reference.actions import ACTIONS, APART
 from tests.engine.reference.sale import Sale
 
 UNPUBLISHED = {"DRAFT", "PENDING_APPROVAL", "APPROVED", "REJECTED", "INACTIVE"}
-ARTICLE_LEVEL = {"ARTICLE", "ARTICLE_GROUP", "ARTICLE_LIST", "QUANTITY_TIER", "BUNDLE", "FREE_ITEM"}
-RECEIPT_LEVEL = {"RECEIPT", "SCALED_RECEIPT"}
 
 
 def trigger(sale: Sale, promotion: PromotionDefinition) -> tuple[int, CouponFact] | None:
-    """The first presented code that triggers the promotion, with its position."""
+    """Return the first presented code that triggers the promotion, with its position."""
     for position, coupon in enumerate(sale.facts.coupons):
         if coupon.refusal is None and coupon.coupon_type_id in promotion.coupon_type_ids:
             return position, coupon
@@ -23,7 +22,7 @@ def trigger(sale: Sale, promotion: PromotionDefinition) -> tuple[int, CouponFact
 
 
 def in_time_and_place(sale: Sale, promotion: PromotionDefinition) -> bool:
-    """Section 2 without its last point, the coupon."""
+    """Return whether the promotion satisfies section 2, except for its last point, the coupon."""
     now, here = sale.settings.now, sale.basket.pos_group
     if promotion.status == "PILOT":
         if promotion.pilot is None or not _treated(promotion.pilot, here.id, now):
@@ -53,7 +52,7 @@ def is_candidate(sale: Sale, promotion: PromotionDefinition) -> bool:
 
 
 def order(sale: Sale, promotion: PromotionDefinition) -> tuple[object, ...]:
-    """Section 4 as a sort key."""
+    """Return section 4 as a sort key."""
     group = promotion.priority_group
     found = trigger(sale, promotion)
     return (
@@ -68,10 +67,9 @@ def order(sale: Sale, promotion: PromotionDefinition) -> tuple[object, ...]:
 
 
 def stage(promotion: PromotionDefinition) -> int:
-    kinds = {action.action_type for action in promotion.actions}
-    if kinds & ARTICLE_LEVEL:
-        return 0
-    return 1 if kinds & RECEIPT_LEVEL else 2
+    """Return 0 if an action is on articles, 1 if one is on the receipt, 2 if all actions only reward."""
+    kinds = [action.action_type for action in promotion.actions]
+    return min([APART[kind] if kind in APART else ACTIONS[kind].stage for kind in kinds], default=2)
 
 
 def _within(now: datetime, begin: datetime | None, end: datetime | None) -> bool:
@@ -79,7 +77,10 @@ def _within(now: datetime, begin: datetime | None, end: datetime | None) -> bool
 
 
 def _treated(pilot: PilotRow, here: str, now: datetime) -> bool:
-    """The hash is the engine's own affair: only pilots of one group, or of all or none of their groups, are made."""
+    """Return whether the pilot treats this POS group now.
+
+    The assignment by hash is left to the engine: the pilots made here treat all of their groups or none.
+    """
     if not _within(now, pilot.starts_at, pilot.ends_at) or here not in pilot.pilot_pos_groups:
         return False
     groups = len(pilot.pilot_pos_groups)

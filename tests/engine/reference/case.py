@@ -1,4 +1,4 @@
-"""One sale to price, as both sides are given it."""
+"""One sale to price, as both implementations receive it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Both prices of a case in one plain form, to be equal."""
+"""The prices of a case by both implementations in one plain form, for comparison."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def of_reference(result: Result) -> dict[str, Any]:
     for line in sale.lines:
         freed = {piece.free_for for piece in line.pieces}
         last = [each.promotion.id for each in result.applied if each.promotion.id in freed]
-        free_for = last[-1] if last and None not in freed else None  # of several givers the last one
+        free_for = last[-1] if last and None not in freed else None  # if several promotions gave it, the last one
         lines.append((line.total, line.taken, max(0, line.left), discounts[line.index], free_for))
     return {
         "lines": lines,

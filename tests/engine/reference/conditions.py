@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from fractions import Fraction
+from math import ceil
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from promenade.engine.definition import ArticleRow, ConditionRow, PromotionDefinition
@@ -16,7 +18,7 @@ WEEKDAYS = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
 
 
 class Threshold:
-    """Something to reach, by pieces of some lines: a quantity, or an amount (original, or left at this point)."""
+    """A threshold for the pieces of some lines: a quantity, or an amount (original, or left at this point)."""
 
     def __init__(self, goal: Fraction, lines: list[Line], worth: Callable[[Piece], Fraction]) -> None:
         self.goal = goal
@@ -29,7 +31,7 @@ class Threshold:
 
 @dataclass
 class Answer:
-    """What one condition says: whether it holds, the lines it matched (None: it is not about lines)."""
+    """The verdict of one condition: whether it holds, and the lines it matched (None: it is not about lines)."""
 
     holds: bool
     lines: set[int] | None = None
@@ -38,19 +40,19 @@ class Answer:
 
 @dataclass
 class Qualification:
-    """That a promotion qualifies: its lines, and what decides how often its conditions are met."""
+    """The result of a qualifying promotion: its lines, and what determines how often its conditions are met."""
 
     lines: list[Line]
     thresholds: list[Threshold]
-    needs: list[list[Line]] = field(default_factory=list)  # lines of conditions that only ask for something to be there
+    needs: list[list[Line]] = field(default_factory=list)  # lines of conditions that only require something to be there
 
     def weights(self, piece: Piece) -> list[Fraction]:
-        """What the piece adds to each threshold; pieces that trigger least are made free first."""
+        """Return what the piece adds to each threshold; pieces that trigger least become free first."""
         weights = [threshold.worth.get(piece, Fraction(0)) for threshold in self.thresholds]
         return weights + [Fraction(any(piece in line.pieces for line in lines)) for lines in self.needs]
 
     def times(self, without: set[Piece]) -> int:
-        """How often the conditions are met by the other pieces: a unit is trigger or free, not both."""
+        """Return how often the other pieces meet the conditions: a unit is either trigger or free."""
         for lines in self.needs:
             if not any(piece not in without for line in lines for piece in line.pieces):
                 return 0
@@ -58,7 +60,7 @@ class Qualification:
 
 
 def qualify(sale: Sale, promotion: PromotionDefinition) -> Qualification | None:
-    """The promotion's qualification at this point of the sale, None when its conditions do not hold."""
+    """Return the promotion's qualification at this point of the sale, None if its conditions do not hold."""
     groups: list[list[ConditionRow]] = []
     for row in sorted(promotion.conditions, key=lambda each: each.sequence):
         if not groups or row.connector == "OR":
@@ -71,7 +73,7 @@ def qualify(sale: Sale, promotion: PromotionDefinition) -> Qualification | None:
     thresholds: list[Threshold] = []
     alternatives: list[list[list[Line]]] = []  # of each group that holds
     for group in groups:
-        answers = [_ask(sale, promotion, row, group) for row in group]
+        answers = [CONDITIONS[row.condition_type].ask(sale, promotion, row, group) for row in group]
         if not all(answer.holds != (row.connector == "NOT") for row, answer in zip(group, answers, strict=True)):
             continue
         alternatives.append([])
@@ -85,10 +87,7 @@ def qualify(sale: Sale, promotion: PromotionDefinition) -> Qualification | None:
         return None
     lines = [line for line in sale.sale_lines if not matched or line.index in matched]
     needs = alternatives[0]
-    if len(alternatives) > 1:  # one line of any of them is enough; none is needed where one asks for none
-        needs = [[line for each in alternatives for some in each for line in some]] if all(alternatives) else []
-    needs = alternatives[0]
-    if len(alternatives) > 1:  # one line of any of them is enough; none is needed where one asks for none
+    if len(alternatives) > 1:  # one line of any group is enough; none is needed if one group requires none
         needs = [[line for each in alternatives for some in each for line in some]] if all(alternatives) else []
     return Qualification(lines, thresholds, needs)
 
@@ -99,59 +98,6 @@ def original(piece: Piece) -> Fraction:
 
 def remaining(piece: Piece) -> Fraction:
     return piece.left
-
-
-def _ask(sale: Sale, promotion: PromotionDefinition, row: ConditionRow, group: list[ConditionRow]) -> Answer:
-    kind = row.condition_type
-    if kind in ARTICLE_LIKE:
-        return _ask_articles(sale, row)
-    if kind == "ITEM_QUANTITY":
-        return _ask_quantity(sale, row, group)
-    if kind == "RECEIPT_AMOUNT":
-        return _ask_amount(sale, promotion, row)
-    if kind == "ADDITIONAL_FIELD":
-        found = {
-            line.index
-            for line in sale.sale_lines
-            if any(key == row.field_name and compare(row, value) for key, value in line.row.fields)
-        }
-        return Answer(bool(found), found)
-    if kind in ("TIME_WINDOW", "TIME_PERIOD"):
-        return Answer(_ask_clock(sale, row))
-    return Answer(_ask_request(sale, row))
-
-
-def _ask_request(sale: Sale, row: ConditionRow) -> bool:
-    basket, kind = sale.basket, row.condition_type
-    customer, payment = basket.customer, basket.payment
-    if kind == "CUSTOMER":
-        return compare(row, customer.customer_id if customer else None)
-    if kind == "CUSTOMER_GROUP":
-        return compare(row, customer.customer_group if customer else None)
-    if kind == "LOYALTY_ACCOUNT":
-        if customer is None:
-            return False
-        if row.operator in ("GTE", "LTE", "BETWEEN", "GREATER_THAN", "LESS_THAN"):
-            points = customer.loyalty_points
-            return points is not None and compare(row, str(points))
-        return compare(row, customer.loyalty_tier)
-    if kind == "PAYMENT_MEANS":
-        return compare(row, payment.payment_means if payment else None)
-    if kind == "PAYMENT_CARD":
-        return compare(row, payment.card_type if payment else None)
-    if kind == "CREDIT_CARD_BIN":
-        prefix = payment.card_prefix if payment else None
-        return prefix is not None and any(prefix.startswith(value) for value in _wanted(row))
-    if kind == "CHANNEL":
-        said = basket.channel
-        return said is not None and any(said.casefold() == value.casefold() for value in _wanted(row))
-    if kind == "USER_DEFINED":
-        return any(key == row.field_name and compare(row, value) for key, value in basket.user_fields)
-    if kind == "MANUAL_DISCOUNT":
-        if not basket.manual_discount:
-            return False
-        return not _wanted(row) or compare(row, basket.manual_discount_reason)
-    raise AssertionError(kind)
 
 
 def _wanted(row: ConditionRow) -> list[str]:
@@ -178,7 +124,7 @@ def _holds(operator: str, said: str | Fraction, wanted: str | Fraction) -> bool:
 
 
 def compare(row: ConditionRow, said: str | None, default: str = "EQUALS") -> bool:
-    """Whether what was said satisfies the row's operator for any of its values; false where nothing was said."""
+    """Return whether the request's value satisfies the row's operator for any of its values; false if it has none."""
     operator = row.operator or default
     if said is None:
         return False
@@ -201,7 +147,7 @@ def _compare_one(operator: str, said: str, wanted: str) -> bool:
 
 
 def in_list(line: Line, rows: tuple[ArticleRow, ...]) -> ArticleRow | None:
-    """The first row that names the line, by article number, else by EAN."""
+    """Return the first row that names the line, by article number, otherwise by EAN."""
     for row in rows:
         if row.article_number is not None:
             if row.article_number == line.row.article_number:
@@ -259,7 +205,11 @@ def _ask_amount(sale: Sale, promotion: PromotionDefinition, row: ConditionRow) -
     lines = sale.sale_lines
     multiplicative = promotion.calculation_mode == "MULTIPLICATIVE"
     amount = sum(line.left if multiplicative else line.total for line in lines)
-    return _ask_number(row, Fraction(amount), 10**sale.exponent, lines, remaining if multiplicative else original)
+    worth = remaining if multiplicative else original
+    answer = _ask_number(row, Fraction(amount), 10**sale.exponent, lines, worth)
+    for threshold in answer.thresholds:
+        threshold.goal = Fraction(ceil(threshold.goal))  # whole minor units (section 1): 19.99 yen becomes 20
+    return answer
 
 
 def _ask_number(
@@ -289,3 +239,133 @@ def _ask_clock(sale: Sale, row: ConditionRow) -> bool:
     elif (begin is not None and clock < begin) or (end is not None and clock >= end):
         return False
     return row.weekdays is None or WEEKDAYS[day.weekday()] in row.weekdays.split(",")
+
+
+def _ask_field(sale: Sale, promotion: PromotionDefinition, row: ConditionRow, group: list[ConditionRow]) -> Answer:
+    found = {
+        line.index
+        for line in sale.sale_lines
+        if any(key == row.field_name and compare(row, value) for key, value in line.row.fields)
+    }
+    return Answer(bool(found), found)
+
+
+def _customer(sale: Sale, row: ConditionRow) -> bool:
+    customer = sale.basket.customer
+    return compare(row, customer.customer_id if customer else None)
+
+
+def _customer_group(sale: Sale, row: ConditionRow) -> bool:
+    customer = sale.basket.customer
+    return compare(row, customer.customer_group if customer else None)
+
+
+def _loyalty_account(sale: Sale, row: ConditionRow) -> bool:
+    customer = sale.basket.customer
+    if customer is None:
+        return False
+    if row.operator in ("GTE", "LTE", "BETWEEN", "GREATER_THAN", "LESS_THAN"):
+        points = customer.loyalty_points
+        return points is not None and compare(row, str(points))
+    return compare(row, customer.loyalty_tier)
+
+
+def _payment_means(sale: Sale, row: ConditionRow) -> bool:
+    payment = sale.basket.payment
+    return compare(row, payment.payment_means if payment else None)
+
+
+def _payment_card(sale: Sale, row: ConditionRow) -> bool:
+    payment = sale.basket.payment
+    return compare(row, payment.card_type if payment else None)
+
+
+def _credit_card_bin(sale: Sale, row: ConditionRow) -> bool:
+    payment = sale.basket.payment
+    prefix = payment.card_prefix if payment else None
+    return prefix is not None and any(prefix.startswith(value) for value in _wanted(row))
+
+
+def _channel(sale: Sale, row: ConditionRow) -> bool:
+    said = sale.basket.channel
+    return said is not None and any(said.casefold() == value.casefold() for value in _wanted(row))
+
+
+def _user_defined(sale: Sale, row: ConditionRow) -> bool:
+    return any(key == row.field_name and compare(row, value) for key, value in sale.basket.user_fields)
+
+
+def _manual_discount(sale: Sale, row: ConditionRow) -> bool:
+    if not sale.basket.manual_discount:
+        return False
+    return not _wanted(row) or compare(row, sale.basket.manual_discount_reason)
+
+
+# ---- the types ---------------------------------------------------------------------------------------------------
+
+Ask = Callable[[Sale, PromotionDefinition, ConditionRow, list[ConditionRow]], Answer]
+
+
+@dataclass(frozen=True)
+class Known:
+    """A condition type: how it is evaluated, and rows of it for random sales (those about lines are in `made_up`)."""
+
+    ask: Ask
+    made_up: tuple[dict[str, Any], ...] = ()
+
+
+def _request(holds: Callable[[Sale, ConditionRow], bool], *made_up: dict[str, Any]) -> Known:
+    """Return a type that is about the request and names no lines."""
+    return Known(lambda sale, promotion, row, group: Answer(holds(sale, row)), made_up)
+
+
+_ARTICLES = Known(lambda sale, promotion, row, group: _ask_articles(sale, row))
+
+CONDITIONS: dict[str, Known] = {
+    **dict.fromkeys(sorted(ARTICLE_LIKE), _ARTICLES),
+    "ITEM_QUANTITY": Known(lambda sale, promotion, row, group: _ask_quantity(sale, row, group)),
+    "RECEIPT_AMOUNT": Known(lambda sale, promotion, row, group: _ask_amount(sale, promotion, row)),
+    "ADDITIONAL_FIELD": Known(
+        _ask_field,
+        (
+            {"field_name": "shelf", "value": "3"},
+            {"field_name": "shelf", "value": "low"},
+            {"field_name": "shelf", "value": "2", "operator": "GTE"},
+        ),
+    ),
+    "CUSTOMER": _request(_customer, {"value": "c-1"}, {"value": "c-2"}),
+    "CUSTOMER_GROUP": _request(_customer_group, {"values": ("STAFF", "VIP")}),
+    "LOYALTY_ACCOUNT": _request(
+        _loyalty_account,
+        {"value": "GOLD"},
+        {"value": "50", "operator": "GTE"},
+        {"value": "50", "operator": "LTE"},
+        {"value": "0", "value_to": "99", "operator": "BETWEEN"},
+    ),
+    "PAYMENT_MEANS": _request(
+        _payment_means, {"value": "CA", "operator": "STARTS_WITH"}, {"value": "CA", "operator": "CONTAINS"}
+    ),
+    "PAYMENT_CARD": _request(_payment_card, {"values": ("VISA", "AMEX")}),
+    "CREDIT_CARD_BIN": _request(_credit_card_bin, {"value": "4111"}, {"value": "42"}),
+    "CHANNEL": _request(_channel, {"value": "IN_STORE"}, {"value": "ONLINE"}),
+    "USER_DEFINED": _request(
+        _user_defined,
+        {"field_name": "key", "value": "yes"},
+        {"field_name": "key", "value": "no"},
+        {"field_name": "count", "value": "9", "operator": "GTE"},
+        {"field_name": "count", "value": "9", "operator": "LESS_THAN"},
+    ),
+    "MANUAL_DISCOUNT": _request(_manual_discount, {}, {"values": ("DAMAGED", "LATE")}),
+    "TIME_WINDOW": _request(
+        _ask_clock,
+        {"time_from": time(12), "time_to": time(14)},
+        {"time_from": time(20), "time_to": time(13), "weekdays": "FRI"},
+        {"time_from": time(20), "time_to": time(13), "weekdays": "SAT,SUN"},
+    ),
+    "TIME_PERIOD": _request(
+        _ask_clock,
+        {"date_from": date(2026, 3, 14), "date_to": date(2026, 3, 14)},
+        {"date_to": date(2026, 3, 13)},
+        {"date_to": date(2026, 4, 1)},
+    ),
+}

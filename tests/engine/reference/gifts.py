@@ -1,4 +1,4 @@
-"""FREE_ITEM: units of the sale made free, and items given beyond it (section 6)."""
+"""FREE_ITEM: units of the sale that become free, and items given in addition (section 6)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.engine.reference.sale import Piece, half_up
 
 @dataclass
 class Gift:
-    """Items given beyond the sale; ``value`` is what they are worth together, in minor units."""
+    """Items given in addition to the sale; ``value`` is their total worth in minor units."""
 
     article_number: str
     quantity: int
@@ -22,7 +22,7 @@ class Gift:
 
 
 def run_gifts(turn: Turn, action: ActionRow, most: int | None) -> tuple[list[Taking], Gift | None, int]:
-    """Frees units of the article first, then grants the rest; also how often the conditions counted as met."""
+    """Free units of the article first, then grant the rest; also return how often the conditions counted as met."""
     article = action.free_item_article_number
     assert article is not None
     if not turn.qualification.lines:
@@ -43,7 +43,7 @@ def run_gifts(turn: Turn, action: ActionRow, most: int | None) -> tuple[list[Tak
 
 
 def due(turn: Turn, action: ActionRow, each: int, freed: set[Piece], most: int | None) -> tuple[int, int]:
-    """How many units are due when these are free and so no triggers, and for how many times."""
+    """Return how many units are due, and for how many times, if these are free and so not triggers."""
     times = turn.qualification.times(freed)
     if action.restrict_to_one_per_basket:
         times = min(times, 1)

@@ -1,8 +1,8 @@
-"""Small but nasty sales: promotions that get into each other's way, and baskets that most of them fit."""
+"""Small but difficult sales: promotions that conflict, and baskets that match most of them."""
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
@@ -32,7 +32,10 @@ from promenade.engine.definition import (
     PromotionDefinition,
     TierRow,
 )
+from tests.engine.reference.actions import ACTIONS
 from tests.engine.reference.case import Case
+from tests.engine.reference.conditions import CONDITIONS
+from tests.engine.reference.points import REWARDS
 
 NOW = datetime(2026, 3, 14, 12, tzinfo=UTC)  # a Saturday
 DAY = timedelta(days=1)
@@ -48,6 +51,7 @@ PRICES = (1000, 1000, 999, 333, 250, 100, 5, 1, 0, 1999, 450)
 KINDS = (
     *("ARTICLE", "ARTICLE_GROUP", "ARTICLE_LIST", "RECEIPT", "SCALED_RECEIPT", "QUANTITY_TIER"),
     *("BUNDLE", "BUNDLE", "FREE_ITEM", "FREE_ITEM", "POST_PURCHASE_COUPON"),
+    *(code for code, known in ACTIONS.items() if known.made_up),
 )
 
 
@@ -56,17 +60,17 @@ def identity(number: int) -> str:
 
 
 class Maker:
-    """Makes cases from one source of chance."""
+    """Makes cases from one random generator."""
 
     def __init__(self, chance: Random) -> None:
         self.chance = chance
-        self.crowded = self.chance.randrange(5) > 0  # little keeps promotions from applying one upon the other
+        self.crowded = self.chance.randrange(5) > 0  # few restrictions keep promotions from applying together
 
     def one(self, *choices: Any) -> Any:
         return choices[self.chance.randrange(len(choices))]
 
     def odds(self, of: int) -> bool:
-        """True once in ``of`` times."""
+        """Return true once in ``of`` times."""
         return self.chance.randrange(of) == 0
 
     def case(self) -> Case:
@@ -251,38 +255,8 @@ class Maker:
         return chosen
 
     def request_condition(self) -> dict[str, Any]:
-        builders: tuple[dict[str, Any], ...] = (
-            {"condition_type": "CUSTOMER", "value": self.one("c-1", "c-2")},
-            {"condition_type": "CUSTOMER_GROUP", "values": ("STAFF", "VIP")},
-            {"condition_type": "LOYALTY_ACCOUNT", "value": "GOLD"},
-            {"condition_type": "LOYALTY_ACCOUNT", "value": "50", "operator": self.one("GTE", "LTE")},
-            {"condition_type": "LOYALTY_ACCOUNT", "value": "0", "value_to": "99", "operator": "BETWEEN"},
-            {"condition_type": "PAYMENT_MEANS", "value": "CA", "operator": self.one("STARTS_WITH", "CONTAINS")},
-            {"condition_type": "PAYMENT_CARD", "values": ("VISA", "AMEX")},
-            {"condition_type": "CREDIT_CARD_BIN", "value": self.one("4111", "42")},
-            {"condition_type": "CHANNEL", "value": self.one("IN_STORE", "ONLINE")},
-            {"condition_type": "USER_DEFINED", "field_name": "key", "value": self.one("yes", "no")},
-            {
-                "condition_type": "USER_DEFINED",
-                "field_name": "count",
-                "value": "9",
-                "operator": self.one("GTE", "LESS_THAN"),
-            },
-            {"condition_type": "ADDITIONAL_FIELD", "field_name": "shelf", "value": self.one("3", "low")},
-            {"condition_type": "ADDITIONAL_FIELD", "field_name": "shelf", "value": "2", "operator": "GTE"},
-            {"condition_type": "MANUAL_DISCOUNT"},
-            {"condition_type": "MANUAL_DISCOUNT", "values": ("DAMAGED", "LATE")},
-            {"condition_type": "TIME_WINDOW", "time_from": time(12), "time_to": time(14)},
-            {
-                "condition_type": "TIME_WINDOW",
-                "time_from": time(20),
-                "time_to": time(13),
-                "weekdays": self.one("FRI", "SAT,SUN"),
-            },
-            {"condition_type": "TIME_PERIOD", "date_from": date(2026, 3, 14), "date_to": date(2026, 3, 14)},
-            {"condition_type": "TIME_PERIOD", "date_to": self.one(date(2026, 3, 13), date(2026, 4, 1))},
-        )
-        chosen: dict[str, Any] = self.one(*builders)
+        code = self.one(*(code for code, known in CONDITIONS.items() if known.made_up))
+        chosen: dict[str, Any] = {"condition_type": code, **self.one(*CONDITIONS[code].made_up)}
         return chosen
 
     def discount(self, *kinds: str) -> tuple[str, int]:
@@ -311,6 +285,8 @@ class Maker:
             )
         if self.odds(4):
             every["max_discount_hundredths"] = self.one(100, 300, 1000)
+        if kind in ACTIONS and ACTIONS[kind].made_up:
+            return ActionRow(**every, **self.one(*ACTIONS[kind].made_up))
         if kind in ("ARTICLE", "ARTICLE_GROUP", "ARTICLE_LIST", "QUANTITY_TIER", "BUNDLE") and self.odds(2):
             every["application_quantity_mode"] = self.one("ALL", "LIMITED", "CHEAPEST", "MOST_EXPENSIVE")
             every["application_quantity_thousandths"] = self.one(None, 1000, 2000, 3000)
@@ -379,13 +355,11 @@ class Maker:
         return tuple(rows)
 
     def loyalty(self, number: int) -> LoyaltyRow:
-        kind = self.one("ADD_FIXED", "MULTIPLY_POINTS", "CURRENCY_TO_POINTS", "SUBTRACT_POINTS")
+        kind = self.one(*REWARDS)
         return LoyaltyRow(
             f"l{number}",
             kind,
-            points_hundredths=None if kind == "MULTIPLY_POINTS" else self.one(100, 150, 1000),
-            multiplier_thousandths=self.one(2000, 1500) if kind == "MULTIPLY_POINTS" else None,
-            currency_amount_hundredths=self.one(100, 250) if kind == "CURRENCY_TO_POINTS" else None,
+            **self.one(*REWARDS[kind].made_up),
             target_scope=(scope := self.one("ALL_ITEMS", "ALL_ITEMS", "ARTICLE")),
             target_article_number="A" if scope == "ARTICLE" else None,
             max_points_hundredths=self.one(None, None, 500),

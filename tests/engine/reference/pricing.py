@@ -14,12 +14,13 @@ from tests.engine.reference.bundles import run_bundles
 from tests.engine.reference.candidates import in_time_and_place, is_candidate, order, trigger
 from tests.engine.reference.conditions import Qualification, qualify
 from tests.engine.reference.gifts import Gift, run_gifts
+from tests.engine.reference.points import rewarded
 from tests.engine.reference.sale import Piece, Sale
 
 
 @dataclass
 class Application:
-    """What one promotion does to the sale."""
+    """The effect of one promotion on the sale."""
 
     promotion: PromotionDefinition
     qualification: Qualification
@@ -28,7 +29,7 @@ class Application:
     coupon: str | None = None
     coupon_types: tuple[str, ...] = ()  # post-purchase
     points: int = 0
-    left: list[int] = field(default_factory=list)  # of each line, after this promotion
+    left: list[int] = field(default_factory=list)  # per line, after this promotion
 
     @property
     def discount(self) -> int:
@@ -36,7 +37,7 @@ class Application:
 
     @property
     def gives(self) -> bool:
-        """Whether it discounts or gives something: only then its exclusion takes effect."""
+        """Whether it discounts or gives something: only then does it exclude others."""
         return bool(self.discount or self.gifts)
 
     @property
@@ -64,7 +65,7 @@ def price(
     settings: Settings,
     article_groups: Mapping[str, str | None],
 ) -> Result:
-    """The sale priced promotion by promotion."""
+    """Price the sale promotion by promotion."""
     result = Result(Sale(basket, facts, settings, article_groups))
     sale = result.sale
     ordered = sorted((each for each in definitions if is_candidate(sale, each)), key=lambda each: order(sale, each))
@@ -91,10 +92,10 @@ def price(
 def compete(
     result: Result, first: PromotionDefinition, ordered: list[PromotionDefinition], exhausted: set[str]
 ) -> tuple[Sale, Application] | None:
-    """The winner among the exclusion group's members that have an effect now; ties: first in order."""
+    """Return the winner among the exclusion group's members that have an effect now; ties: first in order."""
     group = first.exclusion_group
     assert group is not None
-    if attempt(result, first, exhausted) is None:  # who gives nothing does not call the others up either
+    if attempt(result, first, exhausted) is None:  # a member that gives nothing does not start the competition either
         return None
     trials = []
     for member in ordered:
@@ -109,7 +110,7 @@ def compete(
 
 
 def attempt(result: Result, promotion: PromotionDefinition, exhausted: set[str]) -> tuple[Sale, Application] | None:
-    """The sale after the promotion, None when it may not apply or has no effect."""
+    """Return the sale after the promotion, None if it may not apply or has no effect."""
     if qualify(result.sale, promotion) is None:
         return None
     if used_up(result.sale, promotion):
@@ -145,7 +146,7 @@ def excluded_by_others(result: Result, promotion: PromotionDefinition) -> bool:
 
 
 def alone_too_late(result: Result, application: Application) -> bool:
-    """Whether a GROUP promotion that gives something comes after another of its priority group."""
+    """Return whether a GROUP promotion that gives something comes after another of its priority group."""
     promotion = application.promotion
     group = promotion.priority_group
     if promotion.exclusivity != "GROUP" or group is None or not application.gives:
@@ -188,7 +189,7 @@ def apply(sale: Sale, promotion: PromotionDefinition) -> Application:
         elif action.action_type == "BUNDLE":
             takings, _ = run_bundles(turn, action, in_bundles, repetitions)
             application.takings += book(turn, takings, by_piece=True)
-        else:
+        elif action.action_type != "LOYALTY":
             application.takings += book(turn, run(turn, action))
     application.left = [line.left for line in sale.lines]
     return application
@@ -201,7 +202,7 @@ def has_effect(sale: Sale, application: Application) -> bool:
 
 
 def out_of_budget(result: Result, application: Application) -> str | None:
-    """Why a budget drops the promotion. An ACTIVE budget with nothing left counts as exhausted."""
+    """Return why a budget drops the promotion. An ACTIVE budget with nothing left counts as exhausted."""
     for budget_id in application.promotion.budget_ids:
         budget = result.sale.facts.budgets[budget_id]
         taken = sum(other.discount for other in result.applied if budget_id in other.promotion.budget_ids)
@@ -216,15 +217,15 @@ def out_of_budget(result: Result, application: Application) -> str | None:
 
 
 def rewards(sale: Sale, application: Application) -> bool:
-    """Whether a loyalty action would move any points, judged with points enough to take from."""
+    """Return whether a loyalty action would change any points, given enough points to deduct from."""
     points = 10**6
     return any(after(sale, application, row, points) != points for row in application.promotion.loyalty_actions)
 
 
 def award(result: Result) -> None:
-    """The tenant's base points, then the loyalty actions of the applied promotions, in order."""
+    """Add the tenant's base points, then apply the loyalty actions of the applied promotions, in order."""
     sale = result.sale
-    net = Fraction(max(0, sum(line.left for line in sale.lines)), 10**sale.exponent)  # what is paid: returns count
+    net = Fraction(max(0, sum(line.left for line in sale.lines)), 10**sale.exponent)  # paid, including returns
     result.base_points = floor(net * sale.settings.points_per_currency_unit_thousandths / 1000)
     points = result.base_points
     for application in result.applied:
@@ -236,32 +237,20 @@ def award(result: Result) -> None:
 
 
 def after(sale: Sale, application: Application, row: LoyaltyRow, points: int) -> int:
-    """The points after one loyalty action: whole, rounded down once, never below zero."""
-    stated = Fraction(row.points_hundredths or 0, 100)
+    """Return the points after one loyalty action: whole, rounded down once, never below zero."""
     lines = own_targets(sale, row)
     if lines is None:
         lines = application.qualification.lines
     if not lines:  # a return alone is not rewarded
         return points
-    if row.action_type == "SUBTRACT_POINTS":
-        return max(0, points - floor(stated))
-    if row.action_type == "ADD_FIXED":
-        more = floor(stated)
-    elif row.action_type == "MULTIPLY_POINTS":
-        more = floor(points * Fraction(row.multiplier_thousandths or 1000, 1000)) - points
-    else:
-        left = Fraction(sum(application.left[line.index] for line in lines))
-        step = sale.minor(row.currency_amount_hundredths or 0)
-        more = floor(stated * (left // step)) if step else 0
-    if row.max_points_hundredths is not None:
-        more = min(more, row.max_points_hundredths // 100)
-    return max(0, points + more)
+    left = Fraction(sum(application.left[line.index] for line in lines))
+    return rewarded(sale, row, left, points)
 
 
 def tell_coupons(
     result: Result, definitions: list[PromotionDefinition], ordered: list[PromotionDefinition], exhausted: set[str]
 ) -> None:
-    """Which presented codes were used, and why the others were not."""
+    """Record which presented codes were used, and why the others were not."""
     sale = result.sale
     applied = {application.promotion.id for application in result.applied}
     for position, coupon in enumerate(sale.facts.coupons):

@@ -1,4 +1,4 @@
-"""The sale as the reference sees it: lines, and one object for each piece of them."""
+"""The reference's model of a sale: lines, and one object for each piece of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MEASURES = {"KGM", "MTR", "LTR"}
 
 
 def half_up(value: Fraction) -> int:
-    """The nearest whole number; the half goes away from zero."""
+    """Round to the nearest integer, halves away from zero."""
     magnitude = floor(abs(value) + Fraction(1, 2))
     return magnitude if value >= 0 else -magnitude
 
@@ -47,7 +47,7 @@ class Line:
     maker: str | None
     weighed: bool
     pieces: list[Piece]
-    even: bool = True  # only discounted as a whole so far
+    even: bool = True  # so far only discounted as a whole
 
     @property
     def is_sale(self) -> bool:
@@ -67,7 +67,7 @@ class Line:
 
 
 class Sale:
-    """The basket with what master data adds to it, and what promotions have taken from its pieces so far."""
+    """The basket with its master data, and the discounts taken from its pieces so far."""
 
     def __init__(
         self, basket: Basket, facts: Facts, settings: Settings, article_groups: Mapping[str, str | None]
@@ -77,7 +77,7 @@ class Sale:
         self.lines = [self._line(index, row) for index, row in enumerate(basket.lines)]
 
     def copy(self) -> Sale:
-        """The same sale, to try something on."""
+        """Return a copy of the sale for trying something."""
         other = Sale(self.basket, self.facts, self.settings, self.article_groups)
         for mine, theirs in zip(self.lines, other.lines, strict=True):
             theirs.even = mine.even
@@ -85,7 +85,7 @@ class Sale:
         return other
 
     def minor(self, hundredths: int) -> Fraction:
-        """A stored amount at face value in minor units of the sale's currency."""
+        """Convert a stored amount to minor units of the sale's currency."""
         return Fraction(hundredths * 10**self.exponent, 100)
 
     @property

@@ -10,7 +10,7 @@ from tests.engine.reference.sale import half_up
 
 
 def rounded(promotion: PromotionDefinition, exact: Fraction, exponent: int) -> int:
-    """The discount in whole minor units by the promotion's rounding."""
+    """Round the discount to whole minor units by the promotion's rounding mode."""
     precision = exponent if promotion.precision is None else min(promotion.precision, exponent)
     if promotion.rounding == "NONE":
         return half_up(exact)
@@ -22,7 +22,7 @@ def rounded(promotion: PromotionDefinition, exact: Fraction, exponent: int) -> i
 
 
 def split(mode: str, total: int, bases: list[Fraction], rooms: list[int], prices: list[Fraction]) -> list[int]:
-    """Whole parts of ``total``, none above its room; ``total`` is at most the rooms together."""
+    """Split ``total`` into whole parts, none above its room; ``total`` is at most the sum of the rooms."""
     if mode == "HIGHEST_FIRST":
         return highest_first(total, rooms, prices)
     if mode == "EQUAL":
@@ -39,7 +39,7 @@ def highest_first(total: int, rooms: list[int], prices: list[Fraction]) -> list[
 
 
 def proportional(total: int, bases: list[Fraction], rooms: list[int], *, odd_to_first: bool = False) -> list[int]:
-    """By the bases; what a part has no room for goes to the others by theirs; odd minor units by largest remainder."""
+    """Split by the bases; excess over a room goes to the others by theirs; odd minor units by largest remainder."""
     parts = [0] * len(rooms)
     open_ones = [index for index in range(len(rooms)) if rooms[index] > 0]
     while open_ones:

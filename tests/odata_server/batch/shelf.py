@@ -1,7 +1,8 @@
-"""The least service a batch can talk to: one set of books in a dict, with transactions.
+"""A minimal service for batches: one set of books in a dict, with transactions.
 
-`Shelf.requests` are the requests that arrived, in order. ``POST Books`` makes a book named by the body's ``ID``; a body
-with ``"bad": true`` is refused with 400; ``GET``, ``PATCH`` and ``DELETE`` of ``Books('1')`` do what they say.
+`Shelf.requests` are the requests that arrived, in order. ``POST Books`` creates a book with the body's ``ID`` as its
+key; a body with ``"bad": true`` is refused with 400; ``GET``, ``PATCH`` and ``DELETE`` of ``Books('1')`` behave as
+usual.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ ROOT = "/api/v1"
 
 
 class Shelf:
-    """Service and source in one; the unit of a change set is the shelf itself."""
+    """Service and source in one; the shelf is also the unit of a change set."""
 
     root = ROOT
 
@@ -111,7 +112,7 @@ class Shelf:
         return await run_batch(self, Request("POST", "$batch", "", {"content-type": content_type, **given}, raw), "me")
 
     async def send(self, *parts: str, prefer: str = "", **headers: str) -> list[tuple[Mapping[str, str], int, bytes]]:
-        """Send a multipart batch of these parts and return its answers, see `parts_of`."""
+        """Send a multipart batch of these parts and return its responses, see `parts_of`."""
         more = {"prefer": prefer} if prefer else {}
         response = await self.batch(multipart("b", *parts), "multipart/mixed; boundary=b", **more, **headers)
         assert response.status == 200, response.body
@@ -129,7 +130,7 @@ def _object(body: bytes) -> dict[str, Any]:
 
 
 def multipart(boundary: str, *parts: str) -> str:
-    """Parts between boundaries; each is its MIME headers, an empty line and what it holds, in LF, sent as CRLF."""
+    """Return parts between boundaries; each is its MIME headers, an empty line and content, in LF, sent as CRLF."""
     joined = "".join(f"--{boundary}\n{part}\n" for part in parts)
     return f"{joined}--{boundary}--\n".replace("\r\n", "\n").replace("\n", "\r\n")
 
@@ -149,9 +150,9 @@ def _fields(head: bytes) -> dict[str, str]:
 
 
 def parts_of(response: Response) -> list[tuple[Mapping[str, str], int, bytes]]:
-    """The answers of a multipart batch, change sets flattened: all headers (MIME's and HTTP's), status and body.
+    """Return the responses of a multipart batch, change sets flattened: all headers (MIME and HTTP), status and body.
 
-    Under ``in-set`` stands the number of the change set that an answer is in.
+    ``in-set`` is the number of the change set that contains the response.
     """
     found: list[tuple[Mapping[str, str], int, bytes]] = []
 

@@ -1,4 +1,4 @@
-"""Batches that nobody writes by accident: answered with 400, soon, and with nothing done."""
+"""Hostile batches: each gets a 400 quickly, and nothing is executed."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ SOUND = multipart(
 MEBIBYTE = 1024 * 1024
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     "body",
     [
@@ -44,6 +45,7 @@ async def test_what_is_made_to_be_slow_is_refused_soon(body: bytes) -> None:
     assert shelf.requests == []
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     ("condition", "status"),
     [("not " * 100_000 + "true", 400), ("$1/" + "a/" * 100_000, 400), ("(" * 500 + "true" + ")" * 500, 400)],

@@ -24,7 +24,7 @@ def post(name: str, book: str, *, url: str = "Books", bad: bool = False, **more:
 
 
 async def send(shelf: Shelf, *requests: dict[str, Any], **headers: str) -> dict[str, dict[str, Any]]:
-    """The response objects by their ids; no id comes twice."""
+    """Return the response objects by their ids; each id occurs once."""
     response = await shelf.batch(json.dumps({"requests": requests}), "application/json", **headers)
     assert response.status == 200, response.body
     assert response.headers["Content-Type"] == "application/json"

@@ -1,4 +1,4 @@
-"""Multipart batches as real clients send them, and what they get back."""
+"""Multipart batches as real clients send them, and the responses."""
 
 from __future__ import annotations
 

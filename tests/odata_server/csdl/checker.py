@@ -1,7 +1,7 @@
 """The rules of CSDL XML that a document can break, checked without the OASIS schemas.
 
-Covers what the schemas say (elements, attributes, order where it matters) and what only the prose says: names lead
-somewhere, keys are not nullable, partners lead back, constraints fit, bindings end in a set of the right type.
+Covers the rules of the schemas (elements, attributes, order where it matters) and those only in the prose: names
+resolve, keys are not nullable, partners refer back, constraints fit, bindings end in a set of the right type.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _FACET_TYPES = {
 
 
 def faults(body: bytes, version: str) -> list[str]:
-    """What is wrong with a metadata document; nothing is the good answer."""
+    """Return the faults of a metadata document; an empty list means that it is valid."""
     root = ET.fromstring(body)
     if root.tag != f"{EDMX}Edmx" or root.get("Version") != version:
         return [f"the document is {root.tag} {root.attrib}"]

@@ -1,27 +1,31 @@
-"""A model with one of everything that CSDL can say and this library uses; it has no data."""
+"""A model with one of everything in CSDL that this library uses; it has no data."""
 
 from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
 
-from odata_server.annotations import Annotation, AnnotationPath, EnumMemberValue, Expression, Record
 from odata_server.edm import (
     Action,
     ActionImport,
+    Annotation,
+    AnnotationPath,
     ComplexType,
     Container,
     Edm,
     EntitySet,
     EntityType,
     EnumMember,
+    EnumMemberValue,
     EnumType,
+    Expression,
     Function,
     FunctionImport,
     NavigationProperty,
     Parameter,
     Primitive,
     Property,
+    Record,
     Reference,
     ReturnType,
     Schema,
@@ -224,7 +228,7 @@ _OPERATIONS = (
 
 
 def library() -> Edm:
-    """The model, built anew."""
+    """Build the model anew."""
     books = EntitySet(
         name="Books",
         entity_type="Book",

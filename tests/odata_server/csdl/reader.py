@@ -1,4 +1,4 @@
-"""CSDL XML read into CSDL JSON, by the rules of the two specifications: what both say must be the same."""
+"""Converts CSDL XML into CSDL JSON by the rules of the two specifications: both must describe the same model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NUMBERS = ("Edm.Int16", "Edm.Int32", "Edm.Int64", "Edm.Byte", "Edm.SByte", "Edm
 
 
 def to_json(body: bytes) -> dict[str, Any]:
-    """The JSON form of a metadata document in XML."""
+    """Return the JSON form of a metadata document in XML."""
     root = ET.fromstring(body)
     uris: dict[str, str] = {}
     includes: dict[str, Any] = {}

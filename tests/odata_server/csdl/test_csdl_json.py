@@ -1,4 +1,4 @@
-"""``$metadata`` as JSON says what the XML says, in the words of CSDL JSON."""
+"""``$metadata`` as JSON describes the same model as the XML, in CSDL JSON."""
 
 from __future__ import annotations
 

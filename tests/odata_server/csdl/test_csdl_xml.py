@@ -1,4 +1,4 @@
-"""``$metadata`` as XML: well-formed by every rule, and with every word that the model has."""
+"""``$metadata`` as XML: well-formed, valid, and complete."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from odata_server.annotations import Annotation
 from odata_server.csdl.xml import render_xml
+from odata_server.edm import Annotation, Edm, EntitySet, EntityType, NavigationProperty, Primitive, Property, Schema
 from odata_server.edm import Container as EdmContainer
-from odata_server.edm import Edm, EntitySet, EntityType, NavigationProperty, Primitive, Property, Schema
 from tests.odata_server import bookshop_edm
 from tests.odata_server.csdl.checker import EDM, EDMX, faults
 from tests.odata_server.csdl.library import AWKWARD, library
@@ -22,7 +21,7 @@ def _schema(version: str = "4.01") -> ET.Element:
 
 
 def _one(path: str) -> ET.Element:
-    """The one element at a path, each step ``Tag[Name]`` (or Term, Path, Property)."""
+    """Return the only element at a path, each step ``Tag[Name]`` (or Term, Path, Property)."""
     element = _schema()
     for step in path.split(" "):
         tag, _, name = step.removesuffix("]").partition("[")

@@ -12,33 +12,33 @@ from sqlalchemy.pool import StaticPool
 
 from odata_server.engines import EngineDatabase
 from odata_server.source import Rows
-from odata_server.sql import SqlReader
+from odata_server.sql.reader import SqlReader
 from tests.kit.databases import DIALECTS, Databases, Dialect
 from tests.odata_server.draft.counter import USERS, fill, model_of, query_of
 
 
 class Counter:
-    """Asks as a user does: each question twice, and a third time by a plan that is kept."""
+    """Queries as one user: each twice, and a third time with a cached plan."""
 
     def __init__(self, database: EngineDatabase) -> None:
         self.database = database
         self.readers = {user: SqlReader(model_of(user)) for user in USERS}
 
     async def ask(self, user: str, address: str, **how: Any) -> Rows:
-        """A page."""
+        """Read a page."""
         query = query_of(address, **how)
         found = [await self.database.read(lambda one: self.readers[user].read(one, query)) for _ in range(3)]
         assert found[0] == found[1] == found[2]
         return found[0]
 
     async def count(self, user: str, address: str) -> int:
-        """What ``/$count`` answers."""
+        """Return the response to ``/$count``."""
         return await self.database.read(lambda one: self.readers[user].count(one, query_of(address)))
 
 
 @pytest.fixture(scope="package")
 def counter_urls(databases: Databases) -> dict[Dialect, str]:
-    """A database for each dialect, made at first need."""
+    """Return a database for each dialect, created when first needed."""
     return {}
 
 
@@ -46,7 +46,7 @@ def counter_urls(databases: Databases) -> dict[Dialect, str]:
 async def counter(
     request: pytest.FixtureRequest, databases: Databases, counter_urls: dict[Dialect, str]
 ) -> AsyncIterator[Counter]:
-    """The counter with its rows, to be read; on SQLite, then on PostgreSQL."""
+    """Return the counter with its rows, read-only; on SQLite, then on PostgreSQL."""
     if request.param == "sqlite":
         engine = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
         yield Counter(await fill(engine))

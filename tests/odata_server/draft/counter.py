@@ -1,7 +1,7 @@
-"""A counter that takes orders: orders with their items have edit drafts, customers have none.
+"""A counter that takes orders: orders with their items have drafts, customers have none.
 
-`ACTIVE` and `DRAFTS` are the rows, `model_of(user)` the model as a user's session has it. Whose an order's draft is and
-what it says is told by the number of the order, see `_of`.
+`ACTIVE` and `DRAFTS` are the rows, `model_of(user)` the model for a user's session. The number of an order
+determines who has a draft of it and the draft's contents, see `_of`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,17 @@ from sqlalchemy import Column, DateTime, Integer, MetaData, String, Table, exist
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from odata_server.draft import ADMINISTRATIVE_DATA, administrative_data, with_drafts
-from odata_server.draft_roles import DraftRole
-from odata_server.edm import Container, Edm, EntitySet, EntityType, NavigationProperty, Primitive, Property, Schema
+from odata_server.edm import (
+    Container,
+    DraftRole,
+    Edm,
+    EntitySet,
+    EntityType,
+    NavigationProperty,
+    Primitive,
+    Property,
+    Schema,
+)
 from odata_server.engines import EngineDatabase
 from odata_server.parse import parse_options, parse_path
 from odata_server.resources import resolve
@@ -124,7 +133,7 @@ def _map(entity_type: EntityType, user: str | None) -> EntityMap:
 
 
 def model_of(user: str | None) -> SqlModel:
-    """The model on its tables, for the sessions of one user."""
+    """Return the model with its tables, for one user's sessions."""
     owners = {"CreatedByUser": "owner", "InProcessByUser": "owner", "LastChangedByUser": "owner"}
     flags = dict.fromkeys(("DraftIsCreatedByMe", "DraftIsProcessedByMe"), lambda source: source.c.owner == user)
     moments = dict.fromkeys(("CreationDateTime", "LastChangeDateTime"), "at")
@@ -154,7 +163,7 @@ def _items(number: int, count: int) -> list[Row]:
 
 
 def _of(number: int) -> str | None:
-    """Who has a draft of an order: Ann, Ben or nobody."""
+    """Return who has a draft of an order: Ann, Ben or nobody."""
     return {1: "ann", 2: "ben"}.get(number % 4)
 
 
@@ -180,7 +189,7 @@ DRAFTS = {
 
 
 async def fill(database_engine: Any) -> EngineDatabase:
-    """Make the tables and put the rows in."""
+    """Create the tables and insert the rows."""
     statements: list[tuple[Any, list[Row]]] = [
         (insert(_CUSTOMERS), [{"ID": n, "name": f"Customer {n}", "version": 1} for n in (1, 2)]),
         (
@@ -204,7 +213,7 @@ async def fill(database_engine: Any) -> EngineDatabase:
 
 
 def query_of(address: str, **how: Any) -> Query:
-    """The query that an address asks for: ``Orders(1)/items?$top=2``, without any encoding."""
+    """Return the query for an unencoded URL: ``Orders(1)/items?$top=2``."""
     path, _, text = address.partition("?")
     options = parse_options(text.replace(" ", "%20"))
     target = resolve(EDM, parse_path(path), options.aliases).target

@@ -1,4 +1,4 @@
-"""Lists of drafts and active orders together, held against the same list made by hand."""
+"""Merged lists of drafts and active orders, compared with the same list built in Python."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EVERYTHING = "(IsActiveEntity eq true or IsActiveEntity eq false)"
 
 
 def orders(user: str, *, merged: bool) -> list[Row]:
-    """All orders as a user sees them."""
+    """Return all orders as a user sees them."""
     own = {one["ID"] for one in DRAFTS["Order"] if one["owner"] == user}
     known = {one["ID"] for one in ACTIVE["Order"]}
     drafted = {one["ID"] for one in DRAFTS["Order"]}
@@ -87,7 +87,7 @@ FILTERS: list[tuple[str, Callable[[Row], bool]]] = [
 
 
 async def pages(counter: Counter, user: str, address: str, size: int) -> list[Row]:
-    """All rows, page by page."""
+    """Return all rows, page by page."""
     found: list[Row] = []
     rows = await counter.ask(user, address, page_size=size)
     found += rows.items
@@ -295,7 +295,7 @@ CONDITIONS = [
 
 @pytest.mark.parametrize("condition", CONDITIONS)
 async def test_every_kind_of_list_takes_every_condition(counter: Counter, condition: str) -> None:
-    """A condition leaves the same rows of a list of both as of the two lists that it is made of."""
+    """A condition selects the same rows from the merged list as from its two parts."""
     key = "$select=ID&$orderby=ID&$count=true"
 
     async def numbers(of: str) -> list[int]:

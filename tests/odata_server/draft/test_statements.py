@@ -1,4 +1,4 @@
-"""What is active is read as if there were no drafts: from its own tables, by plans that are kept."""
+"""Active rows are read as if there were no drafts: from their own tables, with cached plans."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from sqlalchemy import Row
 from sqlalchemy.dialects import postgresql, sqlite
 
 from odata_server.source import Query
-from odata_server.sql import SqlReader
 from odata_server.sql.connection import Kept, SqlConnection
+from odata_server.sql.reader import SqlReader
 from tests.odata_server.draft.conftest import Counter
 from tests.odata_server.draft.counter import model_of, query_of
 
 
 class Recording:
-    """A connection that notes the statements it carries out, and which of them are kept."""
+    """A connection that records the statements it executes and which of them are cached."""
 
     def __init__(self, connection: Any) -> None:
         self.dialect = connection.dialect

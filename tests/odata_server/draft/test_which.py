@@ -1,4 +1,4 @@
-"""Which rows a query means: by key, by what its conditions say, by what it navigates."""
+"""Which rows a query addresses: by key, by its conditions, by navigation."""
 
 from __future__ import annotations
 

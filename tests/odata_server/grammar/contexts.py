@@ -1,4 +1,4 @@
-"""Whether the fragment of a context URL is one (ABNF, chapter 3). A server writes these and never reads them."""
+"""Checks the fragment of a context URL (ABNF, chapter 3). A server writes these and never reads them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SUFFIX = re.compile(r"/\$(?:entity|delta|deletedEntity|link|deletedLink)$")
 
 
 def check_context(text: str, names: Names) -> None:
-    """Raise ODataError 400 unless ``text`` is ``#`` and a fragment that a context URL can have."""
+    """Raise ODataError 400 unless ``text`` is ``#`` and a valid context URL fragment."""
     body = text.removeprefix("#")
     if body == text or "%" in body:
         raise _wrong(text, 0)
@@ -46,7 +46,7 @@ def _opening(body: str, closing: int) -> int:
 
 
 def _is_select_list(body: str, start: int) -> bool:
-    """Not the parentheses of a key, nor those of ``Collection(...)``."""
+    """Return whether the parentheses hold a select list, not a key or the type in ``Collection(...)``."""
     inside = body[start + 1 :]
     return not body[:start].endswith("Collection") and re.match(r"[0-9'-]", inside) is None
 

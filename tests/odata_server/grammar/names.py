@@ -1,7 +1,7 @@
-"""What the OASIS cases assume about names, asked of a parsed tree.
+"""The assumptions of the OASIS cases about names, checked on a parsed tree.
 
 The grammar has rules such as ``primitiveProperty = odataIdentifier`` that only a model can tell apart; the case files
-list the names of each rule. A case that must fail for its names' sake fails here, on what the parser made of it.
+list the names of each rule. A case that must fail because of its names fails here, on the parser's result.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from odata_server.syntax import Aggregate, AggregateExpression, CustomTransforma
 
 
 class Names:
-    """The names of one file of cases, by rule."""
+    """The names in one case file, by rule."""
 
     def __init__(self, constraints: Mapping[str, Sequence[str]]) -> None:
         self._constraints = constraints
@@ -25,11 +25,11 @@ class Names:
         return any(name in self._constraints.get(rule, ()) for rule in rules)
 
     def is_type(self, name: str) -> bool:
-        """Whether this is the name of a complex type and nothing else."""
+        """Return whether this is the name of a complex type and nothing else."""
         return self._is(name, "complexTypeName") and not self._is(name, "complexProperty")
 
     def check_path(self, path: ResourcePath) -> ResourcePath:
-        """A function import stands first, a cast stands once, and ``$value`` behind what has one."""
+        """Check that function imports come first, casts occur once, and ``$value`` follows what has one."""
         for before, segment in zip(path.segments, path.segments[1:], strict=False):
             name = segment.name.rpartition(".")[2]
             if self._is(name, "entityFunctionImport") and not self._is(name, "entityFunction"):
@@ -41,7 +41,7 @@ class Names:
         return path
 
     def check_options(self, options: QueryOptions) -> QueryOptions:
-        """Custom options are the listed ones, and ``$apply`` aggregates and groups by what can be."""
+        """Check that custom options are listed, and that ``$apply`` aggregates and groups by allowed names."""
         for name, _ in options.custom:
             if not self._is(name, "customName", "parameterName"):
                 raise bad_request("QUERY_SYNTAX", f"{name} is no custom option, at position 0.")
@@ -77,7 +77,7 @@ class Names:
 
 
 def _parts(value: Any) -> Iterator[Any]:
-    """A value and all it is made of."""
+    """Yield a value and all its parts."""
     yield value
     if isinstance(value, tuple | list):
         for one in value:

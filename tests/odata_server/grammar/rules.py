@@ -1,4 +1,4 @@
-"""Which entry of the parser carries out which rule of the OData grammar."""
+"""Maps each rule of the OData grammar to the parser function for it."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from odata_server.parse.cursor import identifier
 from odata_server.parse.encoding import decode
 from odata_server.parse.geo import geo_shape
 from odata_server.parse.headers import parse_header, parse_preference, parse_request_id
-from odata_server.parse.values import enum_members
+from odata_server.parse.literals import enum_members
 from tests.odata_server.grammar.contexts import check_context
 from tests.odata_server.grammar.names import Names
 
 Rule = Callable[[str, Names], Any]
 
-# The service roots of the cases' URLs; where several fit, the longest does.
+# The service roots of the cases' URLs; the longest match wins.
 ROOTS = ("/OData/OData.svc", "/MyService", "/service", "/Model.Container", "")
 NUMBERS = frozenset({Primitive.INT32, Primitive.INT64, Primitive.DECIMAL, Primitive.DOUBLE})
 
@@ -65,7 +65,7 @@ def one_option(text: str, names: Names) -> Any:
 
 
 def url_literal(*kinds: str | None) -> Rule:
-    """A literal of these types; a quoted one may stand for a duration or an enumeration."""
+    """Parse a literal of these types; a quoted one may be a duration or an enumeration value."""
 
     def parse(text: str, _: Names) -> Expression:
         found = parse_literal(decoded(text))
@@ -78,7 +78,7 @@ def url_literal(*kinds: str | None) -> Rule:
 
 
 def payload(*kinds: Primitive) -> Rule:
-    """A value as bodies write it."""
+    """Parse a value as written in bodies."""
 
     def parse(text: str, _: Names) -> Any:
         found = [value for kind in kinds if (value := parse_value(text, kind)) is not None]
@@ -117,7 +117,7 @@ def _literal_rules() -> dict[str, Rule]:
         "booleanValue": payload(Primitive.BOOLEAN),
         "dateTimeOffsetValue": payload(Primitive.DATE_TIME_OFFSET),
         "dateValue": payload(Primitive.DATE),
-        "decimalValue": payload(Primitive.DECIMAL, Primitive.DOUBLE),  # INF and NaN are Double here
+        "decimalValue": payload(Primitive.DECIMAL, Primitive.DOUBLE),  # INF and NaN are Doubles here
         "doubleValue": payload(Primitive.DOUBLE),
         "durationValue": payload(Primitive.DURATION),
         "singleValue": payload(Primitive.SINGLE),

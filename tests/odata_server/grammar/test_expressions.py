@@ -1,4 +1,4 @@
-"""What expressions mean: which tree each form becomes."""
+"""Expressions: the syntax tree that each form produces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any text is read or refused by an ODataError; whatever has a tree can be written and read again."""
+"""Any text is parsed or refused with an ODataError; every tree can be written and parsed again."""
 
 from __future__ import annotations
 

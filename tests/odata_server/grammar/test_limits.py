@@ -1,4 +1,4 @@
-"""No text costs much: size, nesting and time are bounded, and beyond the bounds is 400."""
+"""No text is expensive to parse: size, nesting and time are bounded, and beyond the bounds the answer is 400."""
 
 from __future__ import annotations
 
@@ -58,6 +58,7 @@ NESTED: dict[str, Callable[[], Any]] = {
 }
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("read", NESTED.values(), ids=NESTED)
 def test_whatever_is_nested_is_refused_at_once(read: Callable[[], Any]) -> None:
     with processor_time() as spent:
@@ -66,7 +67,7 @@ def test_whatever_is_nested_is_refused_at_once(read: Callable[[], Any]) -> None:
 
 
 def test_what_is_nested_within_bounds_is_read_on_a_deep_stack() -> None:
-    """A request is parsed far down in a web framework's stack; the deepest allowed nesting must still fit."""
+    """A request is parsed deep in a web framework's stack; the deepest allowed nesting must still fit."""
     texts = [
         "(" * (DEPTH_MAX - 1) + "a" + ")" * (DEPTH_MAX - 1),
         "tolower(" * (DEPTH_MAX - 1) + "a" + ")" * (DEPTH_MAX - 1),
@@ -83,7 +84,7 @@ def test_what_is_nested_within_bounds_is_read_on_a_deep_stack() -> None:
 
 
 def test_an_expression_has_a_largest_size() -> None:
-    """Literals do not count, so that a filter of many values stays possible."""
+    """Literals do not count, so that a filter with many values stays possible."""
     terms = NODES_MAX // 3
     assert parse_filter(" or ".join(["a eq 1"] * terms))
     error = refused(lambda: parse_filter(" or ".join(["a eq 1"] * (terms + 2))))
@@ -147,6 +148,7 @@ def fastest(read: Callable[[], object]) -> float:
     return best
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("query", LARGE.values(), ids=LARGE)
 def test_eight_kib_are_read_or_refused_in_20_ms(query: str) -> None:
     assert fastest(lambda: parse_options(query)) < 0.02
@@ -161,13 +163,15 @@ HUGE = {
 }
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("read", HUGE.values(), ids=HUGE)
 def test_what_no_url_can_hold_is_refused_at_once(read: Callable[[], Any]) -> None:
-    """A query can come in a body, too, and then it can be as long as that."""
+    """A query can also come in a body, and then it can be as long as the body."""
     refused(read)
     assert fastest(read) < 0.25
 
 
+@pytest.mark.alone
 def test_long_headers_and_paths_are_read_in_20_ms() -> None:
     for text in ("a;" * 4000, "a; " * 3000 + '"', "a=" * 4000, "," * KIB8, 'a="' + "\\" * KIB8, " " * KIB8):
         assert fastest(partial(parse_preferences, text)) < 0.02

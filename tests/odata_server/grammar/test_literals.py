@@ -1,4 +1,4 @@
-"""Literals in URLs, and values as bodies write them."""
+"""Literals in URLs, and values in bodies."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Every case of the OASIS grammar tests: what they accept is accepted, what they refuse is answered 400.
+"""Every case of the OASIS grammar tests: what they accept is accepted, what they refuse gets 400.
 
-Well-formed text that asks for what no service of this library offers is answered 501; those cases are named below,
-and so are the few that the protocol itself refuses. FailAt is not compared: each parser notices at its own place.
+Well-formed requests for features that this library does not support get 501; those cases are listed below, as are the
+few that the protocol itself refuses. FailAt is not compared: parsers detect errors at different positions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.odata_server.grammar.rules import RULES
 FOLDER = Path(__file__).resolve().parents[3].parent / "shared/design/oasis-abnf"
 FILES = ("odata-abnf-testcases.json", "odata-aggregation-testcases.json")
 
-# Well-formed and answered 501: why, and the names of the cases.
+# Well-formed and answered with 501: the reason, and the names of the cases.
 NOT_OFFERED: Mapping[str, tuple[str, ...]] = {
     "A date outside of the years 1 to 9999": (
         "Date: year zero",
@@ -79,7 +79,7 @@ NOT_OFFERED: Mapping[str, tuple[str, ...]] = {
     ),
 }
 
-# Accepted by the grammar and answered 400 all the same.
+# Accepted by the grammar but answered with 400.
 AGAINST_THE_PROTOCOL = {
     "5.1.8 Format": "URL Conventions, 5: no system query option twice",
     "5.1.8 Format - value is case-insensitive": "URL Conventions, 5: no system query option twice",

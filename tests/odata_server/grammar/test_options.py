@@ -1,4 +1,4 @@
-"""Query strings: names, decoding, and the options that are no expressions."""
+"""Query strings: names, decoding, and the options that are not expressions."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ NAMES = ["Summer & Sale = 50% + more; it's ok?/#", "Größe 'XL' \t*", "100%25"]
 )
 @pytest.mark.parametrize("name", NAMES)
 def test_every_clients_encoding_means_the_same(encode: Any, name: str) -> None:
-    """Requests and axios write a space as ``+``, browsers and UI5 as ``%20``; what is left plain differs too."""
+    """Requests and axios write a space as ``+``, browsers and UI5 as ``%20``; their unencoded characters differ too."""
     literal = name.replace("'", "''")
     options = parse_options("$filter=" + encode(f"name eq '{literal}'"))
     assert options.filter == Binary("eq", Member("name"), Literal(name, Primitive.STRING))
@@ -166,7 +166,7 @@ def test_aliases_are_expressions_and_json() -> None:
 
 
 def test_what_was_made_of_json_is_made_anew() -> None:
-    """Its values are lists and dictionaries; whoever changes one must not change the next request's."""
+    """Its values are lists and dictionaries; changing one must not affect the next request's."""
     first, second = (parse_options("@p=[1]").aliases["p"] for _ in range(2))
     assert isinstance(first, JsonLiteral)
     first.value.append(2)

@@ -1,4 +1,4 @@
-"""Resource paths and the addresses of entities."""
+"""Resource paths and entity URLs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a tree back to text, with no more parentheses than precedence asks for (URL Conventions 5.1.1.16)."""
+"""Converts a tree back to text, with no more parentheses than precedence requires (URL Conventions 5.1.1.16)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ UNARY, TIGHT, ATOM = len(LEVELS), len(LEVELS) + 1, len(LEVELS) + 2
 
 
 def level(expression: Expression) -> int:
-    """How tight an expression holds together."""
+    """Return the precedence of an expression."""
     if isinstance(expression, Binary):
         if expression.operator == "has":
             return TIGHT
@@ -55,7 +55,7 @@ def path(source: Expression | None, step: str) -> str:
 
 @singledispatch
 def unparse(expression: Any) -> str:
-    """The text of an expression."""
+    """Return the text of an expression."""
     raise TypeError(f"{type(expression).__name__} is no expression")
 
 

@@ -1,4 +1,4 @@
-"""What a host says beside its model, and what a model says beside its types, in the OpenAPI document."""
+"""The OpenAPI document: what a host adds to its model, and a model to its types."""
 
 from __future__ import annotations
 
@@ -7,8 +7,18 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from odata_server.annotations import Annotation, EnumMemberValue, Record
-from odata_server.edm import Container, Edm, EntitySet, EntityType, Primitive, Property, Schema
+from odata_server.edm import (
+    Annotation,
+    Container,
+    Edm,
+    EntitySet,
+    EntityType,
+    EnumMemberValue,
+    Primitive,
+    Property,
+    Record,
+    Schema,
+)
 from odata_server.hooks import Access
 from odata_server.openapi.parts import Security
 from tests.odata_server.openapi.test_openapi import BOOKSHOP, operations, render

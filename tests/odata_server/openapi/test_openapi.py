@@ -1,4 +1,4 @@
-"""The OpenAPI document: valid, complete, and as strict as the service that it describes."""
+"""The OpenAPI document: valid, complete, and as strict as the service it describes."""
 
 from __future__ import annotations
 

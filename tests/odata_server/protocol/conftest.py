@@ -1,4 +1,4 @@
-"""The bookshop over HTTP, as a client elsewhere meets it."""
+"""The bookshop over HTTP, as an external client sees it."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def _client(database: EngineDatabase) -> httpx2.AsyncClient:
 
 @pytest.fixture
 async def shop(bookshop: EngineDatabase) -> AsyncIterator[httpx2.AsyncClient]:
-    """A client of a bookshop that may be changed."""
+    """Return a client of a bookshop that tests may change."""
     async with _client(bookshop) as client:
         yield client
 
 
 @pytest.fixture
 async def reader(library: EngineDatabase) -> AsyncIterator[httpx2.AsyncClient]:
-    """A client of a bookshop that is only read."""
+    """Return a client of a read-only bookshop."""
     async with _client(library) as client:
         yield client

@@ -1,4 +1,4 @@
-"""Addresses in answers: whole ones, since there are clients that take no others."""
+"""URLs in responses are absolute, because some clients accept no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one batch, or one body, may come to at most."""
+"""Limits on one batch or one body."""
 
 from __future__ import annotations
 
@@ -49,6 +49,7 @@ async def test_a_batch_ends_in_time(library: EngineDatabase) -> None:
     assert [(one["status"], one["body"]["error"]["code"]) for one in answers] == [(503, "BATCH_TOO_SLOW")] * 4
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     "body",
     [
@@ -66,11 +67,12 @@ async def test_a_large_body_of_tiny_values_is_refused_before_it_is_read(shop: ht
     assert (answer.status_code, answer.json()["error"]["code"]) == (413, "BODY_TOO_LARGE")
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     "body",
     [
         b'{"a":"' + b"x,{[" * 2 * MEBIBYTE + b'"}',
-        b'{"a":"' + b"," * 2 * MEBIBYTE + b'\\"' * 100_000 + b"," * 2 * MEBIBYTE,  # a text that never ends
+        b'{"a":"' + b"," * 2 * MEBIBYTE + b'\\"' * 100_000 + b"," * 2 * MEBIBYTE,  # an unterminated string
         b'{"a":"' + (b'\\"' + b"," * 20) * 400_000,
     ],
 )

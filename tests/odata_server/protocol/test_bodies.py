@@ -1,4 +1,4 @@
-"""What bodies of requests and answers say, where clients rely on it."""
+"""Contents of request and response bodies that clients rely on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DUNE: dict[str, Any] = {"isbn": "9780441172719", "title": "Dune", "price": 10.5}
 
 
 async def test_all_that_was_created_comes_back(shop: httpx2.AsyncClient) -> None:
-    """As deep as it was sent, what is no part of the entity included (Protocol 4.01, 11.4.2.2)."""
+    """As deep as it was sent, including what is not part of the entity (Protocol 4.01, 11.4.2.2)."""
     body = {**DUNE, "author": {"name": "Frank Herbert"}, "chapters": [{"number": 1, "title": "Arrakis"}]}
     made = await shop.post("/Books", json=body)
     assert made.status_code == 201, made.text

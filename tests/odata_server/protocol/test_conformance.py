@@ -1,6 +1,7 @@
 """The conformance chapter of the protocol (OData 4.01 Part 1, 12), clause by clause over HTTP.
 
-What has tests of its own elsewhere (filters, pages, batches, bodies) is here only as far as a clause names it.
+Features with their own tests elsewhere (filters, pages, batches, bodies) are covered here only as far as a clause names
+them.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ async def test_reading(reader: httpx2.AsyncClient, url: str, status: int) -> Non
 async def test_headers(reader: httpx2.AsyncClient, headers: dict[str, str], status: int) -> None:
     answer = await reader.get("/Books?$top=1", headers=headers)
     assert answer.status_code == status, answer.text
-    assert "Preference-Applied" not in answer.headers  # nothing that is not done is claimed
+    assert "Preference-Applied" not in answer.headers  # only applied preferences are reported
 
 
 async def test_complex_values_in_columns_of_their_own_are_objects_like_any(reader: httpx2.AsyncClient) -> None:

@@ -1,4 +1,4 @@
-"""Requests that say little and mean much: refused by name before they cost anything, or carried out soon."""
+"""Short requests that are expensive: refused with a specific error before they cost anything, or answered quickly."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def nested(form: str, innermost: str, depth: int) -> str:
 
 
 def chain(form: str, first: str, count: int) -> list[str]:
-    """Computed values, each of which has the one before it twice."""
+    """Return computed values, each of which uses the previous one twice."""
     names = [first, *(f"c{number}" for number in range(count))]
     return [form.format(one, other) for one, other in itertools.pairwise(names)]
 
@@ -42,9 +42,10 @@ async def answered(reader: httpx2.AsyncClient, url: str) -> tuple[int, str]:
     return answer.status_code, answer.json().get("error", {}).get("code", "")
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("form", NESTED + TEXTS)
 async def test_functions_nest_as_deep_as_the_database_follows(reader: httpx2.AsyncClient, form: str) -> None:
-    """Each depth is either carried out or refused; none ends in an error of the database."""
+    """Each depth is either executed or refused; none ends in a database error."""
     bases = ["title"] if form in TEXTS else ["price", "stock", "rating"]
     for base in bases:
         for depth in (2, 4, 7, 11, 17, 24, 31, 39):
@@ -54,6 +55,7 @@ async def test_functions_nest_as_deep_as_the_database_follows(reader: httpx2.Asy
             assert depth > 4 or found[0] == 200, (form, base, depth)
 
 
+@pytest.mark.alone
 async def test_lambdas_and_functions_together_are_followed_too(reader: httpx2.AsyncClient) -> None:
     inmost = nested("tolower({})", "s/heading", 18)
     inside = f"chapters/any(c:c/sections/any(s:{inmost} ne 'x' and not (c/number gt 5)))"
@@ -61,6 +63,7 @@ async def test_lambdas_and_functions_together_are_followed_too(reader: httpx2.As
     assert (await answered(reader, url))[0] in {200, 400}
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     "url",
     [

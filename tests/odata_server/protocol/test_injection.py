@@ -1,4 +1,4 @@
-"""No text of a request is ever a part of SQL: wherever it stands, it is bound or refused."""
+"""No text of a request ever becomes part of SQL: wherever it appears, it is bound or refused."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ HOSTILE = [
     f"%{MARK}_%?:x $1 :name %s %(a)s",
     f"{MARK}\u2019\u02bc\uff07 OR 1=1",
 ]
-NAME = f"{MARK}\u00aa"  # a name as the grammar has them
+NAME = f"{MARK}\u00aa"  # a valid name in the grammar
 
 
 @pytest.fixture
 def statements(bookshop: EngineDatabase) -> Iterator[list[str]]:
-    """Every statement that reaches the database, as it is sent."""
+    """Return every statement that reaches the database, as sent."""
     engine: Any = bookshop._engine
     sync: Engine = engine.sync_engine if isinstance(engine, AsyncEngine) else engine
     sent: list[str] = []

@@ -1,4 +1,4 @@
-"""What real clients stumble over in other services: each trap with the bytes that a client sends and reads."""
+"""Problems that real clients have with other services: each with the bytes that a client sends and reads."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def batch(
 
 
 def messages(answer: httpx2.Response) -> list[tuple[Message, int, str]]:
-    """MIME headers, status and the rest of every part, in order, as a MIME parser of the client's sees them."""
+    """Return MIME headers, status and the rest of every part, in order, as a client's MIME parser sees them."""
     head = f"Content-Type: {answer.headers['content-type']}\r\n\r\n".encode()
     found = []
     for one in email.message_from_bytes(head + answer.content).walk():

@@ -10,11 +10,11 @@ from tests.odata_server.service.shelves import Client, ShopSource
 
 @pytest.fixture
 def shop(bookshop: EngineDatabase) -> Client:
-    """A client of a bookshop that may be changed."""
+    """Return a client of a bookshop that tests may change."""
     return Client(ShopSource(bookshop))
 
 
 @pytest.fixture
 def reader(library: EngineDatabase) -> Client:
-    """A client of a bookshop that is only read."""
+    """Return a client of a read-only bookshop."""
     return Client(ShopSource(library))

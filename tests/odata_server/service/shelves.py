@@ -23,11 +23,11 @@ ROOT = "/shop"
 
 
 class OutOfStock(Exception):
-    """An error of the host's own."""
+    """An error defined by the host."""
 
 
 class ShopSource(SqlSource):
-    """The rows of the bookshop; ``calls`` are the operations that were invoked, which do nothing but answer."""
+    """The rows of the bookshop; ``calls`` are the invoked operations, which do nothing but respond."""
 
     def __init__(self, database: EngineDatabase) -> None:
         super().__init__(sql_model(), database, {EDM.qualified(name): self._invoke for name in EDM.operations})
@@ -54,7 +54,7 @@ class ShopSource(SqlSource):
 
 
 class ShopHooks(Hooks):
-    """Remembers what was asked; refuses what ``refused`` names as (kind, set)."""
+    """Records the access checks; refuses what ``refused`` names as (kind, set)."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, str | None]] = []
@@ -85,7 +85,7 @@ class ShopHooks(Hooks):
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back."""
+    """A response."""
 
     status: int
     headers: Mapping[str, str]
@@ -101,12 +101,12 @@ class Answer:
         return found
 
     def path(self) -> str:
-        """Where what was created is, from the root on."""
+        """The path of the created entity, from the root on."""
         return self.headers["Location"].removeprefix(f"{ROOT}/")
 
 
 class Client:
-    """Sends requests to the service; header names with underscores."""
+    """Sends requests to the service; header names have underscores for dashes."""
 
     def __init__(self, source: Any) -> None:
         self.hooks = ShopHooks()

@@ -1,4 +1,4 @@
-"""A small model with a property of every type, for what needs no tables."""
+"""A small model with a property of every type, for tests without tables."""
 
 from __future__ import annotations
 

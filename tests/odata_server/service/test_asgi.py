@@ -1,4 +1,4 @@
-"""The service as an ASGI application: addresses, bodies within bounds, errors, and who calls."""
+"""The service as an ASGI application: URLs, bounded bodies, errors, and callers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links between entities, written by ``$ref``."""
+"""Links between entities, written through ``$ref``."""
 
 from __future__ import annotations
 

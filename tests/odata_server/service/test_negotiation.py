@@ -1,4 +1,4 @@
-"""Versions, media types and preferences: what a client may say, and what it is told when nobody can follow."""
+"""Versions, media types and preferences: what a client may request, and the response to what is not supported."""
 
 from __future__ import annotations
 

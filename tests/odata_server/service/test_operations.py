@@ -1,4 +1,4 @@
-"""Actions and functions: how they are addressed, what they are given, how their results look."""
+"""Actions and functions: how they are addressed, their parameters, and their results."""
 
 from __future__ import annotations
 

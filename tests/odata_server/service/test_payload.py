@@ -1,4 +1,4 @@
-"""Bodies become payloads exactly or not at all, and every fault is told at once."""
+"""Bodies are parsed exactly or refused, and all faults are reported at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What GET answers: lists, entities, values, counts, references; their links, tags and forms."""
+"""Responses to GET: lists, entities, values, counts, references; their links, ETags and formats."""
 
 from __future__ import annotations
 

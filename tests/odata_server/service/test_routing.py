@@ -1,4 +1,4 @@
-"""Where paths lead, and how it is said that they lead nowhere or that a method is not for them."""
+"""Routing of paths, and the errors for unknown paths and wrong methods."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_paths_lead_to_resources(path: str, kind: Kind, type_name: str) -> None:
         ("Nothing", 404, "NOT_FOUND"),
         ("books", 404, "NOT_FOUND"),
         ("Books()", 404, "NOT_FOUND"),
-        (f"Books/{book(1)}", None, None),  # keys are no segments: 400 or 404, as the grammar has it
+        (f"Books/{book(1)}", None, None),  # keys are not segments: 400 or 404, depending on the grammar
         (f"{B}/nothing", 404, "NOT_FOUND"),
         (f"{B}/privateNote", 404, "NOT_FOUND"),
         (f"{B}/purchasePrice", 404, "NOT_FOUND"),

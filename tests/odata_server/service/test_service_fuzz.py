@@ -1,4 +1,4 @@
-"""Whatever a client sends, the answer is a success or says what was wrong with the request: never an exception."""
+"""Whatever a client sends, the response is a success or a client error: never an exception."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ from odata_server.http import Request
 from odata_server.source import OperationCall, Result
 from odata_server.sql_source import SqlUnit
 from tests.kit.databases import DIALECTS, Databases
+from tests.kit.examples import examples
 from tests.odata_server.bookshop import EDM, author, book, chapter, fill
 from tests.odata_server.service.shelves import Client, ShopSource
 
 
 class Undone(Exception):
-    """Rolls a unit back whose answer has been seen."""
+    """Raised to roll a unit back after its response has been captured."""
 
 
 class Forgetful(ShopSource):
-    """Nothing that is written stays."""
+    """A source that persists no write."""
 
     async def transact(self, caller: Any, work: Any, *, writes: bool) -> Any:
         kept: list[Any] = []
@@ -48,7 +49,7 @@ class Forgetful(ShopSource):
 
 @dataclass(frozen=True)
 class Fuzzed:
-    """A service and the loop that its connections belong to."""
+    """A service and the event loop of its connections."""
 
     client: Client
     runner: asyncio.Runner
@@ -153,7 +154,9 @@ METHODS = st.sampled_from(words("GET GET HEAD POST POST PATCH PATCH PUT DELETE M
 
 
 @settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    max_examples=examples(300),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(METHODS, PATHS, QUERIES, HEADERS, BODIES, st.booleans())
 def test_any_request_has_an_answer(

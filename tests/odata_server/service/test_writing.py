@@ -1,4 +1,4 @@
-"""What POST, PATCH, PUT and DELETE do, and what they refuse and leave as it was."""
+"""Effects of POST, PATCH, PUT and DELETE, and what they refuse without a change."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class Shop:
         self.service = Service(EDM, source(database), Hooks(), root=ROOT)
 
     async def send(self, method: str, path: str, body: Any = None, **headers: str) -> Response:
-        """Send one request; a body goes as JSON."""
+        """Send one request; a body is sent as JSON."""
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         raw = b""
         if body is not None:
@@ -33,7 +33,7 @@ class Shop:
         return await self.service.handle(Request(method, path, query, given, raw), "Ada")
 
     async def get(self, path: str) -> Any:
-        """What is at an address; it must be there."""
+        """Return the resource at a path; it must exist."""
         response = await self.send("GET", path)
         assert response.status == 200, response.body
         return json.loads(response.body)
@@ -41,7 +41,7 @@ class Shop:
     async def refused(
         self, method: str, path: str, body: Any = None, **headers: str
     ) -> tuple[int, list[tuple[str, Any]]]:
-        """Send what must be refused: the status, and each fault's code and target."""
+        """Send a request that must be refused; return the status, and each fault's code and target."""
         response = await self.send(method, path, body, **headers)
         assert response.status >= 400, response.body
         error = json.loads(response.body)["error"]
@@ -49,7 +49,7 @@ class Shop:
         return response.status, [(fault["code"], fault.get("target")) for fault in faults]
 
     async def done(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
-        """Send what must succeed, and return the body, if there is one."""
+        """Send a request that must succeed, and return the body, if any."""
         response = await self.send(method, path, body, **headers)
         assert response.status < 300, response.body
         return json.loads(response.body) if response.body else None

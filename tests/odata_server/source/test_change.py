@@ -1,4 +1,4 @@
-"""Entities changed and deleted in plain tables, with all that belongs to them."""
+"""Entities changed and deleted in plain tables, with all their children."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ async def test_changes_are_checked_as_creations_are(bookshop: EngineDatabase) ->
     second = {"number": 1001}
     assert await shop.refused("PATCH", f"Orders({order(2)})", second) == (409, [("ALREADY_EXISTS", "number")])
     await shop.done("PATCH", f"Orders({order(1)})", {"number": 1001})
-    # A child that another parent has is not taken from it.
+    # A child of another parent is not taken from it.
     stolen = {"chapters": [{"ID": chapter(4), "number": 1, "title": "x"}]}
     assert await shop.refused("PATCH", PRIDE, stolen) == (409, [("ALREADY_EXISTS", "chapters/0/ID")])
     assert (await shop.refused("PATCH", f"Books({book(99)})", {}))[0] == 404

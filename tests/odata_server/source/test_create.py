@@ -1,4 +1,4 @@
-"""Entities made in plain tables: keys, defaults, what is nested, and everything that is wrong with a body at once."""
+"""Entities created in plain tables: keys, defaults, nested entities, and all faults of a body at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Engines: what a unit of work may do, and what is left of one that fails."""
+"""Engines: what a unit of work may do, and what a failed one leaves behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions to the bookshop: a set (or a target) and the text of the options in, rows out."""
+"""Queries of the bookshop: a set (or a target) and the text of the options in, rows out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import quote
 from odata_server.engines import EngineDatabase
 from odata_server.parse import parse_options
 from odata_server.source import ByFilter, ByKey, ByNavigation, Query, Rows, Step, Target
-from odata_server.sql import SqlReader
+from odata_server.sql.reader import SqlReader
 from tests.odata_server.bookshop import EDM, sql_model
 
 __all__ = ["NOW", "READER", "ask", "count", "ids", "query_of", "target_of"]
@@ -20,7 +20,7 @@ READER = SqlReader(sql_model())
 
 
 def target_of(set_name: str, *path: Mapping[str, Any] | str | ByFilter) -> Target:
-    """``target_of("Authors", {"ID": author(1)}, "books")``."""
+    """Return the target of ``target_of("Authors", {"ID": author(1)}, "books")`` and the like."""
     root = EDM.entity_sets[set_name]
     entity_type = EDM.entity_types[root.entity_type]
     steps: list[Step] = []
@@ -41,7 +41,7 @@ def target_of(set_name: str, *path: Mapping[str, Any] | str | ByFilter) -> Targe
 
 
 def query_of(target: Target | str, options: str = "", **more: Any) -> Query:
-    """A query; ``options`` need no encoding."""
+    """Return a query; ``options`` need no encoding."""
     if isinstance(target, str):
         target = target_of(target)
     return Query(
@@ -56,11 +56,11 @@ async def ask(database: EngineDatabase, target: Target | str, options: str = "",
 
 
 async def count(database: EngineDatabase, target: Target | str, options: str = "") -> int:
-    """Count."""
+    """Return the count."""
     query = query_of(target, options)
     return await database.read(lambda connection: READER.count(connection, query))
 
 
 def ids(rows: Rows) -> list[int]:
-    """The numbers at the end of the rows' IDs."""
+    """Return the numbers at the end of the rows' IDs."""
     return [one["ID"] if isinstance(one["ID"], int) else int(one["ID"][-12:]) for one in rows.items]

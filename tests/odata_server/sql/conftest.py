@@ -1,4 +1,4 @@
-"""A bookshop whose SQLite has the functions that a host can give it."""
+"""A bookshop whose SQLite has the functions that a host can add to it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from sqlalchemy import create_engine, event
 from sqlalchemy.pool import StaticPool
 
 from odata_server.engines import EngineDatabase
-from odata_server.sql.sqlite_functions import install
+from odata_server.sql.terms.sqlite_functions import install
 from tests.odata_server.bookshop import fill
 
 
 @pytest.fixture
 async def equipped(library: EngineDatabase) -> AsyncIterator[EngineDatabase]:
-    """`library`; on SQLite with upper and lower case of every script, and with regular expressions."""
+    """Return `library`; on SQLite with Unicode upper and lower case, and with regular expressions."""
     if library.dialect == "postgresql":
         yield library
         return

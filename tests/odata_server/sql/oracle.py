@@ -1,6 +1,6 @@
-"""A slow second reading of ``$filter``: straight from the specification, in Python, over the rows of the bookshop.
+"""A slow second implementation of ``$filter``: directly from the specification, in Python, over the bookshop's rows.
 
-It shares nothing with the library but the values of the syntax tree. Null is None; a condition is true, false or null.
+It shares nothing with the library but the nodes of the syntax tree. Null is None; a condition is true, false or null.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _entities(type_name: str) -> list[Entity]:
 
 
 def matching(condition: Expression, type_name: str) -> list[Entity]:
-    """The entities for which a condition is true, in the order of their keys."""
+    """Return the entities for which a condition is true, in key order."""
     kept = [one for one in _entities(type_name) if _value(condition, one, {}) is True]
     return sorted(kept, key=lambda one: one["ID"])
 

@@ -85,7 +85,7 @@ async def test_rows_are_grouped_and_aggregated(
     library: EngineDatabase, apply: str, expected: list[dict[str, Any]]
 ) -> None:
     found = (await ask(library, "Books", f"$apply={apply}")).items
-    if "concat" in apply:  # where null sorts among the values is not said here
+    if "concat" in apply:  # the position of null among the values is not specified here
         found.sort(key=str)
         expected = sorted(expected, key=str)
     assert found == expected

@@ -1,4 +1,4 @@
-"""``$expand`` on both databases: what is nested in what, in which order, how many statements it takes."""
+"""``$expand`` on both databases: nesting, order, and the number of statements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sqlalchemy import Executable, Row
 from odata_server.engines import EngineDatabase
 from odata_server.errors import ODataError
 from odata_server.source import Rows
-from odata_server.sql import SqlReader
+from odata_server.sql.reader import SqlReader
 from tests.odata_server.bookshop import author, book, review
 from tests.odata_server.sql.asking import READER, ask, query_of, target_of
 
@@ -42,7 +42,7 @@ async def statements_of(database: EngineDatabase, options: str, **more: Any) -> 
 
 
 def titles(value: Any) -> Any:
-    """Of nested records only title, name, number and heading, and what is nested."""
+    """Reduce nested records to title, name, number and heading, and their nested records."""
     if isinstance(value, list):
         return [titles(one) for one in value]
     if not isinstance(value, dict):
@@ -224,7 +224,7 @@ async def test_references_are_addresses(library: EngineDatabase) -> None:
 
 
 async def follow(database: EngineDatabase, link: str, **more: Any) -> Rows:
-    """Ask for what a next link of expanded books, or of expanded references, leads to."""
+    """Follow a next link of expanded books, or of expanded references."""
     path, _, options = link.partition("?")
     assert path == f"Authors({author(3)})/books"
     return await ask(database, target_of("Authors", {"ID": author(3)}, "books"), unquote(options), **more)

@@ -1,4 +1,4 @@
-"""``$filter``: the rows of the bookshop that each condition leaves, on both databases."""
+"""``$filter``: the rows of the bookshop that each condition selects, on both databases."""
 
 from __future__ import annotations
 

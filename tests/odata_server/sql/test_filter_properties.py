@@ -1,4 +1,4 @@
-"""Filters made up at random leave the same rows as a slow second reading of the specification, on both databases."""
+"""Random filters select the same rows as a slow second implementation of the specification, on both databases."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from odata_server.expressions import (
 )
 from odata_server.source import Query
 from odata_server.syntax import QueryOptions
+from tests.kit.examples import examples
 from tests.odata_server.sql.asking import NOW, READER, target_of
 from tests.odata_server.sql.oracle import matching
 
@@ -145,7 +146,7 @@ def conditions(depth: int, kind: str = "book", source: Expression | None = None)
 CONDITIONS = conditions(2)
 
 
-@settings(suppress_health_check=list(HealthCheck), max_examples=100)
+@settings(suppress_health_check=list(HealthCheck), max_examples=examples(100))
 @given(st.lists(CONDITIONS, min_size=5, max_size=5))
 async def _compare(library: EngineDatabase, some: list[Expression]) -> None:
     async def work(connection: Any) -> list[list[str]]:

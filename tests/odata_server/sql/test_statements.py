@@ -1,4 +1,4 @@
-"""What reaches the database: values as parameters, one form for many requests, conditions that indexes serve."""
+"""Statements that reach the database: values as parameters, one form for many requests, use of indexes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.odata_server.sql.asking import READER, ask, query_of
 
 
 class Recording:
-    """A connection that keeps statements and answers them."""
+    """A connection that records statements and answers them."""
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
@@ -33,7 +33,7 @@ async def statements_of(database: EngineDatabase, options: str) -> list[Any]:
     async def work(connection: Any) -> list[Any]:
         recording = Recording(connection)
         await READER.read(recording, query_of("Books", options))  # type: ignore[arg-type]
-        catalogues = ("pg_collation", "pragma_function_list")  # asked once, what this database can do
+        catalogues = ("pg_collation", "pragma_function_list")  # queried once to learn the database's features
         return [one for one in recording.statements if not any(name in str(one) for name in catalogues)]
 
     return await database.read(work)

@@ -1,1 +1,1 @@
-"""Fights: many clients want the same thing at once, over HTTP; what they were told is held against the database."""
+"""Fights: many clients compete for the same resource over HTTP; the answers are checked against the database."""

@@ -1,4 +1,4 @@
-"""Where fights take place: a database with everything that is fought for, and one or two services on it."""
+"""The setting of the fights: a database with all contested resources, and one or two services on it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from typing import Any, Literal
 import httpx2
 from sqlalchemy import Row, select
 
-from promenade.store.catalogue import record_change
-from promenade.store.rows import insert_rows
-from promenade.store.schema import table
-from promenade.store.session import open_database
-from promenade.store.unit import Session
-from promenade.workflows.clients import create_client
-from promenade.workflows.tenants import create_tenant
+from promenade.store.driver.rows import insert_rows
+from promenade.store.driver.schema import table
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Session
+from promenade.store.pricing.catalogue import record_change
+from promenade.workflows.access.clients import create_client
+from promenade.workflows.access.tenants import create_tenant
 from tests.kit.api_client import SECRET, ApiClient
 from tests.kit.databases import Databases
 from tests.kit.moved_clock import MovedClock
@@ -50,7 +50,7 @@ CLIENTS = {
 
 
 def identity(name: str) -> str:
-    """A UUID that is the same in every run."""
+    """Return a UUID that is the same in every run."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, name))
 
 
@@ -63,7 +63,7 @@ class Integrator(ApiClient):
 
 @dataclass
 class Arena:
-    """A tenant's database and the services on it, whose clocks are one."""
+    """A tenant's database and the services on it, which share one clock."""
 
     database_url: str
     services: Sequence[Service]
@@ -75,23 +75,23 @@ class Arena:
     _budgets: Iterator[int] = field(default_factory=lambda: iter(range(BUDGETS)))
 
     def tills(self) -> Tills:
-        """Tills at all services of the arena."""
+        """Return tills that use all services of the arena."""
         return Tills([service.url for service in self.services], self.clock)
 
     def name(self, prefix: str) -> str:
-        """One that nothing else has."""
+        """Return a unique name."""
         return f"{prefix}-{next(self._numbers)}"
 
     def code(self) -> str:
-        """An individual code that nobody has seen; it gives 10 % off article A-1 and can be held for a minute."""
+        """Create an unused individual code; it gives 10 % off article A-1 and can be reserved for a minute."""
         return f"ONCE-{next(self._codes):04}"
 
     def budget(self) -> int:
-        """A budget of 10.00 that nobody has spent from: `B-<number>` is its article, 10 % off are charged to it."""
+        """Create an unspent budget of 10.00: its article is `B-<number>`, whose 10 % discount is charged to it."""
         return next(self._budgets)
 
     def generic(self, **limits: Any) -> str:
-        """The code of a new GENERIC type for article A-1; ``limits`` by their names on the wire."""
+        """Create a GENERIC type for article A-1 and return its code; ``limits`` by their wire names."""
         name = self.name("ALL")
         made = self.api.make(
             "CouponTypes", code=name, name=name, status="ACTIVE", codeType="GENERIC", genericCode=name,
@@ -101,7 +101,7 @@ class Arena:
         return name
 
     async def rows(self, name: str, **where: Any) -> Sequence[Row[Any]]:
-        """Rows of a table, columns by their Python names, as they are committed at one moment."""
+        """Return the rows of a table as of one committed snapshot, columns by their Python names."""
         wanted = table(name)
         statement = select(wanted)
         for column, value in where.items():
@@ -119,7 +119,7 @@ class Arena:
 
     @contextlib.contextmanager
     def _readable(self) -> Iterator[str]:
-        """The database, or a copy of the file that the service has for itself."""
+        """Yield the URL of the database, or of a copy if the service has the file for itself."""
         if not self.database_url.startswith("sqlite"):
             yield self.database_url
             return
@@ -137,7 +137,7 @@ class Arena:
 def opened_arena(
     databases: Databases, kind: ArenaKind, logs: Path, directory: Path, *options: str, url: str | None = None
 ) -> Iterator[Arena]:
-    """An arena on a database of its own (or the migrated one at ``url``), with the service started as often as needed.
+    """Open an arena on its own database (or the migrated one at ``url``), with as many services as needed.
 
     ``options`` are those of `promenade serve`.
     """
@@ -146,7 +146,8 @@ def opened_arena(
     clock = MovedClock(clock_file)
     run_to_end(furnish(database_url))
     ports = [free_port() for _ in range(2 if kind == "two processes" else 1)]
-    public = ("--public-url", f"http://127.0.0.1:{ports[0]}")  # one issuer: each takes the tokens of the other
+    # one issuer: each service accepts the tokens of the other
+    public = ("--public-url", f"http://127.0.0.1:{ports[0]}")
     services = [
         Service(
             logs / f"fights-{port}-{uuid.uuid4()}.log",
@@ -170,14 +171,14 @@ def opened_arena(
 
 
 def run_to_end(coroutine: Any) -> Any:
-    """Run a coroutine in a thread of its own: a fixture may be made while an event loop runs."""
+    """Run a coroutine in a separate thread: a fixture may be created while an event loop runs."""
     from tests.web.conftest import run
 
     return run(coroutine)
 
 
 async def furnish(database_url: str) -> None:
-    """The tenants, their clients, and what the first of them sells and gives away."""
+    """Create the tenants, their clients, and the first tenant's articles, promotions and coupons."""
     database = await open_database(database_url)
     try:
         for tenant in (TENANT, OTHER):
@@ -234,7 +235,7 @@ def _link(name: str, **ends: str) -> dict[str, Any]:
 def _promotion(
     name: str, article: str, action: dict[str, Any] | None = None, **values: str
 ) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """10 % off an article, or another action."""
+    """Return a promotion with 10 % off an article, or with another action."""
     row = {"ID": identity(name), "code": name, "name": name, "status": "ACTIVE", "type": "ARTICLE", **values}
     yield "Promotions", [row]
     about = {"promotion_ID": identity(name)}
@@ -245,5 +246,5 @@ def _promotion(
 
 
 def shown(value: Any) -> str:
-    """For messages of failures."""
+    """Format a value for failure messages."""
     return json.dumps(value, indent=1, default=str)

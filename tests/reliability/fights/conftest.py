@@ -1,4 +1,4 @@
-"""Arenas: served once per kind of database; tests fight for things of their own."""
+"""Arenas, served once per kind of database; each test uses its own resources."""
 
 from __future__ import annotations
 

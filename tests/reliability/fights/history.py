@@ -1,8 +1,8 @@
-"""What was asked and answered in a fight, and whether one thing alone could have answered so.
+"""The calls and answers of a fight, and a check that they are linearizable.
 
 Every call is ok, refused (with a code) or unknown (the connection broke before the answer). `explain` looks for an
-order of the calls, each between its question and its answer, in which a small sequential model would have given the
-very same answers: if there is none, the service has contradicted itself (linearizability, after Wing and Gong).
+order of the calls, each between its request and its answer, in which a small sequential model would have given exactly
+the same answers. If there is none, the service has contradicted itself (linearizability, after Wing and Gong).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Call:
     """One call.
 
     ``began`` and ``ended`` are on one monotonic clock (inf: unknown), ``since`` and ``until`` on the service's.
-    ``said`` is the body sent, ``answer`` the body answered, ``code`` why it was refused.
+    ``said`` is the request body, ``answer`` the response body, ``code`` the reason for a refusal.
     """
 
     kind: str
@@ -57,10 +57,10 @@ Of a call that is unknown: the states after it had its effect.
 
 
 def explain(calls: Sequence[Call], initial: S, step: Step[S]) -> S:
-    """The state after the calls, in the first order found that explains every answer. Raises Contradiction.
+    """Return the state after the calls, in the first order found that explains every answer.
 
-    A call that changes nothing where it stands can stand nowhere better, so nothing else is tried there; unknown calls
-    may have had their effect at any time after they began, or never.
+    Raise Contradiction if there is none. A call that changes nothing is never better placed later, so no alternative to
+    it is tried; unknown calls may have taken effect at any time after they began, or never.
     """
     ordered = sorted(calls, key=lambda call: call.began)
     sure = sum(1 << number for number, call in enumerate(ordered) if call.outcome != "unknown")
@@ -84,7 +84,7 @@ def explain(calls: Sequence[Call], initial: S, step: Step[S]) -> S:
 
 
 def _next(ordered: Sequence[Call], done: int, state: S, step: Step[S]) -> list[tuple[int, S]]:
-    """What may have happened next, the most likely last; only what changes nothing, where there is such a call."""
+    """Return the possible next steps, the most likely last; only the step that changes nothing, if there is one."""
     found: list[tuple[float, int, S]] = []
     for number in _first(ordered, done):
         call = ordered[number]
@@ -94,12 +94,12 @@ def _next(ordered: Sequence[Call], done: int, state: S, step: Step[S]) -> list[t
                     return [(done | 1 << number, state)]
                 continue
             found.append((call.ended, done | 1 << number, after))
-    found.sort(key=lambda one: -one[0])  # whoever was answered first probably came first
+    found.sort(key=lambda one: -one[0])  # the call that was answered first probably took effect first
     return [(after_done, after) for _, after_done, after in found]
 
 
 def _first(ordered: Sequence[Call], done: int) -> list[int]:
-    """The calls that may come next: they began before any other that is left was answered."""
+    """Return the calls that may come next: those that began before any other remaining call was answered."""
     first: list[int] = []
     earliest_end = inf
     for number in range((~done & (done + 1)).bit_length() - 1, len(ordered)):

@@ -1,6 +1,6 @@
-"""What a coupon is to a single till that nobody disturbs: the small sequential models that histories are held against.
+"""Small sequential models of a coupon, used by a single till without interference; histories are checked against them.
 
-The service takes the time of a call somewhere between question and answer, so near the end of a reservation two answers
+The service takes the time of a call somewhere between request and answer, so near the end of a reservation two answers
 can be right; a model then allows both.
 """
 
@@ -21,7 +21,7 @@ _CLAIMED = "COUPON_ALREADY_CLAIMED"
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """A reservation. ``id`` is empty where its answer was lost."""
+    """A reservation. ``id`` is empty if its answer was lost."""
 
     id: str
     transaction: str
@@ -38,7 +38,7 @@ class Hold:
 
 
 def _made(call: Call) -> Hold:
-    """The hold that a reserve has made."""
+    """Return the reservation made by a reserve call."""
     ends = call.answer.get("expiresAt")
     until = datetime.fromisoformat(ends) if ends else datetime.max.replace(tzinfo=call.until.tzinfo)
     return Hold(call.answer.get("reservationId", ""), call.said["transactionId"], until)
@@ -46,7 +46,7 @@ def _made(call: Call) -> Hold:
 
 @dataclass(frozen=True, slots=True)
 class IndividualCode:
-    """A code of one's own: free, held, or spent by a transaction, perhaps by its reservation."""
+    """An individual code: free, reserved, or spent by a transaction, perhaps through its reservation."""
 
     hold: Hold | None = None
     spent_by: str = ""
@@ -58,12 +58,12 @@ class IndividualCode:
         return () if after is None else (after,)
 
     def _is_free_for(self, call: Call, transaction: str = "") -> bool:
-        """Whether whoever asks may find nothing in the way."""
+        """Return whether the call may find the code available."""
         hold = self.hold
         return not self.spent_by and (hold is None or hold.transaction == transaction or hold.may_have_ended(call))
 
     def _is_refused(self, call: Call, reason: str, transaction: str = "") -> IndividualCode | None:
-        """Itself, if it gives that reason to somebody who would present it."""
+        """Return this state if it can refuse the presented code for that reason, else None."""
         if self.spent_by:
             return self if reason in {"ALREADY_REDEEMED", "REDEEMED_BEFORE", _CLAIMED} else None
         hold = self.hold
@@ -72,7 +72,7 @@ class IndividualCode:
         return None
 
     def _found(self, call: Call) -> IndividualCode | None:
-        """How the row of the code is found: what has run out may have been swept."""
+        """Return this state if the row of the code matches it; an expired reservation may have been swept."""
         spent_by, held_by = call.answer["redeemed_transaction_id"], call.answer["reservation_ref"]
         if (spent_by or "") != self.spent_by:
             return None
@@ -103,7 +103,7 @@ class IndividualCode:
         if self.spent_by:
             return None
         if hold is not None and hold.transaction == transaction and hold.id in {"", made.id}:
-            return replace(self, hold=made if made.id else hold)  # the same reservation once more
+            return replace(self, hold=made if made.id else hold)  # the same reservation again
         return replace(self, hold=made) if hold is None or hold.may_have_ended(call) else None
 
     def _redeem(self, call: Call) -> IndividualCode | None:
@@ -139,13 +139,13 @@ class IndividualCode:
         if call.outcome == "refused":
             return self._is_refused(call, call.code, transaction)
         if self.spent_by == transaction:
-            return self  # redeemed before, or confirmed before
+            return self  # already redeemed or confirmed
         return IndividualCode(None, transaction) if self._is_free_for(call, transaction) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One of the uses that a limit allows: surely in use for a time, perhaps a little longer."""
+    """One use counted against a limit: certainly in use for a time, possibly a little longer."""
 
     customer: str
     perhaps_from: float
@@ -161,7 +161,7 @@ class Use:
 
 
 def held_or_spent(calls: Iterable[Call]) -> list[Use]:
-    """What counts against the limit of all: a reservation from its making, unless it is given back; a sale."""
+    """Return the uses that count against the total limit: reservations until they are cancelled, and sales."""
     known = list(calls)
     back = {call.said["reservationId"]: call for call in known if call.kind == "cancel" and call.outcome == "ok"}
     made = [call for call in known if call.kind in {"reserve", "confirm"} and call.outcome == "ok"]
@@ -174,15 +174,15 @@ def held_or_spent(calls: Iterable[Call]) -> list[Use]:
 
 
 def spent(calls: Iterable[Call]) -> list[Use]:
-    """What counts against the limit of each customer."""
+    """Return the uses that count against the limit per customer."""
     done = [call for call in calls if call.kind in {"redeem", "confirm"} and call.outcome == "ok"]
     return [Use(call.said["customerId"], call.began, call.ended) for call in done]
 
 
 def check_limits(calls: Sequence[Call], most: int, most_per_customer: int) -> None:
-    """Never were there more uses than the limits allow, and nobody was refused while there was room for sure.
+    """Check that the limits were never exceeded and that no call was refused while there was certainly room.
 
-    ``said`` of every call names the customer. Who holds a code is refused it for the sake of nobody else.
+    ``said`` of every call names the customer. Whoever holds a code is not refused it because of others.
     """
     all_uses, spent_uses = held_or_spent(calls), spent(calls)
     for moment in [use.surely_from for use in all_uses + spent_uses]:
@@ -198,6 +198,6 @@ def check_limits(calls: Sequence[Call], most: int, most_per_customer: int) -> No
 
 
 def _may_reach(uses: Sequence[Use], limit: int, call: Call) -> bool:
-    """Whether there may have been so many uses at some moment of a call."""
+    """Return whether that many uses are possible at some moment during a call."""
     moments = [call.began, *(use.perhaps_from for use in uses if call.began <= use.perhaps_from <= call.ended)]
     return any(sum(use.may_be_at(moment) for use in uses) >= limit for moment in moments)

@@ -1,11 +1,11 @@
-"""Codes reserved and redeemed, to be watched syncing: `python -m tests.reliability.fights.syncing URL COUNT`."""
+"""Reserves and redeems codes while tests watch its fsyncs: `python -m tests.reliability.fights.syncing URL COUNT`."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
 
-from promenade.store.session import open_database
+from promenade.store.driver.session import open_database
 from promenade.workflows.coupons.redeeming import redeem
 from promenade.workflows.coupons.reserving import ReserveOrder, reserve
 from tests.workflows.shop import open_shop
@@ -14,7 +14,7 @@ __all__ = ["main"]
 
 
 async def main(url: str, count: int) -> None:
-    """Print `begin` when everything is there, then redeem."""
+    """Print `begin` when the setup is done, then redeem."""
     database = await open_database(url)
     shop = await open_shop(database)
     await shop.coupon_type("once", reservation_minutes=1)

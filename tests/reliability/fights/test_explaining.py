@@ -1,4 +1,4 @@
-"""The judge of the fights finds a contradiction where there is one, and none where there is none."""
+"""The checker of the fights finds a contradiction exactly where there is one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def call(kind: str, began: float, ended: float, outcome: str = "ok") -> Call:
 
 
 def one_piece(taken: bool, call: Call) -> Iterable[bool]:
-    """Something that one can take, and bring back."""
+    """Model a single item that can be taken and returned."""
     if call.kind == "take":
         return [True] if call.outcome != "refused" and not taken else [taken] * (call.outcome == "refused" and taken)
     return [False] if taken and call.outcome != "refused" else [taken] * (call.outcome == "refused" and not taken)

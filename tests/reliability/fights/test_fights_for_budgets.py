@@ -1,4 +1,4 @@
-"""B1 to B3 over HTTP: 64 tills want the same money, and more of it comes in meanwhile (reliability.md, Money)."""
+"""B1 to B3 over HTTP: 64 tills compete for the same budget while it is recharged (reliability.md, Money)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TOTAL = Decimal(10)
 
 
 async def booked(arena: Arena, number: int) -> Decimal:
-    """B1: what the budget says it has spent is the sum of what was charged to it."""
+    """B1: the budget's consumed amount is the sum of the charges to it."""
     rows = await arena.rows("BudgetConsumptions", budget_id=identity(f"budget-{number}"))
     return sum((row.amount for row in rows), Decimal(0))
 
@@ -44,7 +44,7 @@ async def test_b1_b3_64_tills_spend_a_small_budget_to_the_cent_and_it_runs_out_o
                 transaction = arena.name(f"B{till}-{turn}")
                 priced = await tills.price(transaction, f"B-{number}", f"{minor / 10:.2f}")
                 if not priced.answer["totals"]["savingsSummary"]["promotionBreakdown"]:
-                    continue  # priced after the money was gone
+                    continue  # priced after the budget was used up
                 granted[transaction] = Decimal(str(priced.answer["totals"]["discount"]["value"]))
                 for call in await asyncio.gather(*(tills.confirm(priced) for _ in range(rng.choice((1, 1, 3))))):
                     assert call.outcome == "ok", call
@@ -72,7 +72,7 @@ async def test_b1_b3_recharges_in_the_middle_are_spent_too_and_each_end_is_told_
             price = f"{rng.randint(20, 99) / 10:.2f}"
             priced.append(await tills.price(arena.name(f"R{till}"), f"B-{number}", price))
 
-        await all_at_once(CLIENTS, look)  # all are offered the discount while there is money
+        await all_at_once(CLIENTS, look)  # the discount is offered to all while the budget lasts
 
         async def sell(till: int) -> None:
             assert (await tills.confirm(priced[till])).outcome == "ok"
@@ -89,6 +89,6 @@ async def test_b1_b3_recharges_in_the_middle_are_spent_too_and_each_end_is_told_
         assert (budget.total_amount, budget.consumed_amount) == (total, await booked(arena, number))
         assert budget.consumed_amount <= total
         assert offered > total, "the fight was over before the money was"
-        # Told once each time that it ran out: at most once before any of the recharges, and once at the end.
+        # One event each time it is exhausted: at most once before each recharge, and once at the end.
         assert (budget.status == "EXHAUSTED") == (budget.consumed_amount == total)
         assert (budget.status == "EXHAUSTED") <= await exhausted_events(arena, number) <= 1 + len(recharged)

@@ -1,4 +1,4 @@
-"""C1 to C3 over HTTP: 64 tills want the same code (reliability.md, Coupons)."""
+"""C1 to C3 over HTTP: 64 tills compete for the same code (reliability.md, Coupons)."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ MINUTE = timedelta(minutes=1)
 
 
 class Brawl:
-    """Tills that do whatever can be done to a few codes, each with transactions of its own and with those of others."""
+    """Tills that perform every operation on a few codes, each with its own transactions and with those of others."""
 
     def __init__(self, arena: Arena, tills: Tills, codes: list[str], rng: random.Random) -> None:
         self.arena, self.tills, self.codes, self.rng = arena, tills, codes, rng
         self.by_code: dict[str, list[Call]] = {code: [] for code in codes}
-        self.known: dict[str, list[Call]] = {code: [] for code in codes}  # reservations that somebody was given
+        self.known: dict[str, list[Call]] = {code: [] for code in codes}  # reservations returned to any till
 
     async def turn(self, transaction: str) -> None:
-        """One thing that a till does to one of the codes."""
+        """Perform one random operation on one of the codes."""
         code = self.rng.choice(self.codes)
         does = self.rng.choices(
             (self.reserve, self.redeem, self.cancel, self.sell, self.validate), weights=(10, 2, 8, 1, 3)
@@ -52,7 +52,7 @@ class Brawl:
             self.known[code].append(call)
 
     async def redeem(self, code: str, transaction: str) -> None:
-        """One of the last reservations; one in three times with the wrong transaction."""
+        """Redeem one of the latest reservations; one in three times with the wrong transaction."""
         if self.known[code]:
             made = self.rng.choice(self.known[code][-3:])
             said = transaction if self.rng.random() < 1 / 3 else made.said["transactionId"]
@@ -64,32 +64,36 @@ class Brawl:
             await self.do(code, "cancel", reservationId=made.answer["reservationId"])
 
     async def sell(self, code: str, transaction: str) -> None:
-        """A sale with the code, in a transaction that may hold it already."""
+        """Sell with the code, in a transaction that may already hold it."""
         priced = await self.tills.price(transaction, "A-1", "5.00", coupons=[code])
         self.by_code[code].append(priced)
         if priced.outcome == "ok" and priced.answer["appliedCoupons"]:
             self.by_code[code].append(await self.tills.confirm(priced))
 
     async def spend(self, code: str) -> None:
-        """The last customer, after every reservation has run out: what nobody has spent is there to be had."""
+        """Act as the last customer, after every reservation has expired: an unspent code must be available."""
         await self.reserve(code, f"{code}-last")
         if self.by_code[code][-1].outcome == "ok":
             reservation = self.by_code[code][-1].answer["reservationId"]
             await self.do(code, "redeem", reservationId=reservation, transactionId=f"{code}-last")
 
     def saw(self, code: str, row: Row[Any]) -> None:
-        """Take down how the code is found, as the last answer of all."""
+        """Record the final row of the code as the last answer of the history."""
         now, moment = self.arena.clock(), time.perf_counter()
         found = {name: getattr(row, name) for name in ("redeemed_transaction_id", "reservation_ref")}
         self.by_code[code].append(Call("found", {}, moment, moment, now, now, "ok", answer=found))
 
     def told(self, code: str) -> IndividualCode:
-        """What the code must have come to. Raises Contradiction when its answers cannot all be true."""
+        """Return the final state of the code according to the history; raise Contradiction if its answers cannot all
+        be true.
+        """
         sent = [call for call in self.by_code[code] if call.code != NOT_SENT]
         return explain(sent, IndividualCode(), IndividualCode.step)
 
     async def each_edge(self, code: str) -> None:
-        """What chance may leave out, to a code that nobody else wants: each thing done once, and refused once."""
+        """Perform each operation on an uncontested code, once accepted and once refused, as chance may leave some
+        out.
+        """
         await self.reserve(code, f"{code}-first")
         await self.reserve(code, f"{code}-second")
         reservation = {"reservationId": self.known[code][-1].answer["reservationId"]}
@@ -99,7 +103,7 @@ class Brawl:
         await self.do(code, "cancel", reservationId=self.known[code][-1].answer["reservationId"])
 
     async def settle(self) -> None:
-        """Wait until the worker has finished what was sold."""
+        """Wait until the worker has finished the effects of all sales."""
         for sold in self.tills.of("confirm", outcome="ok"):
             header = sold.said["header"]
             path = f"/pos/v2/transactions/{header['transactionId']}/{header['transactionCounter']}/side-effects"
@@ -107,7 +111,7 @@ class Brawl:
                 pass
 
     async def check(self, code: str) -> IndividualCode:
-        """Every answer is true in the database, and the logs tell the same story."""
+        """Check every answer against the database, and the logs against both."""
         told = self.told(code)
         (row,) = await self.arena.rows("CouponCodes", code=code)
         logs = await self.arena.rows("RedemptionLogs", coupon_code_id=identity(code))
@@ -117,7 +121,7 @@ class Brawl:
         assert row.redemption_count == bool(told.spent_by)
         assert [log.transaction_id for log in logs if log.action == "REDEEMED"] == [told.spent_by] * bool(told.spent_by)
         if told.hold is not None:
-            assert row.reservation_ref in {told.hold.id, None}  # swept, where it has run out
+            assert row.reservation_ref in {told.hold.id, None}  # None if it has expired and been swept
         given = {(call.answer["reservationId"], call.said["transactionId"]) for call in self.known[code]}
         reserved = Counter(log.transaction_id for log in logs if log.action == "RESERVED")
         assert reserved == Counter(transaction for _, transaction in given)
@@ -153,7 +157,7 @@ async def test_c1_c2_c3_whatever_64_tills_do_to_a_code_their_answers_are_those_o
     for call in tills.of("reserve", outcome="ok"):
         assert datetime.fromisoformat(call.answer["expiresAt"]) <= call.until + MINUTE
     outcomes = {(call.kind, call.outcome) for call in tills.history}
-    assert "unknown" not in {outcome for _, outcome in outcomes}  # nobody was sent away because others were busy
+    assert "unknown" not in {outcome for _, outcome in outcomes}  # nobody was refused because others were busy
     assert {(kind, ended) for kind in ("reserve", "redeem", "cancel") for ended in ("ok", "refused")} <= outcomes
 
 
@@ -229,7 +233,7 @@ async def test_c1_a_shared_code_with_reservations_is_spent_as_often_as_its_limit
                     calls.extend(await _end(tills, made, rng))
 
         await all_at_once(CLIENTS, fight)
-        for till in range(CLIENTS):  # what cancels have left is there to be had
+        for till in range(CLIENTS):  # cancelled reservations make the code available again
             said = {"code": code, "transactionId": f"{code}-{till}-last", "customerId": f"{code}-{till % 12}"}
             made = await tills.call("reserve", said)
             calls.append(made)
@@ -251,7 +255,7 @@ async def test_c1_a_shared_code_with_reservations_is_spent_as_often_as_its_limit
 
 
 async def _end(tills: Tills, made: Call, rng: random.Random | None) -> list[Call]:
-    """What becomes of a reservation: mostly it is redeemed, else given back."""
+    """End a reservation: usually redeem it, otherwise cancel it."""
     reservation = {"reservationId": made.answer["reservationId"]}
     calls = []
     if rng is None or rng.random() < 0.6:

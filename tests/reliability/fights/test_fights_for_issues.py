@@ -1,4 +1,4 @@
-"""64 tills have coupons issued, by hand and by sales: no more than may be, each once, all different."""
+"""64 tills issue coupons, directly and through sales: never more than the limit, each once, all different."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ISSUED_MAX = 1000  # a minute (specification, Limits)
 
 async def test_64_tills_at_the_limit_are_issued_a_thousand_different_codes_and_no_more(arena: Arena, seed: int) -> None:
     rng = random.Random(seed)
-    arena.clock.move(minutes=2)  # past the window of any test before
+    arena.clock.move(minutes=2)  # past the window of earlier tests
     issued: list[Call] = []
     async with arena.tills() as tills:
 

@@ -1,4 +1,4 @@
-"""C4: codes can neither be guessed nor listed, and who tries hinders nobody else (reliability.md, Coupons)."""
+"""C4: codes can neither be guessed nor listed, and guessing does not affect other clients (reliability.md, Coupons)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FAILURES_MAX = 100  # a minute, of one client
 
 
 async def exhaust(arena: Arena, tills: Tills, guesser: str) -> None:
-    """Guess until the client is told to wait; it is for a minute, so that each test needs one of its own."""
+    """Guess until the client is blocked; the block lasts a minute, so each test needs its own client."""
 
     async def guess(_: int) -> None:
         for _ in range(100):
@@ -28,7 +28,7 @@ async def test_c4_guessing_from_one_client_is_limited_and_does_not_hinder_anothe
         unknown = [call for call in guesses if call.code == "UNKNOWN_CODE"]
         limited = [call for call in guesses if call.status == 429]
         assert len(unknown) + len(limited) == len(guesses)
-        # Each process counts for itself without a shared cache; those that are under way are let through.
+        # Without a shared cache each process counts separately; requests in progress are not blocked.
         assert FAILURES_MAX <= len(unknown) < len(arena.services) * FAILURES_MAX + CLIENTS
         assert {call.code for call in limited} == {"TOO_MANY_ATTEMPTS"}
         assert all(1 <= int(call.retry_after) <= 60 for call in limited)

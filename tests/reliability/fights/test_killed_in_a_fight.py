@@ -1,4 +1,4 @@
-"""T3 over HTTP: the service is killed in the middle of a fight, and again; what it has said holds (reliability.md)."""
+"""T3 over HTTP: the service is killed repeatedly in the middle of a fight; its answers still hold (reliability.md)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SOAK = (pytest.mark.soak, pytest.mark.timeout(1800))
 
 
 class Riot(Brawl):
-    """A brawl in which coupons are issued too, that ends by the service being killed."""
+    """A brawl that also issues coupons and ends when the service is killed."""
 
     answers_left = 0
 
@@ -40,7 +40,7 @@ class Riot(Brawl):
             else:
                 await self.turn(f"{self.codes[0]}-{till}-{turn % 4}")
             self.answers_left -= 1
-            if self.answers_left == 0:  # the others are in the middle of something
+            if self.answers_left == 0:  # the other calls are in progress
                 self.arena.services[0].kill()
 
 
@@ -50,7 +50,8 @@ async def test_t3_what_was_acknowledged_before_a_kill_is_there_and_nothing_is_th
 ) -> None:
     rng, in_the_middle = random.Random(seed), 0
     with opened_arena(databases, dialect, logs, tmp_path) as arena:
-        while in_the_middle < kills:  # on a busy machine all may just have been answered: that is a kill of nobody
+        # on a busy machine all calls may just have been answered: then the kill interrupted none
+        while in_the_middle < kills:
             async with arena.tills() as tills:
                 await tills.token("till")
                 riot = Riot(arena, tills, [arena.code() for _ in range(8)], rng)
@@ -62,7 +63,7 @@ async def test_t3_what_was_acknowledged_before_a_kill_is_there_and_nothing_is_th
 
 
 async def check(riot: Riot) -> None:
-    """After a restart: every answer is true, and each call without an answer was carried out whole or not at all."""
+    """After a restart: every answer is true, and each unanswered call was carried out completely or not at all."""
     history = riot.tills.history
     await riot.settle()
     for code in riot.codes:
@@ -72,7 +73,7 @@ async def check(riot: Riot) -> None:
 
 
 async def check_code(riot: Riot, code: str) -> None:
-    """The code as it is found is one more answer that the history has to explain."""
+    """Add the final state of the code as one more answer that the history has to explain."""
     (row,) = await riot.arena.rows("CouponCodes", code=code)
     riot.saw(code, row)
     riot.told(code)
@@ -105,7 +106,7 @@ async def check_issues(arena: Arena, calls: list[Call]) -> None:
 
 
 async def check_sales(arena: Arena, calls: list[Call]) -> None:
-    """T4 as well: a sale that is there has its log, its job and its event."""
+    """T4 as well: a stored sale has its log, its job and its event."""
     confirmed = {row.transaction_id for row in await arena.rows("confirmations")}
     assert {call.said["transactionId"] for call in calls if call.outcome == "ok"} <= confirmed
     for name in ("side_effect_jobs", "coupon_claims"):

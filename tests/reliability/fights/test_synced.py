@@ -1,4 +1,4 @@
-"""T3: a reservation and a redemption are on the disk before they are acknowledged (reliability.md, Transactions)."""
+"""T3: a reservation and a redemption are on disk before they are acknowledged (reliability.md, Transactions)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tills of a fight: every call over HTTP, recorded."""
+"""The tills of a fight: every call over HTTP is recorded."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _CONNECTIONS = 64
 
 @dataclass
 class Tills:
-    """Any number of tills of one service, or of several in turn; ``history`` has every call of theirs."""
+    """Any number of tills that use one service, or several in turn; ``history`` has all their calls."""
 
     urls: Sequence[str]
     clock: MovedClock
@@ -57,9 +57,9 @@ class Tills:
     async def call(
         self, kind: str, body: dict[str, Any] | None = None, *, client: str = "till", path: str = ""
     ) -> Call:
-        """One call: the name of an operation on coupons, `evaluate`, `confirm`, or anything with its ``path``.
+        """Make one call: a coupon operation by name, `evaluate`, `confirm`, or anything else with its ``path``.
 
-        A call that was never sent, for nobody listened, is recorded as refused with the code NOT_SENT.
+        A call that was not sent because nobody listened is recorded as refused with the code NOT_SENT.
         """
         address = path or _PATHS.get(kind) or f"/pos/coupons/{kind}"
         said = body or {}
@@ -67,7 +67,7 @@ class Tills:
         token = await self.token(client)
         since, began = self.clock(), time.perf_counter()
         told = await self._told(address, sent, token)
-        if told is not None and told.status_code == 401:  # the clock has left the token behind
+        if told is not None and told.status_code == 401:  # the clock was moved past the token's expiry
             if self._tokens.get(client) == token:
                 del self._tokens[client]
             return await self.call(kind, body, client=client, path=path)
@@ -79,7 +79,7 @@ class Tills:
         return call
 
     async def _told(self, address: str, sent: dict[str, Any] | None, token: str) -> httpx2.Response | None:
-        """What the next service answers; None: the connection broke."""
+        """Return the answer of the next service; None: the connection broke."""
         self._turn += 1
         http = self._http[self._turn % len(self._http)]
         headers = {"authorization": f"Bearer {token}"}
@@ -93,7 +93,7 @@ class Tills:
             return None
 
     async def token(self, client: str) -> str:
-        """A client's token, asked for when there is none yet."""
+        """Return a client's token, requesting it on first use."""
         async with self._asking:
             if client not in self._tokens:
                 form = {"grant_type": "client_credentials", "client_id": client, "client_secret": SECRET}
@@ -128,12 +128,12 @@ class Tills:
         return await self.call("confirm", request)
 
     def of(self, *kinds: str, outcome: Outcome | None = None) -> list[Call]:
-        """The calls of these kinds, in the order of their answers."""
+        """Return the calls of these kinds, in the order of their answers."""
         return [call for call in self.history if call.kind in kinds and outcome in {None, call.outcome}]
 
 
 def _read(kind: str, told: httpx2.Response | None) -> tuple[Outcome, str, dict[str, Any]]:
-    """How a call ended. The service may say that it cannot now (503): then nobody knows what came of it."""
+    """Return how a call ended. After a 503 (temporarily unavailable) the outcome is unknown."""
     if told is None or told.status_code == 503:
         return "unknown", "", {}
     answer = told.json() if told.content else {}
@@ -148,7 +148,7 @@ def _read(kind: str, told: httpx2.Response | None) -> tuple[Outcome, str, dict[s
 
 
 async def all_at_once(number: int, one: Callable[[int], Awaitable[object]]) -> None:
-    """So many clients, each doing its part; the first that fails ends them all."""
+    """Run this many clients concurrently; the first failure ends them all."""
     async with asyncio.TaskGroup() as clients:
         for client in range(number):
             clients.create_task(_whole(one(client)))

@@ -27,7 +27,7 @@ ROWS_MIN, ROWS_MAX = 20, 120
 
 @dataclass(frozen=True)
 class Import:
-    """An import that was acknowledged: all of its rows' names begin with ``name``; ``bad`` are numbers of rows."""
+    """An acknowledged import: the names of all its rows begin with ``name``; ``bad`` are numbers of rows."""
 
     kind: str
     name: str
@@ -37,12 +37,12 @@ class Import:
 
     @property
     def is_whole(self) -> bool:
-        """Whether one bad row is enough for nothing to be stored."""
+        """Return whether one bad row prevents all rows from being stored."""
         return self.kind in ("whole", "broken", "deep", "deep broken")
 
     @property
     def stored(self) -> set[str]:
-        """The names of the rows that it leaves."""
+        """Return the names of the rows that it stores."""
         if self.is_whole and self.bad:
             return set()
         return {f"{self.name}-{number}" for number in range(1, self.rows + 1) if number not in self.bad}
@@ -50,7 +50,7 @@ class Import:
 
 @dataclass
 class Shopkeeper:
-    """One tenant's client. Whatever was not answered is asked again, where a key or a name makes that the same."""
+    """One tenant's client. Unanswered requests are repeated if a key or a name makes the repetition idempotent."""
 
     tenant: Tenant
     service: Service
@@ -67,7 +67,7 @@ class Shopkeeper:
             yield http
 
     def _answered(self, path: str, body: bytes, **headers: str) -> httpx2.Response:
-        """The answer, whoever had to be asked how often for it."""
+        """Return the answer, repeating the request as often as needed."""
         pause = threading.Event()
         deadline = time.monotonic() + ANSWER_SECONDS_MAX
         while time.monotonic() < deadline:
@@ -82,13 +82,13 @@ class Shopkeeper:
         raise AssertionError(f"no answer to {path}")
 
     def import_one(self, number: int, kind: str) -> None:
-        """Import in one of the ways, and note it once it is accepted."""
+        """Run one kind of import and record it once it is accepted."""
         name, rows = f"{kind.replace(' ', '')}{number}", self.rng.randint(ROWS_MIN, ROWS_MAX)
         bad = (
             frozenset(self.rng.sample(range(1, rows + 1), 3)) if kind in ("kept", "batch", "soap") else frozenset[int]()
         )
         if kind.endswith("broken"):
-            bad = frozenset({rows})  # the last, so that all others were stored when it is met
+            bad = frozenset({rows})  # the last row, so that all others have been stored before it
         one = Import(kind, name, rows, bad, f"key-{name}")
         answer = self._sent(one)
         assert answer.status_code in (200, 202), answer.text
@@ -123,19 +123,19 @@ class Shopkeeper:
         return {"code": name, "name": name, "posGroups": places, "calculationConfig": config}
 
     def write(self) -> None:
-        """Make articles one by one until told to stop."""
+        """Create articles one by one until stopped."""
         number = 0
         while not self.stop.is_set():
             number += 1
             name = f"single-{number}"
             answer = self._answered("/api/v1/Articles", json.dumps({"articleNumber": name}).encode())
-            # Asked again, it may be there already.
+            # The repeated request may find that it exists already.
             assert answer.status_code == 201 or "ALREADY_EXISTS" in answer.text, answer.text
             self.written.append(name)
             self.stop.wait(0.05)
 
     def sell(self) -> None:
-        """Have baskets priced until told to stop."""
+        """Evaluate baskets until stopped."""
         items = [{"articleNumber": "single-1", "quantity": 1, "unitPrice": "1.00"}]
         basket = json.dumps({"request": {"posGroupCode": "S0", "items": items}}).encode()
         while not self.stop.is_set():

@@ -1,4 +1,4 @@
-"""Tenants of a served system that import: who they are, what they send, and what the database must say afterwards."""
+"""Tenants of a served system that import: their clients, their requests, and the expected database contents."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from typing import Any
 import httpx2
 from sqlalchemy import Row, select
 
-from promenade.store.rows import insert_rows
-from promenade.store.schema import table
-from promenade.store.session import open_database
-from promenade.store.unit import Database, Session
-from promenade.workflows.clients import create_client
-from promenade.workflows.tenants import create_tenant
+from promenade.store.driver.rows import insert_rows
+from promenade.store.driver.schema import table
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Database, Session
+from promenade.workflows.access.clients import create_client
+from promenade.workflows.access.tenants import create_tenant
 from tests.kit.api_client import SECRET
 from tests.kit.service import Service
 
@@ -35,7 +35,7 @@ END_SECONDS_MAX = 400.0
 
 @dataclass
 class Tenant:
-    """A tenant and its client, who asks one service or another; ``places`` are IDs of its POS groups."""
+    """A tenant and its client, which can call several services; ``places`` are IDs of its POS groups."""
 
     name: str
     places: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class Tenant:
 
     @contextlib.contextmanager
     def asking(self, service: Service) -> Iterator[httpx2.Client]:
-        """A client of the service that speaks for the tenant."""
+        """Return a client of the service that acts for the tenant."""
         with httpx2.Client(base_url=service.url, timeout=120, verify=False) as http:
             if service.port not in self._tokens:
                 form = {"grant_type": "client_credentials", "client_id": self.name, "client_secret": SECRET}
@@ -56,7 +56,7 @@ class Tenant:
 
 
 async def prepare(database_url: str, *names: str) -> list[Tenant]:
-    """Make tenants, each with a client and some POS groups."""
+    """Create tenants, each with a client and some POS groups."""
     database = await open_database(database_url)
     at = datetime.now(UTC)
     tenants = []
@@ -76,12 +76,12 @@ async def prepare(database_url: str, *names: str) -> list[Tenant]:
 
 
 def bulk_body(rows: Sequence[Mapping[str, Any]], *, keep_good: bool) -> bytes:
-    """A bulk import request."""
+    """Return the body of a bulk import request."""
     return json.dumps({"header": {"continueOnError": keep_good}, "rows": rows}).encode()
 
 
 def until_ended(http: httpx2.Client, address: str, seconds: float = END_SECONDS_MAX) -> dict[str, Any]:
-    """The status of a job once it has ended."""
+    """Wait for a job to end; return its status."""
     deadline, pause = time.monotonic() + seconds, threading.Event()
     while True:
         answer = http.get(address)
@@ -94,7 +94,7 @@ def until_ended(http: httpx2.Client, address: str, seconds: float = END_SECONDS_
 
 
 async def rows_of(database: Database, tenant: str, name: str) -> Sequence[Row[Any]]:
-    """All rows that a tenant has in a table."""
+    """Return all rows of a tenant in a table."""
     statement = select(table(name))
 
     async def work(session: Session) -> Sequence[Row[Any]]:
@@ -104,9 +104,9 @@ async def rows_of(database: Database, tenant: str, name: str) -> Sequence[Row[An
 
 
 def peak_growth(process_id: int, work: Callable[[], None]) -> int:
-    """By how many bytes a process grew beyond what it had before, at the worst moment of ``work`` (Linux)."""
+    """Return by how many bytes a process grew beyond its initial size, at the peak of ``work`` (Linux)."""
     before = _memory(process_id, "VmRSS")
-    Path(f"/proc/{process_id}/clear_refs").write_text("5")  # the peak is counted from here
+    Path(f"/proc/{process_id}/clear_refs").write_text("5")  # resets the peak
     work()
     return _memory(process_id, "VmHWM") - before
 

@@ -1,4 +1,4 @@
-"""An import makes way for tills of its process, and hurries where there are none."""
+"""An import yields to the tills of its process and runs at full speed without them."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from promenade.worker import import_pace
-from promenade.worker.import_pace import ImportPace
-from promenade.workflows.imports.busy import Busy
+from promenade.worker.pace import ImportPace
+from promenade.workflows import pace as pacing
+from promenade.workflows.imports.running import Busy
 from promenade.workflows.tills import Tills
 
 SLICE_SECONDS = 0.06
-CONSTANT_SECONDS = 0.01  # that a slice takes whatever its rows
+CONSTANT_SECONDS = 0.01  # of a slice, independent of its rows
 
 
 def settled(seconds_a_row: float) -> int:
-    """The rows of a slice after a while, of a job whose rows take so long each."""
+    """Return the slice size that results for a job with this time per row."""
     pace = ImportPace(Tills())
     for _ in range(30):
         pace.worked(pace.rows, CONSTANT_SECONDS + pace.rows * seconds_a_row)
@@ -43,13 +43,13 @@ def test_the_first_slice_is_small_whatever_a_row_turns_out_to_take() -> None:
 
 @pytest.fixture
 def rests(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long each rest was meant to be; none is waited for."""
+    """Record the length of each pause without waiting for it."""
     found: list[float] = []
 
     async def sleep(seconds: float) -> None:
         found.append(seconds)
 
-    monkeypatch.setattr(import_pace, "asyncio", SimpleNamespace(sleep=sleep))
+    monkeypatch.setattr(pacing, "asyncio", SimpleNamespace(sleep=sleep))
     return found
 
 
@@ -60,9 +60,9 @@ async def test_it_rests_for_much_longer_than_it_worked_while_tills_are_there(res
     pace = ImportPace(tills)
     pace.worked(100, 0.08)
     await pace.rest()
-    await pace.rest()  # it has worked no more
+    await pace.rest()  # no work since the last one
     pace.worked(100, 0.08)
-    now[0] += 1.5  # the shop has closed
+    now[0] += 1.5  # no till is active any more
     await pace.rest()
     first, *others = rests
     assert first > 5 * 0.08
@@ -88,6 +88,7 @@ async def test_a_rest_is_a_pause() -> None:
     assert loop.time() - began >= 0.05
 
 
+@pytest.mark.alone
 async def test_only_the_work_itself_counts_and_not_what_it_waits_for() -> None:
     async def work() -> str:
         began = time.thread_time()

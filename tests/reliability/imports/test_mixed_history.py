@@ -1,4 +1,6 @@
-"""I1: whatever is imported while workers are killed, every job ends, its counts are right, and nothing is half done."""
+"""I1: whatever is imported while workers are killed, every job ends, its counts are right, and nothing is
+incomplete.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +17,15 @@ from typing import Any
 
 import pytest
 
-from promenade.store.session import open_database
-from promenade.store.unit import Database
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Database
 from tests.conftest import StartService
 from tests.kit.moved_clock import MovedClock
 from tests.kit.service import Service
 from tests.reliability.imports.history import KINDS, Import, Shopkeeper
 from tests.reliability.imports.serving import ENDED, prepare, rows_of
 
-COMMAND = (sys.executable, "-m", "tests.web.imports.master_data.served")  # a header stands for the certificate
+COMMAND = (sys.executable, "-m", "tests.web.imports.master_data.served")  # a header replaces the certificate
 SOAK = (pytest.mark.soak, pytest.mark.timeout(1_800))
 END_SECONDS_MAX = 400.0
 
@@ -31,7 +33,7 @@ END_SECONDS_MAX = 400.0
 def live_through(
     keepers: list[Shopkeeper], service: Service, clock: MovedClock, rounds: int, kills: int, rng: random.Random
 ) -> None:
-    """Let all import, write and sell at once, and kill the service meanwhile."""
+    """Import, write and sell concurrently while the service is killed."""
 
     def importing(keeper: Shopkeeper) -> None:
         for turn in range(rounds):
@@ -45,7 +47,7 @@ def live_through(
         for _ in range(kills):
             pause.wait(rng.uniform(0.5, 2.0))
             service.kill()
-            clock.move(seconds=61)  # what it held is nobody's now
+            clock.move(seconds=61)  # the killed service's leases have expired
             service.restart()
         try:
             for one in imports:
@@ -96,7 +98,7 @@ async def test_a_mixed_history_leaves_nothing_half_done(
 
 
 async def everything_is_whole(database: Database, keeper: Shopkeeper) -> None:
-    """The database says of a tenant's imports what was acknowledged, and nothing else."""
+    """The database contains exactly the imports of a tenant that were acknowledged."""
     name = keeper.tenant.name
     jobs = {row.id: row for row in await rows_of(database, name, "ImportJobs")}
     batches = {row.id: row.name for row in await rows_of(database, name, "ArticleImportJobs")}
@@ -108,7 +110,7 @@ async def everything_is_whole(database: Database, keeper: Shopkeeper) -> None:
     errors = await rows_of(database, name, "ImportJobErrors")
     for one in keeper.imports:
         found = by_key[one.key]
-        # A batch has no key: one that was not answered may have been accepted, and was sent again.
+        # A batch has no key: an unanswered one may have been accepted, and was sent again.
         assert len(found) == 1 or (one.kind == "batch" and found), one
         for job in found:
             check_job(job, one, {row.row_number for row in errors if row.job_id == job.id})
@@ -130,7 +132,7 @@ async def everything_is_whole(database: Database, keeper: Shopkeeper) -> None:
 
 
 def check_job(job: Any, one: Import, error_rows: set[int]) -> None:
-    """A job's counts are those of the rows that were sent."""
+    """A job's counts match the rows that were sent."""
     assert job.total_rows == one.rows, job
     assert error_rows == set(one.bad), job
     if one.is_whole and one.bad:

@@ -1,4 +1,4 @@
-"""I1: one Idempotency-Key is one job per tenant, however many requests come at once, by whichever process."""
+"""I1: one Idempotency-Key gives one job per tenant, however many requests arrive at once, at any process."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
 
-from promenade.store.session import open_database
+from promenade.store.driver.session import open_database
 from tests.conftest import StartService
 from tests.kit.databases import Dialect
 from tests.kit.service import Service
@@ -17,7 +17,7 @@ ROWS = 20
 
 
 def post_at_once(services: list[Service], tenant: Tenant, key: str) -> list[tuple[int, dict[str, str]]]:
-    """As many posts of one key as there are threads, in turn to each of the services."""
+    """Send one request with the key per thread, to the services in turn."""
     body = bulk_body([{"articleNumber": f"{key}-{number}"} for number in range(ROWS)], keep_good=True)
     start = Barrier(POSTS)
 
@@ -40,9 +40,9 @@ async def test_thirty_two_posts_with_one_key_are_one_job(
     for service in services:
         for one in (tenant, other):
             with one.asking(service):
-                pass  # has its token
+                pass  # obtains its token
     jobs = {}
-    for one in (tenant, other):  # a key is its tenant's
+    for one in (tenant, other):  # keys are per tenant
         answers = post_at_once(services, one, "monday")
         assert sorted(status for status, _ in answers) == [*[200] * (POSTS - 1), 202]
         (jobs[one.name],) = {body["jobId"] for _, body in answers}

@@ -1,4 +1,4 @@
-"""The same articles result, whichever way they come: in bulk, from a till, as a till's batch, by SOAP, by REST."""
+"""The same articles result from every way of importing: in bulk, from a till, as a till's batch, by SOAP, by REST."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from promenade.store.schema import table
-from promenade.store.session import open_database
+from promenade.store.driver.schema import table
+from promenade.store.driver.session import open_database
 from tests.conftest import StartService
 from tests.reliability.imports.serving import bulk_body, prepare, rows_of, until_ended
 from tests.web.imports.master_data.messages import REQUEST, envelope, item, message, product
 
-COMMAND = (sys.executable, "-m", "tests.web.imports.master_data.served")  # a header stands for the certificate
+COMMAND = (sys.executable, "-m", "tests.web.imports.master_data.served")  # a header replaces the certificate
 XML_NAMES = {"name": "Description", "ean": "GTIN", "manufacturer": "ManufacturerName"}
 OF_THE_WAY = {"id", "tenant_id", "created_at", "created_by", "modified_at", "modified_by", "row_version", "version"}
 SOAK = (pytest.mark.soak, pytest.mark.timeout(1_800))

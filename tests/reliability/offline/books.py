@@ -1,4 +1,4 @@
-"""The books of the cloud and of its stores, as their databases have them."""
+"""The books of the cloud and of its stores, read from their databases."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 from sqlalchemy import Row, select
 
-from promenade.store.schema import table
-from promenade.store.unit import Database, Session
-from tests.web.local_store_link.chain import with_database
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Database, Session
+from tests.web.replica.link.chain import with_database
 
 __all__ = ["Books", "is_done", "read_books"]
 
@@ -26,12 +26,12 @@ _SETS = ("CalculationLogs", "BudgetConsumptions", "Budgets", "CouponCodes", "Red
 
 @dataclass(frozen=True, slots=True)
 class Books:
-    """All rows of the tables that the week has touched."""
+    """All rows of the tables changed during the week."""
 
     rows: Mapping[str, Sequence[Row[Any]]]
 
     def sales(self, origin: str) -> dict[Key, Decimal]:
-        """What was paid in each confirmed sale of an origin; a sale that is there twice is a failure."""
+        """Return the amount paid in each confirmed sale of an origin; a duplicate sale is a failure."""
         found: dict[Key, Decimal] = {}
         for log in self.rows["CalculationLogs"]:
             if log.origin == origin and log.status == "CALCULATED":
@@ -41,7 +41,7 @@ class Books:
         return found
 
     def refused(self, origin: str) -> list[str]:
-        """Confirms that were refused, with the reason."""
+        """Return the refused confirms with their reasons."""
         return [
             f"{log.transaction_id}: {log.message}"
             for log in self.rows["CalculationLogs"]
@@ -49,12 +49,12 @@ class Books:
         ]
 
     def spent(self, budget: str, origin: str | None = None) -> Decimal:
-        """What sales have taken of a budget."""
+        """Return the amount that sales have charged to a budget."""
         of_budget = [one for one in self.rows["BudgetConsumptions"] if one.budget_id == budget]
         return sum((one.amount for one in of_budget if origin is None or one.origin == origin), Decimal(0))
 
     def charges(self, origin: str) -> dict[tuple[str, int, str], tuple[Decimal, Decimal]]:
-        """By the sale and the promotion, what an origin's sales were charged, and what of it was covered."""
+        """Return the charges of an origin's sales by sale and promotion, and the covered part."""
         found: dict[tuple[str, int, str], tuple[Decimal, Decimal]] = {}
         for one in self.rows["BudgetConsumptions"]:
             if one.origin == origin:
@@ -64,7 +64,7 @@ class Books:
         return found
 
     def points(self, origin: str) -> Counter[tuple[str, int, str, int]]:
-        """Every booking of points of an origin's sales."""
+        """Return every points booking of an origin's sales."""
         return Counter(
             (one.transaction_id, one.transaction_counter, one.customer_id, one.points)
             for one in self.rows["LoyaltyTransactions"]
@@ -72,7 +72,7 @@ class Books:
         )
 
     def redeemed(self) -> Counter[str]:
-        """How often each code was redeemed, by its ID."""
+        """Return the number of redemptions of each code, by its ID."""
         logs = self.rows["RedemptionLogs"]
         return Counter(one.coupon_code_id for one in logs if one.action == "REDEEMED" and one.coupon_code_id)
 
@@ -82,7 +82,7 @@ class Books:
 
 
 def read_books(database_url: str) -> Books:
-    """All of them as they are at one moment: stores give back and are given what they may spend all the time."""
+    """Read all tables in one snapshot: stores return and receive grants all the time."""
 
     async def read(session: Session) -> Books:
         return Books({name: await session.execute(select(table(name))) for name in _SETS})
@@ -94,7 +94,7 @@ def read_books(database_url: str) -> Books:
 
 
 def is_done(database_url: str) -> bool:
-    """Whether all that its sales have set in motion has ended."""
+    """Return whether all effects of its sales are finished."""
     jobs = table("side_effect_jobs")
     unfinished = select(jobs.c.id).where(jobs.c.status.in_(("PENDING", "RUNNING"))).limit(1)
 

@@ -1,4 +1,4 @@
-"""What the retailer sells in the week: money to spend, codes to redeem, limits to keep, points to earn."""
+"""The retailer's data for the week: budgets, codes, limits and points."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tests.web.local_store_link.chain import OPENED
-from tests.web.local_store_link.shelf import BERLIN, identity, offer
+from tests.web.replica.link.chain import OPENED
+from tests.web.replica.link.shelf import BERLIN, identity, offer
 
 __all__ = ["BUDGET", "COUPON_TYPE", "Sale", "code", "rows", "sales"]
 
@@ -20,7 +20,7 @@ CUSTOMERS = 40
 
 @dataclass(frozen=True, slots=True)
 class Sale:
-    """A basket that somebody brings to a till."""
+    """A basket that a customer brings to a till."""
 
     transaction_id: str
     items: tuple[tuple[str, int], ...]  # article, pieces at 10.00
@@ -28,7 +28,7 @@ class Sale:
     customer: str | None
 
     def basket(self) -> dict[str, Any]:
-        """As the till sends it."""
+        """Return the basket as the till sends it."""
         lines = [{"articleNumber": article, "quantity": pieces, "unitPrice": 10.0} for article, pieces in self.items]
         request: dict[str, Any] = {
             "posGroupCode": "BERLIN",
@@ -47,7 +47,10 @@ def code(number: int) -> str:
 
 
 def rows(number: int) -> dict[str, list[dict[str, Any]]]:
-    """For a week with so many sales: half of what it could spend is there, and codes for all who bring one."""
+    """Return the rows for a week with this many sales.
+
+    There is half of the budget that they could spend, and a code for everyone who presents one.
+    """
     codes = number // COUPON_EVERY + 2
     made: dict[str, list[dict[str, Any]]] = {
         "PosGroups": [{"ID": BERLIN, "code": "BERLIN", "name": "Berlin", "currency": "EUR"}],
@@ -84,14 +87,14 @@ def rows(number: int) -> dict[str, list[dict[str, Any]]]:
     made["CouponTypePromotions"] = [
         {"ID": identity(0xF6), "couponType_ID": COUPON_TYPE, "promotion_ID": identity(0xB, BY_COUPON)}
     ]
-    # What others belong to comes first.
+    # Referenced rows come first.
     order = ("PosGroups", "CouponTypes", "Budgets", "Promotions", "Conditions", "DiscountActions", "LoyaltyActions",
              "BudgetPromotions", "CouponTypePromotions", "CouponCodes")  # fmt: skip
     return {name: made[name] for name in order}
 
 
 def sales(number: int, branch: int, draw: random.Random) -> Iterator[Sale]:
-    """The sales of one store; both stores count their transactions alike. Each code comes to both of them."""
+    """Return the sales of one store; both stores use the same transaction numbers. Each code is presented in both."""
     for one in range(number):
         items = tuple((f"A-{at}", draw.randint(1, 3)) for at in (1, 2, 3, 4) if draw.random() < 0.5) or (("A-1", 1),)
         coupon = None

@@ -1,7 +1,7 @@
-"""A week without a line to the cloud, in two stores that are killed at random points; then the line is back.
+"""A week without a connection to the cloud, in two stores that are killed at random points; then it is restored.
 
-Every sale arrives once, to the cent. No budget is overspent and none beyond what its store was given; no code is
-redeemed twice, in whichever store it is shown; limits hold over both stores; points are those of the sales.
+Every sale arrives once, to the cent. No budget is overspent, also not beyond a store's grant; no code is redeemed
+twice, in whichever store it is presented; limits hold over both stores; points match the sales.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from tests.kit.databases import Databases, Dialect
 from tests.reliability.offline.books import Books, is_done, read_books
 from tests.reliability.offline.market import BUDGET, CHARGED, LIMITED, Sale, rows, sales
 from tests.reliability.offline.tills import Tills
-from tests.web.local_store_link.chain import Branch, Cloud, soon, start_branch, start_cloud
-from tests.web.local_store_link.line import Line
-from tests.web.local_store_link.shelf import identity
+from tests.web.replica.link.chain import Branch, Cloud, soon, start_branch, start_cloud
+from tests.web.replica.link.line import Line
+from tests.web.replica.link.shelf import identity
 
 Charges = Mapping[tuple[str, int, str], tuple[Decimal, Decimal]]
 
@@ -34,13 +34,15 @@ SMALL = 160
 LARGE = int(os.environ.get("PROMENADE_SOAK") or 100_000)
 DAYS = 7
 SENDING_SECONDS = 10.0
-ONLINE_PART = 10  # one in so many sales is made before the line is cut
+ONLINE_PART = 10  # one in this many sales is made before the connection is cut
 
 
 @dataclass
 class Week:
-    """The cloud, its stores, their lines and tills. ``pool`` has the threads that start processes: a process ends with
-    the thread that has started it."""
+    """The cloud, its stores, their connections and tills.
+
+    ``pool`` has the threads that start processes: a process ends with the thread that started it.
+    """
 
     cloud: Cloud
     branches: Sequence[Branch]
@@ -49,19 +51,19 @@ class Week:
     pool: ThreadPoolExecutor
 
     def try_at_once(self) -> None:
-        """Set the links once more: then stores do not wait until they would try again by themselves."""
+        """Configure the links again, so that stores retry immediately."""
         for at, (branch, line) in enumerate(zip(self.branches, self.lines, strict=True)):
             branch.link(self.cloud, line, code=f"S{at}")
 
     def both(self, work: Callable[[int], object]) -> None:
-        """Do something in both stores at the same time."""
+        """Run work in both stores concurrently."""
         for one in [self.pool.submit(work, at) for at in range(2)]:
             one.result()
 
 
 @pytest.fixture
 def open_week(databases: Databases, dialect: Dialect, tmp_path: Path, logs: Path, seed: int) -> Iterator[OpenWeek]:
-    """Opens a week for so many sales."""
+    """Open a week with this many sales."""
     url = databases.create(dialect)
     with ExitStack() as stack:
         yield OpenWeek(stack, url, tmp_path, logs, seed)
@@ -111,13 +113,13 @@ def test_a_week_offline_with_many_sales(open_week: OpenWeek, seed: int) -> None:
 
 
 def live_through(week: Week, number: int, seed: int, *, kills: int) -> None:
-    """The whole story."""
+    """Run the whole week."""
     each = [list(sales(number // 2, at, random.Random(seed + 100 + at))) for at in range(2)]
     for branch in week.branches:
         soon(partial(is_provided, branch))
     online = number // 2 // ONLINE_PART
     week.both(lambda at: week.tills[at].sell(each[at][:online]))
-    # Codes that customers show once while there is a line are leased to the store, and can be redeemed without.
+    # Codes presented while there is a connection are leased to the store and can be redeemed offline.
     week.both(lambda at: show_codes(week.branches[at], each[at][online:], at))
     for line in week.lines:
         line.cut()
@@ -134,21 +136,21 @@ def live_through(week: Week, number: int, seed: int, *, kills: int) -> None:
 
 
 def live_a_day(week: Week, sales: Sequence[Sequence[Sale]], day: int, kills: int, at: int) -> None:
-    """The sales of one day in one store."""
+    """Run the sales of one day in one store."""
     size = -(-len(sales[at]) // DAYS)
     today = kills // DAYS + (day < kills % DAYS)
     week.tills[at].sell(sales[at][day * size : (day + 1) * size], kills=today)
 
 
 def is_provided(branch: Branch) -> bool:
-    """Whether the store has what it prices by, and something to spend."""
+    """Return whether the store has its pricing data and its grants."""
     budgets = branch.columns("SELECT total_amount FROM budgets")
     limits = branch.columns("SELECT max_applications_total FROM promotions WHERE max_applications_total > 0")
     return bool(budgets and budgets[0][0] > 0 and limits)
 
 
 def show_codes(branch: Branch, coming: Sequence[Sale], at: int) -> None:
-    """Every other code of the week is looked at beforehand."""
+    """Validate every other code of the week in advance."""
     codes = [sale.coupon for sale in coming if sale.coupon is not None][at::2]
     for start in range(0, len(codes), 50):
         body = {"posGroupCode": "BERLIN", "items": [{"articleNumber": "A-2", "quantity": 1, "unitPrice": 10.0}],
@@ -157,7 +159,7 @@ def show_codes(branch: Branch, coming: Sequence[Sale], at: int) -> None:
 
 
 def bring_back(week: Week, number: int) -> None:
-    """The line is back, a bad one at first; stores are killed while they send."""
+    """Restore the connection, at first an unreliable one, and kill stores while they send."""
     started = time.monotonic()
     for line in week.lines:
         line.lost = 0.1
@@ -176,7 +178,7 @@ def bring_back(week: Week, number: int) -> None:
 
 
 def kill_while_it_sends(tills: Tills, waiting: int) -> None:
-    """As soon as the first of its sales are gone, or the line has lost so much that nothing goes."""
+    """Kill the store once its first sales are sent, or once the connection is too bad for any to get through."""
     deadline = time.monotonic() + SENDING_SECONDS
     soon(lambda: pending(tills.branch) < waiting or time.monotonic() > deadline, seconds=2 * SENDING_SECONDS)
     tills.kill()
@@ -195,7 +197,7 @@ def origins(week: Week) -> list[str]:
 
 
 def check(week: Week, cloud: Books, stores: Sequence[Books]) -> None:
-    """Hold the cloud's books against those of the stores, and both against what tills were told."""
+    """Compare the cloud's books with those of the stores, and both with the answers to tills."""
     for tills, store, origin in zip(week.tills, stores, origins(week), strict=True):
         refused = week.branches[week.tills.index(tills)].shown()["rejectedUploads"]
         assert not refused, refused
@@ -213,7 +215,7 @@ def check(week: Week, cloud: Books, stores: Sequence[Books]) -> None:
 
 
 def check_charges(above: Charges, below: Charges) -> None:
-    """The same sales are charged the same; what a store's grant did not cover, what is left in the cloud may."""
+    """Both have the same charges; the cloud may cover more, from the budget that is left, than a store's grant did."""
     assert {key: charged for key, (charged, _) in above.items()} == {
         key: charged for key, (charged, _) in below.items()
     }

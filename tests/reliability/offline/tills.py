@@ -1,4 +1,4 @@
-"""Tills of a store that is killed at any moment: they ask again until they have their answer, as real ones do."""
+"""Tills of a store that is killed at any moment: like real ones, they retry until they have an answer."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from typing import Any
 import httpx2
 
 from tests.reliability.offline.market import Sale
-from tests.web.local_store_link.chain import Branch
+from tests.web.replica.link.chain import Branch
 
 __all__ = ["Sold", "Tills"]
 
 TILLS = 4
-SECONDS_MAX = 120.0  # for one sale, a restart of the store included
+SECONDS_MAX = 120.0  # for one sale, including a restart of the store
 
 
 @dataclass(frozen=True, slots=True)
 class Sold:
-    """What the till was told: the sale stands."""
+    """A sale as acknowledged to the till."""
 
     transaction_id: str
     counter: int
     total: Decimal
-    coupon: str | None  # that took effect
-    invalid: tuple[str, ...]  # codes that were refused, with the reason
+    coupon: str | None  # the applied one
+    invalid: tuple[str, ...]  # refused codes with the reason
 
 
 @dataclass
 class Tills:
-    """The tills of one store. ``sold`` is what was acknowledged."""
+    """The tills of one store. ``sold`` are the acknowledged sales."""
 
     branch: Branch
     draw: random.Random
@@ -45,7 +45,7 @@ class Tills:
     _pause: threading.Event = field(default_factory=threading.Event)
 
     def sell(self, sales: Sequence[Sale], *, kills: int = 0) -> None:
-        """Make all of these sales, while the store is killed so often, at random points."""
+        """Make all of these sales while the store is killed this often, at random points."""
         at = sorted(self.draw.randrange(1, max(2, len(sales))) for _ in range(kills))
         goal = len(self.sold)
         with ThreadPoolExecutor(TILLS) as pool:
@@ -58,7 +58,7 @@ class Tills:
                 one.result()
 
     def kill(self) -> None:
-        """kill -9 the store, and start it again."""
+        """Kill the store (SIGKILL) and restart it."""
         self.branch.service.kill()
         self.kills += 1
         self.branch.service.restart()
@@ -89,7 +89,7 @@ class Tills:
             self.sold.append(sold)
 
     def _answer(self, path: str, body: Any) -> dict[str, Any]:
-        """The answer to a request, which is sent again as long as the store is not there."""
+        """Return the answer to a request, which is repeated while the store is down."""
         deadline = time.monotonic() + SECONDS_MAX
         while True:
             try:

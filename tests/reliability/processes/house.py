@@ -1,4 +1,6 @@
-"""Two machines in small: two services of two processes each and two workers, on one PostgreSQL and one Valkey."""
+"""A small two-machine deployment: two services of two processes each and two workers, on one PostgreSQL and one
+Valkey.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,13 @@ from typing import Any
 import httpx2
 from sqlalchemy import Row, select
 
-from promenade.store.catalogue import record_change
-from promenade.store.rows import insert_rows
-from promenade.store.schema import table
-from promenade.store.session import open_database
-from promenade.store.unit import Session
-from promenade.workflows.clients import create_client
-from promenade.workflows.tenants import create_tenant
+from promenade.store.driver.rows import insert_rows
+from promenade.store.driver.schema import table
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Session
+from promenade.store.pricing.catalogue import record_change
+from promenade.workflows.access.clients import create_client
+from promenade.workflows.access.tenants import create_tenant
 from tests.kit.api_client import SECRET
 from tests.kit.processes import free_port
 from tests.kit.service import Service
@@ -40,7 +42,7 @@ _BASKET = {"posGroupCode": "BERLIN", "items": [{"articleNumber": "A-1", "quantit
 
 @dataclass
 class Process:
-    """One server process, by a connection that it has taken and keeps."""
+    """One server process, identified by a kept connection."""
 
     service: Service
     http: httpx2.AsyncClient
@@ -48,7 +50,7 @@ class Process:
     tokens: dict[str, str]
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         await self.http.aclose()
 
     async def post(self, path: str, body: Any, client: str = "till") -> httpx2.Response:
@@ -59,7 +61,7 @@ class Process:
         return await self.http.request(method, path, json=body, headers=headers)
 
     async def evaluate(self, transaction_id: str | None = None) -> dict[str, Any]:
-        """Price the basket, at this very process: it is looked for again when it has let go of an idle connection."""
+        """Price the basket at this very process; reconnect to it if it has closed an idle connection."""
         while True:
             try:
                 return await self.sell(transaction_id)
@@ -68,7 +70,7 @@ class Process:
                 self.http = _connection(self.service)
 
     async def sell(self, transaction_id: str | None = None) -> dict[str, Any]:
-        """Price the basket over the connection there is. Raises LookupError when another process has answered."""
+        """Price the basket over the existing connection; raise LookupError if another process has answered."""
         header = {} if transaction_id is None else {"header": {"transactionId": transaction_id}}
         answer = await self.post("/pos/v2/evaluate", {"request": {**_BASKET, **header}})
         assert answer.status_code == 200, answer.text
@@ -79,7 +81,7 @@ class Process:
 
 
 def _connection(service: Service) -> httpx2.AsyncClient:
-    """A client that has one connection, which is one process's while it lasts."""
+    """Return a client with one connection, which stays with one process."""
     return httpx2.AsyncClient(base_url=service.url, timeout=60, limits=httpx2.Limits(max_connections=1))
 
 
@@ -95,7 +97,7 @@ class House:
 
     @contextlib.asynccontextmanager
     async def processes(self) -> AsyncIterator[list[Process]]:
-        """Every server process there is, each by a connection of its own."""
+        """Return all server processes, each with its own connection."""
         async with contextlib.AsyncExitStack() as open_ones:
             found: list[Process] = []
             for service in self.services:
@@ -105,7 +107,7 @@ class House:
 
     async def _processes_of(self, service: Service, open_ones: contextlib.AsyncExitStack) -> list[Process]:
         found: dict[str, Process] = {}
-        while len(found) < PROCESSES:  # one that was killed is replaced; the test's own timeout is the bound
+        while len(found) < PROCESSES:  # a killed one is replaced; the test's own timeout is the bound
             http = _connection(service)
             answer = await http.post(
                 "/pos/v2/simulate",
@@ -122,7 +124,7 @@ class House:
         return list(found.values())
 
     async def rows(self, name: str, **where: Any) -> Sequence[Row[Any]]:
-        """Rows of a table, columns by their Python names."""
+        """Return the rows of a table, columns by their Python names."""
         wanted = table(name)
         statement = select(wanted)
         for column, value in where.items():
@@ -134,7 +136,7 @@ class House:
             await database.close()
 
     async def insert(self, set_name: str, rows: Sequence[dict[str, Any]]) -> None:
-        """Add rows, as if somebody had authored them a moment ago."""
+        """Add rows as if they had just been authored."""
         database = await open_database(self.database_url)
         at = datetime.now(UTC)
 
@@ -150,7 +152,7 @@ class House:
 
 @contextlib.contextmanager
 def opened_house(database_url: str, valkey: ValkeyServer, logs: Path, directory: Path) -> Iterator[House]:
-    """The house on a migrated database; everything in it is killed at the end."""
+    """Open a house on a migrated database; all its processes are killed at the end."""
     ports = [free_port(), free_port()]
     shared = ("--database-url", database_url, "--redis-url", valkey.url, "--data-dir", str(directory))
     public = ("--public-url", f"http://127.0.0.1:{ports[0]}")
@@ -185,7 +187,7 @@ def _token(url: str, client: str) -> str:
 
 
 async def furnished(database_url: str) -> None:
-    """The tenant, its clients and what it sells."""
+    """Create the tenant, its clients and its articles and promotions."""
     database = await open_database(database_url)
     at = datetime.now(UTC)
     try:

@@ -1,14 +1,14 @@
-"""The command `promenade`, whose processes wait for the cache as long as a busy machine takes:
+"""The command `promenade` with processes that wait longer for the cache, for busy machines:
 `python -m tests.reliability.processes.patient serve ...`.
 
-A process that is not given the processor for 50 ms goes on without the cache, as it should; what it then counts for
-itself is not what a test of many processes is about. What is said here is said in every process that they start, too.
+A process that gets no processor time for 50 ms continues without the cache, as it should, but then counts on its own,
+which is not what a test of several processes is about. The setting also applies to all processes that it starts.
 """
 
 from __future__ import annotations
 
 from promenade.cli import main
-from promenade.store import cache
+from promenade.store.driver import cache
 
 usual = cache.open_cache.__kwdefaults__
 assert usual is not None

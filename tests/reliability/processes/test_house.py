@@ -1,4 +1,4 @@
-"""Several processes on several machines are one service: what one knows all know; one that dies hinders no other."""
+"""Several processes on several machines act as one service: they share state, and a dead one affects no other."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GUESSES_MAX = 100  # a minute, of one client
 
 
 async def test_several_processes_are_one_service(databases: Databases, logs: Path, tmp_path: Path) -> None:
-    """One house for all of it, as it is dear to build; each part says itself what it shows."""
+    """All parts share one house, as it is expensive to set up; each part's docstring says what it shows."""
     url = databases.create("postgresql")
     valkey = ValkeyServer(logs / f"house-valkey-{os.getpid()}.log")
     valkey.start()
@@ -45,13 +45,13 @@ async def test_several_processes_are_one_service(databases: Databases, logs: Pat
 
 
 def percent(priced: dict[str, Any]) -> float | None:
-    """How much is taken off the article."""
+    """Return the discount on the article in percent."""
     discounts = priced["lineItems"][0]["discounts"]
     return discounts[0]["discountValue"] if discounts else None
 
 
 async def a_change_that_is_acknowledged_is_in_the_next_evaluate_everywhere(processes: list[Process]) -> None:
-    """Each process is the author in turn."""
+    """Each process makes the change in turn."""
     for number in range(ROUNDS):
         author, wanted = processes[number % len(processes)], 5 + number % 60
         changed = await author.send("PATCH", f"/api/v1/DiscountActions({ACTION_ID})", {"discountValue": wanted}, "desk")
@@ -61,7 +61,7 @@ async def a_change_that_is_acknowledged_is_in_the_next_evaluate_everywhere(proce
 
 
 async def codes_are_guessed_at_all_processes_together(processes: list[Process]) -> None:
-    """A guesser has a hundred guesses a minute, wherever they come to."""
+    """A client has a hundred guesses a minute, over all processes."""
     told = Counter[int]()
     for number in range(GUESSES_MAX + 20):
         process = processes[number % len(processes)]
@@ -86,7 +86,7 @@ async def one_confirm_at_all_processes_is_one_sale(house: House, processes: list
 
 
 async def what_time_brings_comes_once(house: House) -> None:
-    """Forty promotions are over, and two workers look after them."""
+    """Forty promotions have expired, and two workers process them."""
     ended = datetime.now(UTC) - timedelta(minutes=1)
     promotions = [
         {"ID": str(uuid.uuid4()), "name": f"Over {number}", "status": "ACTIVE", "type": "ARTICLE", "validTo": ended}
@@ -120,12 +120,12 @@ async def without_valkey_every_process_goes_on_and_says_so(house: House, process
 
 
 async def a_process_that_is_killed_takes_no_other_with_it(house: House) -> None:
-    """Tills at the others, of the same service too, are told nothing but prices; another takes its place."""
+    """Tills at the other processes, also of the same service, get only prices; the process is replaced."""
     victim = house.services[0]
     stop = asyncio.Event()
 
     async def till(process: Process) -> bool:
-        """Sell until the end; whether there was nothing but prices."""
+        """Sell until the end; return whether every answer was a price."""
         while not stop.is_set():
             try:
                 await process.sell()
@@ -150,7 +150,7 @@ async def a_process_that_is_killed_takes_no_other_with_it(house: House) -> None:
 
 
 async def a_machine_that_is_lost_takes_no_other_with_it(house: House) -> None:
-    """A service with all its processes is killed while the tills of the other sell."""
+    """A service is killed with all its processes while the tills of the other one sell."""
     lost, left = house.services
     async with house.processes() as found:
         others = [process for process in found if process.service is left]
@@ -166,5 +166,5 @@ def children(pid: int) -> list[int]:
 
 
 def _is_server(pid: int) -> bool:
-    """Whether it serves; the other child of a service looks after what they share."""
+    """Return whether it is a server process; the other child of a service manages their shared state."""
     return b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()

@@ -1,4 +1,4 @@
-"""Stores with databases of their own and a link to the cloud that can fail at any moment."""
+"""Stores with their own databases and a link to the cloud that can fail at any moment."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 import msgspec
 from sqlalchemy import delete
 
-from promenade.store.local_store import StoreRow, insert_store
-from promenade.store.schema import table
-from promenade.store.unit import Session
-from promenade.web.auth import Caller
-from promenade.web.sync_shares import SyncShares
+from promenade.store.access.local_store import StoreRow, insert_store
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Session
+from promenade.web.access.auth import Caller
+from promenade.web.sync.shares import SyncShares
 from promenade.workflows.replica.holding import keep_shares
 from promenade.workflows.uplink import CloudRefused, CloudUnreachable, Uplink
 from tests.reliability.shares.stores import Stores
@@ -27,7 +27,7 @@ __all__ = ["Branch", "Wire", "open_branch", "sale_of"]
 
 
 class _Trusting:
-    """Lets everybody in as a store of the tenant; who may come is tested elsewhere."""
+    """Accepts every caller as a store of the tenant; access is tested elsewhere."""
 
     def __init__(self, tenant_id: str) -> None:
         self._caller = Caller(tenant_id, "store", "store", frozenset({"svc.Sync"}), 0.0)
@@ -38,9 +38,9 @@ class _Trusting:
 
 @dataclass
 class Wire:
-    """A CloudClient that goes through the cloud's endpoints. ``faults`` are how the next requests fail.
+    """A CloudClient that calls the cloud's endpoints directly. ``faults`` are the faults of the next requests.
 
-    ``before``: the cloud never hears of it, ``after``: its answer is lost.
+    ``before``: the request is lost, ``after``: the answer is lost.
     """
 
     shop: Shop
@@ -85,7 +85,7 @@ class Wire:
 
 @dataclass
 class Branch:
-    """A store: its shop, its link, and how many of its sales the cloud has heard of."""
+    """A store: its shop, its link, and the number of sales it has reported to the cloud."""
 
     name: str
     shop: Shop
@@ -99,7 +99,7 @@ class Branch:
         return self.shop.context.uplink
 
     async def keep(self) -> bool:
-        """A round; whether it came to its end."""
+        """Run one round of share keeping; return whether it completed."""
         try:
             await keep_shares(self.shop.context, self.shop.tenant)
         except CloudUnreachable:
@@ -112,7 +112,7 @@ class Branch:
         self.unsent.append((transaction, minor, budget))
 
     async def report(self) -> None:
-        """What an upload comes to: the cloud releases the store's share of each sale, and confirms the sale."""
+        """Do what an upload does: the cloud releases the store's share of each sale, then confirms the sale."""
         for transaction, minor, budget in self.unsent:
             await self.cloud.release(self.name, budgets={budget: str(Decimal(minor) / 100)})
             shop, name = self.cloud.shop, f"{self.name}-{transaction}"
@@ -126,20 +126,20 @@ class Branch:
         )
 
     async def rest(self, budget: str) -> Decimal:
-        """What of a budget the store can still spend."""
+        """Return the amount of a budget that the store can still spend."""
         row = await self.shop.row("Budgets", budget)
         return Decimal(row.total_amount - row.consumed_amount)
 
 
 def sale_of(minor: int, budget: str) -> Any:
-    """A sale whose promotion `off` gives so much of a budget."""
+    """Return a sale whose promotion `off` gives this amount, charged to a budget."""
     return outcome(
         (line("1", 1000, 100_000, discount("off", ((1, minor),))),), (applied("off", minor, budget_ids=(budget,)),)
     )
 
 
 async def open_branch(name: str, shop: Shop, cloud: Stores) -> Branch:
-    """A store on a database of its own; its clock is the cloud's."""
+    """Open a store on its own database; it shares the cloud's clock."""
     wire = Wire(cloud.shop)
     uplink = Uplink(client=wire, is_connected=True, deployment_id=identity(name))
     now = cloud.shop.now

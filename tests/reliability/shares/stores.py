@@ -1,4 +1,4 @@
-"""Stores as the cloud sees them: what they are given, and the sales that they report."""
+"""Stores as the cloud sees them: their shares, and the sales that they report."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from decimal import Decimal
 
 from sqlalchemy import func, select
 
-from promenade.store.schema import table
-from promenade.store.unit import Session
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Session
 from promenade.workflows.sync.leases import Leased, lease_codes, lease_pool, return_leases
 from promenade.workflows.sync.shares import Given, Granted, grant_budget, grant_uses, release_shares
 from tests.workflows.shop import Shop, identity
@@ -53,7 +53,7 @@ class Stores:
         types: dict[str, int] | None = None,
         promotions: Sequence[str] = (),
     ) -> None:
-        """What a sale of the store does before it is confirmed."""
+        """Release the store's shares, as happens before one of its sales is confirmed."""
 
         async def work(session: Session) -> None:
             await release_shares(
@@ -70,7 +70,7 @@ class Stores:
         await self.shop.context.database.write(work, tenant=self.shop.tenant)
 
     async def outstanding(self, name: str) -> Decimal:
-        """What all stores have of a thing."""
+        """Return the total of a resource held by all stores."""
         shares = table("store_shares")
 
         async def read(session: Session) -> Decimal:
@@ -82,7 +82,7 @@ class Stores:
         return await self.shop.context.database.read(read, tenant=self.shop.tenant)
 
     async def check(self, name: str) -> None:
-        """B1 of a budget, with what stores have."""
+        """Check B1 of a budget, including the stores' grants."""
         budgets, shares, consumptions = table("Budgets"), table("store_shares"), table("BudgetConsumptions")
 
         async def read(session: Session) -> None:
@@ -103,6 +103,6 @@ class Stores:
         return str((await self.shop.row("CouponCodes", code)).status)
 
     async def count(self, set_name: str, column: str, name: str) -> int:
-        """How often it was used, what stores have counted in advance included."""
+        """Return the number of uses, including those already counted for the stores' shares."""
         rows = await self.shop.rows(set_name, **{column: identity(name), "customer_id": ""})
         return int(rows[0]._mapping["count"]) if rows else 0

@@ -1,4 +1,4 @@
-"""B1 to B3 with stores that spend on their own (reliability.md, Money)."""
+"""B1 to B3 with stores that spend offline (reliability.md, Money)."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ async def test_what_is_granted_is_reserved_and_comes_back(stores: Stores) -> Non
     first = await stores.grant("north", "hot", "20.00")
     assert (first.granted, first.currency, first.outstanding) == (Decimal(20), "EUR", Decimal(20))
     assert first.expires_at == stores.shop.now[0] + timedelta(days=14)
-    # Two stores are online: nobody gets more than a third of the 70 that are left.
+    # With two stores online, each gets at most a third of the remaining 70.
     assert (await stores.grant("south", "hot", "50.00")).granted == Decimal("23.33")
     await stores.check("hot")
     assert (await stores.grant("north", "hot", "-5.00")).granted == Decimal(-5)
-    assert (await stores.grant("north", "hot", "-50.00")).granted == Decimal(-15)  # no more than it has
+    assert (await stores.grant("north", "hot", "-50.00")).granted == Decimal(-15)  # not more than it holds
     await stores.check("hot")
     assert (await budget_state(stores.shop, "hot")).reserved == Decimal("23.33")
 
@@ -134,7 +134,7 @@ async def test_what_has_run_out_is_taken_back_as_long_again_later(stores: Stores
     assert (await take_back(shop.context, None)).done == 1
     assert await stores.outstanding("hot") == 5
     await stores.check("hot")
-    await stores.release("north", budgets={"hot": "5.00"})  # its sales come late: the ordinary rules decide
+    await stores.release("north", budgets={"hot": "5.00"})  # its sales are reported late: the ordinary rules apply
     await stores.check("hot")
 
 
@@ -155,7 +155,7 @@ async def test_a_share_given_by_a_clock_that_was_ahead_is_no_lease_for_years(sto
 
 @pytest.mark.parametrize("clients", [64, pytest.param(1000, marks=(pytest.mark.soak, pytest.mark.timeout(900)))])
 async def test_b1_stores_and_tills_fight_over_one_budget(stores: Stores, seed: int, clients: int) -> None:
-    """Grants, renewals, give-backs, reported sales and sales of the cloud, all at once; B1 at every instant."""
+    """Grants, renewals, returned grants, reported sales and cloud sales at once; B1 holds at every moment."""
     rng = random.Random(seed)
     shop = stores.shop
     await shop.budget("hot", "20.00")

@@ -1,4 +1,4 @@
-"""C1 to C3 with stores that hold codes (reliability.md, Coupons)."""
+"""C1 to C3 with stores that hold leased codes (reliability.md, Coupons)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pytest
 
 from promenade.engine.basket import CouponFact
 from promenade.errors import Conflict, NotFound, TooMany
-from promenade.store.store_shares import COUPON_TYPE, PROMOTION
+from promenade.store.sync.shares import COUPON_TYPE, PROMOTION
 from promenade.workflows.clockwork import coupons
 from promenade.workflows.clockwork.shares import take_back
 from promenade.workflows.sync.leases import Leased
 from promenade.workflows.sync.shares import keep_leased
 from tests.reliability.shares.stores import Stores
 from tests.workflows.authoring.desk import Desk
-from tests.workflows.coupons.till import Till
+from tests.workflows.coupons.tills.till import Till
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.shop import Shop, identity
 
@@ -25,7 +25,7 @@ ON_SQLITE = pytest.mark.parametrize("dialect", ["sqlite"])
 
 
 async def _confirm(shop: Shop, name: str, coupon: CouponFact) -> str | None:
-    """Confirm a sale with a coupon; the code of its refusal."""
+    """Confirm a sale with a coupon; return the code of the refusal."""
     priced = outcome(
         (line("1", 1000, 1000, discount("off", ((1, 100),))),), (applied("off", 100, coupon_code=coupon.code),)
     )
@@ -158,7 +158,7 @@ async def test_what_is_spent_reserved_over_or_not_begun_is_refused_with_its_reas
         "HELD": "RESERVED_ELSEWHERE",
     }
     assert [(one.code, one.customer_id) for one in answer.leased] == [("FREE", "C1")]
-    shop.later(minutes=20)  # the till's reservation has run out, and nobody has swept
+    shop.later(minutes=20)  # the till's reservation has expired but has not been swept
     assert (await stores.lease("north", "HELD")).leased
     assert ("CANCELLED", "T1") in await Till(shop).log()
 
@@ -175,7 +175,7 @@ async def test_a_store_guesses_no_better_than_a_till(stores: Stores) -> None:
 async def test_many_stores_at_once_guess_no_better_than_their_client_may(stores: Stores) -> None:
     await _one_code(stores)
     names = [f"store {number}" for number in range(30)]
-    for name in names:  # whoever may call can register as many as it likes
+    for name in names:  # any client may register as many as it likes
         await stores.open(name)
     guesses = [f"GUESS-{number}" for number in range(100)]
     told = await asyncio.gather(*(stores.lease(name, *guesses) for name in names), return_exceptions=True)
@@ -187,7 +187,9 @@ async def test_many_stores_at_once_guess_no_better_than_their_client_may(stores:
 
 
 async def test_c1_stores_and_tills_fight_over_one_code(stores: Stores, seed: int) -> None:
-    """Leases, reservations, confirms and give-backs at once: one of them has it at the end, and it is spent once."""
+    """Leases, reservations, confirms and returned leases at once: in the end one of them has it, and it is spent
+    once.
+    """
     rng = random.Random(seed)
     shop, till = stores.shop, Till(stores.shop)
     await shop.coupon_type("save")
@@ -241,7 +243,7 @@ async def test_uses_of_a_limit_are_counted_in_advance_and_never_beyond_it(stores
         if reserved.reservation_id is None:
             assert reserved.reason == "USAGE_LIMIT_REACHED"
             break
-    assert number == 8  # 10 - 3 that stores have, and T1 to T7 hold the rest
+    assert number == 8  # 10 minus the 3 of the stores; T1 to T7 hold the rest
     assert (await stores.uses("north", COUPON_TYPE, "ten", 5)).given == 0
 
 
@@ -264,7 +266,8 @@ async def test_shared_codes_are_claimed_on_though_uses_came_back(stores: Stores)
 async def test_applications_of_a_promotion_are_shared_out_as_well(stores: Stores) -> None:
     shop = stores.shop
     await shop.change("Promotions", "off", max_applications_total=4)
-    assert (await stores.uses("north", PROMOTION, "off", None)).given == 1  # a tenth of 4 is none: a third of it
+    # a tenth of 4 is less than one, so a third of it
+    assert (await stores.uses("north", PROMOTION, "off", None)).given == 1
     assert (await stores.uses("south", PROMOTION, "off", 9)).given == 1
     await stores.release("north", promotions=["off"])
     assert await stores.count("promotion_usage", "promotion_id", "off") == 1
@@ -342,7 +345,7 @@ async def test_codes_that_all_share_are_not_issued_by_stores(stores: Stores) -> 
     assert refused.value.code == "NOT_INDIVIDUAL"
     await stores.shop.coupon("TEN-ROW", "ten")
     assert [one.code for one in (await stores.lease("north", "TEN-ROW")).leased] == ["TEN-ROW"]
-    assert (await stores.lease("south", "TEN-ROW")).leased  # of these every store may have one
+    assert (await stores.lease("south", "TEN-ROW")).leased  # every store may lease one of these
     assert await stores.status("TEN-ROW") == "ACTIVE"
 
 

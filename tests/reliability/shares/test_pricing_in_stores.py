@@ -1,13 +1,13 @@
-"""What a till of a store is told of a coupon that the store does not hold (pricing semantics, section 10)."""
+"""The answers to a store's till about a coupon that the store does not hold (pricing semantics, section 10)."""
 
 from __future__ import annotations
 
 import pytest
 
 from promenade.engine.basket import BasketLine
-from promenade.store.catalogue import record_change
-from promenade.store.unit import Session
-from promenade.workflows.evaluate import PricingRequest, evaluate, simulate
+from promenade.store.driver.unit import Session
+from promenade.store.pricing.catalogue import record_change
+from promenade.workflows.pricing.evaluate import PricingRequest, evaluate, simulate
 from tests.reliability.shares.offline import Branch
 from tests.reliability.shares.stores import Stores
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.parametrize("dialect", ["sqlite"])
 
 
 async def _refused(branch: Branch, *codes: str, simulated: bool = False) -> list[tuple[str, str]]:
-    """The coupons that an evaluate refuses, and why."""
+    """Return the coupons that an evaluate refuses, with the reasons."""
     request = PricingRequest(
         lines=(BasketLine("1", "A-1", 1000, 1000),), transaction_id="T1", pos_group_code="SHOP", coupons=codes
     )

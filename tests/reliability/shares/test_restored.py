@@ -1,4 +1,4 @@
-"""A store whose database is not what it was: restored from a copy, or made anew on another machine (B1)."""
+"""A store whose database was restored from a copy or created again on another machine (B1)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from decimal import Decimal
 import pytest
 from sqlalchemy import update
 
-from promenade.store.schema import table
-from promenade.store.session import open_database
+from promenade.store.driver.schema import table
+from promenade.store.driver.session import open_database
 from promenade.workflows.replica.holding import hold_codes
 from tests.kit.databases import Databases
 from tests.reliability.shares.offline import Branch, open_branch
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.parametrize("dialect", ["sqlite"])
 
 
 class Machines:
-    """Machines that a store runs on, one after the other; each has the database of one of them, or a new one."""
+    """Machines that a store runs on, one after the other; each uses an earlier machine's database, or a new one."""
 
     def __init__(self, stores: Stores, databases: Databases, stack: AsyncExitStack) -> None:
         self._stores = stores
@@ -34,7 +34,7 @@ class Machines:
         self._url = ""
 
     async def start(self, url: str | None = None) -> Branch:
-        """A process of the store `north` on a database, or on a new one."""
+        """Start a process of the store `north` on the given database, or on a new one."""
         self._url = url or self._databases.create("sqlite")
         database = await open_database(self._url)
         self._stack.push_async_callback(database.close)
@@ -51,7 +51,7 @@ class Machines:
         return Branch("north", shop, self.branch.wire, self._stores)
 
     def copy(self) -> str:
-        """The URL of a copy of the database as it is now."""
+        """Copy the database in its current state; return the URL of the copy."""
         url = self._databases.create_empty("sqlite")
         with sqlite3.connect(self._url.removeprefix("sqlite:///")) as here:
             here.execute("VACUUM INTO ?", (url.removeprefix("sqlite:///"),))
@@ -95,7 +95,7 @@ async def test_a_restored_store_spends_no_more_than_the_cloud_has_for_it(stores:
     restored = await machines.start(copy)
     await restored.sell("T2", 100, "hot")
     await restored.keep()
-    assert await restored.rest("hot") == 9  # what waits to be sent is not known to the cloud: nothing is compared yet
+    assert await restored.rest("hot") == 9  # the cloud does not know the unsent sales: nothing is compared yet
     await restored.report()
     await restored.keep()
     assert await restored.rest("hot") == await stores.outstanding("hot") == 6
@@ -112,7 +112,8 @@ async def test_limits_are_compared_as_well(stores: Stores, machines: Machines) -
     await old.keep()
     copy = machines.copy()
     assert (await old.shop.row("Promotions", "off")).max_applications_total == 4
-    await stores.release("north", promotions=["off"])  # three are left of the four, and two of them are needed no more
+    # three of the four are left, and two of those are no longer needed
+    await stores.release("north", promotions=["off"])
     await stores.uses("north", "PROMOTION", "off", -2)
     restored = await machines.start(copy)
     await restored.keep()
@@ -163,7 +164,7 @@ async def test_codes_issued_or_spent_after_the_copy_are_not_issued_again(stores:
     kept = {row.code for row in await restored.shop.rows("CouponCodes")}
     assert kept == {f"GIFT-{number}" for number in range(20) if number not in {3, 4}}
     await restored.keep()
-    assert await stores.status("GIFT-3") == "ACTIVE"  # its customer may spend it wherever he goes
+    assert await stores.status("GIFT-3") == "ACTIVE"  # its customer may spend it anywhere
     assert await stores.status("GIFT-4") == "REDEEMED"
     sent = len(restored.wire.sent)
     await restored.keep()

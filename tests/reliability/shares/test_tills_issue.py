@@ -1,10 +1,10 @@
-"""Tills of stores issue codes that the cloud has: fetched when they are asked for, and kept in stock from then on."""
+"""Tills of stores issue codes from the cloud: fetched on the first request, and kept in stock from then on."""
 
 from __future__ import annotations
 
 import pytest
 
-from promenade.workflows.till_issue import IssueOrder, issue_at_till
+from promenade.workflows.coupons.till_issue import IssueOrder, issue_at_till
 from tests.reliability.shares.offline import Branch
 from tests.reliability.shares.stores import Stores
 from tests.workflows.shop import identity
@@ -36,14 +36,14 @@ async def test_a_till_gets_codes_to_issue_from_the_cloud_and_then_from_stock(
     assert (len(issued), failures) == (1, [])
     north.uplink.is_connected = False
     issued, failures = await _issue(north, *[f"c{one}" for one in range(19)])
-    assert (len(issued), failures) == (19, [])  # the rest of what came with the first
+    assert (len(issued), failures) == (19, [])  # the rest of the first delivery
     issued, ((code, message),) = await _issue(north, "bert")
     assert (issued, code) == ([], "NEEDS_CLOUD")
     assert "cannot ask the cloud" in message
     north.uplink.is_connected = True
     stores.shop.later(minutes=6)
     await north.forget_uploads()
-    await north.keep()  # the round has filled the pool up by itself
+    await north.keep()  # the round has refilled the pool by itself
     north.uplink.is_connected = False
     assert len((await _issue(north, "bert"))[0]) == 1
     north.uplink.is_connected = True

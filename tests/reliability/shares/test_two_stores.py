@@ -1,4 +1,4 @@
-"""Two stores and the cloud over one budget, one limit and one code, with a link that fails (B1, C1)."""
+"""Two stores and the cloud share one budget, one limit and one code over an unreliable link (B1, C1)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from promenade.workflows.replica.holding import hold_codes
 from tests.reliability.load import budget_state
 from tests.reliability.shares.offline import Branch, sale_of
 from tests.reliability.shares.stores import Stores
-from tests.workflows.coupons.till import Till
+from tests.workflows.coupons.tills.till import Till
 from tests.workflows.shop import Shop, identity
 
 ON_SQLITE = pytest.mark.parametrize("dialect", ["sqlite"])
@@ -88,14 +88,14 @@ async def test_what_runs_out_offline_is_spent_no_more_and_comes_back(stores: Sto
     await north.keep()
     await north.sell("T1", 300, "hot")
     stores.shop.later(days=14)
-    assert (await take_back(north.shop.context, None)).done == 1  # the store's clock, without a link
+    assert (await take_back(north.shop.context, None)).done == 1  # by the store's clock, without a link
     assert await north.rest("hot") == 0
     await north.sell("T2", 100, "hot")
     assert (await budget_state(north.shop, "hot")).consumed == 3
-    north.unsent.pop()  # it took nothing
+    north.unsent.pop()  # it charged nothing
     north.wire.faults = ["after"]
     assert not await north.keep()
-    assert await north.keep()  # gives 7 back, once; then it is filled up again
+    assert await north.keep()  # returns 7 once, then is refilled
     await north.keep()
     assert await stores.outstanding("hot") == 3 + await north.rest("hot")
     await north.report()
@@ -165,7 +165,7 @@ async def test_a_store_that_registers_anew_has_nothing_of_what_it_had(stores: St
 async def test_b1_two_stores_and_the_cloud_fight_over_one_budget(
     stores: Stores, branches: list[Branch], seed: int
 ) -> None:
-    """Whatever the link does: no sale of a store ever finds less in the cloud than its till was granted."""
+    """Whatever the link does: the cloud always has at least the amount that a store's till granted."""
     rng = random.Random(seed)
     await _one_budget(stores, branches, "30.00")
     spent = Decimal(0)
@@ -250,7 +250,7 @@ async def test_c1_a_code_is_redeemed_in_the_store_that_holds_it_alone(stores: St
     assert (await north.validate("SAVE-1")).reason == "ALREADY_REDEEMED"
     branches[0].uplink.is_connected = True
     stores.shop.later(hours=1)
-    await branches[0].keep()  # the cloud has yet to hear of it
+    await branches[0].keep()  # the cloud does not know it yet
     assert await stores.status("SAVE-1") == "RESERVED"
     await stores.release("north", codes=["SAVE-1"])
     await branches[0].forget_uploads()
@@ -282,7 +282,7 @@ async def test_a_lost_answer_about_a_code_does_not_keep_it_from_others(stores: S
     stores.shop.later(minutes=2)
     north.wire.faults = ["after"]
     assert not await north.keep()
-    assert (await Till(north.shop).validate("SAVE-1")).reason == "NEEDS_CLOUD"  # it is just being given back
+    assert (await Till(north.shop).validate("SAVE-1")).reason == "NEEDS_CLOUD"  # it is being returned
     assert await north.keep()
     assert await stores.status("SAVE-1") == "ACTIVE"
     assert (await Till(south.shop).validate("SAVE-1")).reason is None
@@ -298,7 +298,7 @@ async def test_a_code_that_was_only_shown_goes_back(stores: Stores, branches: li
     stores.shop.later(minutes=30)
     north.wire.faults = ["before"]
     assert not await north.keep()
-    assert await north.shop.count("CouponCodes") == 0  # here it cannot be spent any more
+    assert await north.shop.count("CouponCodes") == 0  # it can no longer be spent here
     assert (await Till(south.shop).validate("SAVE-1")).reason == "RESERVED_ELSEWHERE"
     assert await north.keep()
     assert (await Till(south.shop).validate("SAVE-1")).reason is None
@@ -313,7 +313,7 @@ async def test_a_code_is_activated_where_it_is_held(stores: Stores, branches: li
     assert (await till.reserve("SAVE-1", "T1", "C1")).reason is None
     stores.shop.later(hours=1)
     assert await branches[0].keep()
-    assert await stores.status("SAVE-1") == "RESERVED"  # the cloud is to hear of it before it gets the code back
+    assert await stores.status("SAVE-1") == "RESERVED"  # the cloud must learn of it before it gets the code back
     await branches[0].forget_uploads()
     assert await branches[0].keep()
     assert await stores.status("SAVE-1") == "CREATED"

@@ -1,1 +1,1 @@
-"""A mixed load on several processes, and every invariant of docs/reliability.md checked in the database afterwards."""
+"""A mixed load on several processes, after which every invariant of docs/reliability.md is checked in the database."""

@@ -1,7 +1,7 @@
-"""`python -m tests.reliability.soak [--operations 100000] [--chaos]`: a soak on servers of its own.
+"""`python -m tests.reliability.soak [--operations 100000] [--chaos]`: a soak on its own servers.
 
-The database is as durable as PostgreSQL comes. Exits 1 when an invariant is broken or, without
-chaos, a target is missed.
+The database has PostgreSQL's default durability. Exits 1 if an invariant is broken or, without chaos, a target is
+missed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.reliability.soak.system import Layout
 
 
 def main() -> None:
-    """Run it and print what came of it."""
+    """Run the soak and print its result."""
     parser = argparse.ArgumentParser(prog="make soak", description="A mixed load, then every invariant is checked.")
     parser.add_argument("--operations", type=int, default=100_000)
     parser.add_argument("--clients", type=int, default=12)

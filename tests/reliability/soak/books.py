@@ -1,4 +1,4 @@
-"""What the database holds afterwards, read once: rows of all tenants by table."""
+"""The final contents of the database, read once: rows of all tenants by table."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlalchemy import Row, Table, select
 
-from promenade.store.schema import table
-from promenade.store.unit import Database, Session
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Database, Session
 from tests.kit.receiver import Request
 from tests.reliability.soak.history import History
 
@@ -21,7 +21,7 @@ Key = tuple[str, ...]
 
 @dataclass(slots=True)
 class Books:
-    """The database, the history of what was answered, and what webhooks were received; ``faults`` collects breaches."""
+    """The database, the history of the answers, and the received webhooks; ``faults`` collects violations."""
 
     database: Database
     history: History
@@ -31,11 +31,11 @@ class Books:
     _kept: dict[tuple[str, ...], Sequence[Row[Any]]] = field(default_factory=dict)
 
     async def rows(self, name: str, *columns: str) -> Sequence[Row[Any]]:
-        """Rows of a table, of all tenants; ``columns`` by their Python names, all if none is named."""
+        """Return the rows of a table, of all tenants; ``columns`` by their Python names, all by default."""
         return await self.rows_of(table(name), *columns)
 
     async def rows_of(self, wanted: Table, *columns: str) -> Sequence[Row[Any]]:
-        """The same of a table itself."""
+        """Return the same for a table object."""
         key = (wanted.name, *columns)
         if key not in self._kept:
             statement = select(*(wanted.c[column] for column in columns)) if columns else select(wanted)
@@ -47,14 +47,14 @@ class Books:
         return self._kept[key]
 
     def expect(self, invariant: str, holds: bool, said: object) -> None:
-        """Count one check of an invariant, and note its breach."""
+        """Count one check of an invariant, and record a violation."""
         self.checked[invariant] += 1
         if not holds and len(self.faults) < 200:
             self.faults.append(f"{invariant}: {said}")
 
 
 def group(rows: Iterable[Row[Any]], *columns: str) -> dict[Any, list[Row[Any]]]:
-    """Rows by some of their columns: by the value of one, by a tuple of several."""
+    """Group rows by columns: by the value of one, by a tuple of several."""
     found: dict[Any, list[Row[Any]]] = defaultdict(list)
     for row in rows:
         key = tuple(getattr(row, column) for column in columns)

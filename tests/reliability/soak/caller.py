@@ -1,4 +1,4 @@
-"""Who calls: a client of a tenant, at one service or another, every call recorded."""
+"""A client of a tenant that calls several services and records every call."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _SAYS_YES = {
     "confirm": "confirmed",
 }
 _PAUSE_SECONDS = 0.05  # until somebody listens again
-_WAIT_SECONDS = 0.5  # before somebody who was not answered asks again
+_WAIT_SECONDS = 0.5  # before an unanswered request is repeated
 _TRIES = 600
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """How a call ended, and what it was told."""
+    """How a call ended, and its answer."""
 
     outcome: Outcome
     status: int
@@ -41,20 +41,20 @@ class Answer:
     body: bytes
 
     def json(self) -> Any:
-        """The body decoded."""
+        """Return the decoded body."""
         return json.loads(self.body) if self.body else {}
 
 
 @dataclass(slots=True)
 class Tokens:
-    """Tokens of all clients, asked for once."""
+    """Tokens of all clients, requested once."""
 
     ports: Sequence[int]
     _known: dict[str, str] = field(default_factory=dict)
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def of(self, client: str) -> str:
-        """The token of a client, whichever service gives it."""
+        """Return the token of a client, from whichever service issues it."""
         async with self._asking:
             turn = 0
             while client not in self._known:
@@ -83,14 +83,14 @@ class Tokens:
 
 @dataclass(slots=True)
 class Caller:
-    """A client with a connection to every service; one that does not listen is passed over, as a balancer does."""
+    """A client with a connection to every service; like a load balancer it skips services that do not listen."""
 
     tenant: str
     ports: Sequence[int]
     tokens: Tokens
     history: History
     rng: random.Random
-    spend: Callable[[], None]  # counts every call of the load
+    spend: Callable[[], None]  # counts all calls of the load
     _wires: list[Wire] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -108,7 +108,7 @@ class Caller:
     async def call(
         self, kind: str, method: str, path: str, body: Any = None, *, client: str = "till", **headers: str
     ) -> Answer:
-        """One request, and what is known of it; ``headers`` have underscores for dashes."""
+        """Send one request and return its result; ``headers`` have underscores for dashes."""
         self.spend()
         sent = {"authorization": f"Bearer {await self.tokens.of(f'{self.tenant}-{client}')}"}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
@@ -126,7 +126,7 @@ class Caller:
         return Answer(outcome, status, code, reply.headers if reply else {}, reply.body if reply else b"")
 
     async def _sent(self, method: str, path: str, headers: dict[str, str], content: bytes | None) -> Reply | None:
-        """The answer; None: the connection broke. It goes to the next service where one does not listen."""
+        """Return the answer, or None if the connection broke. A service that does not listen is skipped."""
         first = self.rng.randrange(len(self._wires))
         for turn in range(_TRIES):
             try:
@@ -155,7 +155,7 @@ def _read(kind: str, reply: Reply | None) -> tuple[Outcome, str]:
 
 
 def no_code(reply: Reply) -> str:
-    """The code of an error, however it is shaped; the status where there is none."""
+    """Return the code of an error in any format, or the status if there is none."""
     try:
         said = reply.json()
     except ValueError:

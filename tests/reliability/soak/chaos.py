@@ -1,4 +1,4 @@
-"""What goes wrong meanwhile: processes are killed, the database is restarted, the cache goes away."""
+"""Faults during the load: processes are killed, the database is restarted, the cache is stopped."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DOWN_SECONDS = 1.0
 
 @dataclass(slots=True)
 class Chaos:
-    """Breaks one thing after the other, each mended before the next; at ``pace`` seconds from one to the next."""
+    """Causes one fault after the other, each repaired before the next, every ``pace`` seconds."""
 
     system: System
     rng: random.Random
@@ -29,7 +29,7 @@ class Chaos:
     done: Counter[str] = field(default_factory=Counter)
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Until told to stop; everything runs when it returns."""
+        """Run until stopped; everything is running again when it returns."""
         verbs: list[Callable[[], None]] = [self.kill_service, self.kill_worker]
         verbs += [self.restart_database] if self.postgres is not None else []
         verbs += [self.stop_cache] if self.valkey is not None else []
@@ -46,26 +46,26 @@ class Chaos:
         await self.system.supervise()
 
     def kill_service(self) -> None:
-        """kill -9 one of them, and start it again."""
+        """Kill one service (SIGKILL) and restart it."""
         service = self.rng.choice(self.system.services)
         service.kill()
         service.restart()
 
     def kill_worker(self) -> None:
-        """The same of a worker."""
+        """Kill one worker and restart it."""
         if self.system.workers:
             worker = self.rng.choice(self.system.workers)
             worker.kill()
             worker.restart()
 
     def restart_database(self) -> None:
-        """As after a crash of its machine's power supply, but for what the disk has not kept: it comes back at once."""
+        """Crash the database as in a power failure, but without loss of unsynced data; it restarts immediately."""
         assert self.postgres is not None
         self.postgres.crash()
         self.postgres.start()
 
     def stop_cache(self) -> None:
-        """Away for a second."""
+        """Stop the cache for a second."""
         assert self.valkey is not None
         self.valkey.stop()
         self.valkey.start()

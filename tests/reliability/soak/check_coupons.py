@@ -1,4 +1,4 @@
-"""C1 to C3: codes are spent once, by who held them, while they were good."""
+"""C1 to C3: codes are spent once, by their holder, while valid."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["check_coupons"]
 
 
 async def check_coupons(books: Books) -> None:
-    """Everything about coupons."""
+    """Check all coupon invariants."""
     await _spent_once(books)
     await _answers(books)
     await _shared_codes(books)
@@ -20,7 +20,7 @@ async def check_coupons(books: Books) -> None:
 
 
 async def _spent_once(books: Books) -> None:
-    """C1, C3: an individual code has one claim at most, made before its end; its row and its log agree."""
+    """C1, C3: an individual code has at most one claim, made before its end; its row and its log agree."""
     claims = group(await books.rows("coupon_claims"), "tenant_id", "coupon_code_id")
     redeemed = Counter(
         (row.tenant_id, row.coupon_code_id)
@@ -40,7 +40,7 @@ async def _spent_once(books: Books) -> None:
 
 
 async def _answers(books: Books) -> None:
-    """C1, C2, T3: an acknowledged redemption is there, for its transaction, and is the only one of its code."""
+    """C1, C2, T3: an acknowledged redemption is stored, for its transaction, and is the only one of its code."""
     rows = {(row.tenant_id, row.code): row for row in await books.rows("CouponCodes")}
     told = [one for one in books.history.redeemed if not one.code.startswith("ALL-")]
     for key, times in Counter((one.tenant, one.code) for one in told).items():
@@ -62,7 +62,7 @@ def _reservations_are_logged(books: Books, logs: Any) -> None:
 
 
 async def _shared_codes(books: Books) -> None:
-    """C1 of generic codes: as many claims as their limit at most, each redemption with its reservation."""
+    """C1 of generic codes: claims do not exceed the limit, and each redemption has its reservation."""
     claims = group(await books.rows("coupon_claims"), "tenant_id", "coupon_type_id")
     for kind in await books.rows("CouponTypes"):
         of_type = claims.get((kind.tenant_id, kind.id), [])
@@ -77,7 +77,7 @@ async def _shared_codes(books: Books) -> None:
 
 
 async def _usage(books: Books) -> None:
-    """Counts that later sales are judged by are those of what happened."""
+    """The usage counters that later sales are checked against match the actual uses."""
     claimed: Counter[Any] = Counter()
     for row in await books.rows("coupon_claims"):
         claimed[row.tenant_id, row.coupon_type_id, ""] += 1

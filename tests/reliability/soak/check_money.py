@@ -1,4 +1,4 @@
-"""B1 to B5: budgets and the sums of sales."""
+"""B1 to B5: budgets and the totals of sales."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from decimal import Decimal
 from typing import Any
 
-from promenade.store.budgets import is_used_up
+from promenade.store.budgets.charges import is_used_up
 from tests.reliability.soak.books import Books, group
 
 __all__ = ["check_money"]
@@ -16,7 +16,7 @@ _NOTHING = Decimal(0)
 
 
 async def check_money(books: Books) -> None:
-    """Everything about money."""
+    """Check all money invariants."""
     await _budgets(books)
     await _transitions(books)
     await _lines(books)
@@ -24,7 +24,7 @@ async def check_money(books: Books) -> None:
 
 
 async def _budgets(books: Books) -> None:
-    """B1, B2: what was consumed is the sum of the consumptions, what is reserved that of the shares of stores."""
+    """B1, B2: the consumed amount is the sum of the consumptions, the reserved amount that of the stores' shares."""
     booked: dict[Any, Decimal] = defaultdict(Decimal)
     seen: Counter[Any] = Counter()
     for one in await books.rows("BudgetConsumptions"):
@@ -48,7 +48,7 @@ async def _budgets(books: Books) -> None:
 
 
 async def _transitions(books: Books) -> None:
-    """B3: one event for each time that a budget became EXHAUSTED, which the audit trail has noted."""
+    """B3: one event for each time that a budget became EXHAUSTED according to the audit trail."""
     became: Counter[Any] = Counter()
     ended: Counter[Any] = Counter()
     for row in await books.rows("AuditLogs"):
@@ -68,7 +68,7 @@ async def _transitions(books: Books) -> None:
 
 
 async def _lines(books: Books) -> None:
-    """B5: the lines of a sale add up to its discount and its total, its promotions to its discount, none below zero."""
+    """B5: a sale's lines add up to its discount and total, its promotions to its discount; nothing is negative."""
     items = group(await books.rows("CalculationLogItems"), "tenant_id", "log_id")
     promotions = group(await books.rows("CalculationLogPromotions"), "tenant_id", "log_id")
     for log in await books.rows("CalculationLogs"):
@@ -87,7 +87,7 @@ async def _lines(books: Books) -> None:
 
 
 async def _recharges(books: Books) -> None:
-    """T3 of contributions: what was acknowledged is there, and the total is what it began with and all of them."""
+    """T3 of contributions: acknowledged ones are stored, and the total is the initial amount plus all contributions."""
     rows = await books.rows("RechargeContributions")
     known = {(row.tenant_id, row.id) for row in rows}
     for key in books.history.recharged:
@@ -99,4 +99,4 @@ async def _recharges(books: Books) -> None:
     others = {row.total_amount for (_, code), row in begun.items() if code == "wide"}
     books.expect("B1", others == {Decimal(1_000_000_000)}, others)
     first = {row.total_amount - paid[tenant, row.id] for (tenant, code), row in begun.items() if code == "small"}
-    books.expect("B1", len(first) == 1, first)  # all tenants began with the same
+    books.expect("B1", len(first) == 1, first)  # all tenants began with the same amount

@@ -1,4 +1,4 @@
-"""W1, W2, I1 and S1: events, imports, and that no row of a tenant names one of another."""
+"""W1, W2, I1 and S1: events, imports, and that no tenant's row refers to another tenant's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 
 from sqlalchemy import Table
 
-from promenade.store.schema import metadata
+from promenade.store.driver.schema import metadata
 from tests.reliability.soak.books import Books, group
 from tests.reliability.soak.furnishing import TENANTS, identity
 
@@ -17,7 +17,7 @@ _ENDED = ("SUCCEEDED", "FAILED")
 
 
 async def check_rest(books: Books) -> None:
-    """Everything else."""
+    """Check all remaining invariants."""
     await _events(books)
     await _bytes(books)
     await _imports(books)
@@ -26,7 +26,7 @@ async def check_rest(books: Books) -> None:
 
 
 async def _events(books: Books) -> None:
-    """W1: each event that a subscription wants was delivered, or became a dead letter."""
+    """W1: each event with a matching subscription was delivered or became a dead letter."""
     came: dict[str, set[str]] = defaultdict(set)
     for request in books.received:
         came[request.path].add(request.headers["webhook-id"])
@@ -51,7 +51,9 @@ async def _events(books: Books) -> None:
 
 
 async def _bytes(books: Books) -> None:
-    """W1, W2: what came was committed, and every attempt had the same bytes; it is told to its own tenant only."""
+    """W1, W2: received events were committed, every attempt had the same bytes, and only the event's tenant received
+    it.
+    """
     events = {row.id: row for row in await books.rows("outbox_events")}
     for request in books.received:
         event = events.get(request.headers["webhook-id"])
@@ -63,7 +65,7 @@ async def _bytes(books: Books) -> None:
 
 
 async def _imports(books: Books) -> None:
-    """I1: every job has ended, one for each key; what it counts adds up, and it leaves nothing behind."""
+    """I1: every job has ended, one per key; its counts add up, and it leaves no rows behind."""
     jobs = {(row.tenant_id, row.id): row for row in await books.rows("ImportJobs")}
     keys = Counter((row.tenant_id, row.idempotency_key) for row in jobs.values() if row.idempotency_key)
     for key, times in keys.items():
@@ -81,7 +83,7 @@ async def _imports(books: Books) -> None:
 
 
 async def _written(books: Books) -> None:
-    """T3 of what people wrote: what was acknowledged is there."""
+    """T3 of authored rows: acknowledged writes are stored."""
     for name in ("Promotions", "Campaigns"):
         known = {(row.tenant_id, row.id) for row in await books.rows(name)}
         for tenant, set_name, row_id in books.history.written:
@@ -90,7 +92,7 @@ async def _written(books: Books) -> None:
 
 
 async def _tenants(books: Books) -> None:
-    """S1: no column of a tenant's row holds the ID of a row of another tenant."""
+    """S1: no column of a tenant's row holds the ID of another tenant's row."""
     owner: dict[str, str] = {}
     owned = [one for one in metadata.tables.values() if "tenant_id" in one.c]
     for one in owned:
@@ -108,7 +110,7 @@ async def _tenants(books: Books) -> None:
 
 
 def _texts(one: Table) -> list[str]:
-    """Columns that may hold an ID: texts of at least its length."""
+    """Return the columns that may hold an ID: texts of at least its length."""
     return [
         column.key
         for column in one.c

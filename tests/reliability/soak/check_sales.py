@@ -1,4 +1,4 @@
-"""T1 to T5: sales, their counters, and what follows them."""
+"""T1 to T5: sales, their counters, and their side effects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from promenade.workflows.effects import decode_effects
+from promenade.workflows.settlement.effects import decode_effects
 from tests.reliability.soak.books import Books, group
 
 __all__ = ["check_sales"]
@@ -17,7 +17,7 @@ _SALE = ("tenant_id", "origin", "transaction_id")
 
 
 async def check_sales(books: Books) -> None:
-    """Everything about transactions."""
+    """Check all invariants of transactions."""
     await _acknowledged(books)
     await _counters(books)
     await _whole(books)
@@ -26,7 +26,7 @@ async def check_sales(books: Books) -> None:
 
 
 async def _acknowledged(books: Books) -> None:
-    """T1, T3: each acknowledged confirm is there once, with the bytes that were answered."""
+    """T1, T3: each acknowledged confirm is stored once, with the bytes of its answer."""
     confirmed = group(await books.rows("confirmations"), "tenant_id", "transaction_id")
     for key, rows in confirmed.items():
         books.expect("T1", len(rows) == 1, (key, rows))
@@ -42,7 +42,7 @@ async def _acknowledged(books: Books) -> None:
 
 
 async def _counters(books: Books) -> None:
-    """T2: the counters of a transaction are 1, 2, 3 ... to the last that was given."""
+    """T2: the counters of a transaction are 1, 2, 3 ... without gaps."""
     given: dict[Any, list[int]] = defaultdict(list)
     for row in await books.rows("iterations", *_SALE, "transaction_counter"):
         given[row.tenant_id, row.origin, row.transaction_id].append(abs(row.transaction_counter))
@@ -58,7 +58,7 @@ async def _counters(books: Books) -> None:
 
 
 async def _whole(books: Books) -> None:
-    """T4: a sale, its log, its job and its event are there together; so is whatever names a sale."""
+    """T4: a sale, its log, its job and its event are stored together; so is every row that refers to a sale."""
     sales = group(await books.rows("confirmations"), *_SALE)
     logs = [row for row in await books.rows("CalculationLogs") if row.status == "CALCULATED"]
     of_log = group(logs, *_SALE)
@@ -90,7 +90,7 @@ def _names_sale(books: Books, row: Row[Any], sales: dict[Any, list[Row[Any]]]) -
 
 
 async def _effects(books: Books) -> None:
-    """T5: every job has ended, and what it was to do is done once."""
+    """T5: every job has ended, and each of its effects was applied once."""
     issued = group(
         (row for row in await books.rows("CouponCodes") if row.issuing_transaction_id is not None),
         "tenant_id",
@@ -109,7 +109,7 @@ async def _effects(books: Books) -> None:
 
 
 async def _points(books: Books) -> None:
-    """T5 of points: each sale's are booked once, and balances are their sums."""
+    """T5 of points: each sale's points are booked once, and balances are the sums of bookings."""
     booked = group(await books.rows("LoyaltyTransactions"), *_SALE)
     jobs = {tuple(getattr(row, name) for name in _SALE): row for row in await books.rows("side_effect_jobs")}
     awarded = Counter(

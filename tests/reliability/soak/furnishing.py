@@ -1,4 +1,4 @@
-"""What each tenant has before the load begins: places, articles, promotions, budgets, coupons, and who may call."""
+"""The initial data of each tenant: places, articles, promotions, budgets, coupons, and clients."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from promenade.store.catalogue import record_change
-from promenade.store.rows import insert_rows
-from promenade.store.session import open_database
-from promenade.store.unit import Session
-from promenade.workflows.clients import create_client
-from promenade.workflows.tenants import create_tenant
+from promenade.store.driver.rows import insert_rows
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Session
+from promenade.store.pricing.catalogue import record_change
+from promenade.workflows.access.clients import create_client
+from promenade.workflows.access.tenants import create_tenant
 from tests.kit.api_client import SECRET
 
 __all__ = ["ARTICLES", "CLIENTS", "DISCOUNTED", "GROUPS", "TENANTS", "codes_of", "furnish", "identity", "limit_of"]
@@ -34,22 +34,22 @@ GENERIC_LIMIT_SHARE = 200
 
 
 def identity(tenant: str, name: str) -> str:
-    """An ID that is the same in every run, and that no other tenant has."""
+    """Return an ID that is the same in every run and unique per tenant."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{tenant} {name}"))
 
 
 def codes_of(operations: int) -> int:
-    """How many individual codes each tenant gets: few enough to be fought for, enough to last."""
+    """Return the number of individual codes per tenant: few enough to be contested, enough to last."""
     return max(60, operations // 30)
 
 
 def limit_of(operations: int) -> int:
-    """How often the shared code may be spent: it runs out in the second half of the load."""
+    """Return the usage limit of the shared code: it is reached in the second half of the load."""
     return max(5, operations // GENERIC_LIMIT_SHARE)
 
 
 async def furnish(database_url: str, operations: int, receiver_url: str) -> None:
-    """Make the tenants. ``receiver_url`` is told of everything at `/all/<tenant>`, and of little at two others."""
+    """Create the tenants. ``receiver_url`` gets all events at `/all/<tenant>`, and few at two other paths."""
     database = await open_database(database_url)
     now = datetime.now(UTC)
     try:
@@ -176,7 +176,7 @@ def _offers(tenant: str) -> Rows:
 
 
 def _limits(tenant: str) -> Rows:
-    """Told when half and when nine tenths of the small budget are gone."""
+    """Return notifications at half and at nine tenths of the small budget."""
     budget = {"budget_ID": identity(tenant, "budget small")}
     yield (
         "BudgetNotifications",
@@ -185,7 +185,9 @@ def _limits(tenant: str) -> Rows:
 
 
 def _budgets(tenant: str, operations: int) -> Rows:
-    """One that never ends, one that ends and is recharged, one that ends and is not; two promotions share one."""
+    """Return three budgets: one is never exhausted, one is and is recharged, one is and is not; two promotions share
+    one.
+    """
     budgets = {
         "wide": (1_000_000_000, ("off", "saver")),
         "small": (max(3, operations // 500), ("saver", "bundle")),

@@ -1,4 +1,4 @@
-"""What was asked and what was answered: every call, and of each answer that promises something, the promise."""
+"""The history of a soak: every call, and each commitment made in an answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Outcome = Literal["ok", "refused", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request. ``status`` 0: the connection broke; ``began`` is of the monotonic clock, times are in seconds."""
+    """One request. ``status`` 0: the connection broke; ``began`` is on the monotonic clock, times are in seconds."""
 
     kind: str
     tenant: str
@@ -27,7 +27,9 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Priced:
-    """An evaluation that was answered: its place, and the lines that can be returned later (reference, pieces)."""
+    """An answered evaluation: its transaction and counter, and the lines that can be returned later (reference,
+    pieces).
+    """
 
     tenant: str
     transaction_id: str
@@ -39,7 +41,7 @@ class Priced:
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """A sale that was acknowledged, with the bytes of the answer."""
+    """An acknowledged sale, with the bytes of the answer."""
 
     priced: Priced
     body: bytes
@@ -47,7 +49,7 @@ class Confirmed:
 
 @dataclass(frozen=True, slots=True)
 class Redeemed:
-    """A code that a till was told it has redeemed."""
+    """A redemption that was acknowledged to a till."""
 
     tenant: str
     code: str
@@ -57,7 +59,7 @@ class Redeemed:
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """Coupons that a till was told are issued."""
+    """Coupons whose issue was acknowledged to a till."""
 
     tenant: str
     coupon_ids: tuple[str, ...]
@@ -65,7 +67,7 @@ class Issued:
 
 @dataclass(slots=True)
 class History:
-    """Everything; only lists that grow, so that whoever reads it afterwards sees all."""
+    """All records, in append-only lists, so that a later reader sees everything."""
 
     calls: list[Call] = field(default_factory=list)
     not_sent: int = 0
@@ -82,12 +84,12 @@ class History:
     faults: list[str] = field(default_factory=list)  # answers that contradict each other or themselves
 
     def fault(self, said: str) -> None:
-        """Note an answer that is wrong whatever the database says; the first hundred are enough."""
+        """Record an answer that is wrong whatever the database contains; the first hundred are enough."""
         if len(self.faults) < 100:
             self.faults.append(said)
 
     def by_kind(self) -> dict[str, Counter[str]]:
-        """How the calls of each kind ended."""
+        """Return how the calls of each kind ended."""
         found: dict[str, Counter[str]] = defaultdict(Counter)
         for call in self.calls:
             found[call.kind][call.outcome] += 1

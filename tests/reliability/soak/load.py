@@ -1,4 +1,4 @@
-"""The load: so many clients, each doing one thing after another by chance, until so many calls are made."""
+"""The load: clients that each perform random operations until enough calls have been made."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Load:
     _awaited: list[tuple[int, asyncio.Event]] = field(default_factory=list)
 
     async def run(self) -> History:
-        """Make all calls; what a client has begun it ends."""
+        """Make all calls; clients complete the operations they have begun."""
         tokens = Tokens(self.ports)
         for tenant in TENANTS:
             for client in CLIENTS:
@@ -64,7 +64,7 @@ class Load:
         verbs: dict[str, Callable[[], Awaitable[None]]] = {
             name: getattr(till if hasattr(till, name) else office, name) for name in _WEIGHTS
         }
-        first = list(_WEIGHTS)[number :: self.clients]  # so that however small a load is, all is in it
+        first = list(_WEIGHTS)[number :: self.clients]  # so that even a small load includes every operation
         try:
             while self.made < self.operations:
                 name = first.pop() if first else rng.choices(tuple(_WEIGHTS), tuple(_WEIGHTS.values()))[0]
@@ -73,7 +73,7 @@ class Load:
             caller.close()
 
     async def until_made(self, more: int) -> None:
-        """Wait until so many more calls have been made."""
+        """Wait until this many more calls have been made."""
         reached = asyncio.Event()
         self._awaited.append((self.made + more, reached))
         await reached.wait()

@@ -1,4 +1,4 @@
-"""What offices do meanwhile: change promotions, pay into budgets, edit drafts, import articles, read lists."""
+"""Back-office work during the load: change promotions, recharge budgets, edit drafts, import articles, read lists."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _LISTS = (
 
 @dataclass(slots=True)
 class Office:
-    """The people and systems of one tenant that write what tills price by."""
+    """The people and systems of one tenant that write the pricing data."""
 
     caller: Caller
     rng: random.Random
 
     async def change_promotion(self) -> None:
-        """Read a promotion, change it if nobody else has, then what it gives."""
+        """Read a promotion, change it if nobody else has, then change its action."""
         name = self.rng.choice(_CHANGED)
         address = f"{_API}/Promotions({identity(self.caller.tenant, name)})"
         found = await self._api("GET", address)
@@ -46,13 +46,13 @@ class Office:
         await self._api("PATCH", action, {"discountValue": self.rng.randint(5, 40)}, kind="patch")
 
     async def switch_promotion(self) -> None:
-        """Off and on again."""
+        """Deactivate a promotion and activate it again."""
         address = f"{_API}/Promotions({identity(self.caller.tenant, self.rng.choice(_CHANGED))})"
         for status in ("INACTIVE", "ACTIVE"):
             await self._api("PATCH", address, {"status": status}, kind="activate promotion")
 
     async def new_promotion(self) -> None:
-        """A promotion with all its parts in one change set, which runs at once; then it is switched off."""
+        """Create a promotion with all its parts in one change set; it is active immediately and then switched off."""
         code = f"P-{self._name()}"
         promotion: dict[str, Any] = {
             "code": code,
@@ -84,7 +84,7 @@ class Office:
         await self._api("PATCH", f"{_API}/Promotions({made})", {"status": "INACTIVE"}, kind="activate promotion")
 
     async def recharge(self) -> None:
-        """Pay into the small budget, so that it runs out again later."""
+        """Recharge the small budget, so that it runs out again later."""
         budget = {"budget_ID": identity(self.caller.tenant, "budget small")}
         body = {**budget, "amount": self.rng.randint(1, 3), "reference": self._name()}
         answer = await self._api("POST", f"{_API}/RechargeContributions", body, kind="recharge")
@@ -92,14 +92,14 @@ class Office:
             self.caller.history.recharged.append((self.caller.tenant, answer.json()["ID"]))
 
     async def new_campaign(self) -> None:
-        """A campaign, of which a receiver is told that never answers."""
+        """Create a campaign; its subscriber never answers."""
         code = f"C-{self._name()}"[:50]
         answer = await self._api("POST", f"{_API}/Campaigns", {"code": code, "name": code}, kind="create")
         if answer.outcome == "ok":
             self.caller.history.written.append((self.caller.tenant, "Campaigns", answer.json()["ID"]))
 
     async def edit_draft(self) -> None:
-        """Edit a promotion in the back office; others may be at it, too."""
+        """Edit a promotion in the back office, possibly concurrently with others."""
         key = identity(self.caller.tenant, self.rng.choice(_CHANGED))
         who = self.rng.choice(("administrator", "planner"))
         root = f"{_ADMIN}/Promotions(ID={key},IsActiveEntity="
@@ -113,11 +113,11 @@ class Office:
             await self._admin("POST", f"{root}false)/AdminService.draftActivate", {}, who)
 
     async def read(self) -> None:
-        """A list."""
+        """Read a list."""
         await self._api("GET", f"{_API}/{self.rng.choice(_LISTS)}", kind="list")
 
     async def import_rows(self) -> None:
-        """Articles in bulk, sent twice at once now and then, with a row that is wrong now and then."""
+        """Import articles in bulk, sometimes sent twice at once, sometimes with a wrong row."""
         name, number = self._name(), self.rng.randint(20, 120)
         rows: list[dict[str, Any]] = [{"articleNumber": f"I-{name[:30]}-{row}", "name": "New"} for row in range(number)]
         if self.rng.random() < 0.3:
@@ -133,7 +133,7 @@ class Office:
         self.caller.history.accepted += [(self.caller.tenant, name, job) for job in jobs]
 
     async def import_at_till(self) -> None:
-        """Articles from a till: some at once, or a batch for later."""
+        """Import articles from a till: some immediately, or a batch."""
         rows = [{"articleNumber": self.rng.choice(ARTICLES), "name": f"Renamed {self.rng.randrange(50)}"}]
         rows.append({"articleNumber": f"T-{self._name()[:30]}", "name": "New"})
         if self.rng.random() < 0.5:

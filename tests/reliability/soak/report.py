@@ -1,4 +1,4 @@
-"""What a soak says at the end: calls of each kind, how available it was, how fast, against the operating targets."""
+"""The final report of a soak: calls of each kind, availability and response times, against the operating targets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Measured:
     evaluate_max: float
 
     def missed(self) -> list[str]:
-        """The targets that were missed, in words."""
+        """Return descriptions of the missed targets."""
         found = []
         if self.availability < TARGETS.availability:
             found.append(f"availability {self.availability:.3f} % is below {TARGETS.availability} %")
@@ -42,7 +42,9 @@ AVAILABLE_SECONDS = 2.0
 
 
 def measure(history: History) -> Measured:
-    """Availability: the share of requests answered below 500 within two seconds. What was never sent is none."""
+    """Compute availability: the share of requests answered below 500 within two seconds. Unsent requests do not
+    count.
+    """
     calls = history.calls
     good = sum(0 < one.status < 500 and one.seconds <= AVAILABLE_SECONDS for one in calls)
     errors = sum(one.status >= 500 for one in calls)
@@ -58,7 +60,9 @@ def measure(history: History) -> Measured:
 
 
 def report(history: History, seconds: float, settled: float, checks: dict[str, int], faults: Sequence[str]) -> str:
-    """The whole story as text. ``seconds`` is how long the load took, ``settled`` how long it took to be quiet."""
+    """Return the report as text. ``seconds`` is the duration of the load, ``settled`` the time until all work was
+    done.
+    """
     measured = measure(history)
     lines = [
         f"{len(history.calls):,} operations in {seconds:.1f} s ({len(history.calls) / max(seconds, 0.001):,.0f}/s)"

@@ -1,4 +1,4 @@
-"""One soak from beginning to end: furnish, start, load, wait until it is quiet, stop, check."""
+"""One complete soak: furnish, start, load, wait until all work is done, stop, check."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from promenade.store.session import open_database
+from promenade.store.driver.session import open_database
 from tests.kit.databases import past_the_wall
 from tests.kit.moved_clock import MovedClock
 from tests.kit.postgres import PostgresServer
@@ -36,7 +36,7 @@ Trouble = Callable[[System, Load], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How much of what. ``postgres`` and ``valkey`` are servers of the soak's own, which chaos may break."""
+    """The size of a soak. ``postgres`` and ``valkey`` are its own servers, which chaos may break."""
 
     database_url: str
     valkey_url: str | None
@@ -50,12 +50,12 @@ class Plan:
     postgres: PostgresServer | None = None
     valkey: ValkeyServer | None = None
     quiet_seconds: float = 120.0
-    clock: MovedClock | None = None  # of the file `clock` in the directory; None: as it is
+    clock: MovedClock | None = None  # reads the file `clock` in the directory; None: real time
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of it; ``faults`` is empty when every invariant holds."""
+    """The result; ``faults`` is empty if every invariant holds."""
 
     history: History
     faults: tuple[str, ...]
@@ -64,12 +64,12 @@ class Result:
 
     @property
     def measured(self) -> Measured:
-        """Availability and times."""
+        """Return availability and response times."""
         return measure(self.history)
 
 
 async def soak(plan: Plan) -> Result:
-    """Run it. Whatever was started has ended when this returns."""
+    """Run a soak. Everything it started has ended when this returns."""
     with Receiver() as receiver:
         await furnish(plan.database_url, plan.operations, receiver.url)
         system = System(plan.database_url, plan.valkey_url, plan.directory, plan.layout, receiver, plan.clock)
@@ -95,7 +95,7 @@ async def soak(plan: Plan) -> Result:
 
 
 async def _loaded(plan: Plan, system: System, load: Load) -> dict[str, int]:
-    """Make the load, with chaos beside it if it is wanted; what was broken how often."""
+    """Run the load, with chaos if requested; return the number of faults by kind."""
     chaos = Chaos(system, random.Random(f"chaos {plan.seed}"), plan.postgres, plan.valkey)
     stop = asyncio.Event()
     breaking = asyncio.create_task(chaos.run(stop)) if plan.with_chaos else None
@@ -117,7 +117,7 @@ async def _whole(trouble: Awaitable[None]) -> None:
 
 
 async def _checked(plan: Plan, history: History, receiver: Receiver) -> Books:
-    database = await open_database(past_the_wall(plan.database_url))  # no policy hides what is wrong
+    database = await open_database(past_the_wall(plan.database_url))  # so that no policy hides faults
     try:
         books = Books(database, history, receiver.requests())
         await check_money(books)

@@ -1,4 +1,4 @@
-"""What is loaded: services, workers, a cache and a receiver of webhooks on one database."""
+"""The system under load: services, workers, a cache and a webhook receiver on one database."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typing import Any
 from sqlalchemy import Select, func, select
 from sqlalchemy.dialects import sqlite
 
-from promenade.store.schema import table
-from promenade.store.session import open_database
-from promenade.store.unit import Session
+from promenade.store.driver.schema import table
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Session
 from tests.kit.databases import past_the_wall
 from tests.kit.moved_clock import MovedClock
 from tests.kit.processes import free_port
@@ -34,7 +34,9 @@ _POLL_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How many processes of each kind. A service of one process does background work, too; one of several does none."""
+    """The number of processes of each kind. A service of one process also does background work; one of several does
+    none.
+    """
 
     services: int = 2
     workers: int = 2
@@ -43,7 +45,7 @@ class Layout:
 
 @dataclass(slots=True)
 class System:
-    """Start it, load it, wait until it is quiet, stop it. ``clock`` is that of all processes, in `directory`/clock."""
+    """The system to start, load, wait for and stop. ``clock`` is the clock of all processes, in `directory`/clock."""
 
     database_url: str
     valkey_url: str | None
@@ -56,7 +58,7 @@ class System:
 
     @property
     def ports(self) -> Sequence[int]:
-        """Where the services listen."""
+        """Return the ports of the services."""
         return [service.port for service in self.services]
 
     async def start(self) -> None:
@@ -81,33 +83,33 @@ class System:
         for number in range(self.layout.workers):
             log = self.directory / f"worker-{number}.log"
             self.workers.append(Service(log, *common, verb="worker", ready_path=None, env=env, command=command))
-        # By threads that last as long as the loop: a process ends with the thread that has started it.
+        # In threads that last as long as the loop: a process ends with the thread that started it.
         await asyncio.gather(*(asyncio.to_thread(one.start) for one in (*self.services, *self.workers)))
 
     def stop(self) -> dict[str, int]:
-        """Ask every process to end; exit codes by name."""
+        """Stop every process; return exit codes by name."""
         codes = {f"service {number}": one.stop() for number, one in enumerate(self.services)}
         return codes | {f"worker {number}": one.stop() for number, one in enumerate(self.workers)}
 
     async def supervise(self) -> int:
-        """Start what has ended by itself, as a supervisor does: a process that begins without a database ends."""
+        """Restart processes that have exited, as a supervisor does: a process that starts without a database exits."""
         ended = [one for one in (*self.services, *self.workers) if not one.running]
         await asyncio.gather(*(asyncio.to_thread(one.restart) for one in ended))
         return len(ended)
 
     def kill(self) -> None:
-        """End whatever still runs."""
+        """Kill all processes that still run."""
         for one in (*self.services, *self.workers):
             one.kill()
 
     def tracebacks(self) -> list[str]:
-        """The log of each process that printed a traceback."""
+        """Return the log of each process that printed a traceback."""
         return [str(one.log) for one in (*self.services, *self.workers) if "Traceback" in one.output()]
 
     async def until_quiet(self, seconds: float) -> None:
-        """Wait until nothing is left to be done: sales' effects, events, deliveries, imports, codes."""
+        """Wait until no work is left: sales' effects, events, deliveries, imports, codes."""
         if self.clock is not None:
-            self.clock.move(minutes=2)  # whatever a process held that was killed is nobody's now
+            self.clock.move(minutes=2)  # the leases of killed processes have expired
         loop = asyncio.get_running_loop()
         deadline = loop.time() + seconds
         async with _counting(past_the_wall(self.database_url)) as count:
@@ -120,7 +122,7 @@ Counting = Callable[[Select[Any]], Awaitable[int]]
 
 
 def _waiting() -> Iterator[tuple[str, Select[Any]]]:
-    """Rows that wait for a worker, by table."""
+    """Return the number of rows that wait for a worker, by table."""
     jobs, events = table("side_effect_jobs"), table("outbox_events")
     imports, batches = table("ImportJobs"), table("CouponCodeBatches")
     those = {
@@ -136,7 +138,7 @@ def _waiting() -> Iterator[tuple[str, Select[Any]]]:
 
 @contextlib.asynccontextmanager
 async def _counting(url: str) -> AsyncIterator[Counting]:
-    """Counts in a database that is being served; a file is only read, as the one process that serves it demands."""
+    """Open a served database to count in; a SQLite file is opened read-only, as it belongs to the serving process."""
     if url.startswith("sqlite"):
         path = url.removeprefix("sqlite:///")
         with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:

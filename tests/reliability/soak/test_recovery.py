@@ -1,4 +1,4 @@
-"""A2, T3: PostgreSQL is restarted and a service killed under load; what was acknowledged is there, and errors end."""
+"""A2, T3: PostgreSQL is restarted and a service killed under load; acknowledged data is stored, and errors stop."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RECOVERY_SECONDS = 10.0
 
 @pytest.fixture
 def postgres(tmp_path: Path) -> Iterator[PostgresServer]:
-    """A server of its own: it takes the others with it."""
+    """A separate server, since a restart would affect other tests."""
     started = PostgresServer(tmp_path / "postgres.log")
     started.start()
     yield started
@@ -37,7 +37,7 @@ def postgres(tmp_path: Path) -> Iterator[PostgresServer]:
 
 @dataclass
 class Trouble:
-    """When what was down, of the monotonic clock."""
+    """When each server was down, on the monotonic clock."""
 
     postgres: PostgresServer
     crashed: float = 0.0
@@ -63,13 +63,14 @@ class Trouble:
         load.operations = 0
 
     def explains(self, call: Call) -> bool:
-        """Whether a call may have gone without an answer, or with an error."""
+        """Return whether a call may have failed or remained unanswered."""
         ended = call.began + call.seconds
         if call.status:
             return call.began < self.back + RECOVERY_SECONDS and ended > self.crashed
-        return call.began < self.killed and ended > self.killing  # it was under way at the service that was killed
+        return call.began < self.killed and ended > self.killing  # it was in progress at the killed service
 
 
+@pytest.mark.alone
 async def test_a_restart_of_postgresql_and_a_kill_lose_nothing_and_errors_end_with_them(
     postgres: PostgresServer, valkey_server: ValkeyServer, tmp_path: Path, seed: int
 ) -> None:

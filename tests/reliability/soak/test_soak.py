@@ -1,4 +1,4 @@
-"""A mixed load leaves every invariant intact (docs/reliability.md); `make soak` makes a large one."""
+"""A mixed load leaves every invariant intact (docs/reliability.md); `make soak` runs a large one."""
 
 from __future__ import annotations
 

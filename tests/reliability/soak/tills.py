@@ -1,4 +1,4 @@
-"""What tills do: price, sell, take back, ask again, change their mind, and fight for coupons."""
+"""Till operations: price, sell, return, retry, change a decision, and compete for coupons."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ITEM = {"BERLIN": ("1.99", "4.49", "12.00"), "TOKYO": ("120", "480", "1300"), "
 
 @dataclass(slots=True)
 class Shelf:
-    """What the tills of a tenant share: sales that can be brought back, and codes that all of them try."""
+    """The shared state of a tenant's tills: sales that can be returned, and contested codes."""
 
     tenant: str
     operations: int
@@ -30,7 +30,7 @@ class Shelf:
     turn: int = 0
 
     def code(self, rng: random.Random) -> str:
-        """One that others try at about the same time."""
+        """Return a code that others try at about the same time."""
         kind = rng.choices(("ONCE", "LATE", "DIGI", "ALL", "NONE"), (70, 8, 8, 10, 1))[0]
         if kind == "ALL":
             return f"ALL-{self.tenant}"
@@ -42,18 +42,18 @@ class Shelf:
 
 @dataclass(slots=True)
 class Till:
-    """One till of a tenant. Each method is something that tills do, of several calls."""
+    """One till of a tenant. Each method is a till operation of several calls."""
 
     caller: Caller
     shelf: Shelf
     rng: random.Random
 
     async def sell(self) -> None:
-        """Price a basket, perhaps more than once, and mostly confirm it."""
+        """Price a basket, perhaps more than once, and usually confirm it."""
         await self._checkout(self._basket(), at_once=self.rng.random() < 0.12)
 
     async def exchange(self) -> None:
-        """Bring something back, perhaps for something else."""
+        """Return something, perhaps in exchange for something else."""
         if not self.shelf.sold:
             return await self.sell()
         before = self.rng.choice(self.shelf.sold)
@@ -67,7 +67,7 @@ class Till:
         return await self._checkout(basket)
 
     async def look(self) -> None:
-        """Simulate, and ask how a sale's side effects went."""
+        """Simulate, and request the side-effect status of a sale."""
         answer = await self.caller.post("simulate", "/pos/v2/simulate", {"request": self._basket()})
         if answer.outcome == "ok" and "transactionCounter" in answer.json()["meta"]["header"]:
             self.caller.history.fault("a simulation took a counter")
@@ -77,7 +77,7 @@ class Till:
             await self.caller.call("side-effects", "GET", path)
 
     async def spend_coupon(self) -> None:
-        """Reserve a code that others want too, then redeem it, give it back, or let it lie."""
+        """Reserve a contested code, then redeem it, cancel the reservation, or let it expire."""
         code, transaction = self.shelf.code(self.rng), self._name()
         if self.rng.random() < 0.3:
             await self.caller.post("validate", "/pos/coupons/validate", {"code": code})
@@ -96,7 +96,7 @@ class Till:
             await self._redeem(held, times=2 if self.rng.random() < 0.2 else 1)
 
     async def issue(self) -> None:
-        """Hand out coupons to some customers."""
+        """Issue coupons to some customers."""
         customers = [self._customer() for _ in range(self.rng.randint(1, 4))]
         body = {"couponTypeId": identity(self.caller.tenant, "type gift"), "customerIds": sorted(set(customers))}
         answer = await self.caller.post("issue", "/pos/coupons/issue", {**body, "reason": "soak"})
@@ -163,7 +163,7 @@ class Till:
         return priced
 
     def _check_sums(self, told: dict[str, Any]) -> None:
-        """B5 in the answer: shares add up to the discount, and no line is below zero."""
+        """Check B5 in the answer: shares add up to the discount, and no line is negative."""
         discount = Decimal(0)
         for line in told["lineItems"]:
             shares = sum((_amount(one["totalDiscount"]) for one in line["discounts"]), Decimal(0))
@@ -174,7 +174,7 @@ class Till:
             self.caller.history.fault(f"lines do not add up to the discount: {told['totals']}")
 
     async def _confirm(self, priced: Priced, times: int) -> None:
-        """Confirm until it is known what came of it; every answer to the same confirm has the same bytes."""
+        """Confirm until the outcome is known; every answer to the same confirm must have the same bytes."""
         history = self.caller.history
         key = (priced.tenant, priced.transaction_id)
         header = {"transactionId": priced.transaction_id, "transactionCounter": priced.counter}
@@ -200,7 +200,7 @@ class Till:
             await self._confirm_otherwise(priced, request)
 
     async def _confirm_otherwise(self, priced: Priced, request: dict[str, Any]) -> None:
-        """The same again is answered the same; something else is refused."""
+        """A repeated request gets the same answer; a different one is refused."""
         history = self.caller.history
         again = await self.caller.post("confirm", "/pos/v2/confirm", {"request": request})
         known = history.confirmed[priced.tenant, priced.transaction_id]

@@ -1,6 +1,6 @@
-"""HTTP as tills speak it: connections that are kept, every call timed, and what broke told from what was never sent.
+"""A minimal HTTP client like a till's: kept connections, every call timed, broken and unsent requests distinguished.
 
-A client library would cost more processor time than the service; the load and the service share the machine.
+A client library would use more processor time than the service; the load and the service share the machine.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ PATIENCE_SECONDS = 60.0
 
 
 class NotSentError(Exception):
-    """Nobody listened: nothing has happened."""
+    """Nobody listened: the request was not sent."""
 
 
 class BrokenError(Exception):
-    """The connection broke before the answer was there: nobody knows what has happened."""
+    """The connection broke before the answer: the outcome is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer: header names are in lower case."""
+    """An answer; header names are in lower case."""
 
     status: int
     headers: dict[str, str]
     body: bytes
 
     def json(self) -> Any:
-        """The body decoded; an empty one is an empty object."""
+        """Return the decoded body; an empty one is an empty object."""
         return json.loads(self.body) if self.body else {}
 
 
 @dataclass(slots=True)
 class Wire:
-    """One connection to one port of this machine, made when it is needed; one request at a time."""
+    """One connection to one local port, opened on demand; one request at a time."""
 
     port: int
     _reader: asyncio.StreamReader | None = None
@@ -49,7 +49,7 @@ class Wire:
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def request(self, method: str, path: str, headers: dict[str, str], body: bytes | None) -> Reply:
-        """Raises NotSentError and BrokenError."""
+        """Send a request; raise NotSentError or BrokenError."""
         async with self._turn:
             await self._connect()
             try:
@@ -59,14 +59,14 @@ class Wire:
                 raise BrokenError(repr(error)) from None
 
     def close(self) -> None:
-        """Drop the connection."""
+        """Close the connection."""
         if self._writer is not None:
             with contextlib.suppress(OSError, RuntimeError):
                 self._writer.transport.abort()
         self._reader = self._writer = None
 
     async def _connect(self) -> None:
-        if self._reader is not None and self._reader.at_eof():  # the service has closed what nobody used
+        if self._reader is not None and self._reader.at_eof():  # the service has closed an idle connection
             self.close()
         if self._writer is not None:
             return
@@ -111,6 +111,6 @@ def _head(head: bytes) -> tuple[int, dict[str, str]]:
 
 
 async def pause(seconds: float) -> None:
-    """What a client does that was not answered, before it asks again: nothing, and nobody tells it when to go on."""
+    """Wait before an unanswered request is repeated; no event announces that the service is back."""
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(asyncio.Event().wait(), seconds)

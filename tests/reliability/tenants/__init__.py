@@ -1,1 +1,1 @@
-"""One tenant asks for everything, in every way, and sees nothing of another (reliability S1 to S3)."""
+"""One tenant sends every possible request and sees nothing of another tenant (reliability S1 to S3)."""

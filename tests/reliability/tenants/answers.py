@@ -1,4 +1,4 @@
-"""How the questions are asked and the answers judged."""
+"""Sends the questions and judges the answers."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tests.reliability.tenants.canaries import canaries_in, unknown
 __all__ = ["Asking", "Leak"]
 
 AT_ONCE = 25  # questions in one batch
-TRIES = 3  # a busy machine stops a query that is as a rule quick
-# What differs between any two answers: IDs that were just made, moments, and how often the same was asked.
+TRIES = 3  # a busy machine may time out a query that is usually fast
+# Differences between any two answers: new IDs, times, and the number of identical requests.
 _CHANGING = (
     (re.compile(r"(?!cafeba1)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "ID"),
     (re.compile(r"202\d-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*Z"), "NOW"),
@@ -28,7 +28,7 @@ _CHANGING = (
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """What an answer told."""
+    """An answer that revealed something."""
 
     question: Question
     status: int
@@ -47,7 +47,7 @@ class _Answer:
 
 
 class Asking:
-    """The asking tenant's client, and how its requests went."""
+    """The asking tenant's client and statistics of its requests."""
 
     def __init__(self, url: str, client: str, secret: str) -> None:
         self._http = httpx2.Client(base_url=url, timeout=60)
@@ -57,7 +57,9 @@ class Asking:
         self.statuses: Counter[int] = Counter()
 
     def ask(self, questions: Sequence[Question]) -> list[Leak]:
-        """Every leak. What OData services are asked to read goes in batches, several at a time; the rest by itself."""
+        """Return all leaks. Reads of OData services are sent in concurrent batches; all other questions
+        individually.
+        """
         batches: list[list[Question]] = []
         for root in ROOTS.values():
             reading = [one for one in questions if one.is_read_of(root)]
@@ -69,7 +71,8 @@ class Asking:
         return [leak for leaks in (*found, *map(self._leaks, alone)) for leak in leaks]
 
     def _leaks(self, questions: Sequence[Question]) -> list[Leak]:
-        answers = self._batched if len(questions) > 1 else self._alone  # compared are answers that came the same way
+        # only answers to requests sent in the same way are compared
+        answers = self._batched if len(questions) > 1 else self._alone
         for _ in range(TRIES):
             pairs = zip(questions, self._answers(questions, answers), strict=True)
             named = [one for one in questions if canaries_in(one.whole)]
@@ -117,7 +120,9 @@ def _of_nothing(question: Question) -> Question:
 
 
 def _judged(question: Question, answer: _Answer, nothing: _Answer | None) -> Leak | None:
-    """None: it tells nothing of the other tenant, not even that what the question names is its."""
+    """Return the leak, or None if the answer reveals nothing of the other tenant, not even that an object is its
+    own.
+    """
     seen = frozenset(canaries_in(answer.text))
     if nothing is None:
         return Leak(question, answer.status, seen, answer.text) if seen else None
@@ -127,7 +132,7 @@ def _judged(question: Question, answer: _Answer, nothing: _Answer | None) -> Lea
 
 
 def _plain(text: str) -> str:
-    """An answer without what differs between any two."""
+    """Return an answer without the parts that differ between any two."""
     for pattern, name in _CHANGING:
         text = pattern.sub(name, text)
     return text

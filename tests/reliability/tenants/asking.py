@@ -1,7 +1,7 @@
-"""Every question that there is: of each OData service from its metadata, of everything else from a list.
+"""All questions: those to OData services derived from their metadata, all others from a list.
 
-A question that names something of the other tenant is asked twice, the second time about something that there is not:
-both answers must be the same.
+A question that names an object of the other tenant is asked twice, the second time about a nonexistent object: both
+answers must be the same.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from odata_server.edm import Edm, EntityType, Function, NavigationProperty, Para
 from promenade import model
 from promenade.model.declare import Service
 from promenade.model.edm import edm_for
-from promenade.model.reporting_operations import REPORT_TYPES
-from promenade.web.back_office import file_address
+from promenade.model.reports.operations import REPORT_TYPES
+from promenade.web.services.back_office import file_address
 from tests.contract.made_up import identity, seeded_row, subject
 from tests.reliability.tenants.canaries import MINE, TILL_TRANSACTION, canary_id
 
@@ -35,13 +35,14 @@ LITERALS = {
 }
 CONDITIONS = 12  # of one filter
 
-# The one thing that the specification wants told: a promotion has a pilot config already, whoever's it is (S2).
+# The only information that the specification requires to reveal: a promotion already has a pilot config, of any tenant
+# (S2).
 _TOLD = ("PromotionPilotConfigs", "promotion_ID")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """One request of the asking tenant; a body is sent as JSON, text and bytes as they are."""
+    """One request of the asking tenant; a body is sent as JSON, text and bytes unchanged."""
 
     method: str
     path: str
@@ -55,17 +56,17 @@ class Question:
 
     @property
     def whole(self) -> str:
-        """All that is sent."""
+        """Return everything that is sent."""
         return f"{self.path} {self.text!r}"
 
     def is_read_of(self, root: str) -> bool:
-        """Whether it can be a part of a batch of the service at ``root``."""
+        """Return whether it can be part of a batch to the service at ``root``."""
         path = self.path.removeprefix(f"{root}/")
         return self.method == "GET" and path != self.path and path[:1].isupper()
 
 
 def of_service(service: Service) -> Iterator[Question]:
-    """What an OData service can be asked."""
+    """Return the questions to an OData service."""
     edm, root = edm_for(service), ROOTS[service]
     batch: list[str] = []
     for name, entity_set in edm.entity_sets.items():
@@ -80,7 +81,9 @@ def of_service(service: Service) -> Iterator[Question]:
 
 
 def _exports(root: str) -> Iterator[Question]:
-    """Every report of all time: of everything, of something of the other tenant, and of what has a twin."""
+    """Return exports of every report for all time: of everything, of an object of the other tenant, and of one with
+    a twin.
+    """
     always = {"dateFrom": "1980-01-01T00:00:00Z", "dateTo": "2100-01-01T00:00:00Z"}
     for report_type in REPORT_TYPES:
         for name, about in (("promotionId", "Promotions"), ("stakeholderId", "Stakeholders")):
@@ -130,7 +133,7 @@ def _lists(edm: Edm, name: str, entity: EntityType) -> Iterator[Question]:
 
 
 def _conditions(edm: Edm, entity: EntityType) -> Iterator[str]:
-    """Filters by values of the other tenant; each property once, several in one filter."""
+    """Return filters by values of the other tenant; each property once, several per filter."""
     shown = [one for one in entity.properties if one.filterable and not one.collection and not one.write_only]
     found = [
         f"{one.name} eq {_literal(entity, one.name, one.type)}"
@@ -158,13 +161,15 @@ def _literal(entity: EntityType, name: str, kind: Any) -> str:
 
 
 def _subject(entity: EntityType, name: str) -> str | None:
-    """Whose ID a property of a report holds; what OData adds, as the administration of drafts, is no entity of ours."""
+    """Return the entity whose ID a report's property holds; None for additions of OData such as the draft
+    administration.
+    """
     declared = [one for one in model.entities() if one.set_name == entity.name]
     return next((subject(field.name) for one in declared for field in one.fields if field.wire == name), None)
 
 
 def _given(parameter: Parameter) -> Any:
-    """What an operation is given for it."""
+    """Return the argument for an operation's parameter."""
     if parameter.type is Primitive.GUID:
         return [canary_id("Promotions", 1)] if parameter.collection else canary_id("Promotions", 1)
     if parameter.type is Primitive.INT32:
@@ -176,12 +181,12 @@ def _given(parameter: Parameter) -> Any:
 
 
 def _has_rows(entity: EntityType) -> bool:
-    """Whether its entities are a tenant's; code lists are the same for all."""
+    """Return whether its rows belong to tenants; code lists are shared by all."""
     return bool(entity.key) and entity.key[0] == "ID"
 
 
 def _keys(service: Service, name: str, entity: EntityType) -> list[str]:
-    """Of a row of the other tenant, and of one of the asking tenant that has a twin."""
+    """Return the keys of a row of the other tenant, and of a row of the asking tenant that has a twin."""
     if service is Service.REPORTING and not _has_rows(entity) and name not in model.code_lists():
         return [_report_key(entity, twin=twin) for twin in (False, True)]
     if not _has_rows(entity):
@@ -193,7 +198,7 @@ def _keys(service: Service, name: str, entity: EntityType) -> list[str]:
 
 
 def _report_key(entity: EntityType, *, twin: bool) -> str:
-    """Of the other tenant's, or of what both have."""
+    """Return the key of a report row of the other tenant, or of one that both have."""
     own = seeded_row(MINE, model.entity(entity.name), 1) if twin else {}
     parts = []
     for name in entity.key:
@@ -227,7 +232,7 @@ _SALES = [
 _ARTICLES = {"articles": [{"articleNumber": "mine-1", "name": "Mine"}]}
 _SIDE_EFFECTS = f"/pos/v2/transactions/{TILL_TRANSACTION}/1/side-effects"
 
-# By the end of a route: what it is asked. A route that none of these fits is one that somebody has to think about.
+# Questions by route suffix. A route without a match needs questions of its own.
 _ASKED: tuple[tuple[str, str, list[Any]], ...] = (
     ("evaluate", "POST", [{"request": sale} for sale in _SALES]),
     ("simulate", "POST", [{"request": sale | {"includeInactive": True}} for sale in _SALES]),
@@ -278,7 +283,7 @@ _PATHS = {
 
 
 def everything_else(routes: list[str]) -> Iterator[Question]:
-    """What is asked of the routes that are no OData service. Raises LookupError for one that nobody has thought of."""
+    """Return the questions to all routes outside OData services; raise LookupError for a route without questions."""
     for route in routes:
         asked = [(method, body) for end, method, bodies in _ASKED if _last(route) == end for body in bodies]
         paths = _PATHS.get(route) or [route.replace("{entity}", "Articles")]

@@ -1,7 +1,7 @@
-"""The rows of the other tenant: what cannot be mistaken for anything else, in every column of every table.
+"""The rows of the other tenant: unmistakable values in every column of every table.
 
-Each entity has two kinds of them: rows of its own, and twins, which have the ID, the natural key and the links of a row
-of the asking tenant and canaries in everything else. Whoever finds a row by a key and forgets the tenant meets a twin.
+Each entity has two kinds of them: rows of its own, and twins. A twin has the ID, the natural key and the links of a row
+of the asking tenant and canaries in everything else: a query by key that forgets the tenant finds a twin.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ import sqlalchemy as sa
 
 from promenade import model
 from promenade.model.declare import EntityType, Field, Kind, Link
-from promenade.store.schema import draft_table, metadata, table
-from promenade.store.types import ExactDecimal, Json, Timestamp
+from promenade.store.driver.schema import draft_table, metadata, table
+from promenade.store.driver.types import ExactDecimal, Json, Timestamp
 from tests.contract.made_up import identity, in_order, python_value, seeded_row, subject
 
 __all__ = ["MINE", "NUMBERS", "THEIRS", "TILL_TRANSACTION", "canaries_in", "canary_id", "canary_rows", "unknown"]
 
 MINE, THEIRS = "mine", "zqxjkv-tenant"
 NUMBERS = (1, 2)
-TILL_TRANSACTION = "crawled-1"  # a transaction of both tenants
+TILL_TRANSACTION = "crawled-1"  # a transaction ID used by both tenants
 
 TEXT, SHORT_TEXT, ID, INTEGER = "ZQXJKV", "ZQX", "cafeba11", 1987654321
 SMALL_INTEGER, MOMENT, DAY, TIME_OF_DAY = (
@@ -36,7 +36,7 @@ SMALL_INTEGER, MOMENT, DAY, TIME_OF_DAY = (
 )
 BEGUN = datetime(1987, 6, 5, 4, 3, 2, tzinfo=UTC)
 
-# What each canary is replaced by to ask for something that nobody has.
+# The replacement of each canary in a question about a nonexistent object.
 _UNKNOWN = {
     TEXT: "ZQXJKW",
     TEXT.lower(): "zqxjkw",
@@ -53,24 +53,24 @@ _SEEN = re.compile(
 
 
 def canaries_in(text: str) -> set[str]:
-    """The canaries that stand in an answer."""
+    """Return the canaries contained in an answer."""
     return set(_SEEN.findall(text))
 
 
 def unknown(text: str) -> str:
-    """The same request, or its answer, about something that there is not."""
+    """Return the same request or answer, but about a nonexistent object."""
     for canary, other in _UNKNOWN.items():
         text = text.replace(canary, other)
     return text
 
 
 def canary_id(name: str, number: int) -> str:
-    """The ID of a row of the other tenant that only it has."""
+    """Return the ID of a row that only the other tenant has."""
     return ID + str(uuid.uuid5(uuid.NAMESPACE_OID, f"{name}/{number}"))[8:]
 
 
 def canary_rows(user: str) -> Iterator[tuple[sa.Table, list[dict[str, Any]]]]:
-    """Rows for every table of tenants, what is referred to first; edit drafts are those of ``user``."""
+    """Return rows for every tenant table, referenced rows first; edit drafts belong to ``user``."""
     entities = list(in_order())
     for entity in entities:
         yield table(entity.set_name), [_row(entity, number, twin=twin) for twin in (False, True) for number in NUMBERS]
@@ -133,7 +133,7 @@ def _id(entity: EntityType, number: int, twin: bool) -> str:
 
 
 def _row(entity: EntityType, number: int, *, twin: bool) -> dict[str, Any]:
-    """One row. The first of each kind has valid codes, so that it takes part in what looks at statuses."""
+    """Return one row. The first of each kind has valid codes, so that it is included wherever statuses are checked."""
     valid = seeded_row(MINE, entity, number)
     row: dict[str, Any] = {"tenant_id": THEIRS}
     if entity.key == ("id",):
@@ -204,13 +204,13 @@ def _decimal(kind: ExactDecimal, field: Field | None) -> Decimal:
     )
 
 
-# What a table itself insists on.
+# Values required by the table's own constraints.
 _CHECKED = {("coupon_reservations", "state"): "HELD", ("side_effect_jobs", "status"): "COMPLETED"}
 _OF_A_SALE = {"origin": "cloud", "transaction_id": TILL_TRANSACTION, "transaction_counter": 1}
 
 
 def _system_row(one: sa.Table, number: int) -> dict[str, Any]:
-    """A row of one of the program's own tables; the first belongs to a sale whose name the other tenant uses, too."""
+    """Return a row of a system table; the first belongs to a sale whose ID the other tenant uses, too."""
     row: dict[str, Any] = {"tenant_id": THEIRS}
     for column in one.columns:
         if column.name == "tenant_id":
@@ -232,7 +232,7 @@ def _is_id(column: sa.Column[Any]) -> bool:
 
 
 def _system_id(column: sa.Column[Any], number: int) -> str:
-    """What reports count is about something of the other tenant first, and then about its twin."""
+    """Return an ID for a system row: reports first refer to an object of the other tenant, then to its twin."""
     about = subject(column.name)
     if about is not None and number != NUMBERS[0]:
         return identity(MINE, about, number)

@@ -1,22 +1,23 @@
-"""Two tenants on one service: the one asks, the other has canaries everywhere."""
+"""Two tenants on one service: one asks, the other has canaries everywhere."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import insert
 
 from promenade import app
 from promenade.settings import Settings
-from promenade.store.rows import insert_rows
-from promenade.store.session import open_database
-from promenade.store.unit import Session
-from promenade.workflows.clients import create_client
-from promenade.workflows.tenants import create_tenant
+from promenade.store.driver.rows import insert_rows
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Session
+from promenade.web.http.rate_limits import RateLimits
+from promenade.web.services.cloud import CloudService
+from promenade.workflows.access.clients import create_client
+from promenade.workflows.access.tenants import create_tenant
 from tests.contract.made_up import BEGINNING, in_order, python_value, seeded_row
 from tests.kit.databases import Databases, past_the_wall
 from tests.kit.service import Service
@@ -47,7 +48,7 @@ def asking(
     module: str = "tests.kit.without_worker",
     as_superuser: bool = False,
 ) -> Iterator[tuple[Asking, str]]:
-    """A served database with both tenants' rows, and the client of the one; ``module`` is what is run."""
+    """Serve a database with both tenants' rows; return the asking client. ``module`` is the command to run."""
     url = databases.create(dialect)  # type: ignore[arg-type]
     run(_seed(url))
     served = past_the_wall(url) if as_superuser else url
@@ -95,24 +96,16 @@ async def _seed(url: str) -> None:
 
 
 def routes(databases: Databases) -> list[str]:
-    """The routes of the cloud edition that are no OData service, as it is put together."""
+    """Return the routes of the complete cloud edition that are not OData services."""
     url = databases.create("sqlite")
     found: list[str] = []
 
     async def put_together() -> None:
         settings = Settings(database=url)
-        taken = vars(app)["routed"]
-
-        def note(endpoints: Sequence[Any], services: Any) -> Any:
-            found.extend(one.route for one in endpoints)
-            return taken(endpoints, services)
-
-        vars(app)["routed"] = note
-        try:
-            async with app.opened_context(settings) as context:
-                await app.Cloud(settings)._served(context)
-        finally:
-            vars(app)["routed"] = taken
+        async with app.opened_context(settings) as context:
+            service = CloudService(context, settings, RateLimits(per_tenant=0, per_client=0))
+            served = [(service.at_once, {}), *(make() for make in service.later.values())]
+            found.extend(dict.fromkeys(endpoint.route for endpoints, _ in served for endpoint in endpoints))
 
     run(put_together())
     databases.drop(url)

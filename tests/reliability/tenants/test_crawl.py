@@ -1,6 +1,6 @@
-"""No answer tells one tenant of another: whatever is asked, on both databases, and with the wall alone (S1 to S3).
+"""No answer reveals another tenant's data, on both databases, and with row-level security alone (S1 to S3).
 
-A usual run asks a part of all questions, drawn anew with each seed; the soak asks all.
+A usual run asks a part of all questions, sampled by the seed; the soak asks all.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ import pytest
 from sqlalchemy import select
 
 from promenade.model.declare import Service
-from promenade.store.schema import metadata
-from promenade.store.session import open_database
-from promenade.store.unit import Session
+from promenade.store.driver.schema import metadata
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Session
 from tests.kit.databases import Databases
 from tests.reliability.tenants.asking import Question, everything_else, of_service
 from tests.reliability.tenants.canaries import THEIRS
 from tests.reliability.tenants.conftest import asking, routes
 
 WITHOUT_FILTER = "tests.reliability.tenants.without_filter"
-# The database, who serves, and whether past the wall.
+# The database, the serving command, and whether row-level security is bypassed.
 WAYS: dict[str, tuple[str, str, bool]] = {
     "filter on SQLite": ("sqlite", "tests.kit.without_worker", False),
     "filter without wall": ("postgresql", "tests.kit.without_worker", True),
@@ -49,7 +49,7 @@ def test_nothing_of_another_tenant_is_told_whatever_is_asked(databases: Database
 
 
 def crawl(databases: Databases, logs: Path, way: str, questions: Sequence[Question]) -> None:
-    """Ask, and see that nothing was told, that most was answered, and that the other tenant's rows are as before."""
+    """Ask and check that nothing leaked, most requests succeeded, and the other tenant's rows are unchanged."""
     dialect, module, as_superuser = WAYS[way]
     with asking(databases, dialect, logs, module=module, as_superuser=as_superuser) as (asker, url):
         before = asyncio.run(rows_of_theirs(url))
@@ -61,7 +61,7 @@ def crawl(databases: Databases, logs: Path, way: str, questions: Sequence[Questi
 
 
 async def rows_of_theirs(url: str) -> dict[str, list[Any]]:
-    """Every row of the other tenant."""
+    """Return every row of the other tenant."""
     database = await open_database(url)
 
     async def work(session: Session) -> dict[str, list[Any]]:

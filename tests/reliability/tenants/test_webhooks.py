@@ -1,4 +1,4 @@
-"""A tenant's receiver is told of its own events alone, also when only the database keeps tenants apart (S1)."""
+"""A tenant's receiver gets only its own events, also when only the database separates tenants (S1)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from promenade.store.session import open_database
-from promenade.workflows.clients import create_client
-from promenade.workflows.tenants import create_tenant
+from promenade.store.driver.session import open_database
+from promenade.workflows.access.clients import create_client
+from promenade.workflows.access.tenants import create_tenant
 from tests.contract.made_up import BEGINNING
 from tests.kit.databases import Databases
 from tests.kit.receiver import Receiver
@@ -43,7 +43,7 @@ def test_a_receiver_is_told_of_its_own_tenant(databases: Databases, logs: Path, 
     options = ["--database-url", url, "--webhook-allow", "127.0.0.1"]
     log = logs / f"tenants-webhooks-{dialect}.log"
     command = (sys.executable, "-m", "tests.reliability.tenants.without_filter")
-    # On SQLite there is no wall, and the gate has to stay.
+    # SQLite has no row-level security, so the tenant gate stays.
     service = Service(log, *options, env={"WITH_WORKER": "1"}, command=command) if dialect == "postgresql" else None
     service = (service or Service(log, *options)).start()
     try:

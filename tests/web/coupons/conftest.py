@@ -1,29 +1,27 @@
-"""Coupons in the served shop, on SQLite and on PostgreSQL."""
+"""Coupons in the shop, on SQLite and on PostgreSQL."""
 
 from __future__ import annotations
 
 import itertools
-import os
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 
-from promenade.store.catalogue import record_change
-from promenade.store.rows import insert_rows
-from promenade.store.session import open_database
-from promenade.store.unit import Session
+from promenade.store.driver.rows import insert_rows
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Session
+from promenade.store.pricing.catalogue import record_change
 from tests.kit.databases import DIALECTS, Databases
-from tests.kit.service import Service, promenade
-from tests.web.conftest import OPENED, TENANT, Shop, furnish, make_client, run
+from tests.kit.in_process import InProcess
+from tests.kit.tenants import make_clients, make_tenants
+from tests.web.conftest import OPENED, TENANT, Shop, furnish, run
 
 OTHER = "other"
-CODES = 100  # of each kind: more than there are tests
+CODES = 100  # of each kind, more than there are tests
 TYPE_ID = "0e000000-0000-4000-8000-000000000001"
 SHARED_ID = "0e000000-0000-4000-8000-000000000002"
 ACTIVATED_ID = "0e000000-0000-4000-8000-000000000003"
@@ -37,17 +35,17 @@ _TYPES = (
 
 @dataclass
 class Counter:
-    """A till's calls to the coupon endpoints of the served shop."""
+    """A till that calls the coupon endpoints of the served shop."""
 
     shop: Shop
     _numbers: Iterator[int] = field(default_factory=itertools.count)
 
     def coupon(self, kind: str = "SAVE") -> str:
-        """A code that no test has used: of the type SAVE, or of DIGITAL, which C1 is to activate."""
+        """Return an unused code of the type SAVE, or of DIGITAL, which C1 must activate."""
         return f"{kind}-{next(self._numbers)}"
 
     def ask(self, operation: str, *, client: str = "till", **body: Any) -> dict[str, Any]:
-        """The answer of a call that must be one."""
+        """Return the response of a call that must succeed."""
         answer = self.shop.call(f"/pos/coupons/{operation}", body, client=client)
         assert answer.status_code == 200, answer.text
         found: dict[str, Any] = answer.json()
@@ -82,23 +80,22 @@ async def _furnish_coupons(database_url: str, tenant: str) -> None:
 
 
 @pytest.fixture(scope="package", params=DIALECTS)
-def shop(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> Iterator[Shop]:
-    """A shop with coupons, its neighbour with a code of its own."""
+def shop(request: pytest.FixtureRequest, databases: Databases) -> Iterator[Shop]:
+    """Return a shop with coupons, and a second tenant with a code of its own."""
     database_url = databases.create(request.param)
+    make_tenants(database_url, TENANT, OTHER)
     for tenant in (TENANT, OTHER):
-        promenade("tenant", "create", tenant, "--database-url", database_url)
         run(_furnish_coupons(database_url, tenant))
     run(furnish(database_url))
-    clients = {
-        "till": make_client(database_url, TENANT, "svc.POSReader"),
-        "guesser": make_client(database_url, TENANT, "svc.POSReader"),
-        "administrator": make_client(database_url, TENANT, "svc.Admin"),
-        "planner": make_client(database_url, TENANT, "svc.PromotionManager", "PublicApi.Read"),
+    scopes = {
+        "till": ("svc.POSReader",),
+        "guesser": ("svc.POSReader",),
+        "administrator": ("svc.Admin",),
+        "planner": ("svc.PromotionManager", "PublicApi.Read"),
     }
-    service = Service(logs / f"coupons-{request.param}-{os.getpid()}.log", "--database-url", database_url).start()
-    with httpx2.Client(base_url=service.url, timeout=30) as http:
+    clients = make_clients(database_url, TENANT, scopes)
+    with InProcess(database_url) as service, service.client() as http:
         yield Shop(service, database_url, clients, http)
-    service.kill()
     databases.drop(database_url)
 
 

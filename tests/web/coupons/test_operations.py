@@ -1,4 +1,4 @@
-"""Coupons at the till over HTTP: what is sent, what is answered, what is refused."""
+"""Coupons at the till over HTTP: requests, responses and refusals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from promenade.web.pos_coupon_messages import OPERATIONS
+from promenade.web.coupons.messages import OPERATIONS
 from tests.web.conftest import Shop, basket, fault, faults
 from tests.web.coupons.conftest import ACTIVATED_ID, PROMOTED_ID, SHARED_ID, TYPE_ID, Counter
 
@@ -205,7 +205,7 @@ _NOBODYS = {"couponTypeId": TYPE_ID, "reason": "gift"}
     {"couponTypeName": "?"},
 ], ids=repr)  # fmt: skip
 def test_what_no_database_keeps_is_refused_wherever_it_stands(counter: Counter, shop: Shop, body: Any) -> None:
-    """PostgreSQL keeps neither a NUL nor half a character, and no till reads either."""
+    """PostgreSQL stores neither NUL nor a lone surrogate, and no till can read either."""
     for written, code in (("\\u0000", "NUL_CHARACTER"), ("\\ud800", "MALFORMED_JSON")):
         answer = shop.call("/pos/coupons/issue", json.dumps(body).replace("?", written).encode())
         assert fault(answer)[:2] == (400, code), (written, answer.text)
@@ -234,7 +234,7 @@ def test_guessing_is_stopped_at_every_door(counter: Counter, shop: Shop) -> None
         assert 1 <= int(answer.headers["retry-after"]) <= 60
     one = shop.call("/pos/v2/evaluate", basket(coupons=[{"code": code}]), client="guesser").json()
     assert [coupon["reason"] for coupon in one["invalidCoupons"]] == ["TOO_MANY_ATTEMPTS"]
-    assert counter.ask("validate", code=code)["valid"] is True  # another till has guessed nothing
+    assert counter.ask("validate", code=code)["valid"] is True  # the other till has made no wrong guesses
 
 
 def test_coupons_are_issued_to_many_customers(counter: Counter) -> None:

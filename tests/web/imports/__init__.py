@@ -1,1 +1,1 @@
-"""Imports over HTTP: bulk, from tills, and of master data."""
+"""Imports over HTTP: bulk, from tills, and master data."""

@@ -1,4 +1,4 @@
-"""Sending again over HTTP: who may, what is answered, and that another tenant's rows are not there."""
+"""Replay over HTTP: permissions, responses, and isolation from another tenant's rows."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 import pytest
 
-from promenade.store.session import open_database
-from tests.web.admin.conftest import NOBODY, OTHER, OWN, Admin, fault
+from promenade.store.driver.session import open_database
 from tests.web.conftest import run
-from tests.workflows.webhook_authoring.deliveries import Outbox
+from tests.web.services.admin.conftest import NOBODY, OTHER, OWN, Admin, fault
+from tests.workflows.webhooks.authoring.deliveries import Outbox
 
 T = TypeVar("T")
 
@@ -22,7 +22,7 @@ PERIOD = {"from": "2025-05-01T00:00:00Z", "to": "2025-05-02T00:00:00+00:00"}
 
 
 def _outbox(admin: Admin, work: Callable[[Outbox], Any], tenant: str = OWN) -> Any:
-    """What the worker and the tills would have written."""
+    """Write what the worker and the tills would have written."""
 
     async def opened() -> Any:
         database = await open_database(admin.database_url)
@@ -35,7 +35,7 @@ def _outbox(admin: Admin, work: Callable[[Outbox], Any], tenant: str = OWN) -> A
 
 
 def _delivery(admin: Admin, status: str = "DEAD_LETTER", *, tenant: str = OWN) -> tuple[str, str, str]:
-    """IDs of a new subscription, of an event, and of the log of its delivery."""
+    """Create a subscription, an event and the log of its delivery; return their IDs."""
     client = "admin" if tenant == OWN else "stranger"
     subscription = str(admin.make(SUBSCRIPTIONS, client=client, **BODY)["ID"])
 
@@ -175,7 +175,7 @@ def test_a_change_set_sends_again_all_or_nothing(admin: Admin) -> None:
 
 
 def test_an_operator_finds_what_failed(admin: Admin) -> None:
-    """What is asked at three in the morning: what failed, of which kind, to whom, since when."""
+    """An operator's questions at night: what failed, of which kind, to whom, since when."""
     subscription, _, log = _delivery(admin)
     for query in (
         "$filter=status eq 'DEAD_LETTER'&$orderby=createdAt desc",

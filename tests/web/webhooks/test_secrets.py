@@ -1,4 +1,4 @@
-"""Secrets over HTTP: told once by whoever makes them, to every kind of client, and never again."""
+"""Secrets over HTTP: returned once to their creator, for every kind of client, and never again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import httpx2
 import pytest
 from standardwebhooks import Webhook
 
-from tests.web.admin.conftest import Admin, fault
+from tests.web.services.admin.conftest import Admin, fault
+from tests.web.webhooks.conftest import Integration
 
 SET = "WebhookSubscriptions"
 PUBLIC = f"/api/v1/{SET}"
@@ -22,7 +23,7 @@ def _made(admin: Admin, **values: Any) -> str:
 
 
 def _secret(answer: httpx2.Response, status: int) -> str:
-    """The secret that an answer tells."""
+    """Return the secret in a response."""
     assert answer.status_code == status, answer.text
     secret = str(answer.json()["secret"])
     Webhook(secret)
@@ -30,7 +31,7 @@ def _secret(answer: httpx2.Response, status: int) -> str:
 
 
 def test_a_create_that_prefers_to_be_told_nothing_is_told_the_secret_and_its_key(admin: Admin) -> None:
-    """What nobody could use otherwise: the secret is never told again."""
+    """Without it the row would be useless, since the secret is never returned again."""
     for path, client in ((PUBLIC, "integrator"), (PUBLIC, "writer"), (SET, "admin")):
         answer = admin.post(path, BODY, client=client, prefer="return=minimal")
         _secret(answer, 201)
@@ -108,8 +109,8 @@ def test_an_unreadable_secret_is_refused_and_not_repeated(admin: Admin, secret: 
         assert json.dumps(secret) == "7" or str(secret) == "whsec_" or str(secret) not in answer.text
 
 
-def test_no_address_leads_to_a_secret(admin: Admin) -> None:
-    """Nor to the one before; neither by reading nor by asking whether it begins with something."""
+def test_no_address_leads_to_a_secret(admin: Integration) -> None:
+    """Nor to the previous one; neither by reading nor by filtering on its beginning."""
     made = _made(admin, secret=GIVEN)
     admin.patch(f"{SET}({made})", {"secret": None})
     for root, client in (("/admin", "admin"), ("/api/v1", "integrator")):

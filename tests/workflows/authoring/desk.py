@@ -1,4 +1,4 @@
-"""A desk to author at: one call is one unit of work; rows are read back by their wire names."""
+"""An author's desk: one call is one unit of work; rows are read back by their wire names."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from sqlalchemy import insert, select
 
 from promenade import model
 from promenade.model.declare import EntityType, Field, Kind, Service
-from promenade.store.schema import table
-from promenade.store.unit import Database, Session
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Database, Session
 from promenade.workflows.authoring import Authoring
 from promenade.workflows.authoring.shapes import shape_of
 
@@ -37,7 +37,7 @@ class Desk:
         self.shown: Mapping[str, Any] = {}
 
     async def unit(self, work: Callable[[Authoring], Awaitable[Any]], **options: Any) -> Any:
-        """Carry out one unit of work, to its end."""
+        """Run one unit of work to its end."""
 
         async def run(session: Session) -> Any:
             authoring = Authoring(
@@ -74,7 +74,7 @@ class Desk:
         await self.unit(lambda authoring: authoring.transition(set_name, row_id, verb))
 
     async def rows(self, set_name: str, **where: Any) -> list[Row]:
-        """Rows of an entity set by wire name, those that hold ``where``, by ID; ``version`` among them."""
+        """Return rows of an entity set by wire name, filtered by ``where``, by ID; including ``version``."""
         wires = {**shape_of(set_name).wires, "version": "version"}
         rows = table(set_name)
 
@@ -90,7 +90,7 @@ class Desk:
         return row
 
     async def system_rows(self, name: str) -> list[Row]:
-        """Rows of a system table by column."""
+        """Return rows of a system table by column."""
 
         async def work(session: Session) -> list[Row]:
             return [dict(row._mapping) for row in await session.execute(select(table(name)))]
@@ -98,7 +98,7 @@ class Desk:
         return await self.database.read(work, tenant=self.tenant)
 
     async def put(self, set_name: str, **columns: Any) -> str:
-        """A row by its columns, past all rules: what tills and workers write."""
+        """Insert a row by its columns, bypassing all rules, as tills and workers write."""
         row = {"id": str(uuid.uuid4()), "created_at": NOON, "modified_at": NOON, **columns}
         known = table(set_name).c
         await self.database.write(
@@ -110,11 +110,13 @@ class Desk:
         return str(row["id"])
 
     async def given(self, set_name: str, **row: Any) -> str:
-        """A row with whatever it needs, made through authoring."""
+        """Create a row and everything it requires through authoring."""
         return await self.create_row(set_name, await self.sample(set_name) | row)
 
     async def sample(self, set_name: str, *, full: bool = False) -> Row:
-        """A row that can be created, its links made first; ``full``: with every property that a client may write."""
+        """Return a row that can be created, creating its links first; ``full``: with every property that a client
+        may write.
+        """
         entity = model.entity(set_name)
         row = sample_row(entity, full=full)
         for link in entity.links:
@@ -127,15 +129,15 @@ class Desk:
 
 
 def writable_sets() -> list[str]:
-    """The entity sets that the public API lets create."""
+    """Return the entity sets in which the public API can create rows."""
     return [entity.set_name for entity in model.entities() if entity.public.value == "RW"]
 
 
-_RANDOM = Random(7)  # names that differ; what they are does not matter
+_RANDOM = Random(7)  # different names; their values do not matter
 
 
 def sample_row(entity: EntityType, *, full: bool = False) -> Row:
-    """Values for the properties that must be there, or for all that may be; links apart."""
+    """Return values for the required properties, or for all writable ones; without links."""
     row: Row = {}
     ends = {end for _, end in entity.windows}
     for field in entity.fields:

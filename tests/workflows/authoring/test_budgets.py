@@ -1,4 +1,4 @@
-"""Budgets: what is paid in, what may not be taken out, and shares that stay a whole."""
+"""Budgets: contributions, forbidden withdrawals, and shares that add up to the whole."""
 
 from __future__ import annotations
 

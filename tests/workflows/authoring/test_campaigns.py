@@ -1,4 +1,4 @@
-"""A locked campaign is frozen, with its promotions and all that belongs to them; nothing else is."""
+"""A locked campaign is frozen, with its promotions and all their parts; nothing else is."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Call = Callable[[], Coroutine[Any, Any, Any]]
 
 
 async def frozen(desk: Desk) -> dict[str, str]:
-    """A campaign with a promotion, a free promotion, and a row of everything that hangs on either."""
+    """A campaign with a promotion, a promotion without campaign, and a row of every dependent entity of both."""
     made = {"Campaigns": await desk.given("Campaigns"), "free": await desk.given("Promotions")}
     made["Promotions"] = await desk.given("Promotions", campaign_ID=made["Campaigns"])
     of = {"promotion_ID": made["Promotions"]}

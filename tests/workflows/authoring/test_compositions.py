@@ -1,4 +1,4 @@
-"""Compositions are written through their parent, to any depth, and go with it; or directly, row by row."""
+"""Compositions are written through their parent, to any depth, and deleted with it; or directly, row by row."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def compositions(set_name: str) -> Iterator[Collection]:
 
 
 async def deep(desk: Desk, set_name: str, many: int = 2) -> Row:
-    """A row with everything that it can own, `many` rows of each collection."""
+    """Return a row with every possible part, `many` rows of each collection."""
     row = await desk.sample(set_name) if shape_of(set_name).owner is None else await part(desk, set_name)
     for one in compositions(set_name):
         rows = [await deep(desk, one.target, many) for _ in range(many if one.many else 1)]
@@ -38,7 +38,7 @@ async def deep(desk: Desk, set_name: str, many: int = 2) -> Row:
 
 
 async def part(desk: Desk, set_name: str) -> Row:
-    """A row without the link to its owner."""
+    """Return a row without the link to its owner."""
     entity = model.entity(set_name)
     row = sample_row(entity)
     for link in entity.links:
@@ -48,7 +48,7 @@ async def part(desk: Desk, set_name: str) -> Row:
 
 
 async def owned(desk: Desk, set_name: str, row_id: str, row: Row) -> None:
-    """Hold what is stored against `row`: as many rows as it has, with its values, nothing else."""
+    """Check the stored rows against `row`: equal in number and values, nothing else."""
     stored = await desk.row(set_name, row_id)
     parts = {one.wire: one for one in compositions(set_name)}
     assert {name: stored[name] for name in row if name not in parts} == {
@@ -125,7 +125,7 @@ async def test_a_delta_leaves_alone_what_it_does_not_name(desk: Desk) -> None:
 
 
 async def test_however_much_there_is_can_be_emptied(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is there may be more than one request can write: it comes by deltas."""
+    """The existing rows may exceed the limit of a request: they were added by deltas."""
     for set_name in PARENTS:
         for one in compositions(set_name):
             if not one.many:
@@ -141,7 +141,7 @@ async def test_however_much_there_is_can_be_emptied(desk: Desk, monkeypatch: pyt
                 await desk.update(set_name, made, **{one.wire: Delta((), (there[0],))})
                 assert len(await desk.rows(one.target, **{link: made})) == 2
             before = (await desk.row(set_name, made))["version"]
-            for _ in range(2):  # the second time there is nothing to do
+            for _ in range(2):  # the second time nothing changes
                 await desk.update(set_name, made, **{one.wire: []})
                 assert await desk.rows(one.target, **{link: made}) == []
                 assert (await desk.row(set_name, made))["version"] == before + 1
@@ -194,7 +194,7 @@ async def test_a_part_may_name_no_other_parent(desk: Desk) -> None:
 
 
 async def test_what_is_owned_is_a_change_of_its_owners(desk: Desk) -> None:
-    """All the way up, so that the version of a promotion says which definition it is."""
+    """Up to the root, so that the version of a promotion identifies its definition."""
     promotion, other = await desk.given("Promotions"), await desk.given("Promotions")
     condition = await desk.create("Conditions", promotion_ID=promotion, conditionType="CHANNEL")
     desk.now += timedelta(minutes=1)
@@ -217,7 +217,7 @@ async def test_what_is_owned_is_a_change_of_its_owners(desk: Desk) -> None:
 
 
 async def test_one_place_of_a_promotion_can_be_exchanged_for_itself(desk: Desk) -> None:
-    """The row that goes gives its key free for the one that comes."""
+    """The deleted row frees its key for the new one."""
     place = await desk.given("PosGroups")
     promotion = await desk.given("Promotions", posGroups=[{"posGroup_ID": place}])
     await desk.update("Promotions", promotion, posGroups=[{"posGroup_ID": place}])

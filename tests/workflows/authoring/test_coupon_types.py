@@ -1,4 +1,4 @@
-"""Coupon types: what may be changed of one whose codes are in people's hands."""
+"""Coupon types: what may change once customers have codes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from tests.workflows.authoring.test_every_entity import refused
 
 
 async def test_the_kind_of_codes_stays_once_there_is_one(desk: Desk) -> None:
-    """Spent by many as a shared code, a code could neither be spent once more as one of its own nor be refused."""
+    """A shared code that was spent by many could, as an individual code, be neither spent again nor refused."""
     own = await desk.create("CouponTypes", code="OWN", name="Own")
     shared = await desk.create("CouponTypes", code="ALL", name="All", codeType="GENERIC", genericCode="ALL")
-    await desk.update("CouponTypes", own, codeType="GENERIC")  # nobody has one yet
+    await desk.update("CouponTypes", own, codeType="GENERIC")  # it has no codes yet
     await desk.update("CouponTypes", own, codeType="INDIVIDUAL")
     for number, kind in enumerate((own, shared)):
         await desk.put("CouponCodes", code=f"CODE-{number}", coupon_type_id=kind, status="EXPIRED")

@@ -1,4 +1,4 @@
-"""What holds of every entity set alike, by its declaration: created, read back, changed, refused, deleted."""
+"""Rules for all entity sets, by their declaration: create, read back, change, refuse, delete."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOBODY = "00000000-0000-4000-8000-000000000000"
 
 
 def faults(error: PromenadeError) -> set[tuple[str, str | None]]:
-    """Code and target of everything that an error names."""
+    """Return code and target of each detail of an error."""
     return {(error.code, error.target), *((one.code, one.target) for one in error.details)}
 
 
@@ -39,7 +39,7 @@ async def test_what_is_created_is_there(desk: Desk, service: Service) -> None:
 
 
 async def refused(desk: Desk, kind: type[PromenadeError], call: Any) -> PromenadeError:
-    """The error of a call that must be refused."""
+    """Return the error of a call that must be refused."""
     with pytest.raises(kind) as caught:
         await call
     return caught.value
@@ -91,7 +91,7 @@ async def test_a_reference_leads_to_a_row_of_the_tenant(desk: Desk) -> None:
         names = {link.property_wire: link.target for link in shape.entity.links if not link.read_only}
         names |= {wire: field.refers_to for wire, field in shape.fields.items() if field.refers_to}
         if set_name == "PromotionPilotConfigs":
-            continue  # the specification wants another answer for these
+            continue  # the specification requires another answer for these
         for name, target in names.items():
             foreign = await other.given(target)
             sample = await desk.sample(set_name)

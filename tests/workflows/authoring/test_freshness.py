@@ -1,4 +1,4 @@
-"""Whatever a unit writes, the very next evaluation of every process prices it: the catalogue is what the tables say."""
+"""Whatever a unit writes, the next evaluation in every process uses it: the catalogue matches the tables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from promenade.store.catalogue import Catalogues
+from promenade.store.pricing.catalogue import Catalogues
 from tests.workflows.authoring.desk import Desk, Row
 
 Call = Callable[[], Coroutine[Any, Any, Any]]
@@ -37,7 +37,7 @@ CHANGES: dict[str, Row] = {
     "PosGroups": {"timeZone": "Asia/Tokyo"},
     "Promotions": {"priority": 3},
 }
-# A promotion is not known by these: adding and taking away is all that can be done.
+# Link rows: they can only be added and removed.
 LINKS = (
     "PromotionPosGroups", "CampaignPosGroups", "PilotPosGroups", "ControlPosGroups", "CouponTypePromotions",
     "BudgetPromotions",
@@ -45,7 +45,7 @@ LINKS = (
 
 
 async def assortment(desk: Desk) -> dict[str, str]:
-    """A promotion with a row of everything that says what it does."""
+    """A promotion with a row of every entity that defines its effect."""
     made = {name: await desk.given(name) for name in ("Campaigns", "MutualExclusionGroups", "Articles", "PosGroups")}
     made["ArticleGroups"] = await desk.given("ArticleGroups")
     groups = {"campaign_ID": made["Campaigns"], "mutualExclusionGroup_ID": made["MutualExclusionGroups"]}

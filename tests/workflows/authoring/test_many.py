@@ -1,4 +1,4 @@
-"""Many rows at once cost as many statements as a few, obey the same rules, and name the rows at fault."""
+"""Many rows at once take as many statements as a few, obey the same rules, and errors name the faulty rows."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from promenade.errors import Conflict, Invalid
-from promenade.store.unit import Session
+from promenade.store.driver.unit import Session
 from promenade.workflows.authoring import Authoring, planning
 from tests.workflows.authoring.desk import Desk, writable_sets
 from tests.workflows.authoring.test_every_entity import faults, refused
 
 
 async def statements(desk: Desk, work: Callable[[Authoring], Any], monkeypatch: pytest.MonkeyPatch) -> int:
-    """How many statements a unit takes."""
+    """Return the number of statements of a unit."""
     count = 0
 
     def counting(method: Any) -> Any:
@@ -102,7 +102,7 @@ async def test_a_request_writes_so_many_rows_and_no_more(desk: Desk) -> None:
 
 
 async def test_a_change_set_writes_so_many_rows_and_no_more(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An import may go on."""
+    """An import may write more."""
     monkeypatch.setattr(planning, "UNIT_ROWS_MAX", 7)
     condition = await desk.sample("Conditions") | {"valueListItems": [{"value": "1"}, {"value": "2"}]}
 
@@ -118,7 +118,7 @@ async def test_a_change_set_writes_so_many_rows_and_no_more(desk: Desk, monkeypa
 
 
 async def test_keys_of_many_columns_are_looked_up_for_as_many_rows(desk: Desk) -> None:
-    """A statement that names ten thousand of them is more than a database takes at once."""
+    """A single statement with ten thousand keys would exceed the database's limits."""
     places = [{"posGroup_ID": f"00000000-0000-4000-8000-{number:012}"} for number in range(9990)]
     error = await refused(desk, Invalid, desk.create_row("Promotions", {"name": "Everywhere", "posGroups": places}))
     assert (error.code, error.target) == ("UNKNOWN_REFERENCE", "posGroups/0/posGroup_ID")

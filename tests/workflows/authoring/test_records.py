@@ -1,4 +1,4 @@
-"""The trail of changes, and what subscribers hear of promotions."""
+"""The audit trail, and the events about promotions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.workflows.authoring.desk import Desk, writable_sets
 
 
 async def events(desk: Desk) -> list[tuple[str, Any]]:
-    """Kind and data of what was emitted, in no order."""
+    """Return kind and data of the emitted events, in no order."""
     rows = [json.loads(row["payload"]) for row in await desk.system_rows("outbox_events")]
     return [(row["type"], row["data"]) for row in rows]
 
@@ -72,7 +72,9 @@ async def test_subscribers_hear_of_a_promotion(desk: Desk) -> None:
 
 
 async def test_a_key_is_given_once_to_many_at_once(desk: Desk) -> None:
-    """Every unique key of every set: two units ask for it at the same time, one gets it, the other is told which."""
+    """Every unique key of every set: two units request it concurrently, one gets it, the other's error names the
+    key.
+    """
     for set_name in writable_sets():
         for columns in shape_of(set_name).keys:
             names = [shape_of(set_name).wires[column] for column in columns]
@@ -116,7 +118,7 @@ async def test_a_lock_and_a_change_do_not_cross(desk: Desk) -> None:
 
 
 async def test_authors_of_one_promotion_wait_for_each_other(desk: Desk) -> None:
-    """From the top and from below, deep and direct: nobody is turned away because two waited for one another."""
+    """At the root and below, deep and direct: no author is refused because of a deadlock."""
     promotion = await desk.given("Promotions")
     condition = await desk.create("Conditions", promotion_ID=promotion, conditionType="CHANNEL", value="app")
     items = [await desk.create("ConditionValueListItems", condition_ID=condition, value=str(n)) for n in range(4)]

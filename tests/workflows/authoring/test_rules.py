@@ -1,4 +1,4 @@
-"""Rules of single entity sets: coupons, webhooks, jobs, places, pilots; what a request that breaks one is told."""
+"""Rules of single entity sets: coupons, webhooks, jobs, places, pilots; and the errors for violating them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def test_a_window_opens_before_it_closes(desk: Desk) -> None:
 
 
 async def test_a_window_is_open_by_null_and_not_by_the_ends_of_time(desk: Desk) -> None:
-    """What comes next to them is kept and told as it is; a database takes the ends themselves for infinities."""
+    """Values next to the extremes are kept unchanged; a database treats the extremes themselves as infinities."""
     first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
     moment = timedelta(microseconds=1)
     for set_name, (start, end) in WINDOWS.items():
@@ -278,7 +278,7 @@ async def test_replacing_puts_the_rest_to_its_default(desk: Desk) -> None:
 
 
 async def test_a_refused_call_leaves_nothing_behind(desk: Desk) -> None:
-    """Also where the unit goes on: an import that keeps its good rows."""
+    """Also if the unit continues: an import that keeps its good rows."""
     first = await desk.given("Articles")
     taken = (await desk.row("Articles", first))["articleNumber"]
 

@@ -1,4 +1,4 @@
-"""State machines: every pair of states by PATCH, every verb, and who may not touch a status at all."""
+"""State machines: every pair of states by PATCH, every verb, and read-only statuses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from promenade.errors import Conflict, Invalid, NotAllowed
 from tests.workflows.authoring.desk import NOON, Desk
 from tests.workflows.authoring.test_every_entity import faults, refused
 
-# data-model.md, "State machines": what a PATCH of `status` may do.
+# data-model.md, "State machines": allowed changes of `status` by PATCH.
 BY_PATCH = {
     "Promotions": {
         *(("DRAFT", to) for to in ("PENDING_APPROVAL", "ACTIVE", "INACTIVE", "ARCHIVED")),
@@ -38,7 +38,7 @@ _NUMBERS = itertools.count()
 
 
 async def standing(desk: Desk, set_name: str, status: str) -> str:
-    """A row that stands in any state."""
+    """Return a row in any state."""
     columns: dict[str, Any] = {"status": status, "name": "n", "code": f"c-{next(_NUMBERS)}"}
     if set_name == "Budgets":
         columns |= {"currency": "EUR", "total_amount": 100}

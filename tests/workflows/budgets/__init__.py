@@ -1,1 +1,1 @@
-"""Budgets as tills and their authors see them."""
+"""Budgets from the perspective of tills and authors."""

@@ -11,5 +11,5 @@ from tests.workflows.shop import Shop
 
 @pytest.fixture
 def office(shop: Shop) -> Office:
-    """Beside the shop of `tests.workflows.conftest`, for the same tenant."""
+    """An office for the tenant of the shop of `tests.workflows.conftest`."""
     return Office(shop, Desk(shop.context.database, shop.tenant))

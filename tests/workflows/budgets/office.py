@@ -1,4 +1,4 @@
-"""An office beside the shop: the author of the budgets that the shop's sales are charged to."""
+"""An office for the author of the budgets that the shop's sales are charged to."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Office", "spending"]
 
 
 def spending(minor: int, *budgets: str, currency: str = "EUR", exponent: int = 2, units: int = 1) -> Outcome:
-    """A sale of ``units`` with a discount of ``minor`` on each, charged to budgets by their names."""
+    """Return a sale of ``units`` with a discount of ``minor`` on each, charged to budgets by their names."""
     lines = (line("1", units * 1000, 100_000 * units, discount("off", ((units, minor),))),)
     promotions = (applied("off", minor * units, budget_ids=budgets),)
     return outcome(lines, promotions, currency=currency, exponent=exponent)
@@ -34,7 +34,7 @@ class Office:
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     async def sell(self, minor: int, budget: str, *, units: int = 1, **money: Any) -> str:
-        """Sell and confirm; the transaction."""
+        """Sell and confirm; return the transaction."""
         name = f"S{next(self._numbers)}"
         counter = await self.shop.price(name, spending(minor, budget, units=units, **money))
         await self.shop.confirm(name, counter, "off")
@@ -54,32 +54,32 @@ class Office:
         await self.shop.confirm(name, await self.shop.price(name, priced, sales={"9": (sale, "1")}), "off")
 
     async def recharge(self, budget: str, amount: str) -> str:
-        """Pay into a budget; the contribution."""
+        """Recharge a budget; return the contribution."""
         return await self.desk.create("RechargeContributions", budget_ID=identity(budget), amount=Decimal(amount))
 
     async def budget(self, name: str) -> Any:
-        """The row."""
+        """Return the row of a budget."""
         return await self.shop.row("Budgets", name)
 
     async def status(self, name: str) -> str:
         return str((await self.budget(name)).status)
 
     async def told(self, kind: str) -> list[dict[str, Any]]:
-        """What was said in the events of a kind, in their order; amounts are exact."""
+        """Return the data of the events of a kind, in order; amounts are exact."""
         rows = sorted(await self.shop.rows("outbox_events", kind=kind), key=lambda row: row.created_at)
         decoder = msgspec.json.Decoder(float_hook=Decimal)
         return [decoder.decode(row.payload)["data"] for row in rows]
 
     async def exhausted(self, name: str) -> int:
-        """How often a budget was told to be exhausted."""
+        """Return the number of BUDGET_EXHAUSTED events of a budget."""
         return [one["budgetId"] for one in await self.told("BUDGET_EXHAUSTED")].count(identity(name))
 
     async def reached(self) -> list[Decimal]:
-        """The thresholds that were told to be reached, lowest first."""
+        """Return the reached thresholds according to the events, lowest first."""
         return sorted(Decimal(one["thresholdPercentage"]) for one in await self.told("BUDGET_THRESHOLD_REACHED"))
 
     async def trail(self, name: str) -> list[tuple[str, str, str]]:
-        """(actor, action, note) of what the audit trail says of a budget's status."""
+        """Return (actor, action, note) of the audit rows about a budget's status."""
         rows = await self.shop.rows("AuditLogs", entity_type="Budgets", entity_id=identity(name))
         moves = [row for row in rows if row.note is not None and row.note.startswith("status: ")]
         return [(row.actor, row.action, row.note) for row in sorted(moves, key=lambda row: row.timestamp)]

@@ -1,4 +1,4 @@
-"""Budgets that are edited while they are spent: a draft changes what its user has changed, and nothing else."""
+"""Budgets that are edited while they are spent: activating a draft only writes what its user has changed."""
 
 from __future__ import annotations
 

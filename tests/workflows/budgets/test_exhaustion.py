@@ -1,4 +1,6 @@
-"""Every way in which a budget can run out, told once each time (reliability B3; data model, State machines)."""
+"""Every way in which a budget can be exhausted, with one event each time (reliability B3; data model, State
+machines).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ import pytest
 
 from promenade.errors import Conflict
 from promenade.model.declare import Service
-from promenade.store.unit import Session
+from promenade.store.driver.unit import Session
 from promenade.workflows.authoring import Authoring
 from tests.workflows.authoring.desk import NOON
 from tests.workflows.budgets.office import Office, spending
@@ -98,7 +100,7 @@ async def test_a_recharged_budget_runs_again_and_may_run_out_again(office: Offic
 
 
 async def test_activating_a_budget_with_nothing_left_exhausts_it(office: Office) -> None:
-    """By the verb, by writing the status, and by beginning so; money wakes each of them up."""
+    """By the verb, by writing the status, and by creating it so; a recharge reactivates each of them."""
     for name in ("verb", "patch"):
         await office.shop.budget(name, "0", status="DRAFT")
     await office.desk.transition("Budgets", identity("verb"), "activate")
@@ -128,7 +130,7 @@ async def test_a_scheduled_budget_is_spent_from_its_beginning_whether_it_was_mov
     begins = NOON + timedelta(hours=1)
     for name in ("begun", "ahead"):
         await office.shop.budget(name, "1", status="SCHEDULED", valid_from=begins)
-    await office.sell(100, "ahead")  # it was granted by an evaluation of before its validity was changed
+    await office.sell(100, "ahead")  # it was granted by an evaluation before its validity changed
     assert (await office.status("ahead"), await office.exhausted("ahead")) == ("SCHEDULED", 0)
     office.shop.later(hours=1)
     await office.sell(100, "begun")
@@ -137,7 +139,7 @@ async def test_a_scheduled_budget_is_spent_from_its_beginning_whether_it_was_mov
 
 @pytest.mark.parametrize("status", ["DRAFT", "EXPIRED"])
 async def test_a_budget_that_does_not_run_is_not_exhausted(office: Office, status: str) -> None:
-    """Its contributions count all the same: they are what was paid."""
+    """Its contributions still count: they were paid."""
     await office.shop.budget("it", "10", status=status)
     paid = await office.recharge("it", "5")
     await office.desk.update("Budgets", identity("it"), totalAmount=Decimal(5))
@@ -229,7 +231,7 @@ async def test_what_is_undone_is_not_told(office: Office) -> None:
     ("currency", "exponent", "total", "sales", "taken", "left"),
     [
         ("EUR", 2, "1.00", (60, 60), ["0.60", "0.40"], "0"),
-        ("JPY", 0, "100.50", (60, 60), ["60", "40"], "0.50"),  # there is no half yen to give
+        ("JPY", 0, "100.50", (60, 60), ["60", "40"], "0.50"),  # there is no half yen
         ("JPY", 0, "100.50", (60, 40), ["60", "40"], "0.50"),
         ("KWD", 3, "1.01", (609, 609), ["0.609", "0.401"], "0"),
     ],
@@ -249,7 +251,7 @@ async def test_less_than_a_minor_unit_is_nothing(
 
 
 async def test_another_currency_than_was_granted_is_not_charged(office: Office) -> None:
-    """Nobody has paid or spent yet, so that its currency may be changed between the price and the confirm."""
+    """Before any contribution or consumption the currency may change, even between evaluation and confirm."""
     await office.shop.budget("it", "10")
     counter = await office.shop.price("T1", spending(100, "it"))
     await office.desk.update("Budgets", identity("it"), currency="JPY")

@@ -1,4 +1,4 @@
-"""Notifications of a budget: told each time its use reaches a threshold from below, and at no other."""
+"""Budget notifications: sent each time the usage rises to a threshold, and at no other time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.workflows.shop import identity
 
 
 async def watched(office: Office, *percentages: str, total: str = "10", **columns: Any) -> None:
-    """The budget "it", with notifications at percentages of its total."""
+    """Create the budget "it", with notifications at percentages of its total."""
     await office.shop.budget("it", total, **columns)
     for one in percentages:
         await office.desk.create(
@@ -38,7 +38,7 @@ async def test_each_threshold_is_told_when_it_is_reached(office: Office) -> None
     row = await office.shop.row("BudgetNotifications", "50")
     assert (row.last_notified_at, row.version) == (NOON + timedelta(minutes=1), 2)
     assert (await office.shop.row("BudgetNotifications", "80")).last_notified_at is None
-    await office.sell(900, "it")  # both of the others at once
+    await office.sell(900, "it")  # reaches both other thresholds at once
     assert await office.reached() == [50, 80, 100]
     assert await office.exhausted("it") == 1
 
@@ -63,7 +63,7 @@ async def test_money_that_comes_in_arms_a_threshold_again(office: Office) -> Non
     await watched(office, "50")
     await office.sell(600, "it")
     assert await office.reached() == [50]
-    await office.recharge("it", "1")  # 6 of 11: still beyond
+    await office.recharge("it", "1")  # 6 of 11: still above
     await office.sell(1, "it")
     assert await office.reached() == [50]
     await office.recharge("it", "9")  # 6.01 of 20

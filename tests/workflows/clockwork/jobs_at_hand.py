@@ -1,4 +1,4 @@
-"""Jobs of a test's own, and workers that share a database and a clock which stands still until it is told otherwise."""
+"""Test jobs, and workers that share a database and a clock that stands still until it is moved."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from promenade.store.clockwork import ClockRow, read_clock
-from promenade.store.unit import Database
+from promenade.store.clockwork.jobs import ClockRow, read_clock
+from promenade.store.driver.unit import Database
 from promenade.worker import Clockwork
 from promenade.workflows.clockwork import ClockJob, Ran
 from promenade.workflows.context import Context
@@ -21,14 +21,14 @@ Run = Callable[[Context, str | None], Awaitable[Ran]]
 
 @dataclass
 class Bench:
-    """A shop's clockwork with jobs that are added here; ``log`` is what ran, in order."""
+    """A shop's clockwork with its own jobs; ``log`` has the jobs that ran, in order."""
 
     shop: Shop
     jobs: dict[str, ClockJob] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
 
     def job(self, name: str, run: Run | None = None, *, every: float = 5) -> None:
-        """A job that notes its name in the log, then does ``run``, if anything."""
+        """Add a job that logs its name, then calls ``run``, if given."""
 
         async def noted(context: Context, cursor: str | None) -> Ran:
             self.log.append(name)
@@ -37,7 +37,7 @@ class Bench:
         self.jobs[name] = ClockJob(name, timedelta(seconds=every), noted)
 
     def worker(self, *, ahead: float = 0, database: Database | None = None) -> Clockwork:
-        """A worker whose clock is so many seconds ahead of the others'."""
+        """Return a worker whose clock is this many seconds ahead of the others'."""
         context = replace(
             self.shop.context,
             clock=lambda: self.shop.now[0] + timedelta(seconds=ahead),
@@ -55,7 +55,7 @@ class Bench:
         self.shop.later(seconds=seconds)
 
     def ran(self) -> list[str]:
-        """What has run since this was asked last."""
+        """Return the jobs that ran since the last call."""
         log = list(self.log)
         self.log.clear()
         return log

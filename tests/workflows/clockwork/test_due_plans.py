@@ -1,4 +1,4 @@
-"""What the clock looks for every few seconds costs by what is due, not by what there is."""
+"""The cost of the clockwork's frequent queries depends on the due rows, not on all rows."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import pytest
 from sqlalchemy import insert, text
 from sqlalchemy.dialects import postgresql, sqlite
 
-from promenade.store.clock_rows import Passage, find_due, statement_of
-from promenade.store.schema import table
-from promenade.store.unit import Database, Session
-from promenade.workflows.clockwork import budgets, campaigns, promotions
+from promenade.store.clockwork.due import Passage, find_due, statement_of
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Database, Session
+from promenade.workflows.clockwork import passages
 from tests.workflows.shop import NOON
 
-PASSAGES = (*promotions.PASSAGES, *campaigns.PASSAGES, *budgets.PASSAGES)
+PASSAGES = (*passages.PROMOTIONS, *passages.CAMPAIGNS, *passages.BUDGETS)
 
 
 async def fill(database: Database) -> None:
-    """Some tenants, one of them with many promotions that run on."""
+    """Create some tenants, one of them with many promotions that are not due."""
 
     async def tenants(session: Session) -> None:
         await session.execute_many(insert(table("Tenants")), [{"tenant_id": f"t{n}", "name": "T"} for n in range(20)])
@@ -67,6 +67,6 @@ async def test_each_tenants_share_is_looked_up_in_an_index(database: Database, p
     name = f"ix_{passage.set_name.lower()}__status_{kind}"
     if database.dialect == "sqlite":
         assert f"{name} (tenant_id=? AND status=?" in shown, shown
-    elif passage.set_name == "Promotions":  # of the others there are too few for an index to pay
+    elif passage.set_name == "Promotions":  # the other sets are too small for an index to pay off
         assert name in shown, shown
     assert await database.read(lambda session: find_due(session, passage, NOON, None, 5), system=True) == []

@@ -1,4 +1,4 @@
-"""The clockwork starts each job when it is due, once, whatever workers, jobs and clocks do."""
+"""The clockwork starts each job once when it is due, whatever workers, jobs and clocks do."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import pytest
 from sqlalchemy import insert, select
 
 from promenade.errors import Unavailable
-from promenade.store.clockwork import LeaseLost
-from promenade.store.schema import table
-from promenade.store.unit import Session
+from promenade.store.driver.leases import LeaseLost
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Session
 from promenade.worker import clockwork as loop
+from promenade.worker import loop as every_loop
 from promenade.workflows.clockwork import Ran, runs, sheet
 from promenade.workflows.context import Context
 from tests.workflows.clockwork.jobs_at_hand import Bench
@@ -253,8 +254,8 @@ async def test_told_to_stop_it_gives_back_what_it_is_at(bench: Bench, monkeypatc
 
 
 async def test_it_goes_on_when_the_database_is_back(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also with the job that it held when the database went away: nobody has to wait for the lease."""
-    monkeypatch.setattr(loop, "PAUSE_SECONDS", 0.01)
+    """Including the job it held when the database went away: nobody has to wait for the lease."""
+    monkeypatch.setattr(every_loop, "PAUSE_SECONDS", 0.01)
     monkeypatch.setattr(loop, "LOOK_SECONDS_MIN", 0.01)
     stop = asyncio.Event()
     away = 3
@@ -283,13 +284,13 @@ async def test_an_idle_worker_asks_once_a_second_at_most(bench: Bench, monkeypat
     stop = asyncio.Event()
     slept: list[float] = []
 
-    async def sleep(stop: asyncio.Event, seconds: float) -> None:
+    async def sleep(seconds: float, stop: asyncio.Event) -> None:
         slept.append(seconds)
         bench.later(seconds)
         if sum(slept) >= 4.5:
             stop.set()
 
-    monkeypatch.setattr(loop, "_until", sleep)
+    monkeypatch.setattr(loop, "wait", sleep)
     bench.ran()
     bench.later(0.2)
     await worker.run(stop)

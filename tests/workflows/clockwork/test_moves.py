@@ -1,4 +1,4 @@
-"""What time does to promotions, campaigns and budgets: at the instant, once, with its events and its audit trail."""
+"""Time-driven changes of promotions, campaigns and budgets: punctual, once, with events and audit trail."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, update
 
-from promenade.store.schema import table
-from promenade.store.unit import Database
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Database
 from promenade.worker import Clockwork
 from promenade.workflows.authoring import Authoring
 from promenade.workflows.clockwork import clock_jobs, passages
@@ -27,7 +27,7 @@ MOVING = ("promotions.expire", "campaigns.move", "budgets.move")
 
 
 async def tick(desk: Desk) -> None:
-    """Let the clock do all that is due at the desk's time."""
+    """Run everything due at the desk's time."""
     shop = await open_shop(desk.database, is_new=False)
     now = desk.now
     context = replace(shop.context, clock=lambda: now, new_id=lambda: str(uuid.uuid4()))
@@ -40,13 +40,13 @@ async def tick(desk: Desk) -> None:
 
 
 async def news(desk: Desk) -> list[dict[str, Any]]:
-    """Events in the order in which they happened, with their moment."""
+    """Return events in chronological order, with their time."""
     rows = sorted(await desk.system_rows("outbox_events"), key=lambda row: row["created_at"])
     return [json.loads(row["payload"]) for row in rows]
 
 
 async def told(desk: Desk, *kinds: str) -> list[tuple[str, str, str]]:
-    """(kind, ID, actor) of the events of these kinds."""
+    """Return (kind, ID, actor) of the events of these kinds."""
     found = [one for one in await news(desk) if one["type"] in kinds]
     return [
         (one["type"], next(value for key, value in one["data"].items() if key.endswith("Id")), one["data"]["actor"])
@@ -55,13 +55,13 @@ async def told(desk: Desk, *kinds: str) -> list[tuple[str, str, str]]:
 
 
 async def trail(desk: Desk, entity_id: str) -> list[tuple[str, str, str | None]]:
-    """What the system did with a row, by its audit rows."""
+    """Return the system's changes of a row according to its audit rows."""
     rows = await desk.rows("AuditLogs", entityId=entity_id, actor="system")
     return [(row["action"], row["entityType"], row["note"]) for row in sorted(rows, key=lambda row: row["timestamp"])]
 
 
 async def live(desk: Editor, status: str = "ACTIVE", **row: Any) -> str:
-    """A promotion past all rules, as a row that has run for long."""
+    """Insert a promotion bypassing all rules, like a row that has been active for long."""
     columns = {"code": str(uuid.uuid4()), "name": "Spring", "status": status, "valid_to": NOON}
     return await desk.put("Promotions", **columns | row)
 
@@ -86,7 +86,7 @@ async def test_a_promotion_expires_at_the_very_instant_its_validity_ends(desk: E
 
 
 async def test_an_expired_promotion_whose_validity_is_prolonged_can_run_again(desk: Editor) -> None:
-    """By hand: the clock does not bring back what it has ended. At its new end it expires once more."""
+    """By hand: the clock does not reactivate what it has ended. At its new end it expires again."""
     promotion = await desk.given("Promotions")
     await desk.given("DiscountActions", promotion_ID=promotion, discountType="PERCENTAGE", discountValue="10")
     await desk.update("Promotions", promotion, validTo=NOON + timedelta(hours=1))
@@ -200,7 +200,7 @@ async def test_one_that_cannot_be_moved_stops_no_other_and_is_named(
 
 
 async def test_who_prolongs_a_promotion_in_time_keeps_it(desk: Editor, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It was found to be due, and then somebody gave it another week."""
+    """It was found to be due, and then somebody extended it by a week."""
     promotion = await live(desk)
     prolonged = False
     original = Authoring.begin
@@ -260,14 +260,14 @@ async def test_a_window_that_was_missed_goes_through_both_moves(desk: Editor) ->
 @pytest.mark.parametrize(
     ("status", "start", "end", "becomes"),
     [
-        ("SCHEDULED", None, None, "ACTIVE"),  # without a beginning it is open already
+        ("SCHEDULED", None, None, "ACTIVE"),  # no start date: active already
         ("SCHEDULED", None, timedelta(days=9), "ACTIVE"),
         ("SCHEDULED", timedelta(hours=1), None, "ACTIVE"),
         ("SCHEDULED", timedelta(days=9), None, "SCHEDULED"),
-        ("ACTIVE", None, None, "ACTIVE"),  # without an end it goes on
+        ("ACTIVE", None, None, "ACTIVE"),  # no end date: stays active
         ("ACTIVE", timedelta(days=9), None, "ACTIVE"),
         ("ACTIVE", None, timedelta(hours=1), "COMPLETED"),
-        ("DRAFT", timedelta(hours=1), timedelta(hours=2), "DRAFT"),  # nobody has decided on it
+        ("DRAFT", timedelta(hours=1), timedelta(hours=2), "DRAFT"),  # not released yet
         ("CANCELLED", timedelta(hours=1), timedelta(hours=2), "CANCELLED"),
         ("COMPLETED", timedelta(hours=1), timedelta(hours=2), "COMPLETED"),
     ],

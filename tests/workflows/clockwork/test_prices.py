@@ -1,4 +1,4 @@
-"""No price waits for the clockwork: whether it has run or is late, a till hears the same."""
+"""Prices do not depend on the clockwork: a till gets the same answer whether it has run or is late."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from sqlalchemy import insert
 
-from promenade.store.catalogue import Catalogues
-from promenade.store.schema import table
-from promenade.store.unit import Database
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Database
+from promenade.store.pricing.catalogue import Catalogues
 from promenade.workflows.clockwork import clock_jobs
 from promenade.workflows.context import Context
-from promenade.workflows.evaluate import evaluate, simulate
-from tests.workflows import test_evaluate as till
-from tests.workflows.test_evaluate import NOW, TENANT, author, basket, percent_off
+from promenade.workflows.pricing.evaluate import evaluate, simulate
+from tests.workflows.pricing import test_evaluate as till
+from tests.workflows.pricing.test_evaluate import NOW, TENANT, author, basket, percent_off
 
 TICK = timedelta(microseconds=1)
 DAY = timedelta(days=1)
@@ -29,7 +29,7 @@ context = till.context
 
 @dataclass(frozen=True)
 class Case:
-    """A promotion that gives from ``start`` until ``end`` by its own validity, its campaign's or its budget's."""
+    """A promotion that applies from ``start`` until ``end`` by its own validity, its campaign's or its budget's."""
 
     of: str
     start: timedelta | None
@@ -37,7 +37,7 @@ class Case:
 
 
 def at(context: Context, passed: timedelta) -> Context:
-    """The same context so much later."""
+    """Return the same context with its clock moved."""
     return replace(context, clock=lambda: NOW + passed)
 
 
@@ -77,7 +77,7 @@ async def test_a_till_hears_the_same_whether_the_clock_has_run_or_is_late(contex
     gives = [(case.start is None or case.start <= one) and one < case.end for one in instants]
 
     async def heard() -> list[bool]:
-        """At each instant, from this process's catalogue and from a fresh one."""
+        """Return whether it applies at each instant; this process's catalogue and a fresh one must agree."""
         discounts = []
         for one in instants:
             now = at(context, one)

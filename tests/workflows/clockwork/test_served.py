@@ -1,4 +1,4 @@
-"""The clockwork of a running service: what becomes of rows by themselves, what is told of them, what operators see."""
+"""The clockwork of a running service: automatic changes, their events, and what operators see."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from typing import Any
 import httpx2
 from sqlalchemy import select
 
-from promenade.store.schema import table
-from promenade.store.session import open_database
-from promenade.store.unit import Session
-from promenade.workflows.clients import create_client
+from promenade.store.driver.schema import table
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Session
+from promenade.workflows.access.clients import create_client
+from promenade.workflows.access.tenants import create_tenant
 from promenade.workflows.clockwork import clock_jobs
-from promenade.workflows.tenants import create_tenant
 from tests.conftest import StartService
 from tests.kit.api_client import SECRET, ApiClient
 from tests.kit.moved_clock import MovedClock
@@ -33,7 +33,7 @@ SECONDS_MAX = 90.0
 
 @dataclass(kw_only=True)
 class Office(ApiClient):
-    """Administration, by somebody who may do everything there."""
+    """The administration, used by somebody with all rights."""
 
     root = "/admin"
     usual = "admin"
@@ -56,7 +56,7 @@ async def furnish(url: str) -> None:
 
 
 async def told(url: str) -> Counter[tuple[str, str]]:
-    """(kind, ID) of all events."""
+    """Return (kind, ID) of all events."""
     database = await open_database(url)
 
     async def work(session: Session) -> Counter[tuple[str, str]]:
@@ -71,7 +71,7 @@ async def told(url: str) -> Counter[tuple[str, str]]:
 
 
 def eventually(holds: Callable[[], bool]) -> None:
-    """Fail unless it comes to hold."""
+    """Poll until it holds, or fail."""
     end = time.monotonic() + SECONDS_MAX
     while not holds():
         assert time.monotonic() < end, "it has not come to that"

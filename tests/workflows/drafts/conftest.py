@@ -1,16 +1,16 @@
-"""Two users of one tenant, each at a desk of edit drafts, on SQLite and on PostgreSQL."""
+"""Two users of one tenant with edit drafts, on SQLite and on PostgreSQL."""
 
 from __future__ import annotations
 
 import pytest
 
-from promenade.store.unit import Database
+from promenade.store.driver.unit import Database
 from tests.workflows.drafts.editor import Editor
 
 
 @pytest.fixture
 def ann(database: Database) -> Editor:
-    """The user that the tests are about."""
+    """The user under test."""
     return Editor(database, user="ann")
 
 

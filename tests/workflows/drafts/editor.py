@@ -1,4 +1,4 @@
-"""A desk with edit drafts: one call is one unit of work, as the administration's requests are."""
+"""A desk with edit drafts: one call is one unit of work, like a request to the administration."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sqlalchemy import select
 
 from promenade.errors import Detail, PromenadeError
 from promenade.model.declare import Service
-from promenade.store.schema import draft_table
-from promenade.store.unit import Database, Session
+from promenade.store.driver.schema import draft_table
+from promenade.store.driver.unit import Database, Session
 from promenade.workflows.authoring import Authoring
 from promenade.workflows.authoring.shapes import shape_of
 from promenade.workflows.drafts import Drafts
@@ -23,16 +23,16 @@ __all__ = ["Editor", "codes", "refusal"]
 
 
 class Editor(Desk):
-    """One user's desk; `rows` are the active ones, `draft_rows` those of anybody's drafts."""
+    """One user's desk; `rows` returns active rows, `draft_rows` those of all users' drafts."""
 
     def __init__(self, database: Database, tenant: str = TENANT, *, user: str = "ann") -> None:
         super().__init__(database, tenant, service=Service.ADMIN)
         self.user = user
         self.alone = False
-        self.attempts = 0  # of units: one that the database undoes is carried out again
+        self.attempts = 0  # of units: one that the database rolls back is repeated
 
     async def draft_unit(self, work: Callable[[Drafts], Awaitable[Any]]) -> Any:
-        """Carry out one unit of work upon drafts, to its end."""
+        """Run one unit of work on drafts to its end."""
 
         async def run(session: Session) -> Any:
             self.attempts += 1
@@ -45,7 +45,7 @@ class Editor(Desk):
         return await self.database.write(run, tenant=self.tenant, user=self.user, at=self.now)
 
     def later(self, **by: float) -> None:
-        """Let the clock go on."""
+        """Move the clock forwards."""
         self.now += timedelta(**by)
 
     async def begin(self, set_name: str, /, **row: Any) -> str:
@@ -71,7 +71,7 @@ class Editor(Desk):
         return found
 
     async def draft_rows(self, set_name: str, **where: Any) -> list[Row]:
-        """Rows of drafts by wire name, removed ones too; `changed`, `removed` and `version` among them."""
+        """Return rows of drafts by wire name, including removed ones, with `changed`, `removed` and `version`."""
         wires = shape_of(set_name).wires
         rows = draft_table(set_name)
 
@@ -101,13 +101,13 @@ def _new_id() -> str:
 
 
 async def refusal(work: Awaitable[Any], kind: type[PromenadeError]) -> PromenadeError:
-    """The error of this kind that the work is refused with."""
+    """Return the error of this kind that the work must raise."""
     with pytest.raises(kind) as caught:
         await work
     return caught.value
 
 
 def codes(error: PromenadeError) -> set[tuple[str, str | None]]:
-    """Code and target of every fault that an error tells."""
+    """Return code and target of each detail of an error."""
     details = error.details or (Detail(error.code, error.message, error.target),)
     return {(one.code, one.target) for one in details}

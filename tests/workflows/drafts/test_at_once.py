@@ -1,4 +1,4 @@
-"""Several users at once: one of them wins, the others are told, and nobody waits in a circle."""
+"""Several users at once: one of them succeeds, the others get errors, and there are no deadlocks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 
 from promenade.errors import Conflict, Forbidden, Invalid, NotFound, PromenadeError
-from promenade.store.unit import Database
+from promenade.store.driver.unit import Database
 from promenade.workflows.authoring import Authoring, Delta
 from promenade.workflows.drafts import Drafts
 from tests.workflows.authoring.desk import Desk
@@ -22,7 +22,7 @@ PARTS = "PromotionPosGroups"
 
 
 async def outcomes(*works: Awaitable[Any]) -> list[Any]:
-    """What each of the works came to when all went at once: its answer, or the code it was refused with."""
+    """Run all works concurrently; return each one's result, or the code of its refusal."""
     found = await asyncio.gather(*works, return_exceptions=True)
     for one in found:
         if isinstance(one, BaseException) and not isinstance(one, PromenadeError):
@@ -98,7 +98,7 @@ async def test_an_activation_and_a_change_past_it_at_once_both_hold(ann: Editor,
 
 
 async def test_a_copy_is_of_one_moment(ann: Editor, database: Database) -> None:
-    """Who changes the row and its parts in one unit is copied with both or with neither."""
+    """A concurrent unit that changes the row and its parts is included completely or not at all."""
     public = Desk(database)
     places = [await ann.given("PosGroups") for _ in range(2)]
     key = await ann.given("Promotions", priority=0, posGroups=[{"posGroup_ID": places[0]}])
@@ -120,7 +120,7 @@ _IMPORTANT = {"edit", "change", "activate", "past it", "prepare", "lock", "add",
 
 
 class _Crowd:
-    """Users who do whatever can be done with the same few promotions and their campaign, all at once."""
+    """Users who perform every operation on the same few promotions and their campaign, concurrently."""
 
     def __init__(self, database: Database, seed: int, keys: list[str], campaign: str, places: list[str]) -> None:
         self.users = [Editor(database, user=name) for name in ("ann", "bob")]
@@ -131,7 +131,7 @@ class _Crowd:
         self.done: dict[str, int] = {}
 
     async def member(self) -> None:
-        """Do one thing after the other until the crowd has done enough, and each of the important things."""
+        """Perform operations until the crowd has done enough, and each of the important ones."""
         while self.units < UNITS or not self.done.keys() >= _IMPORTANT:
             steps = self.steps()
             (name,) = self.random.choices(list(steps), [_OFTEN.get(name, 1) for name in steps])
@@ -175,7 +175,7 @@ class _Crowd:
 
 
 async def test_a_crowd_does_not_wait_in_a_circle(ann: Editor, database: Database, seed: int) -> None:
-    """What the database had to undo is carried out again; eight users for a while must not come to that."""
+    """Rolled-back work is repeated; eight users must not cause that."""
     campaign = await ann.given("Campaigns")
     keys = [await ann.given("Promotions", campaign_ID=campaign) for _ in range(3)]
     crowd = _Crowd(database, seed, keys, campaign, [await ann.given("PosGroups") for _ in range(9)])

@@ -1,4 +1,4 @@
-"""What drafts cost: statements by the declaration, rows up to a bound, and none of them for ever."""
+"""The cost of drafts: statements depend on the declaration, rows are limited, and old drafts are removed."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from promenade.errors import Invalid
-from promenade.store import drafts as stored_drafts
+from promenade.store.drafts import ownership as stored_drafts
 from promenade.workflows.authoring import Delta, planning
 from promenade.workflows.clockwork import clock_jobs, paced
 from promenade.workflows.clockwork import drafts as by_the_clock
 from promenade.workflows.clockwork.jobs import Ran
-from promenade.workflows.drafts import drafts as drafting
+from promenade.workflows.drafts import editing as drafting
 from tests.workflows.authoring.desk import OTHER
 from tests.workflows.counting import count_statements
 from tests.workflows.drafts.editor import Editor, refusal
@@ -32,7 +32,9 @@ async def test_three_hundred_rows_cost_as_many_statements_as_three(
     counted = count_statements(monkeypatch)
 
     async def costs(rows: int, values: int) -> list[int]:
-        """What each step of a draft's life takes, of a template with so many conditions of so many values."""
+        """Return the statements of each step of a draft, for a template with this many conditions of this many
+        values.
+        """
         steps: list[int] = []
 
         async def step(work: Any) -> Any:
@@ -154,7 +156,7 @@ async def test_beginning_a_draft_clears_up_a_little_and_the_clock_the_rest(
     await ann.begin("Promotions")
     left = len(await ann.drafts()) - 1
     assert left == stored_drafts.PURGED_MAX * 5
-    monkeypatch.setattr(paced, "RUN_SECONDS", 0.01)  # after it a run ends, and says that there is more
+    monkeypatch.setattr(paced, "RUN_SECONDS", 0.01)  # the limit after which a run ends and reports that there is more
     runs = [await clock_jobs()["drafts.purge"].run(shop.context, None)]
     while runs[-1].more:
         runs.append(await clock_jobs()["drafts.purge"].run(shop.context, None))

@@ -1,4 +1,4 @@
-"""A draft's life: begun incomplete, changed by its user alone, activated as a whole or given up."""
+"""The life of a draft: may be incomplete, changed only by its user, activated as a whole or discarded."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def test_every_root_is_made_and_changed_through_drafts(ann: Editor) -> Non
 
 
 async def made_and_edited(ann: Editor, set_name: str) -> None:
-    """What is activated is what was drafted, for every property that a client may write."""
+    """The active row equals the draft, for every property that a client may write."""
     sample = await ann.sample(set_name, full=True)
     key = await ann.begin(set_name)
     await ann.change(set_name, key, **sample)
@@ -102,7 +102,7 @@ async def test_values_that_cannot_be_stored_are_refused_at_once(ann: Editor) -> 
     assert codes(unknown) == {("INVALID_VALUE", "posGroups"), ("UNKNOWN_PROPERTY", "nosuch")}
     beyond = await refusal(ann.change("Promotions", key, priority=2**31), Invalid)
     assert codes(beyond) == {("OUT_OF_RANGE", "priority")}
-    await ann.change("Promotions", key, maxApplicationsTotal=-1)  # for a while, until somebody says what it is
+    await ann.change("Promotions", key, maxApplicationsTotal=-1)  # invalid, which is accepted for now
     assert (await ann.draft_row("Promotions", key))["maxApplicationsTotal"] == -1
     assert (await ann.draft_row("Promotions", key))["name"] == "Two for one"
 

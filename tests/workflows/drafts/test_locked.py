@@ -1,4 +1,4 @@
-"""A locked campaign freezes itself, its promotions and their pilots, their drafts too."""
+"""A locked campaign freezes itself, its promotions and their pilots, and also their drafts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.workflows.drafts.editor import Editor, refusal
 
 
 async def locked_row(ann: Editor, set_name: str) -> tuple[str, str]:
-    """A row that a campaign freezes, and the campaign, which is not locked yet."""
+    """Return a row that a campaign freezes, and the campaign, which is not locked yet."""
     campaign = await ann.given("Campaigns", posGroups=[{"posGroup_ID": await ann.given("PosGroups")}])
     if set_name == "Campaigns":
         return campaign, campaign
@@ -46,7 +46,7 @@ async def test_a_locked_campaign_refuses_drafts_of_all_that_it_freezes(ann: Edit
         assert (await refusal(work, Conflict)).code == "LOCKED"
     assert (await ann.draft_rows(set_name), await ann.draft_rows(part)) == before
     assert [one.code for one in await ann.prepare(set_name, key)] == ["LOCKED"]
-    await ann.discard(set_name, key)  # giving a draft up changes nothing of what is frozen
+    await ann.discard(set_name, key)  # discarding a draft changes nothing frozen
     assert (await refusal(ann.edit(set_name, key), Conflict)).code == "LOCKED"
     assert await ann.drafts() == []
     await ann.transition("Campaigns", campaign, "unlock")
@@ -70,5 +70,5 @@ async def test_nobody_gets_into_a_locked_campaign_by_a_draft(ann: Editor) -> Non
     for key in (new, other):
         error = await refusal(ann.activate("Promotions", key), Conflict)
         assert (error.code, error.target) == ("LOCKED", "campaign_ID")
-    await ann.change("Promotions", new, campaign_ID=None)  # a draft finds its way out
+    await ann.change("Promotions", new, campaign_ID=None)  # a draft can leave the campaign
     assert await ann.activate("Promotions", new) is True

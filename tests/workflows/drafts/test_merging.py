@@ -1,4 +1,4 @@
-"""Activating writes what the draft's user has changed, and leaves alone what others have changed meanwhile."""
+"""Activating writes what the draft's user has changed, and keeps concurrent changes of others."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ async def test_preparing_tells_everything_and_stores_nothing(ann: Editor) -> Non
 
 
 async def test_preparing_tells_what_only_the_end_of_a_unit_can(ann: Editor) -> None:
-    """A promotion that becomes active must give something; that is asked when everything is written."""
+    """A promotion that becomes active must have an effect; that is checked when everything is written."""
     key = await ann.given("Promotions")
     await ann.edit("Promotions", key)
     await ann.change("Promotions", key, status="ACTIVE")

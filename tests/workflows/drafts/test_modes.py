@@ -1,11 +1,11 @@
-"""Administration writes every entity set that it is given: directly, by drafts, and parts through their root."""
+"""The administration writes every entity set in its mode: directly, by drafts, and parts through their root."""
 
 from __future__ import annotations
 
 from promenade import model
 from promenade.errors import Forbidden, NotAllowed
 from promenade.model.declare import DRAFT, DRAFT_NODE, NONE, PLAIN, RO
-from promenade.store.draft_rows import parts_of
+from promenade.store.drafts.rows import parts_of
 from tests.workflows.drafts.editor import Editor, refusal
 
 STORED = [entity for entity in model.entities() if entity.stored and entity.key == ("id",)]
@@ -28,7 +28,7 @@ async def test_parts_of_active_rows_are_written_through_their_root(ann: Editor) 
 
 
 async def down_and_up_again(ann: Editor, set_name: str) -> None:
-    """From the root to the part and back again, without a word to the part itself."""
+    """Change a part only through its root, in both directions; never address the part directly."""
     row = await ann.sample(set_name)
     chain = [set_name]
     while (owner := model.entity(chain[-1]).owner) is not None:
@@ -54,7 +54,7 @@ async def test_the_rest_is_only_read(ann: Editor) -> None:
 
 
 def test_what_drafts_take_for_granted_of_the_model() -> None:
-    """A part has one owner, which is what it is a composition of, and roots have none."""
+    """A part has one owner, given by its composition, and roots have none."""
     for entity in STORED:
         if entity.admin is DRAFT:
             assert entity.owner is None

@@ -1,11 +1,11 @@
-"""A draft is its user's; an active row has one at most, whoever's, and its lock holds for a quarter of an hour."""
+"""A draft belongs to its user; an active row has at most one, of any user, and its lock lasts a quarter of an hour."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from promenade.errors import Conflict, Forbidden, NotFound
-from promenade.store.unit import Database
+from promenade.store.driver.unit import Database
 from tests.workflows.authoring.desk import OTHER
 from tests.workflows.drafts.editor import Editor, refusal
 

@@ -1,1 +1,1 @@
-"""Imports of rows: accepted, carried out, stored."""
+"""Imports of rows: accepting, processing and storing them."""

@@ -1,1 +1,1 @@
-"""Sales that a store makes on its own, and what becomes of them in the cloud."""
+"""Offline sales of a store and their processing in the cloud."""

@@ -1,4 +1,4 @@
-"""A cloud on both databases, and a store of it on SQLite, as stores are."""
+"""A cloud on both databases, and a store on SQLite, as in production."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from promenade.store.session import open_database
-from promenade.store.unit import Database
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Database
 from tests.kit.databases import Databases
 from tests.workflows.replica.market import Cloud, Store, open_cloud, open_store
 

@@ -1,4 +1,4 @@
-"""A cloud and stores of it, each with a database of its own; they talk as over the wire, within one process."""
+"""A cloud and its stores, each with its own database; they exchange wire messages within one process."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import msgspec
 
 from promenade.engine.basket import Basket, BasketLine, CouponFact, Customer, Facts, PosGroupFact, Settings
 from promenade.engine.outcome import Outcome
-from promenade.store.changes import Version
-from promenade.store.iterations import keep_definitions, store_iteration
-from promenade.store.surroundings import tree_hash
-from promenade.store.unit import Database
-from promenade.web.auth import Caller
-from promenade.web.sync_sales import SyncSales
+from promenade.store.driver.unit import Database
+from promenade.store.pricing.changes import Version
+from promenade.store.pricing.iterations import keep_definitions, store_iteration
+from promenade.store.pricing.surroundings import tree_hash
+from promenade.web.access.auth import Caller
+from promenade.web.sync.sales import SyncSales
 from promenade.workflows.replica.uploading import Uploaded, upload_portion
 from promenade.workflows.sync.deployments import StoreCard, register
 from promenade.workflows.uplink import CloudRefused, CloudUnreachable, Uplink
@@ -31,7 +31,7 @@ TREE = tree_hash(NO_GROUPS)
 
 
 class _Anybody:
-    """Lets every caller in as a store of the tenant."""
+    """Accepts every caller as a store of the tenant."""
 
     async def authenticate(self, scope: object) -> Caller:
         return Caller(TENANT, "store", "store", frozenset({"svc.Sync"}), 2e9)
@@ -39,7 +39,7 @@ class _Anybody:
 
 @dataclass
 class Cloud:
-    """The cloud's shop, and its endpoint for uploads; ``requests`` is what came, ``failing`` what goes wrong next."""
+    """The cloud's shop and its upload endpoint; ``requests`` were received, ``failing`` are the next faults."""
 
     shop: Shop
     endpoint: Any
@@ -49,7 +49,7 @@ class Cloud:
     async def post(
         self, path: str, body: object, *, key: str | None = None, seconds: float | None = None
     ) -> dict[str, Any]:
-        """As `CloudClient.post`; of ``failing`` ``before`` loses the request and ``after`` the answer."""
+        """Like `CloudClient.post`; in ``failing``, ``before`` loses the request and ``after`` the answer."""
         assert path == "/sync/transactions"
         sent = msgspec.json.encode(body)
         failure = self.failing.pop(0) if self.failing else None
@@ -67,7 +67,7 @@ class Cloud:
         raise AssertionError(path)
 
     async def raw(self, body: bytes) -> tuple[int, dict[str, Any]]:
-        """Status and body of the answer to a body."""
+        """Return status and body of the answer to a body."""
         answered: list[dict[str, Any]] = []
 
         async def receive() -> dict[str, Any]:
@@ -100,7 +100,7 @@ class Store(Shop):
         return await upload_portion(self.context, self.tenant)
 
     async def upload_all(self) -> None:
-        """All that can be sent, after the side effects."""
+        """Upload everything that can be sent, after running the side effects."""
         await self.work()
         while (await self.upload()).sent:
             pass
@@ -116,7 +116,7 @@ async def open_cloud(database: Database) -> Cloud:
 
 
 async def open_store(database: Database, cloud: Cloud, code: str = "S1") -> Store:
-    """A store that is registered with the cloud, and whose clock is the cloud's."""
+    """Open a store that is registered with the cloud and shares its clock."""
     found = await register(cloud.shop.context, TENANT, StoreCard(code, code, None, "1"), user="tests")
     plain = await open_shop(database, LOCAL)
     plain.now[0] = cloud.shop.now[0]
@@ -134,7 +134,7 @@ async def price(
     customer_id: str | None = None,
     sales: Mapping[str, tuple[str, str]] | None = None,
 ) -> int:
-    """As `Shop.price`, with all that an upload needs."""
+    """Price like `Shop.price`, with everything that an upload needs."""
     lines = tuple(
         BasketLine(
             line.reference,

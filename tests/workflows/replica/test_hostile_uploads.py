@@ -1,4 +1,4 @@
-"""Whatever is sent in place of any value: it is refused or harmless, and nothing fails (reliability X1, B4)."""
+"""Whatever replaces a value in an upload: it is refused or harmless, and nothing fails (reliability X1, B4)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ ROUNDS = 120
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every place in a document below the transactions and coupons."""
+    """Yield every position in a document below the transactions and coupons."""
     if isinstance(value, dict | list):
         for key, below in value.items() if isinstance(value, dict) else enumerate(value):
             yield (*path, key)
@@ -69,7 +69,7 @@ def put(document: Any, path: tuple[Any, ...], value: Any) -> None:
 
 @pytest.fixture
 async def sent(cloud: Cloud, store: Store) -> dict[str, Any]:
-    """What a store sends of one sale, and a coupon event as it would be."""
+    """Return what a store sends for one sale, and a plausible coupon event."""
     for shop in (cloud.shop, store):
         await shop.coupon_type("thanks", code_type="INDIVIDUAL")
         await shop.coupon("CODE", "thanks")

@@ -1,4 +1,4 @@
-"""What a store can have priced is taken, and what it cannot is refused (reliability B4)."""
+"""Possible results of a store are accepted, and impossible ones are refused (reliability B4)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ from promenade.engine.definition import PromotionDefinition
 from promenade.engine.evaluation import evaluate
 from promenade.engine.outcome import Outcome
 from promenade.errors import Invalid
+from promenade.workflows.replica.uploads import IssuedCode, SoldItem, SoldPromotion, UploadedSale
 from promenade.workflows.sync.sale_checks import check_document, check_sale
-from promenade.workflows.uploads import IssuedCode, SoldItem, SoldPromotion, UploadedSale
 from tests.engine.made_up import baskets, catalogue_of, circumstanced, circumstances
 from tests.engine.scenario_kit import load_all
+from tests.kit.examples import examples
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.replica.uploads import as_sent, upload_of
 from tests.workflows.shop import NOON
@@ -44,7 +45,7 @@ def test_every_scenario_of_the_engine_can_be_uploaded() -> None:
         accept(upload_of(scenario.basket, priced, scenario.facts, scenario.settings))
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(circumstanced(), baskets(), st.data())
 def test_whatever_the_engine_prices_can_be_uploaded(
     definitions: list[PromotionDefinition], bought: Basket, data: st.DataObject

@@ -1,4 +1,4 @@
-"""Sales of a store arrive in the cloud once, as if they had been made there (reliability T1, T4)."""
+"""A store's sales arrive in the cloud once, as if they had been made there (reliability T1, T4)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from decimal import Decimal
 
 import msgspec
 import pytest
-import zstandard
 
 from promenade.errors import Unavailable
 from promenade.workflows.replica.uploading import count_pending
 from promenade.workflows.sync.shares import grant_budget
+from promenade.zstd import decompress
 from tests.workflows.replica.market import Cloud, Store, price
-from tests.workflows.sales import PRICED
+from tests.workflows.sales.priced import PRICED
 from tests.workflows.shop import TENANT, identity
 
 
@@ -47,7 +47,7 @@ async def test_a_sale_arrives_with_all_that_it_means(cloud: Cloud, store: Store)
     (iteration,) = await cloud.shop.rows("iterations")
     assert (iteration.origin, iteration.transaction_counter) == (store.deployment_id, 1)
     (own,) = await store.rows("iterations")
-    kept = [msgspec.msgpack.decode(zstandard.decompress(one.record)) for one in (iteration, own)]
+    kept = [msgspec.msgpack.decode(decompress(one.record)) for one in (iteration, own)]
     assert kept[0] == kept[1]
 
 
@@ -67,7 +67,7 @@ async def test_the_same_sale_is_taken_once_whatever_is_lost(cloud: Cloud, store:
 
 
 async def answers(cloud: Cloud) -> list[list[dict[str, object]]]:
-    """What each request would be answered now."""
+    """Return the answers that repeating each request would get now."""
     return [(await cloud.raw(msgspec.json.encode(one)))[1]["results"] for one in cloud.requests]
 
 
@@ -101,7 +101,7 @@ async def test_eight_at_once_take_a_new_portion_once(cloud: Cloud, store: Store)
 
 
 async def body_of(cloud: Cloud, store: Store) -> bytes:
-    """What the store would send now."""
+    """Return what the store would send now."""
     sent: list[bytes] = []
 
     class Listening:

@@ -13,9 +13,9 @@ from promenade.engine.outcome import Outcome
 from promenade.workflows.coupons.presenting import activate
 from promenade.workflows.coupons.redeeming import redeem
 from promenade.workflows.coupons.reserving import ReserveOrder, reserve
+from promenade.workflows.coupons.till_issue import IssueOrder, issue_at_till
 from promenade.workflows.replica.uploading import requeue_rejected
 from promenade.workflows.sync.leases import lease_codes, lease_pool
-from promenade.workflows.till_issue import IssueOrder, issue_at_till
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.replica.market import Cloud, Store, price
 from tests.workflows.shop import NOON, TENANT, Shop, identity
@@ -137,7 +137,7 @@ async def test_an_event_is_taken_once_whatever_is_repeated(cloud: Cloud, store: 
         assert (status, [one["status"] for one in answer["coupons"]]) == (200, ["duplicate"])
     assert await cloud.shop.count("coupon_claims") == 1
     assert await uses(cloud.shop) == {"": 1}
-    # The same code by another till, by a log of its own, is refused.
+    # Another till's use of the same code, in its own log, is refused.
     body = body.replace(cloud.requests[0]["coupons"][0]["logId"].encode(), identity("another log").encode())
     _, answer = await cloud.raw(body)
     (refused,) = answer["coupons"]
@@ -147,7 +147,7 @@ async def test_an_event_is_taken_once_whatever_is_repeated(cloud: Cloud, store: 
 
 @pytest.fixture
 async def thanks(cloud: Cloud, store: Store) -> list[str]:
-    """Two unissued codes of a type for which the store holds one; its name comes first."""
+    """Create two unissued codes of a type, one of which the store holds; the held one's name sorts first."""
     for shop in (cloud.shop, store):
         await shop.coupon_type("thanks", code_type="INDIVIDUAL", validity_days=30)
     for name in ("POOL1", "POOL2"):
@@ -167,7 +167,7 @@ async def test_what_the_store_has_issued_is_not_issued_again(cloud: Cloud, store
     await earn(store, "T1")
     await earn(store, "T2")
     await store.upload_all()
-    assert await store.count("CouponCodes") == 1  # nothing was made up
+    assert await store.count("CouponCodes") == 1  # no code was invented
     await cloud.shop.work()
     first = await code(cloud.shop, held)
     assert (first.customer_id, first.issuing_promotion_id, first.issuance_channel) == (
@@ -203,7 +203,7 @@ async def test_a_till_of_a_store_issues_and_activates(cloud: Cloud, store: Store
         await shop.change("CouponTypes", "thanks", requires_activation=True)
     order = IssueOrder(identity("thanks"), None, ("anna", "bert"), reason="sorry", metadata='{"a":1}')
     assert store.context.uplink is not None
-    store.context.uplink.is_connected = False  # else the cloud is asked for a second code
+    store.context.uplink.is_connected = False  # otherwise it asks the cloud for a second code
     answer = await issue_at_till(store.context, store.tenant, order, lambda letters: letters[0])
     assert [one.code for one in answer.issued] == [held]
     assert [one.code for one in answer.failures] == ["NEEDS_CLOUD"]

@@ -1,4 +1,4 @@
-"""When sales go up, with what, and what holds them back."""
+"""When sales are uploaded, with which data, and what delays them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from sqlalchemy import delete, update
 from promenade.engine.definition import ActionRow, PromotionDefinition
 from promenade.engine.fingerprint import definition_hash
 from promenade.engine.outcome import Outcome
-from promenade.store.iterations import keep_definitions
-from promenade.store.schema import table
+from promenade.store.driver.schema import table
+from promenade.store.pricing.iterations import keep_definitions
 from promenade.workflows.replica import uploading
 from promenade.workflows.replica.uploading import Uploaded, requeue_rejected
 from promenade.workflows.uplink import CloudRefused
 from tests.workflows.outcomes import applied, line, outcome
 from tests.workflows.replica.market import TREE, Cloud, Store, price
-from tests.workflows.sales import PRICED
+from tests.workflows.sales.priced import PRICED
 from tests.workflows.shop import TENANT, identity
 
-# What a store does is the same whatever database the cloud has.
+# A store behaves the same with either database of the cloud.
 pytestmark = pytest.mark.parametrize("dialect", ["sqlite"], indirect=True)
 
 EARNS = outcome((line("1", 2000, 1000),), (applied("off", coupon_type_ids=("thanks",)),))
@@ -47,7 +47,7 @@ async def test_a_sale_waits_for_its_side_effects_but_not_for_ever(cloud: Cloud, 
     assert (await store.upload()).sent == 2
     await cloud.shop.work()
     assert [row.customer_id for row in await cloud.shop.rows("CouponCodes")] == ["anna"]
-    # From now on the coupon is the cloud's: a code that comes to the store later is not issued too.
+    # From now on the coupon is issued by the cloud: a code that the store gets later is not issued as well.
     held = await store.coupon("POOL", "thanks")
     await store.work()
     assert (await store.rows("CouponCodes", id=held.coupon_id))[0].issued_at is None
@@ -108,7 +108,7 @@ def definition(name: str) -> PromotionDefinition:
 
 
 async def depend(store: Store, body: PromotionDefinition) -> Outcome:
-    """The store prices with a promotion that the cloud has not priced with yet."""
+    """Let the store price with a promotion that the cloud has not used in pricing yet."""
     key = definition_hash(body)
     at = store.now[0]
     await store.context.database.write(lambda session: keep_definitions(session, {key: body}, at), tenant=store.tenant)

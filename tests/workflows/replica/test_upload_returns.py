@@ -1,4 +1,4 @@
-"""What comes back to another till than the one that sold it is settled in the cloud, whoever made the sale."""
+"""Goods returned at another till than the one that sold them are settled in the cloud, whoever made the sale."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from decimal import Decimal
 
 from sqlalchemy import update
 
-from promenade.store.schema import table
+from promenade.store.driver.schema import table
 from tests.workflows.outcomes import line, outcome
 from tests.workflows.replica.market import Cloud, Store, price
-from tests.workflows.sales import PRICED
+from tests.workflows.sales.priced import PRICED
 from tests.workflows.shop import Shop
 
 BACK = outcome((line("1", -2000, -1000),), ())
@@ -47,11 +47,11 @@ async def test_a_return_in_the_cloud_finds_the_sale_once_it_is_there(cloud: Clou
     await sell(store, "T1")
     await bring_back(cloud.shop, "C1", "T1")
     await store.upload_all()
-    assert (await spent(cloud), await points(cloud)) == (Decimal(2), 20)  # it was not known then
+    assert (await spent(cloud), await points(cloud)) == (Decimal(2), 20)  # the sale was not known yet
     await bring_back(cloud.shop, "C2", "T1")
     assert (await spent(cloud), await points(cloud)) == (Decimal(0), 0)
     await bring_back(cloud.shop, "C3", "T1")
-    assert (await spent(cloud), await points(cloud)) == (Decimal(0), 0)  # no more than it carried
+    assert (await spent(cloud), await points(cloud)) == (Decimal(0), 0)  # not more than the sale carried
 
 
 async def test_a_return_at_another_store_is_settled_by_the_cloud(
@@ -60,7 +60,7 @@ async def test_a_return_at_another_store_is_settled_by_the_cloud(
     await sell(store, "T1")
     await store.upload_all()
     await bring_back(other_store, "T2", "T1")
-    assert (await other_store.row("Budgets", "marketing")).consumed_amount == 0  # it knows of no such sale
+    assert (await other_store.row("Budgets", "marketing")).consumed_amount == 0  # it does not know the sale
     await other_store.upload_all()
     assert (await spent(cloud), await points(cloud)) == (Decimal(0), 0)
 
@@ -97,7 +97,7 @@ async def test_nobody_guesses_between_two_of_the_same_name(cloud: Cloud, store: 
 async def test_a_return_is_not_sent_before_its_sale(cloud: Cloud, store: Store) -> None:
     await sell(store, "T1")
     await bring_back(store, "T2", "T1")
-    # The side effects of the return are done first, those of the sale wait.
+    # The side effects of the return run first, those of the sale are pending.
     jobs = {row.transaction_id: row.id for row in await store.rows("side_effect_jobs")}
     await finish(store, jobs["T2"])
     assert (await store.upload()).sent == 0

@@ -1,4 +1,4 @@
-"""Uploads made by hand: what a store would send of a priced basket."""
+"""Handwritten uploads: what a store would send for a priced basket."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 
 from promenade.engine.basket import Basket, Facts, Settings
 from promenade.engine.outcome import Outcome
-from promenade.workflows.uploads import SoldCommand, SoldPromotion, SoldRequest, UploadedSale
+from promenade.workflows.replica.uploads import SoldCommand, SoldPromotion, SoldRequest, UploadedSale
 
 __all__ = ["as_sent", "upload_of"]
 
@@ -19,7 +19,7 @@ TREE = "0" * 64
 def upload_of(
     basket: Basket, outcome: Outcome, facts: Facts, settings: Settings, counter: int = 1, **changes: Any
 ) -> UploadedSale:
-    """The sale of a basket as it was priced, confirmed a minute later."""
+    """Return the sale of a basket as it was priced, confirmed a minute later."""
     confirmed_at: datetime = settings.now + timedelta(minutes=1)
     return msgspec.structs.replace(
         UploadedSale(
@@ -36,5 +36,5 @@ def upload_of(
 
 
 def as_sent(sale: UploadedSale) -> Any:
-    """The JSON document that travels."""
+    """Return the JSON document that is sent."""
     return msgspec.json.decode(msgspec.json.encode(sale))

@@ -1,4 +1,4 @@
-"""A receiver, and a shop's post to it on SQLite and PostgreSQL."""
+"""A receiver, and a shop with subscriptions to it, on SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Iterator
 
 import pytest
 
-from promenade.store.unit import Database
+from promenade.store.driver.unit import Database
 from tests.kit.receiver import Receiver
 from tests.workflows.webhooks.post import Post, open_post
 
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    """A real receiver that takes everything, until told otherwise."""
+    """A real receiver that accepts everything by default."""
     with Receiver() as running:
         yield running
 
 
 @pytest.fixture
 async def post(database: Database, receiver: Receiver) -> Post:
-    """The outgoing post of a shop that may call the receiver."""
+    """The webhooks of a shop that may call the receiver."""
     return await open_post(database, receiver)

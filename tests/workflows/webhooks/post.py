@@ -1,4 +1,4 @@
-"""A tenant with subscriptions to a real receiver, and a delivery that tests drive themselves."""
+"""A tenant with subscriptions to a real receiver, and a delivery that tests run themselves."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 from sqlalchemy import Row
 
 from promenade.events import CouponExpired, Event
-from promenade.store.outbox import emit, emit_all
-from promenade.store.unit import Database
+from promenade.store.driver.unit import Database
+from promenade.store.webhooks.outbox import emit, emit_all
 from promenade.worker.delivery import Delivery
 from promenade.workflows.context import Context
 from promenade.workflows.webhooks.sending import trusted_roots
@@ -36,7 +36,7 @@ def an_event(name: str = "c") -> Event:
 
 @dataclass
 class Post:
-    """A shop's outgoing post; its clock begins at the real time, because receivers refuse other times."""
+    """A shop's webhooks; its clock begins at the real time, because receivers reject other times."""
 
     shop: Shop
     receiver: Receiver
@@ -49,7 +49,7 @@ class Post:
         self.shop.later(**by)
 
     async def subscribe(self, name: str, *kinds: str, **columns: Any) -> str:
-        """A subscription to the receiver's path /<name>; its secret is SECRET."""
+        """Create a subscription to the receiver's path /<name>; its secret is SECRET."""
         values = {
             "name": name,
             "callback_url": f"{self.receiver.url}/{name}",
@@ -63,7 +63,7 @@ class Post:
         return identity(name)
 
     async def emit(self, *names: str, callback_url: str | None = None, at: datetime | None = None) -> None:
-        """One event for each name, which is also its ID."""
+        """Emit one event for each name, which is also its ID."""
         moment = at or self.context.clock()
 
         async def work(session: Any) -> None:
@@ -116,12 +116,12 @@ class Post:
 
 @cache
 def roots() -> ssl.SSLContext:
-    """Read once: that takes longer than a delivery."""
+    """Read the trusted roots once: that takes longer than a delivery."""
     return trusted_roots()
 
 
 def middle(below: int) -> int:
-    """The draw that changes nothing: schedules hold to the second."""
+    """Return the random draw that adds no jitter: schedules are exact to the second."""
     return below // 2
 
 

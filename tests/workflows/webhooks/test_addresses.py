@@ -1,4 +1,6 @@
-"""W4: only public addresses are called, judged where the connection is made; else what the operator names."""
+"""W4: only public addresses are called, checked when the connection is made; others only if the operator allows
+them.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ from ipaddress import ip_address
 
 import pytest
 
-from promenade.workflows.webhooks.addresses import LOOK_UPS_MAX, Allowed, Resolve, is_public, look_up
+from promenade.workflows.authoring.allowed import Allowed
+from promenade.workflows.webhooks.addresses import LOOK_UPS_MAX, Resolve, is_public, look_up
 from promenade.workflows.webhooks.sending import Attempted, Sender
 from tests.kit.receiver import Receiver
 from tests.workflows.webhooks.post import roots
@@ -67,7 +70,7 @@ def test_the_operator_opens_exactly_what_is_named(target: str, opens: tuple[str,
 
 
 def resolving(*addresses: str) -> tuple[Resolve, list[str]]:
-    """A resolver that gives one address after the other, the last one for ever, and what it was asked."""
+    """Return a resolver that gives one address after the other, repeating the last, and a list of its queries."""
     left, asked = list(addresses), list[str]()
 
     async def resolve(host: str, port: int) -> Sequence[str]:
@@ -97,7 +100,7 @@ async def test_private_addresses_are_refused_however_they_are_spelled(host: str,
     async def of_this_machine(name: str, port: int) -> Sequence[str]:
         if name.lower().startswith("localhost"):
             return ["::1", "127.0.0.1"]
-        return [socket.inet_ntoa(socket.inet_aton(name.removesuffix(".")))]  # reads numbers as the resolver does
+        return [socket.inet_ntoa(socket.inet_aton(name.removesuffix(".")))]  # parses numbers as the resolver does
 
     attempted = await post(f"https://{host}:{receiver.port}/", resolve=of_this_machine)
     assert attempted in (Attempted(error=NOT_PUBLIC), Attempted(error="The callback URL cannot be read."))
@@ -129,7 +132,7 @@ async def test_addresses_that_are_none_are_said_so(url: str, words: str) -> None
 
 
 async def test_a_name_is_resolved_once_and_the_judged_address_is_called(receiver: Receiver) -> None:
-    """Rebinding: a second look-up would lead to the receiver, which is private."""
+    """DNS rebinding: a second look-up would return the receiver's address, which is private."""
     resolve, asked = resolving("192.0.2.1", "127.0.0.1")
     attempted = await post(f"https://rebind.example:{receiver.port}/", resolve=resolve)
     assert (attempted.error, asked) == (NOT_PUBLIC, ["rebind.example"])
@@ -159,7 +162,7 @@ async def test_the_machines_resolver_is_asked() -> None:
 
 
 async def test_w3_names_whose_look_up_hangs_hold_up_no_other(receiver: Receiver) -> None:
-    """However many there are: the look-up of a tenant's name server must not be what another tenant waits for."""
+    """However many there are: a slow name server of one tenant must not delay another tenant."""
     never, full = asyncio.Event(), asyncio.Barrier(LOOK_UPS_MAX + 1)
 
     async def resolve(host: str, port: int) -> Sequence[str]:

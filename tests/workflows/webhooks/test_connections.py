@@ -1,4 +1,4 @@
-"""Connections that are kept: few of each address, used again while the receiver keeps them too, closed when not."""
+"""Kept connections: few per address, reused while the receiver keeps them open, otherwise closed."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from promenade.workflows.authoring.allowed import Allowed
 from promenade.workflows.webhooks import connections
-from promenade.workflows.webhooks.addresses import Allowed
 from promenade.workflows.webhooks.sending import Attempted, Sender
 from tests.workflows.webhooks.post import roots
 
@@ -22,9 +22,9 @@ WAIT_SECONDS_MAX = 60.0
 
 @dataclass
 class Counting:
-    """A receiver that counts its connections, and answers once as many requests are there as it ``gathers``.
+    """A receiver that counts its connections, and answers once it has ``gathers`` requests.
 
-    ``is_mute``: it says nothing at all. ``leaves``: it closes each connection after its answer.
+    ``is_mute``: it sends nothing at all. ``leaves``: it closes each connection after its answer.
     """
 
     gathers: int = 1
@@ -61,7 +61,7 @@ class Counting:
                 self._change.notify_all()
 
     async def has_open(self, number: int) -> None:
-        """Return once so many connections are open, no more."""
+        """Return once exactly this many connections are open."""
         async with asyncio.timeout(WAIT_SECONDS_MAX), self._change:
             await self._change.wait_for(lambda: self.open <= number)
         assert self.open == number
@@ -139,7 +139,7 @@ async def test_the_end_closes_all() -> None:
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
 async def test_one_that_hangs_is_closed_when_its_time_is_over(scheme: str) -> None:
-    """Also in the middle of a TLS handshake: else each attempt would leave a connection behind."""
+    """Also in the middle of a TLS handshake: otherwise each attempt would leak a connection."""
     async with counting(is_mute=True) as receiver, sending(seconds_max=0.3) as sender:
         attempted = await send(sender, receiver, scheme=scheme)
         assert attempted.error == "There was no answer within 0.3 seconds."

@@ -1,4 +1,4 @@
-"""Events reach their subscribers: signed, once each, with the same bytes over retries (reliability W1, W2)."""
+"""Events reach their subscribers: signed, once each, with the same bytes in all retries (reliability W1, W2)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from datetime import timedelta
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from promenade.store.outbox import emit
-from promenade.store.unit import Session
+from promenade.store.driver.unit import Session
+from promenade.store.webhooks.outbox import emit
 from promenade.workflows.webhooks.claiming import claim_messages, waiting
 from promenade.workflows.webhooks.outcomes import Outcome, record_outcomes
 from promenade.workflows.webhooks.planning import Planned, plan_deliveries
@@ -59,7 +59,7 @@ async def test_what_nobody_subscribed_to_is_only_marked(post: Post) -> None:
 
 
 async def test_what_many_are_told_of_is_planned_in_small_units(post: Post) -> None:
-    """Tills wait for a unit on SQLite: it is bounded by the deliveries, however many subscribers an event has."""
+    """Tills wait for each unit on SQLite, so its deliveries are limited, however many subscribers an event has."""
     for number in range(30):
         await post.subscribe(f"s{number}")
     await post.emit_many(10)

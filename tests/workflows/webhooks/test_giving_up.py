@@ -1,4 +1,4 @@
-"""What cannot be delivered: dead letters, and subscriptions that are switched off (reliability W1, W5)."""
+"""Failed deliveries: dead letters, and deactivated subscriptions (reliability W1, W5)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import delete
 
 from promenade import metrics
-from promenade.store.schema import table
-from promenade.store.unit import Session
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Session
 from promenade.workflows.webhooks.claiming import claim_messages
 from promenade.workflows.webhooks.outcomes import Outcome, record_outcomes
 from promenade.workflows.webhooks.planning import plan_deliveries
@@ -20,7 +20,7 @@ KIND = "WEBHOOK_DELIVERY_DEAD_LETTER"
 
 
 async def give_up(post: Post, *names: str) -> None:
-    """Emit, and try until nothing is tried any more."""
+    """Emit events, and deliver until no more attempts are made."""
     await post.emit(*names)
     for _ in range(len(SCHEDULE) + 1):
         await post.deliver()
@@ -118,7 +118,7 @@ async def test_what_waits_for_nobody_becomes_a_dead_letter_quietly(post: Post, h
     await post.subscribe("shop")
     await post.emit_many(700)
     async with post.delivery() as delivery:
-        for _ in range(8):  # planned, and some of it tried
+        for _ in range(8):  # planned and partly tried
             await delivery.round()
     if how == "switched off":
         await post.shop.change("WebhookSubscriptions", "shop", is_active=False)
@@ -128,7 +128,7 @@ async def test_what_waits_for_nobody_becomes_a_dead_letter_quietly(post: Post, h
             await session.rowcount(delete(table("WebhookSubscriptions")))
 
         await post.context.database.write(remove, tenant=post.shop.tenant)
-    post.later(minutes=2)  # leases of what was under way end
+    post.later(minutes=2)  # leases of attempts in progress expire
     for _ in range(3):
         await post.deliver()
     assert {log.status for log in await post.logs()} == {"DEAD_LETTER"}

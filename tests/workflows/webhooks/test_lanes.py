@@ -1,4 +1,4 @@
-"""How much of a lane is under way: more with each success, one after a failure (reliability W3)."""
+"""The concurrency of a lane: more with each success, one after a failure (reliability W3)."""
 
 from __future__ import annotations
 

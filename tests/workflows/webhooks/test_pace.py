@@ -1,16 +1,16 @@
-"""How fast attempts begin: a few at a time, fewer while the event loop is late, never fewer than drain in time."""
+"""The rate at which attempts start: a few at a time, fewer while the event loop is late, enough to drain in time."""
 
 from __future__ import annotations
 
-from promenade.worker.pace import AT_ONCE_MAX, LATE_SECONDS, RATE_MAX, RATE_MIN, STEP_SECONDS, Pace
+from promenade.worker.pace import AT_ONCE_MAX, LATE_SECONDS, RATE_MAX, RATE_MIN, STEP_SECONDS, SendingRate
 
 EVENTS = 10_000
-DRAIN_SECONDS_MAX = 120  # what is promised for so many
+DRAIN_SECONDS_MAX = 120  # the guaranteed time for this number
 LOOKS = 1_000
 
 
 def test_after_a_rest_a_few_begin_at_once_and_the_others_one_by_one() -> None:
-    pace = Pace()
+    pace = SendingRate()
     assert pace.allowed(100.0) == AT_ONCE_MAX
     pace.began(int(AT_ONCE_MAX))
     assert pace.allowed(100.0) == 0
@@ -21,7 +21,7 @@ def test_after_a_rest_a_few_begin_at_once_and_the_others_one_by_one() -> None:
 
 
 def test_a_late_event_loop_is_left_to_others_but_not_for_ever() -> None:
-    pace = Pace()
+    pace = SendingRate()
     for _ in range(LOOKS):
         pace.looked(0.0)
     assert pace.rate == RATE_MAX
@@ -32,7 +32,7 @@ def test_a_late_event_loop_is_left_to_others_but_not_for_ever() -> None:
 
 
 def test_as_many_begin_in_a_second_as_the_rate_says() -> None:
-    pace, began = Pace(), 0
+    pace, began = SendingRate(), 0
     for step in range(round(1 / STEP_SECONDS)):
         number = pace.allowed(step * STEP_SECONDS)
         pace.began(number)

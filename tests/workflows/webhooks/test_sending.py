@@ -1,4 +1,4 @@
-"""One attempt over HTTP: bounded in time and size, over TLS that is verified, telling what went wrong."""
+"""One attempt over HTTP: limited in time and size, over verified TLS, with the reason of a failure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from promenade.workflows.webhooks.addresses import Allowed
+from promenade.workflows.authoring.allowed import Allowed
 from promenade.workflows.webhooks.sending import Attempted, Sender, trusted_roots
 from tests.kit.processes import free_port
 from tests.kit.receiver import Answer, Behaviour, Close, Drip, Flood, Hang, Receiver
@@ -22,12 +22,12 @@ from tests.workflows.webhooks.post import roots
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 SECONDS_MAX = 2.0  # for receivers that do not answer
-ENOUGH_SECONDS = 60.0  # for those that do
+ENOUGH_SECONDS = 60.0  # for those that answer
 FLOOD_SECONDS = 0.5  # of the processor
 
 
 async def several(host: str, port: int) -> Sequence[str]:
-    """Addresses of a host, of which one alone is open."""
+    """Addresses of a host, of which only one accepts connections."""
     return ["10.0.0.1", "127.0.0.2", "::1", "127.0.0.1"]
 
 
@@ -64,6 +64,7 @@ async def test_an_attempt_ends_with_a_sentence(receiver: Receiver, behaviour: Be
     assert len(receiver.requests()) == 1
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("behaviour", [Hang(), Drip(of="headers")], ids=str)
 async def test_an_attempt_ends_in_time(receiver: Receiver, behaviour: Behaviour) -> None:
     receiver.answers("/", behaviour)
@@ -80,8 +81,9 @@ async def test_an_answer_whose_body_never_ends_is_an_answer(receiver: Receiver) 
     assert (attempted.http_status, attempted.error) == (200, None)
 
 
+@pytest.mark.alone
 async def test_interim_answers_without_end_cost_next_to_nothing(receiver: Receiver) -> None:
-    """They are sent faster than they can be read: whoever reads on has no time for anything else."""
+    """They arrive faster than they can be read: a client that keeps reading has no time for anything else."""
     receiver.answers("/", Flood())
     began = time.thread_time()
     (attempted,) = await attempts(f"{receiver.url}/")
@@ -113,7 +115,7 @@ async def test_proxies_of_the_environment_are_not_used(receiver: Receiver, monke
 
 
 def certified(directory: Path) -> tuple[ssl.SSLContext, Path]:
-    """A server's TLS for hooks.example and 127.0.0.1, and the certificate that it is trusted by."""
+    """Return a server's TLS context for hooks.example and 127.0.0.1, and the certificate that clients trust."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "hooks.example")])
     today = datetime.now(UTC)

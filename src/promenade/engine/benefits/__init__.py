@@ -1,4 +1,4 @@
-"""Action types: one family per module, registered by being imported here."""
+"""Action types: one family per module; importing the module registers them."""
 
 from promenade.engine.benefits import article, bundle, coupon, free_item, loyalty, receipt, tiers
 

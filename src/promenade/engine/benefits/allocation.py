@@ -1,7 +1,7 @@
-"""Which units make which bundle: as many bundles as the units allow, each unit in one (section 6, BUNDLE).
+"""Allocate units to bundles: as many bundles as the units allow, each unit in one (section 6, BUNDLE).
 
-Units of equal worth in a row are one `Stock`, and equal bundles in a row one `BundleGroup`, so that ten thousand
-pieces cost no more than ten.
+Neighbouring units of equal worth form one `Stock`, and neighbouring equal bundles one `BundleGroup`, so that ten
+thousand pieces cost no more than ten.
 """
 
 from __future__ import annotations
@@ -10,11 +10,9 @@ from collections.abc import Sequence
 
 from promenade.engine.benefits.choice import Choice
 
-__all__ = ["Allocation", "BundleGroup", "Demand", "Part", "Stock", "allocate", "group_bundles"]
-
 
 class Stock:
-    """``count`` units from ``start`` of a line, alike; ``fits`` has a bit for each component they can serve."""
+    """``count`` equal units from ``start`` of a line; ``fits`` has a bit for each component they can serve."""
 
     __slots__ = ("count", "fits", "position", "start", "taken", "worth")
 
@@ -52,7 +50,7 @@ class Allocation:
         self.parts = parts
 
     def used(self) -> list[tuple[int, int, int]]:
-        """(position, first unit, count) of every unit that serves a bundle."""
+        """(position, first unit, count) of every unit in a bundle."""
         return [(stock.position, start, count) for parts in self.parts for stock, start, count in parts]
 
 
@@ -91,8 +89,8 @@ def _feasible(supplies: dict[int, int], needs: Sequence[int]) -> bool:
 def _augmenting_path(
     spare: dict[int, int], flow: dict[tuple[int, int], int], component: int
 ) -> list[tuple[int, int]] | None:
-    """Steps (component, kind it takes from); each but the last kind is handed over by the next step's component."""
-    came: dict[int, tuple[int, int]] = {}  # component -> (component it hands to, kind handed over)
+    """Steps (component, kind it takes from); each but the last kind is released by the next step's component."""
+    came: dict[int, tuple[int, int]] = {}  # component -> (component it releases to, kind released)
     queue = [component]
     seen = {component}
     for current in queue:
@@ -114,7 +112,7 @@ def _augmenting_path(
 
 
 def allocate(stocks: list[Stock], demands: list[Demand], limit: int | None) -> Allocation | None:
-    """As many complete bundles as the units allow, at most ``limit``; None when there is not one.
+    """Form as many complete bundles as the units allow, at most ``limit``; None when not even one is possible.
 
     ``stocks`` come in the order bundles are filled. Get units are taken first in that order as long as the buy
     components can still be served; buy units then come first from those that cannot serve as get units.
@@ -169,7 +167,7 @@ def _most_bundles(supplies: dict[int, int], demands: list[Demand], limit: int | 
 
 
 def _most_units(stocks: list[Stock], counts: list[int], needs: list[int], index: int, number: int, wanted: int) -> int:
-    """How many units of a stock may serve a component without leaving another one short."""
+    """How many units of a stock may serve a component without leaving another component short."""
     low, high = 0, wanted
     middle = high
     while low < high:
@@ -186,7 +184,7 @@ def _most_units(stocks: list[Stock], counts: list[int], needs: list[int], index:
 
 
 class BundleGroup:
-    """``count`` bundles that are alike. ``parts``: all units of one bundle; ``chosen``: those it discounts."""
+    """``count`` equal bundles. ``parts``: all units of one bundle; ``chosen``: the discounted ones."""
 
     __slots__ = ("chosen", "count", "parts")
 
@@ -204,13 +202,13 @@ class BundleGroup:
 
 
 def group_bundles(allocation: Allocation, choice: Choice) -> list[BundleGroup]:
-    """Fill the bundles one after another from the parts; equal ones in a row are one group."""
+    """Fill the bundles one after another from the parts; neighbouring equal ones form one group."""
     demands = allocation.demands
     queues = [list(reversed(parts)) for parts in allocation.parts]
     groups: list[BundleGroup] = []
     made = 0
     while made < allocation.bundles:
-        # As many bundles as the first part of every component serves alone, else one of mixed parts.
+        # As many bundles as the first part of every component can serve alone, else one bundle of mixed parts.
         count = min([queue[-1][2] // demand.quantity for queue, demand in zip(queues, demands, strict=True)])
         count = max(1, count)
         parts: list[Part] = []
@@ -245,7 +243,7 @@ def _take_from(queue: list[Part], quantity: int, count: int) -> list[Part]:
 
 
 def _chosen_of(gets: list[Part], choice: Choice) -> list[Part]:
-    """The units of one bundle that are discounted: all, or so many of them by applicationQuantityMode."""
+    """The discounted units of one bundle: all, or as many as applicationQuantityMode allows."""
     if choice.mode == "ALL":
         return gets
     if choice.mode == "CHEAPEST":

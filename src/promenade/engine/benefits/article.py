@@ -10,14 +10,44 @@ from promenade.engine.benefits.per_unit import PerUnit, book_offers
 from promenade.engine.benefits.registry import ARTICLE_LEVEL, IndexKey, Terms, benefit
 from promenade.engine.benefits.targets import Targets, targets_of_action
 from promenade.engine.definition import ActionRow, DefinitionError
+from promenade.engine.forms import ALL_KINDS_OF_DISCOUNT, Form
 from promenade.engine.ledger import may_take
 from promenade.engine.turn import Turn
 from promenade.engine.verdict import Missed
 
-__all__ = ["ArticleDiscount"]
+_MORE = ("selectionType", "applicationQuantityMode", "applicationQuantity", "maxDiscountAmount", "exclusions")
 
 
-@benefit("ARTICLE", "ARTICLE_GROUP", "ARTICLE_LIST")
+@benefit(
+    ARTICLE=Form(
+        family="articles",
+        icon="product",
+        discount_types=ALL_KINDS_OF_DISCOUNT,
+        fields=("discountType", "discountValue", "targetArticleNumber"),
+        more=_MORE,
+        also=("targetArticleGroupId", "includeSubGroups", "targetArticleList", "articleListItems"),
+        needs=(("discountType",), ("discountValue",)),
+    ),
+    ARTICLE_GROUP=Form(
+        family="articles",
+        icon="group-2",
+        discount_types=ALL_KINDS_OF_DISCOUNT,
+        fields=("discountType", "discountValue", "targetArticleGroupId", "includeSubGroups"),
+        more=_MORE,
+        also=("targetArticleNumber", "targetArticleList", "articleListItems"),
+        needs=(("discountType",), ("discountValue",)),
+        begin=(("includeSubGroups", True),),
+    ),
+    ARTICLE_LIST=Form(
+        family="articles",
+        icon="list",
+        discount_types=ALL_KINDS_OF_DISCOUNT,
+        fields=("discountType", "discountValue", "articleListItems"),
+        more=_MORE,
+        also=("targetArticleNumber", "targetArticleGroupId", "includeSubGroups", "targetArticleList"),
+        needs=(("discountType",), ("discountValue",), ("articleListItems",)),
+    ),
+)
 class ArticleDiscount:
     """PERCENTAGE or ABSOLUTE off each chosen unit, or a UNIT_PRICE it ends at; list items may carry a fixed price."""
 
@@ -65,9 +95,7 @@ class ArticleDiscount:
         discount: PerUnit | None = None
         all_fixed = bool(row.articles) and all(item.fixed_price_hundredths is not None for item in row.articles)
         if row.discount_value_hundredths is not None or not all_fixed:
-            kind, value = discount_of(
-                row.discount_type, row.discount_value_hundredths, ("PERCENTAGE", "ABSOLUTE", "UNIT_PRICE")
-            )
+            kind, value = discount_of(row.discount_type, row.discount_value_hundredths, ALL_KINDS_OF_DISCOUNT)
             discount = PerUnit(kind, value, terms)
         return cls(target, choice_of(row), discount, fixed, fixed_by_ean, maximum_of(row.max_discount_hundredths))
 
@@ -103,7 +131,7 @@ class ArticleDiscount:
 
     @staticmethod
     def _book_plain(turn: Turn, positions: tuple[int, ...], discount: PerUnit) -> None:
-        """The common case without detours: everything that is open, no maximum."""
+        """The common case: every open unit, no maximum."""
         ledger = turn.ledger
         states = ledger.states
         for position in positions:

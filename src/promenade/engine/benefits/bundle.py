@@ -13,11 +13,10 @@ from promenade.engine.benefits.registry import ARTICLE_LEVEL, IndexKey, Terms, b
 from promenade.engine.benefits.spread import capped, rounded_total, spread
 from promenade.engine.benefits.targets import Targets, targets_of_action
 from promenade.engine.definition import ActionRow, DefinitionError
+from promenade.engine.forms import ALL_KINDS_OF_DISCOUNT, Form
 from promenade.engine.ledger import Segment
 from promenade.engine.turn import Shown, Turn
 from promenade.engine.verdict import Missed
-
-__all__ = ["BundleDiscount"]
 
 
 class _Component:
@@ -31,7 +30,31 @@ class _Component:
         self.discounted = discounted
 
 
-@benefit("BUNDLE")
+@benefit(
+    BUNDLE=Form(
+        family="articles",
+        icon="combine",
+        discount_types=("UNIT_PRICE", "PERCENTAGE", "ABSOLUTE"),
+        fields=("bundleComponents", "discountType", "discountValue", "maxBundles"),
+        more=(
+            "selectionType",
+            "applicationQuantityMode",
+            "applicationQuantity",
+            "distributionMode",
+            "maxDiscountAmount",
+            "exclusions",
+        ),
+        also=(
+            "targetArticleNumber",
+            "targetArticleGroupId",
+            "includeSubGroups",
+            "targetArticleList",
+            "articleListItems",
+        ),
+        needs=(("bundleComponents",), ("discountType",), ("discountValue",)),
+        place=60,
+    )
+)
 class BundleDiscount:
     """PERCENTAGE or ABSOLUTE off each complete bundle, or a UNIT_PRICE that one bundle costs."""
 
@@ -59,9 +82,7 @@ class BundleDiscount:
         self.mode = distribution_of(row.distribution_mode)
         self.maximum = maximum_of(row.max_discount_hundredths)
         self.terms = terms
-        self.shown: Shown = discount_of(
-            row.discount_type, row.discount_value_hundredths, ("PERCENTAGE", "ABSOLUTE", "UNIT_PRICE")
-        )
+        self.shown: Shown = discount_of(row.discount_type, row.discount_value_hundredths, ALL_KINDS_OF_DISCOUNT)
 
     @classmethod
     def parse(cls, row: ActionRow, terms: Terms) -> Self:
@@ -69,7 +90,7 @@ class BundleDiscount:
         return cls(row, terms)
 
     def keys(self) -> tuple[IndexKey, ...] | None:
-        # Every component must be there, so the first that names something is key enough.
+        # Every component must be present, so the keys of the first one that names something are enough.
         for component in self.components:
             if component.target.own:
                 return component.target.keys()
@@ -128,12 +149,12 @@ class BundleDiscount:
         return stocks
 
     def _discount(self, turn: Turn, allocation: Allocation) -> None:
-        """Reckon every bundle exactly, round once, and distribute (section 7)."""
+        """Compute every bundle's discount exactly, round once, and distribute (section 7)."""
         ledger = turn.ledger
         scale = ledger.scale
         kind, value = self.shown
         groups = group_bundles(allocation, self.choice)
-        offers: list[tuple[BundleGroup, int, int]] = []  # (group, exact discount of one bundle, base it is for)
+        offers: list[tuple[BundleGroup, int, int]] = []  # (group, exact discount of one bundle, base it applies to)
         for group in groups:
             base = group.worth(group.chosen, scale, remaining=not self.terms.additive)
             left = group.worth(group.chosen, scale, remaining=True)

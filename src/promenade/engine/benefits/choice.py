@@ -10,8 +10,6 @@ from promenade.engine.definition import ActionRow, DefinitionError
 from promenade.engine.ledger import Segment, may_take
 from promenade.engine.turn import Turn
 
-__all__ = ["Choice", "Chosen", "choice_of"]
-
 Chosen = tuple[int, list[Segment] | None]
 """(position, segments); None = all units of an evenly treated line"""
 
@@ -33,9 +31,9 @@ class Choice:
         return self.selection == "ALL" and self.mode == "ALL"
 
     def choose(self, turn: Turn, positions: tuple[int, ...]) -> list[Chosen]:
-        """The open units chosen on these target lines, in basket order of the lines.
+        """Choose the open units on these target lines, in basket order of the lines.
 
-        Ties go to basket order; units count from the lowest of a line.
+        Ties are broken by basket order; units count from the lowest of a line.
         """
         if self.mode == "ALL" and self.selection == "ALL":
             return _everything(turn, positions)
@@ -94,7 +92,7 @@ class Choice:
 
 
 def _everything(turn: Turn, positions: tuple[int, ...]) -> list[Chosen]:
-    """All open units: what most actions choose, so without detours."""
+    """All open units: the fast path for what most actions choose."""
     ledger = turn.ledger
     states = ledger.states
     chosen: list[Chosen] = []
@@ -118,7 +116,7 @@ def open_units(turn: Turn, position: int) -> list[Segment] | None:
 
 
 def _lot(turn: Turn, position: int) -> bytes:
-    """RANDOM, yet the same in every replay (section 6)."""
+    """A pseudo-random draw for RANDOM that is the same in every replay (section 6)."""
     reference = turn.view.lines[position].reference
     text = f"{turn.view.basket.transaction_id}\x00{turn.promotion_id}\x00{reference}"
     return blake2b(text.encode(), digest_size=16).digest()

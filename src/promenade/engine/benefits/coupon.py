@@ -6,15 +6,18 @@ from typing import ClassVar, Self
 
 from promenade.engine.benefits.registry import REWARDS_ONLY, IndexKey, Terms, benefit
 from promenade.engine.definition import ActionRow, DefinitionError
+from promenade.engine.forms import Form
 from promenade.engine.turn import Turn
 from promenade.engine.verdict import Missed
 
-__all__ = ["PostPurchaseCoupon"]
 
-
-@benefit("POST_PURCHASE_COUPON")
+@benefit(
+    POST_PURCHASE_COUPON=Form(
+        family="rewards", icon="bar-code", fields=("targetCouponType_ID",), needs=(("targetCouponType_ID",),)
+    )
+)
 class PostPurchaseCoupon:
-    """Nothing at evaluation; a code of the coupon type is issued after confirm."""
+    """Does nothing at evaluation; a code of the coupon type is issued after confirm."""
 
     __slots__ = ("coupon_type_id",)
     code: ClassVar[str] = "POST_PURCHASE_COUPON"

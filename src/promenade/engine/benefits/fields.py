@@ -1,10 +1,8 @@
-"""Reading the fields of an action: what must be there, and in which range."""
+"""Read and check the fields of an action: required ones and their ranges."""
 
 from __future__ import annotations
 
 from promenade.engine.definition import DefinitionError
-
-__all__ = ["FULL_PERCENTAGE", "discount_of", "distribution_of", "maximum_of", "whole_units"]
 
 FULL_PERCENTAGE = 10_000  # 100 % in hundredths
 

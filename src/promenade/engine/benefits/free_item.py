@@ -1,4 +1,4 @@
-"""FREE_ITEM: units given away, from the basket first, else on top of it (section 6)."""
+"""FREE_ITEM: units given away, taken from the basket first, then added to it (section 6)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from promenade.engine.benefits.fields import FULL_PERCENTAGE
 from promenade.engine.benefits.per_unit import unit_caps
 from promenade.engine.benefits.registry import ARTICLE_LEVEL, IndexKey, Terms, benefit
 from promenade.engine.definition import ActionRow, DefinitionError
+from promenade.engine.forms import Form
 from promenade.engine.ledger import Pieces, Segment
 from promenade.engine.money import divide, minor_from_hundredths, split_proportional
 from promenade.engine.turn import Grant, Shown, Turn
 from promenade.engine.verdict import Missed, Trigger
 from promenade.engine.view import LineView
-
-__all__ = ["FreeItem"]
 
 _SHOWN: Shown = ("PERCENTAGE", FULL_PERCENTAGE)
 
@@ -22,11 +21,23 @@ _FreeRun = tuple[int, int, int, int, list[int]]
 """(position, first unit, count, taken from each, what each adds to every trigger): units of a line, alike"""
 
 
-@benefit("FREE_ITEM")
+@benefit(
+    FREE_ITEM=Form(
+        family="articles",
+        icon="competitor",
+        fields=("freeItemArticleNumber", "freeItemQuantity", "restrictToOnePerBasket"),
+        more=("maxFreeUnits", "freeItemReferencePrice"),
+        also=("targetArticleNumber",),
+        needs=(("freeItemArticleNumber", "targetArticleNumber"),),
+        begin=(("freeItemQuantity", "1"),),
+        place=60,
+    )
+)
 class FreeItem:
     """``freeItemQuantity`` free units each time the conditions are met.
 
-    A unit triggers or is free, not both: with buy 2 get 1 of the same, four units pay three.
+    A unit either triggers or is free, not both: with buy 2 get 1 of the same article, four units cost the price of
+    three.
     """
 
     __slots__ = ("article_number", "once", "quantity", "reference_price", "units_max")
@@ -60,7 +71,7 @@ class FreeItem:
         return cls(row, terms, article_number)
 
     def keys(self) -> tuple[IndexKey, ...] | None:
-        return None  # what is given need not be in the basket
+        return None  # the free article need not be in the basket
 
     def targets(self, turn: Turn) -> tuple[int, ...]:
         return tuple(turn.view.by_article.get(self.article_number, ()))
@@ -86,7 +97,7 @@ class FreeItem:
             turn.counted(times)
 
     def _free_order(self, turn: Turn, triggers: tuple[Trigger, ...]) -> list[_FreeRun]:
-        """Units of the article that could be free: first those that trigger least, then the dearest."""
+        """Units of the article that could be free: those that trigger least first, then the most expensive."""
         ledger = turn.ledger
         scale = ledger.scale
         runs: list[_FreeRun] = []
@@ -95,7 +106,7 @@ class FreeItem:
                 continue
             worth = ledger.unit_worths[position]
             for start, count, taken, taken_before in _open_runs(turn, triggers, position):
-                # Something that rounds to nothing cannot be given away.
+                # A unit whose price rounds to nothing cannot be given away.
                 if 2 * (worth - taken * scale) >= scale:
                     weights = [_weight(turn, trigger, position, taken_before) for trigger in triggers]
                     runs.append((position, start, count, taken, weights))
@@ -103,8 +114,8 @@ class FreeItem:
         return runs
 
     def _most_free(self, turn: Turn, triggers: tuple[Trigger, ...], runs: list[_FreeRun]) -> int:
-        """The most units that can be free while the others still trigger them; more free never triggers more."""
-        # Never more than could be given away even if none of the units had to trigger.
+        """The most units that can be free while the others still trigger them; more free units never trigger more."""
+        # Never more than could be given away if no unit had to trigger.
         low, high = 0, min(sum([run[2] for run in runs]), self._entitled(self._times(turn, triggers, [])))
         while low < high:
             middle = (low + high + 1) // 2
@@ -123,7 +134,7 @@ class FreeItem:
                 met = max(0, reached) // trigger.threshold
                 times = met if times is None else min(times, met)
             elif reached <= 0:
-                return 0  # something must be there that is not free
+                return 0  # at least one unit must not be free
         times = 1 if times is None else times
         if self.once:
             times = min(times, 1)
@@ -165,7 +176,7 @@ def _unit_quantity(turn: Turn, position: int) -> int:
 
 
 def _weight(turn: Turn, trigger: Trigger, position: int, taken_before: int) -> int:
-    """What one unit of a line adds to a trigger: thousandths of pieces, or minor units."""
+    """What one unit of a line counts towards a trigger: thousandths of pieces, or minor units."""
     if position not in trigger.lines:
         return 0
     if trigger.is_quantity:
@@ -176,9 +187,9 @@ def _weight(turn: Turn, trigger: Trigger, position: int, taken_before: int) -> i
 
 
 def _open_runs(turn: Turn, triggers: tuple[Trigger, ...], position: int) -> list[tuple[int, int, int, int]]:
-    """(first unit, count, taken from each, what of it earlier promotions took): the open units of a line.
+    """(first unit, count, taken from each, the part of it that earlier promotions took): the open units of a line.
 
-    What remained when the conditions were checked is before this promotion's own earlier actions.
+    The conditions were checked before this promotion's own earlier actions took anything.
     """
     ledger = turn.ledger
     segments = ledger.open_segments(position, turn.ordinal, turn.exclusive)
@@ -197,7 +208,7 @@ def _open_runs(turn: Turn, triggers: tuple[Trigger, ...], position: int) -> list
 
 
 def _first(runs: list[_FreeRun], units: int) -> list[_FreeRun]:
-    """The first so many units of the runs."""
+    """The first ``units`` units of the runs."""
     found: list[_FreeRun] = []
     for position, start, count, taken, weights in runs:
         if units == 0:
@@ -209,7 +220,7 @@ def _first(runs: list[_FreeRun], units: int) -> list[_FreeRun]:
 
 
 def _make_free(turn: Turn, runs: list[_FreeRun]) -> None:
-    """Take everything that is left of these units; rounded once per line, as all that is reckoned by the piece."""
+    """Take everything that is left of these units; rounded once per line, like every per-unit discount."""
     ledger = turn.ledger
     scale = ledger.scale
     wanted: dict[int, list[Segment]] = {}

@@ -1,7 +1,7 @@
 """LOYALTY: points for the customer (section 6). Points are whole, rounded down once per action.
 
-What a reward comes to depends on the points earned before it, and those on the tenant's base points for the net
-total; so a benefit notes the reward when its promotion comes up, and `points_of` adds them up in that order.
+A reward depends on the points earned before it, and those depend on the tenant's base points for the net total; so a
+benefit records the reward when its promotion is processed, and `points_of` adds them up in that order.
 """
 
 from __future__ import annotations
@@ -17,16 +17,15 @@ from promenade.engine.benefits.registry import (
 )
 from promenade.engine.benefits.targets import Targets, targets_of_loyalty
 from promenade.engine.definition import ActionRow, DefinitionError, LoyaltyRow
+from promenade.engine.forms import Form
 from promenade.engine.turn import PointsReward, Turn
 from promenade.engine.verdict import Missed
 
-__all__ = ["POINTS_MAX", "points_after"]
-
-POINTS_MAX = 9_999_999_999  # of one sale, whatever its multipliers: sums of them stay whole numbers everywhere
+POINTS_MAX = 9_999_999_999  # per sale, whatever its multipliers: keeps sums of points within whole-number columns
 
 
 def points_after(points: int, reward: PointsReward) -> int:
-    """The points once a reward was carried out; never below zero nor above `POINTS_MAX`."""
+    """The points after applying a reward; never below zero nor above `POINTS_MAX`."""
     if reward.kind == "SUBTRACT":
         return max(0, points - reward.value)
     added = points * reward.value // 1000 - points if reward.kind == "MULTIPLY" else reward.value
@@ -35,7 +34,7 @@ def points_after(points: int, reward: PointsReward) -> int:
     return min(points + added, POINTS_MAX)
 
 
-@benefit("LOYALTY")
+@benefit(LOYALTY=Form(family="rewards", icon="badge"))
 class LoyaltyMarker:
     """A DiscountAction of type LOYALTY: the promotion's LoyaltyActions say what it does."""
 
@@ -57,7 +56,10 @@ class LoyaltyMarker:
         return None
 
     def book(self, turn: Turn) -> None:
-        """Nothing of its own."""
+        """Do nothing itself."""
+
+
+_TARGETS = ("targetScope", "targetArticleNumber", "targetArticleGroupId", "includeSubGroups", "articleListItems")
 
 
 class _Reward:
@@ -97,22 +99,27 @@ class _Reward:
         return None
 
     def note(self, turn: Turn, kind: str, value: int) -> None:
-        """Keep the reward for `points_after`, if there is anything to reward: a return alone is not."""
+        """Record the reward for `points_after`, unless there is nothing to reward: a basket of returns earns
+        nothing.
+        """
         if not self.targets(turn) or not self._changes(kind, value):
             return
         turn.rewards = turn.rewards or []
         turn.rewards.append(PointsReward(kind, value, self.limit))
 
     def _changes(self, kind: str, value: int) -> bool:
-        """Whether it can change any points: what has no effect uses no coupon up."""
+        """Whether it can change any points: an action without effect uses up no coupon."""
         if kind == "MULTIPLY":
             return value < 1000 or (value > 1000 and self.limit != 0)
         return value > 0 and self.limit != 0
 
 
-@loyalty_benefit("ADD_FIXED")
+@loyalty_benefit(
+    "ADD_FIXED",
+    Form(family="rewards", icon="add", fields=("points", *_TARGETS, "maxPoints"), needs=(("points",),)),
+)
 class AddFixed(_Reward):
-    """So many points."""
+    """Add a fixed number of points."""
 
     __slots__ = ()
     code: ClassVar[str] = "ADD_FIXED"
@@ -125,9 +132,12 @@ class AddFixed(_Reward):
         self.note(turn, "ADD", self.value)
 
 
-@loyalty_benefit("SUBTRACT_POINTS")
+@loyalty_benefit(
+    "SUBTRACT_POINTS",
+    Form(family="rewards", icon="less", fields=("points", *_TARGETS), needs=(("points",),), place=80),
+)
 class SubtractPoints(_Reward):
-    """So many points fewer, never below zero."""
+    """Subtract points, never going below zero."""
 
     __slots__ = ()
     code: ClassVar[str] = "SUBTRACT_POINTS"
@@ -140,9 +150,18 @@ class SubtractPoints(_Reward):
         self.note(turn, "SUBTRACT", self.value)
 
 
-@loyalty_benefit("MULTIPLY_POINTS")
+@loyalty_benefit(
+    "MULTIPLY_POINTS",
+    Form(
+        family="rewards",
+        icon="decline",
+        fields=("multiplier", *_TARGETS, "maxPoints"),
+        needs=(("multiplier",),),
+        place=70,
+    ),
+)
 class MultiplyPoints(_Reward):
-    """The points earned so far times the multiplier."""
+    """Multiply the points earned so far."""
 
     __slots__ = ()
     code: ClassVar[str] = "MULTIPLY_POINTS"
@@ -157,9 +176,18 @@ class MultiplyPoints(_Reward):
         self.note(turn, "MULTIPLY", self.value)
 
 
-@loyalty_benefit("CURRENCY_TO_POINTS")
+@loyalty_benefit(
+    "CURRENCY_TO_POINTS",
+    Form(
+        family="rewards",
+        icon="lead",
+        fields=("points", "currencyAmount", *_TARGETS, "maxPoints"),
+        needs=(("points",), ("currencyAmount",)),
+        place=60,
+    ),
+)
 class CurrencyToPoints(_Reward):
-    """Points per full currencyAmount that remains to be paid on the targets when its turn comes."""
+    """Points per full currencyAmount that remains payable on the targets when the action is processed."""
 
     __slots__ = ("currency_amount",)
     code: ClassVar[str] = "CURRENCY_TO_POINTS"

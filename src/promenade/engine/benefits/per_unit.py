@@ -1,7 +1,7 @@
-"""Discounts reckoned unit by unit: PERCENTAGE, ABSOLUTE and UNIT_PRICE on chosen units (section 6).
+"""Per-unit discounts: PERCENTAGE, ABSOLUTE and UNIT_PRICE on chosen units (section 6).
 
-Each line's discount is computed exactly and rounded once, never more than what is left of the units it is for
-(section 7). Where a calculation precision is coarser than the currency, whole steps of it are taken.
+Each line's discount is computed exactly and rounded once, never more than what is left of its units (section 7). Where
+a calculation precision is coarser than the currency, whole steps of it are taken.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from promenade.engine.benefits.registry import Terms
 from promenade.engine.ledger import Ledger, Pieces, Segment
 from promenade.engine.money import divide, limit_minor, rounding_step, split_proportional
 from promenade.engine.turn import Shown, Turn
-
-__all__ = ["PerUnit", "pieces_of", "unit_caps"]
 
 
 class PerUnit:
@@ -70,7 +68,7 @@ class PerUnit:
         return min(self._rounded(ledger, exact, scale), left, cap)
 
     def wants(self, ledger: Ledger, position: int, segments: Sequence[Segment]) -> list[int]:
-        """The exact discount of one unit of each segment, cut to what is left of it.
+        """The exact discount of one unit of each segment, limited to what is left of it.
 
         Times 10 000 for PERCENTAGE, times 1000 for UNIT_PRICE, whose price may be per measure.
         """
@@ -135,7 +133,7 @@ def unit_caps(ledger: Ledger, position: int, segments: Sequence[Segment]) -> lis
 def pieces_of(amount: int, segments: Sequence[Segment], weights: Sequence[int], caps: Sequence[int]) -> Pieces:
     """Spread a line's discount over its chosen units in proportion to their weights, odd minor units lowest first.
 
-    A unit with a weight is discounted also where no whole minor unit falls on it, just as when a whole line is taken.
+    A unit with a weight counts as discounted even where no whole minor unit falls on it, as when a whole line is taken.
     """
     runs = _alike(segments, weights, caps)
     if len(runs) == 1:
@@ -158,7 +156,7 @@ def pieces_of(amount: int, segments: Sequence[Segment], weights: Sequence[int], 
 
 
 def _alike(segments: Sequence[Segment], weights: Sequence[int], caps: Sequence[int]) -> list[tuple[int, int, int, int]]:
-    """(first unit, count, weight, cap): neighbours that are alike as one, whatever told them apart before."""
+    """(first unit, count, weight, cap): equal neighbours merged, whatever made them separate segments before."""
     runs: list[tuple[int, int, int, int]] = []
     for (start, count, _), weight, cap in zip(segments, weights, caps, strict=True):
         if runs:

@@ -10,17 +10,27 @@ from promenade.engine.benefits.registry import RECEIPT_LEVEL, IndexKey, Terms, b
 from promenade.engine.benefits.spread import bases_of, capped, spread, total_off
 from promenade.engine.benefits.targets import Targets, targets_of_action
 from promenade.engine.definition import ActionRow, DefinitionError
+from promenade.engine.forms import Form
 from promenade.engine.turn import Shown, Turn
 from promenade.engine.verdict import Missed
 
-__all__ = ["ReceiptDiscount", "ScaledReceiptDiscount"]
-
 _ALL = Choice("ALL", "ALL", 0)
 _KINDS = ("PERCENTAGE", "ABSOLUTE")
+_MORE = (
+    "targetArticleNumber",
+    "targetArticleGroupId",
+    "includeSubGroups",
+    "selectionType",
+    "applicationQuantityMode",
+    "applicationQuantity",
+    "distributionMode",
+    "articleListItems",
+    "exclusions",
+)
 
 
 class _OnTheSum:
-    """What both have in common: targets, choice and distribution."""
+    """Base of both: targets, choice and distribution."""
 
     __slots__ = ("choice", "maximum", "mode", "target", "terms")
     stage: ClassVar[int] = RECEIPT_LEVEL
@@ -39,7 +49,7 @@ class _OnTheSum:
         return self.target.resolve(turn.view, turn.lines)
 
     def take_off(self, turn: Turn, chosen: list[Chosen], shown: Shown) -> None:
-        """Reckon the discount on the chosen units' sum and distribute it."""
+        """Compute the discount on the chosen units' sum and distribute it."""
         ledger = turn.ledger
         bases = bases_of(ledger, chosen, self.terms.additive)
         total = capped(ledger, total_off(ledger, self.terms, shown, bases), self.maximum)
@@ -47,7 +57,17 @@ class _OnTheSum:
             spread(turn, chosen, bases, total, self.mode, shown, self.terms.additive)
 
 
-@benefit("RECEIPT")
+@benefit(
+    RECEIPT=Form(
+        family="receipt",
+        icon="receipt",
+        discount_types=_KINDS,
+        fields=("discountType", "discountValue", "maxDiscountAmount"),
+        more=_MORE,
+        also=("targetArticleList",),
+        needs=(("discountType",), ("discountValue",)),
+    )
+)
 class ReceiptDiscount(_OnTheSum):
     """PERCENTAGE or ABSOLUTE off the sum of the targets."""
 
@@ -71,7 +91,17 @@ class ReceiptDiscount(_OnTheSum):
         self.take_off(turn, chosen, self.shown)
 
 
-@benefit("SCALED_RECEIPT")
+@benefit(
+    SCALED_RECEIPT=Form(
+        family="receipt",
+        icon="trend-up",
+        discount_types=_KINDS,
+        fields=("scaledTiers", "maxDiscountAmount"),
+        more=_MORE,
+        also=("targetArticleList",),
+        needs=(("scaledTiers",),),
+    )
+)
 class ScaledReceiptDiscount(_OnTheSum):
     """The highest tier whose threshold the targets' sum reaches, then as RECEIPT."""
 

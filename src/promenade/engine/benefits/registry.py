@@ -1,33 +1,22 @@
 """What a benefit is, and the one list of them: the registry is the code list ActionTypes.
 
-A benefit is one class under ``@benefit("CODE")``. It is parsed once, when its promotion is compiled, and then books
-onto the ledger whenever its promotion comes up (pricing semantics, section 6). Bad configuration raises
-`DefinitionError` in ``parse``, with the wire field as its target; pricing itself never raises.
+A benefit is one class under ``@benefit(CODE=Form(...))``; its words are in `model.texts.benefits`. It is parsed once,
+when its promotion is compiled, and then books onto the ledger whenever its promotion comes up (pricing semantics,
+section 6). Bad configuration raises `DefinitionError` in ``parse``, with the wire field as its target; pricing itself
+never raises.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import ClassVar, Protocol, Self, TypeVar
 
 from promenade.engine.definition import ActionRow, DefinitionError, LoyaltyRow, PromotionDefinition
+from promenade.engine.forms import Form
 from promenade.engine.turn import Turn
 from promenade.engine.verdict import Missed
-
-__all__ = [
-    "ARTICLE_LEVEL",
-    "RECEIPT_LEVEL",
-    "REWARDS_ONLY",
-    "Benefit",
-    "IndexKey",
-    "Terms",
-    "benefit",
-    "benefit_codes",
-    "compile_benefits",
-    "loyalty_benefit",
-    "loyalty_codes",
-]
 
 ARTICLE_LEVEL = 0
 RECEIPT_LEVEL = 1
@@ -39,7 +28,7 @@ IndexKey = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a promotion's calculationConfig says about every one of its benefits."""
+    """The parts of a promotion's calculationConfig that apply to every one of its benefits."""
 
     additive: bool
     rounding: str
@@ -47,30 +36,32 @@ class Terms:
 
 
 class Benefit(Protocol):
-    """What the catalogue and the stacking ask of a benefit."""
+    """What the catalogue and the stacking need from a benefit."""
 
     code: ClassVar[str]
     stage: ClassVar[int]
 
     def keys(self) -> tuple[IndexKey, ...] | None:
-        """The index keys one of which a basket must hold for this to do anything; None = the qualifying lines."""
+        """Index keys of which a basket must hold at least one for this to have an effect; None = the qualifying
+        lines.
+        """
         ...
 
     def book(self, turn: Turn) -> None:
-        """Take the discount from the turn's ledger, or note the reward on the turn."""
+        """Take the discount from the turn's ledger, or record the reward on the turn."""
         ...
 
     def targets(self, turn: Turn) -> tuple[int, ...]:
-        """Positions of the sale lines it looks at, whatever is left of them; () for rewards."""
+        """Positions of the sale lines it applies to, whatever is left of them; () for rewards."""
         ...
 
     def gap(self, turn: Turn) -> Missed | None:
-        """The next tier not reached, None when it has none; asked before `book`."""
+        """The next tier not reached, None when there is none; called before `book`."""
         ...
 
 
 class ActionBenefit(Benefit, Protocol):
-    """A benefit that a DiscountAction says."""
+    """A benefit made from a DiscountAction."""
 
     @classmethod
     def parse(cls, row: ActionRow, terms: Terms) -> Self:
@@ -79,26 +70,28 @@ class ActionBenefit(Benefit, Protocol):
 
 
 _REGISTRY: dict[str, type[ActionBenefit]] = {}
+_FORMS: dict[str, Form] = {}
 
 B = TypeVar("B", bound=ActionBenefit)
 
 
-def benefit(*codes: str) -> Callable[[type[B]], type[B]]:
-    """Register a class as the action types ``codes``; a code taken twice is a programming error."""
+def benefit(**forms: Form) -> Callable[[type[B]], type[B]]:
+    """Register a class as action types, each with how it is entered. Raises ValueError for a known code."""
 
     def register(cls: type[B]) -> type[B]:
-        for code in codes:
+        for code, form in forms.items():
             if code in _REGISTRY:
                 raise ValueError(f"action type {code} is defined twice")
             _REGISTRY[code] = cls
-        cls.code = codes[0]
+            _FORMS[code] = form
+        cls.code = next(iter(forms))
         return cls
 
     return register
 
 
 class LoyaltyBenefit(Benefit, Protocol):
-    """A benefit that a LoyaltyAction says."""
+    """A benefit made from a LoyaltyAction."""
 
     @classmethod
     def parse(cls, row: LoyaltyRow) -> Self:
@@ -107,17 +100,19 @@ class LoyaltyBenefit(Benefit, Protocol):
 
 
 _LOYALTY: dict[str, type[LoyaltyBenefit]] = {}
+_LOYALTY_FORMS: dict[str, Form] = {}
 
 L = TypeVar("L", bound=LoyaltyBenefit)
 
 
-def loyalty_benefit(code: str) -> Callable[[type[L]], type[L]]:
-    """Register a class as the loyalty action type ``code``."""
+def loyalty_benefit(code: str, form: Form) -> Callable[[type[L]], type[L]]:
+    """Register a class as the loyalty action type ``code``, entered as ``form`` says."""
 
     def register(cls: type[L]) -> type[L]:
         if code in _LOYALTY:
             raise ValueError(f"loyalty action type {code} is defined twice")
         _LOYALTY[code] = cls
+        _LOYALTY_FORMS[code] = form
         cls.code = code
         return cls
 
@@ -134,6 +129,26 @@ def loyalty_codes() -> tuple[str, ...]:
     return tuple(_LOYALTY)
 
 
+def benefit_types() -> Mapping[str, type[ActionBenefit]]:
+    """Every action type by its code."""
+    return MappingProxyType(_REGISTRY)
+
+
+def benefit_forms() -> Mapping[str, Form]:
+    """How each action type is entered."""
+    return MappingProxyType(_FORMS)
+
+
+def loyalty_types() -> Mapping[str, type[LoyaltyBenefit]]:
+    """Every loyalty action type by its code."""
+    return MappingProxyType(_LOYALTY)
+
+
+def loyalty_forms() -> Mapping[str, Form]:
+    """How each loyalty action type is entered."""
+    return MappingProxyType(_LOYALTY_FORMS)
+
+
 def compile_benefits(definition: PromotionDefinition) -> tuple[Benefit, ...]:
     """Every benefit of a promotion in the order it runs: DiscountActions by sequence, then ID; LoyaltyActions by ID.
 
@@ -142,7 +157,8 @@ def compile_benefits(definition: PromotionDefinition) -> tuple[Benefit, ...]:
     terms = Terms(
         definition.calculation_mode != "MULTIPLICATIVE",
         definition.rounding,
-        None if definition.rounding == "NONE" else definition.precision,  # exact, then half up at the minor unit
+        # computed exactly, then rounded half up to the minor unit
+        None if definition.rounding == "NONE" else definition.precision,
     )
     benefits: list[Benefit] = []
     for number, row in enumerate(sorted(definition.actions, key=lambda row: (row.sequence, row.id)), start=1):

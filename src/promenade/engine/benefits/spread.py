@@ -1,4 +1,4 @@
-"""Discounts reckoned once on a total and then distributed over lines (section 7)."""
+"""Discounts computed once on a total and then distributed over lines (section 7)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from promenade.engine.ledger import Ledger
 from promenade.engine.money import divide, limit_minor, rounding_step, split
 from promenade.engine.turn import Shown, Turn
 
-__all__ = ["bases_of", "capped", "rounded_total", "spread", "total_off"]
-
 
 def bases_of(ledger: Ledger, chosen: list[Chosen], additive: bool) -> list[int]:
-    """Each line's amount that the discount is reckoned on, scaled: original in ADDITIVE mode, else what remains."""
+    """Each line's amount that the discount is based on, scaled: original in ADDITIVE mode, else what remains."""
     scale = ledger.scale
     states = ledger.states
     totals = ledger.totals
@@ -47,7 +45,7 @@ def total_off(ledger: Ledger, terms: Terms, shown: Shown, bases: Sequence[int]) 
 
 
 def capped(ledger: Ledger, total: int, maximum: int | None) -> int:
-    """The total under maxDiscountAmount (hundredths of face value)."""
+    """The total limited by maxDiscountAmount (hundredths of face value)."""
     if maximum is None:
         return total
     return min(total, limit_minor(maximum, ledger.view.exponent))
@@ -56,7 +54,7 @@ def capped(ledger: Ledger, total: int, maximum: int | None) -> int:
 def spread(
     turn: Turn, chosen: list[Chosen], bases: Sequence[int], total: int, mode: str | None, shown: Shown, additive: bool
 ) -> None:
-    """Distribute ``total`` over the chosen lines; nothing takes more than it has left, the others take the rest."""
+    """Distribute ``total`` over the chosen lines; no line gives more than it has left, the others take the rest."""
     ledger = turn.ledger
     totals = ledger.totals
     states = ledger.states

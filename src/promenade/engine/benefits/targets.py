@@ -1,4 +1,4 @@
-"""Which lines a benefit is about: its own target, else the qualifying lines; minus its exclusions (section 6)."""
+"""Which lines a benefit applies to: its own target, else the qualifying lines; minus its exclusions (section 6)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from promenade.engine.view import BasketView
 
 if TYPE_CHECKING:
     from promenade.engine.benefits.registry import IndexKey
-
-__all__ = ["Exclusions", "Targets", "targets_of_action", "targets_of_loyalty"]
 
 
 class Exclusions:
@@ -61,7 +59,7 @@ class Exclusions:
 
 
 def _names_something(row: ExclusionRow) -> bool:
-    """A repetition of an exclusion adds nothing, yet names something."""
+    """Whether the row names anything; a repeated exclusion counts although it adds nothing."""
     named = {
         "ARTICLE": row.article_number,
         "ARTICLE_GROUP": row.article_group_id,
@@ -72,7 +70,7 @@ def _names_something(row: ExclusionRow) -> bool:
 
 
 class Targets:
-    """An action's own target (article, group, list: what is named adds up), or none: the qualifying lines."""
+    """An action's own target (article, group, list: the union of what is named), or none: the qualifying lines."""
 
     __slots__ = ("articles", "eans", "exclusions", "group", "own", "sub_groups")
 
@@ -121,7 +119,7 @@ class Targets:
 
 
 def targets_of_action(row: ActionRow) -> Targets:
-    """The targets a DiscountAction names; raises DefinitionError when its type demands one that is not there."""
+    """The targets a DiscountAction names; raises DefinitionError when its type requires one that is missing."""
     if row.target_article_list and not row.articles:
         raise DefinitionError("articleListItems", "NO_ARTICLES", "An article list target needs articles.")
     for number, item in enumerate(row.articles, start=1):

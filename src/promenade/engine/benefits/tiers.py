@@ -1,4 +1,4 @@
-"""QUANTITY_TIER: the more pieces, the better (section 6)."""
+"""QUANTITY_TIER: a better discount for more pieces (section 6)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,33 @@ from promenade.engine.benefits.registry import ARTICLE_LEVEL, IndexKey, Terms, b
 from promenade.engine.benefits.spread import bases_of, capped, spread, total_off
 from promenade.engine.benefits.targets import Targets, targets_of_action
 from promenade.engine.definition import ActionRow, DefinitionError
+from promenade.engine.forms import ALL_KINDS_OF_DISCOUNT, Form
 from promenade.engine.turn import Turn
 from promenade.engine.verdict import Missed
 
-__all__ = ["QuantityTierDiscount"]
 
-
-@benefit("QUANTITY_TIER")
+@benefit(
+    QUANTITY_TIER=Form(
+        family="articles",
+        icon="measuring-point",
+        discount_types=ALL_KINDS_OF_DISCOUNT,
+        fields=("quantityTiers",),
+        more=(
+            "targetArticleNumber",
+            "targetArticleGroupId",
+            "includeSubGroups",
+            "selectionType",
+            "applicationQuantityMode",
+            "applicationQuantity",
+            "distributionMode",
+            "maxDiscountAmount",
+            "articleListItems",
+            "exclusions",
+        ),
+        also=("targetArticleList",),
+        needs=(("quantityTiers",),),
+    )
+)
 class QuantityTierDiscount:
     """The highest tier that the targets' summed quantity reaches, for all chosen units.
 
@@ -43,9 +63,7 @@ class QuantityTierDiscount:
                     f"quantityTiers({number})/minQuantity", "REQUIRED", "A tier needs a quantity of at least 0."
                 )
             try:
-                kind, value = discount_of(
-                    tier.discount_type, tier.discount_value_hundredths, ("PERCENTAGE", "ABSOLUTE", "UNIT_PRICE")
-                )
+                kind, value = discount_of(tier.discount_type, tier.discount_value_hundredths, ALL_KINDS_OF_DISCOUNT)
             except DefinitionError as error:
                 raise DefinitionError(f"quantityTiers({number})/{error.target}", error.code, error.message) from error
             tiers.append((tier.min_quantity_thousandths, PerUnit(kind, value, terms)))

@@ -1,26 +1,14 @@
-"""Condition types: one family per module, registered by being imported here."""
+"""Condition types: one family per module; importing the module registers them."""
 
 from __future__ import annotations
 
 from promenade.engine.conditions import article, custom, customer, payment, receipt, time
-from promenade.engine.conditions.registry import (
-    Condition,
-    Group,
-    IndexKey,
-    Params,
-    condition,
-    condition_codes,
-    parse_conditions,
-)
+from promenade.engine.conditions.registry import condition_codes, condition_types, parse_conditions
 
 __all__ = [
-    "Condition",
-    "Group",
-    "IndexKey",
-    "Params",
     "article",
-    "condition",
     "condition_codes",
+    "condition_types",
     "custom",
     "customer",
     "parse_conditions",

@@ -8,11 +8,10 @@ from typing import ClassVar, Self
 from promenade.engine.conditions.operators import TextTest
 from promenade.engine.conditions.registry import Condition, IndexKey, condition
 from promenade.engine.definition import ConditionRow, DefinitionError
+from promenade.engine.forms import MINIMA, TESTED, Form
 from promenade.engine.money import threshold_minor
 from promenade.engine.verdict import Met, Missed, Trigger, Verdict
 from promenade.engine.view import BasketView
-
-__all__ = ["Article", "ArticleGroup", "ArticleList", "Manufacturer", "NamedLines", "positions_of"]
 
 NOT_IN_BASKET = Missed("NOT_IN_BASKET")
 
@@ -34,7 +33,7 @@ def positions_of(index: dict[str, list[int]], names: tuple[str, ...], known: fro
 
 @dataclass(frozen=True, slots=True)
 class NamedLines(Condition):
-    """Matching sale lines exist; their summed quantity and original amount reach the minimum, where one is set."""
+    """Matching sale lines exist, and their summed quantity and original amount reach the minimum where one is set."""
 
     min_quantity_thousandths: int
     min_amount_hundredths: int
@@ -59,7 +58,7 @@ class NamedLines(Condition):
         if self.min_amount_hundredths > 0:
             amount_wanted = threshold_minor(self.min_amount_hundredths, view.exponent)
             amount = sum([view.lines[position].total_minor for position in lines])
-            # Of two shortfalls the greater one is told: closing the lesser alone would change nothing.
+            # Of two shortfalls the greater one is reported: closing the lesser alone would change nothing.
             if amount < amount_wanted and (
                 missed is None or amount * quantity_wanted < (missed.current or 0) * amount_wanted
             ):
@@ -79,16 +78,16 @@ def shown(names: tuple[str, ...]) -> str:
 
 
 def required(target: str, row: ConditionRow) -> DefinitionError:
-    """The refusal of a condition that names nothing."""
+    """The error for a condition that names nothing."""
     return DefinitionError(target, "VALUE_REQUIRED", f"A {row.condition_type} condition must say which.")
 
 
 def named_or_test(
     named: list[str], row: ConditionRow, target: str, *, also: bool = False
 ) -> tuple[tuple[str, ...], TextTest | None]:
-    """The names of the named fields, else of value and value list; a test instead where the operator is another.
+    """The names in the named fields, else in value and value list; a test instead where the operator is another one.
 
-    ``also``: something else names lines already, so that no name is needed.
+    ``also``: something else already names lines, so no name is needed.
     """
     if named:
         return tuple(dict.fromkeys(named)), None
@@ -141,19 +140,47 @@ class ArticleLines(NamedLines):
         return f"article {shown(self.numbers + self.eans) if self.test is None else self.test.phrase()}"
 
 
-@condition("ARTICLE")
+@condition(
+    "ARTICLE",
+    Form(
+        family="basket",
+        icon="product",
+        fields=("articleNumber", *MINIMA),
+        also=("articleListItems", *TESTED),
+        needs=(("articleNumber", "articleListItems", "values"),),
+    ),
+)
 @dataclass(frozen=True, slots=True)
 class Article(ArticleLines):
     """Certain articles are in the basket."""
 
 
-@condition("ARTICLE_LIST")
+@condition(
+    "ARTICLE_LIST",
+    Form(
+        family="basket",
+        icon="list",
+        fields=("articleListItems", *MINIMA),
+        also=("articleNumber", *TESTED),
+        needs=(("articleListItems", "articleNumber", "values"),),
+    ),
+)
 @dataclass(frozen=True, slots=True)
 class ArticleList(ArticleLines):
     """Articles of a list are in the basket; a list item names an article number, an EAN, or either."""
 
 
-@condition("ARTICLE_GROUP")
+@condition(
+    "ARTICLE_GROUP",
+    Form(
+        family="basket",
+        icon="group-2",
+        fields=("articleGroupId", "includeSubGroups", *MINIMA),
+        also=TESTED,
+        needs=(("articleGroupId", "values"),),
+        begin=(("includeSubGroups", True),),
+    ),
+)
 @dataclass(frozen=True, slots=True)
 class ArticleGroup(NamedLines):
     """Articles of a group are in the basket, with includeSubGroups also those of the groups below it."""
@@ -188,7 +215,16 @@ class ArticleGroup(NamedLines):
         return f"article group {shown(self.groups) if self.test is None else self.test.phrase()}"
 
 
-@condition("MANUFACTURER")
+@condition(
+    "MANUFACTURER",
+    Form(
+        family="basket",
+        icon="factory",
+        fields=("manufacturer", *MINIMA),
+        also=TESTED,
+        needs=(("manufacturer", "values"),),
+    ),
+)
 @dataclass(frozen=True, slots=True)
 class Manufacturer(NamedLines):
     """Articles of a manufacturer are in the basket."""

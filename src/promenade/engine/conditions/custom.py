@@ -1,4 +1,4 @@
-"""Conditions on what a till sends along: channel, fields of the request, fields of a line (section 3)."""
+"""Conditions on what the till sends: channel, fields of the request, fields of a line (section 3)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from promenade.engine.conditions.article import NamedLines, minima
 from promenade.engine.conditions.operators import TextTest
 from promenade.engine.conditions.registry import Condition, IndexKey, condition
 from promenade.engine.definition import ConditionRow, DefinitionError
+from promenade.engine.forms import MINIMA, TESTED, VALUES_NEEDED, Form
 from promenade.engine.verdict import Met, Missed, Verdict
 from promenade.engine.view import BasketView
-
-__all__ = ["AdditionalField", "Channel", "UserDefined"]
 
 NO_CHANNEL = Missed("CHANNEL_UNKNOWN")
 OTHER_CHANNEL = Missed("CHANNEL_DIFFERS")
@@ -21,10 +20,13 @@ OTHER_FIELD = Missed("FIELD_DIFFERS")
 MET = Met()
 
 
-@condition("CHANNEL")
+@condition(
+    "CHANNEL",
+    Form(family="other", icon="multi-select", fields=TESTED, needs=VALUES_NEEDED, category="CHANNEL"),
+)
 @dataclass(frozen=True, slots=True)
 class Channel(Condition):
-    """The sale comes through one of these channels, whatever the case of its letters."""
+    """The sale comes through one of these channels, ignoring upper and lower case."""
 
     test: TextTest
 
@@ -45,7 +47,10 @@ class Channel(Condition):
         return f"channel {self.test.phrase().upper()}"
 
 
-@condition("USER_DEFINED")
+@condition(
+    "USER_DEFINED",
+    Form(family="other", icon="customize", fields=("fieldName", *TESTED), needs=(("fieldName",), ("values",))),
+)
 @dataclass(frozen=True, slots=True)
 class UserDefined(Condition):
     """A user-defined field of the request has one of these values."""
@@ -70,7 +75,10 @@ class UserDefined(Condition):
         return f"{self.name} {self.test.phrase()}"
 
 
-@condition("ADDITIONAL_FIELD")
+@condition(
+    "ADDITIONAL_FIELD",
+    Form(family="basket", icon="tag", fields=("fieldName", *TESTED, *MINIMA), needs=(("fieldName",), ("values",))),
+)
 @dataclass(frozen=True, slots=True)
 class AdditionalField(NamedLines):
     """Sale lines whose additional field has one of these values; it matches these lines."""

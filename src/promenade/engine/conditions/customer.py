@@ -8,10 +8,9 @@ from typing import Self
 from promenade.engine.conditions.operators import Bounds, NumberTest, TextTest, number, reached
 from promenade.engine.conditions.registry import Condition, IndexKey, condition
 from promenade.engine.definition import ConditionRow
+from promenade.engine.forms import TESTED, VALUES_NEEDED, Form
 from promenade.engine.verdict import Met, Missed, Verdict
 from promenade.engine.view import BasketView
-
-__all__ = ["CustomerGroup", "CustomerIs", "LoyaltyAccount"]
 
 NO_CUSTOMER = Missed("CUSTOMER_UNKNOWN")
 OTHER_CUSTOMER = Missed("CUSTOMER_DIFFERS")
@@ -24,7 +23,10 @@ OTHER_POINTS = Missed("LOYALTY_POINTS_OUT_OF_RANGE")
 MET = Met()
 
 
-@condition("CUSTOMER")
+@condition(
+    "CUSTOMER",
+    Form(family="customer", icon="person-placeholder", fields=TESTED, needs=VALUES_NEEDED, category="CUSTOMER_ID"),
+)
 @dataclass(frozen=True, slots=True)
 class CustomerIs(Condition):
     """The customer's id is one of these."""
@@ -48,7 +50,10 @@ class CustomerIs(Condition):
         return f"customer {self.test.phrase()}"
 
 
-@condition("CUSTOMER_GROUP")
+@condition(
+    "CUSTOMER_GROUP",
+    Form(family="customer", icon="group", fields=TESTED, needs=VALUES_NEEDED, category="CUSTOMER_GROUP_ID", place=40),
+)
 @dataclass(frozen=True, slots=True)
 class CustomerGroup(Condition):
     """The customer belongs to one of these groups."""
@@ -72,13 +77,23 @@ class CustomerGroup(Condition):
         return f"customer group {self.test.phrase()}"
 
 
-@condition("LOYALTY_ACCOUNT")
+@condition(
+    "LOYALTY_ACCOUNT",
+    Form(
+        family="customer",
+        icon="badge",
+        fields=("fieldName", *TESTED),
+        also=("valueCategory",),
+        needs=VALUES_NEEDED,
+        begin=(("fieldName", "tier"),),
+    ),
+)
 @dataclass(frozen=True, slots=True)
 class LoyaltyAccount(Condition):
     """The loyalty account has one of these tiers, or as many points as the operator asks.
 
-    It is about points when fieldName says ``points``, when the operator compares sizes, or when a number stands
-    alone without an operator (then GTE); valueCategory LOYALTY_TIER or fieldName ``tier`` makes it the tier.
+    It compares points when fieldName says ``points``, when the operator compares sizes, or when a number stands
+    alone without an operator (then GTE); valueCategory LOYALTY_TIER or fieldName ``tier`` makes it compare tiers.
     """
 
     tier: TextTest | None

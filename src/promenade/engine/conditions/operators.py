@@ -13,20 +13,6 @@ from promenade.engine.definition import ConditionRow, DefinitionError
 from promenade.engine.money import decimal_text
 from promenade.engine.verdict import Met, Missed, Trigger, Verdict
 
-__all__ = [
-    "OPERATORS",
-    "PHRASES",
-    "SCALE",
-    "Bounds",
-    "Measure",
-    "NumberTest",
-    "TextTest",
-    "measure",
-    "number",
-    "reached",
-    "texts_of",
-]
-
 OPERATORS = ("EQUALS", "CONTAINS", "STARTS_WITH", "GREATER_THAN", "LESS_THAN", "BETWEEN", "GTE", "LTE")
 
 SCALE_DIGITS = 9
@@ -56,8 +42,9 @@ def texts_of(row: ConditionRow) -> tuple[str, ...]:
 class TextTest:
     """An operator with its operands, compiled.
 
-    ``folded``: compare without regard to case. ``identifier``: what is compared names something (a customer, a card
-    type), so that EQUALS means the same text and never the same number.
+    ``folded``: ignore case. ``identifier``: the text identifies something (a customer, a card type), so that EQUALS
+    means
+    the same text and never the same number.
     """
 
     operator: str
@@ -108,7 +95,7 @@ class TextTest:
         return tuple([(kind, text) for text in self.texts])
 
     def phrase(self) -> str:
-        """The test in words: ``GOLD or SILVER``, ``at least 10``."""
+        """Index keys of an EQUALS on an identifier; None where other texts may pass too."""
         if self.operator == "BETWEEN":
             return f"between {self.texts[0]} and {self.high}"
         shown = " or ".join(self.texts[:5]) + (" ..." if len(self.texts) > 5 else "")
@@ -116,7 +103,7 @@ class TextTest:
 
 
 def compare(left: str, right: str) -> int:
-    """Below, at or above zero: as numbers where both are, else as text."""
+    """Negative, zero or positive: compared as numbers where both are, else as text."""
     left_number, right_number = number(left), number(right)
     if left_number is not None and right_number is not None:
         return (left_number > right_number) - (left_number < right_number)
@@ -151,8 +138,9 @@ PHRASES = {
 class Bounds:
     """A range of whole units, both ends included; None = open.
 
-    ``threshold`` is what counts how often a condition is met: the operand itself, 0 when the operator sets only an
-    upper limit or nothing to divide by.
+    ``threshold`` counts how often a condition is met: the operand itself, or 0 when the operator sets only an upper
+    limit
+    or there is nothing to divide by.
     """
 
     low: int | None
@@ -258,7 +246,7 @@ def measure(
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """How a measured number is spoken of in verdicts."""
+    """How verdicts describe a measured number."""
 
     gap_type: str
     is_quantity: bool

@@ -8,12 +8,11 @@ from typing import Self
 from promenade.engine.conditions.operators import OPERATORS, PHRASES, TextTest, texts_of
 from promenade.engine.conditions.registry import Condition, IndexKey, condition
 from promenade.engine.definition import ConditionRow, DefinitionError
+from promenade.engine.forms import TESTED, VALUES_NEEDED, Form, Values
 from promenade.engine.verdict import Met, Missed, Verdict
 from promenade.engine.view import BasketView
 
-__all__ = ["CreditCardBin", "PaymentCard", "PaymentMeans"]
-
-BIN_DIGITS_MAX = 8  # no more of a card number is ever read
+BIN_DIGITS_MAX = 8  # no more digits of a card number are ever read
 
 NO_MEANS = Missed("PAYMENT_MEANS_UNKNOWN")
 OTHER_MEANS = Missed("PAYMENT_MEANS_DIFFERS")
@@ -24,7 +23,10 @@ OTHER_CARD = Missed("CARD_NUMBER_DIFFERS")
 MET = Met()
 
 
-@condition("PAYMENT_MEANS")
+@condition(
+    "PAYMENT_MEANS",
+    Form(family="payment", icon="wallet", fields=TESTED, needs=VALUES_NEEDED, category="PAYMENT_MEANS"),
+)
 @dataclass(frozen=True, slots=True)
 class PaymentMeans(Condition):
     """The means of payment is one of these."""
@@ -48,7 +50,10 @@ class PaymentMeans(Condition):
         return f"payment by {self.test.phrase()}"
 
 
-@condition("PAYMENT_CARD")
+@condition(
+    "PAYMENT_CARD",
+    Form(family="payment", icon="credit-card", fields=TESTED, needs=VALUES_NEEDED, category="CARD_TYPE"),
+)
 @dataclass(frozen=True, slots=True)
 class PaymentCard(Condition):
     """The card is of one of these types."""
@@ -72,10 +77,20 @@ class PaymentCard(Condition):
         return f"card type {self.test.phrase()}"
 
 
-@condition("CREDIT_CARD_BIN")
+@condition(
+    "CREDIT_CARD_BIN",
+    Form(
+        family="payment",
+        icon="credit-card",
+        fields=TESTED,
+        needs=VALUES_NEEDED,
+        category="BIN_PREFIX",
+        values=Values.DIGITS,
+    ),
+)
 @dataclass(frozen=True, slots=True)
 class CreditCardBin(Condition):
-    """The card number starts with one of these digits; with a comparing operator, as many digits are compared."""
+    """The card number starts with one of these digits; a comparing operator compares as many digits."""
 
     operator: str
     prefixes: tuple[str, ...]
@@ -121,7 +136,7 @@ def _compares(operator: str, card: str, prefix: str) -> bool:
         return prefix in card
     start = card[: len(prefix)]
     if len(start) < len(prefix):
-        return False  # digits that nobody sent cannot be compared
+        return False  # digits that were not sent cannot be compared
     if operator == "GREATER_THAN":
         return start > prefix
     if operator == "LESS_THAN":

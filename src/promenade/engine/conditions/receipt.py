@@ -8,10 +8,9 @@ from typing import Self
 from promenade.engine.conditions.operators import SCALE, Bounds, Measure, NumberTest, TextTest, measure
 from promenade.engine.conditions.registry import Condition, condition
 from promenade.engine.definition import ConditionRow
+from promenade.engine.forms import TESTED, Form, Values
 from promenade.engine.verdict import Met, Missed, Verdict
 from promenade.engine.view import BasketView
-
-__all__ = ["ItemQuantity", "ManualDiscount", "ReceiptAmount"]
 
 AMOUNT = Measure("RECEIPT_AMOUNT", False, "RECEIPT_AMOUNT_TOO_LOW", Missed("RECEIPT_AMOUNT_TOO_HIGH"))
 QUANTITY = Measure("ITEM_QUANTITY", True, "QUANTITY_TOO_LOW", Missed("QUANTITY_TOO_HIGH"))
@@ -19,10 +18,20 @@ QUANTITY = Measure("ITEM_QUANTITY", True, "QUANTITY_TOO_LOW", Missed("QUANTITY_T
 _EXPONENTS = range(5)  # ISO 4217 knows minor units of 0 to 4 decimals
 
 
-@condition("RECEIPT_AMOUNT")
+@condition(
+    "RECEIPT_AMOUNT",
+    Form(
+        family="basket",
+        icon="receipt",
+        fields=TESTED,
+        also=("minAmount",),
+        needs=(("values", "minAmount"),),
+        values=Values.AMOUNT,
+    ),
+)
 @dataclass(frozen=True, slots=True)
 class ReceiptAmount(Condition):
-    """The sale amount compares with ``value`` (else minAmount) as the operator says; GTE when it says nothing."""
+    """The sale amount compares with ``value`` (else minAmount) by the operator; GTE when none is set."""
 
     test: NumberTest
     ranges: tuple[tuple[Bounds, ...], ...]  # by the currency's decimals
@@ -41,10 +50,20 @@ class ReceiptAmount(Condition):
         return f"a purchase of {self.test.phrase()}"
 
 
-@condition("ITEM_QUANTITY")
+@condition(
+    "ITEM_QUANTITY",
+    Form(
+        family="basket",
+        icon="number-sign",
+        fields=TESTED,
+        also=("minQuantity",),
+        needs=(("values", "minQuantity"),),
+        values=Values.COUNT,
+    ),
+)
 @dataclass(frozen=True, slots=True)
 class ItemQuantity(Condition):
-    """The summed quantity of the sale lines compares as the operator says.
+    """The summed quantity of the sale lines compares by the operator.
 
     ``named``: the article-like conditions of its AND group; then only lines that one of them names count.
     """
@@ -77,10 +96,13 @@ class ItemQuantity(Condition):
         return f"{self.test.phrase()} pieces{what}"
 
 
-@condition("MANUAL_DISCOUNT")
+@condition(
+    "MANUAL_DISCOUNT",
+    Form(family="payment", icon="sales-order", fields=TESTED, category="REASON_CODE"),
+)
 @dataclass(frozen=True, slots=True)
 class ManualDiscount(Condition):
-    """The cashier gave a manual discount; with values, for one of these reason codes."""
+    """The cashier gave a manual discount; where values are set, with one of these reason codes."""
 
     reasons: TextTest | None
 

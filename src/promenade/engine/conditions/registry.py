@@ -1,22 +1,23 @@
 """What a condition is, and the one list of them: the registry is the code list ConditionTypes.
 
-A condition is one frozen dataclass under ``@condition("CODE")``. It is parsed once, when its promotion is compiled,
-and checked against every basket that the index brings it. Bad configuration raises `DefinitionError` in ``parse``;
-unknown or missing data in a basket never raises: it is `Missed` (pricing semantics, section 3).
+A condition is one frozen dataclass under ``@condition("CODE", Form(...))``; its words are in `model.texts.conditions`.
+It is parsed once, when its promotion is compiled, and checked against every basket that the index brings it. Bad
+configuration raises `DefinitionError` in ``parse``; unknown or missing data in a basket never raises: it is `Missed`
+(pricing semantics, section 3).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import ClassVar, Self, TypeVar
 
 from promenade.engine.definition import ConditionRow, DefinitionError
+from promenade.engine.forms import Form
 from promenade.engine.money import decimal_text
 from promenade.engine.verdict import Missed, Verdict
 from promenade.engine.view import BasketView
-
-__all__ = ["Condition", "Group", "IndexKey", "Params", "condition", "condition_codes", "parse_conditions"]
 
 IndexKey = tuple[str, str]
 """A kind and a value that a basket may hold. Kinds of sale lines: ``article``, ``ean``, ``group`` (exactly),
@@ -27,14 +28,16 @@ Params = tuple[tuple[str, str], ...]
 
 
 class Condition(ABC):
-    """One condition of a promotion. Subclasses are frozen dataclasses and say what they are in ``code``.
+    """One condition of a promotion. Subclasses are frozen dataclasses with their code in ``code``.
 
-    One that leaves out what is abstract here cannot be made, so it fails when its promotion is compiled, not at a till.
+    A subclass that does not implement the abstract methods cannot be instantiated, so it fails when its promotion is
+    compiled, not at a till.
     """
 
     __slots__ = ()
 
     code: ClassVar[str]
+    form: ClassVar[Form]
     names_lines: ClassVar[bool] = False
     """Whether it is article-like: it names articles, groups or manufacturers, and restricts ITEM_QUANTITY."""
 
@@ -49,10 +52,10 @@ class Condition(ABC):
 
     @abstractmethod
     def needs(self) -> str:
-        """What a basket must bring, as a noun phrase that a shopper understands."""
+        """What the basket needs, as a noun phrase that a shopper understands."""
 
     def keys(self) -> tuple[IndexKey, ...] | None:
-        """The keys of which a basket must hold one for this condition to hold; None = any basket may."""
+        """Keys of which a basket must hold at least one for this condition to hold; None = any basket may."""
         return None
 
     def matching(self, view: BasketView) -> tuple[int, ...]:
@@ -64,7 +67,7 @@ class Condition(ABC):
         return self
 
     def explain(self, missed: Missed, view: BasketView) -> tuple[Params, str]:
-        """Parameters and an English sentence for a verdict of this condition; built only when somebody asks."""
+        """Parameters and an English sentence for a verdict of this condition; built only on request."""
         params: Params = (("condition", self.code), ("reason", missed.code), ("needs", self.needs()))
         if missed.current is None or missed.threshold is None or missed.gap_type is None:
             return params, f"Needs {self.needs()}."
@@ -85,13 +88,14 @@ _REGISTRY: dict[str, type[Condition]] = {}
 C = TypeVar("C", bound=Condition)
 
 
-def condition(code: str) -> Callable[[type[C]], type[C]]:
-    """Register a class as the condition type ``code``; a code taken twice is a programming error."""
+def condition(code: str, form: Form) -> Callable[[type[C]], type[C]]:
+    """Register a class as the condition type ``code``, entered as ``form`` says. Raises ValueError for a known code."""
 
     def register(cls: type[C]) -> type[C]:
         if code in _REGISTRY:
             raise ValueError(f"condition type {code} is defined twice")
         cls.code = code
+        cls.form = form
         _REGISTRY[code] = cls
         return cls
 
@@ -101,6 +105,11 @@ def condition(code: str) -> Callable[[type[C]], type[C]]:
 def condition_codes() -> tuple[str, ...]:
     """The code list ConditionTypes, in the order the families define them."""
     return tuple(_REGISTRY)
+
+
+def condition_types() -> Mapping[str, type[Condition]]:
+    """Every condition type by its code."""
+    return MappingProxyType(_REGISTRY)
 
 
 def parse_conditions(rows: tuple[ConditionRow, ...]) -> tuple[Group, ...]:

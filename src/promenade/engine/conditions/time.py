@@ -8,10 +8,9 @@ from typing import Self
 
 from promenade.engine.conditions.registry import Condition, condition
 from promenade.engine.definition import ConditionRow, DefinitionError
+from promenade.engine.forms import Form
 from promenade.engine.verdict import Met, Missed, Verdict
 from promenade.engine.view import BasketView
-
-__all__ = ["TimePeriod", "TimeWindow"]
 
 NO_CLOCK = Missed("TIME_ZONE_UNKNOWN")
 OUTSIDE_WINDOW = Missed("OUTSIDE_TIME_WINDOW")
@@ -22,13 +21,21 @@ WEEKDAYS = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
 MIDNIGHT = time(0)
 
 
-@condition("TIME_WINDOW")
+@condition(
+    "TIME_WINDOW",
+    Form(
+        family="time",
+        icon="present",
+        fields=("timeFrom", "timeTo", "weekdays"),
+        needs=(("timeFrom", "timeTo", "weekdays"),),
+    ),
+)
 @dataclass(frozen=True, slots=True)
 class TimeWindow(Condition):
     """A time of day from ``start`` (included) to ``end`` (not included), on certain weekdays.
 
-    A window whose end is not after its start runs past midnight and belongs to the weekday it starts on; from and to
-    alike make it 24 hours long. Without times it is the whole day.
+    A window whose end is not after its start runs past midnight and belongs to the weekday it starts on; equal start
+    and end make it 24 hours long. Without times it is the whole day.
     """
 
     start: time
@@ -68,7 +75,10 @@ class TimeWindow(Condition):
         return f"a purchase between {self.start:%H:%M} and {self.end:%H:%M}{days}"
 
 
-@condition("TIME_PERIOD")
+@condition(
+    "TIME_PERIOD",
+    Form(family="time", icon="calendar", fields=("dateFrom", "dateTo"), needs=(("dateFrom", "dateTo"),)),
+)
 @dataclass(frozen=True, slots=True)
 class TimePeriod(Condition):
     """A range of dates, both included; either may be open."""

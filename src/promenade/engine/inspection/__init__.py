@@ -1,7 +1,7 @@
-"""The check of a promotion: what keeps it from running, what it meets, what of it can never hold or give anything.
+"""The check of a promotion: what keeps it from running, what it conflicts with, which parts can never apply.
 
-Pure like the engine that it reads: the promotion compiled, facts about the tenant, the other promotions; no clock. A
-finding says what is certain by the classes that price sales; where something is only likely, it says so.
+Pure like the engine that it uses: the compiled promotion, facts about the tenant, the other promotions; no clock. A
+finding states what is certain by the classes that price sales; where something is only likely, it says so.
 """
 
 from __future__ import annotations
@@ -29,9 +29,6 @@ from promenade.engine.inspection.standing import check_standing
 from promenade.engine.promotion import CompiledPromotion
 
 __all__ = [
-    "ERROR",
-    "INFO",
-    "WARNING",
     "ArticleSeen",
     "BudgetSeen",
     "CouponTypeSeen",
@@ -47,10 +44,9 @@ FINDINGS_MAX = 100  # about the promotion itself
 
 
 def inspect(definition: PromotionDefinition, tenant: Tenant, others: Sequence[CompiledPromotion] = ()) -> list[Finding]:
-    """Everything that is found, errors first, then warnings, in the order a planner asks.
+    """All findings, errors first, then warnings, in the order a planner asks.
 
-    ``others`` are the tenant's promotions, compiled, this one among them or not. Nothing that the promotion says makes
-    this raise.
+    ``others`` are the tenant's compiled promotions, with or without this one. No definition makes this raise.
     """
     scene = scene_of(definition, tenant)
     found = [*check_standing(scene), *check_conditions(scene), *check_actions(scene)]
@@ -70,7 +66,7 @@ def _severity(one: Finding) -> int:
 
 
 def others_articles(definition: PromotionDefinition, tenant: Tenant, others: Sequence[CompiledPromotion]) -> list[str]:
-    """Numbers of others' articles that `inspect` wants to know about, in ``tenant.articles``; at most 5000."""
+    """Numbers of others' articles that `inspect` needs in ``tenant.articles``; at most 5000."""
     compiled = _compiled(definition)
     return [] if compiled is None else articles_in_question(scene_of(definition, tenant), compiled, others)
 

@@ -1,24 +1,25 @@
-"""Actions that give nothing: no value, no tier that is reached, no line that their exclusions leave."""
+"""Actions that give nothing: no value, no tier that is reached, no line left by their exclusions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from functools import partial
 
 from promenade.engine.benefits.bundle import BundleDiscount
-from promenade.engine.benefits.registry import Benefit, compile_benefits
-from promenade.engine.benefits.targets import Targets
+from promenade.engine.benefits.registry import Benefit, benefit_forms, compile_benefits
+from promenade.engine.benefits.targets import Exclusions, Targets
+from promenade.engine.conditions.article import ArticleGroup, ArticleLines, Manufacturer, NamedLines
 from promenade.engine.conditions.receipt import ItemQuantity, ReceiptAmount
+from promenade.engine.conditions.registry import Condition
 from promenade.engine.definition import ActionRow, DefinitionError, LoyaltyRow, TierRow
-from promenade.engine.inspection.coverage import Cover, covers_named, covers_targets
-from promenade.engine.inspection.finding import ERROR, WARNING, Finding, named
+from promenade.engine.inspection.finding import ERROR, WARNING, ArticleSeen, Finding, Tenant, named
 from promenade.engine.inspection.literals import Literal
 from promenade.engine.inspection.scene import Scene
 from promenade.engine.inspection.spans import ANY, HIGHEST, Spans, both, outside, spans_of
 from promenade.engine.money import limit_minor, threshold_minor
-
-__all__ = ["check_actions"]
+from promenade.engine.view import ArticleGroups
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class _Fault:
 
 
 def check_actions(scene: Scene) -> Iterator[Finding]:
-    """Everything about what the promotion gives; an action that gives nothing beside one that does is a WARNING."""
+    """Check the actions; an action that gives nothing beside one that does is a WARNING."""
     one = scene.definition
     actions = sorted(one.actions, key=lambda row: (row.sequence, row.id))
     loyalty = sorted(one.loyalty_actions, key=lambda row: row.id)
@@ -108,7 +109,7 @@ def _without_value(scene: Scene, row: ActionRow, called: str) -> _Fault | None:
         if all(_is_nothing(tier.discount_type, tier.discount_value_hundredths) for tier in tiers):
             return _Fault("ACTION_GIVES_NOTHING", f"{called} gives nothing: every tier is 0.", field)
         return None
-    if row.action_type == "POST_PURCHASE_COUPON":
+    if "discountValue" not in benefit_forms()[row.action_type].fields:
         return None
     has_prices = any(item.fixed_price_hundredths is not None for item in row.articles)
     if not has_prices and _is_nothing(row.discount_type, row.discount_value_hundredths):
@@ -117,7 +118,7 @@ def _without_value(scene: Scene, row: ActionRow, called: str) -> _Fault | None:
 
 
 def _is_nothing(kind: str | None, value: int | None) -> bool:
-    """Whether a discount is none; a UNIT_PRICE of 0 is a gift."""
+    """Whether a discount is zero; a UNIT_PRICE of 0 is a gift."""
     return kind in ("PERCENTAGE", "ABSOLUTE") and value == 0
 
 
@@ -127,7 +128,7 @@ def _without_free_units(scene: Scene, row: ActionRow, called: str) -> _Fault | N
             "ACTION_GIVES_NOTHING", f"{called} gives nothing: maxFreeUnits allows no whole unit.", "maxFreeUnits"
         )
     quantity = 1000 if row.free_item_quantity_thousandths is None else row.free_item_quantity_thousandths
-    # Without a condition that has a threshold the conditions are met once.
+    # Without a condition that has a threshold the conditions count as met once.
     is_once = row.restrict_to_one_per_basket or scene.definition.max_applications_per_transaction == 1 or not scene.rows
     if quantity < 1000 and is_once:
         message = f"{called} gives nothing: only whole units are given, and it gives less than one in each sale."
@@ -139,7 +140,7 @@ def _without_free_units(scene: Scene, row: ActionRow, called: str) -> _Fault | N
 
 
 def _without_lines(scene: Scene, benefit: Benefit, called: str) -> _Fault | None:
-    """Whether the exclusions leave an action nothing of what it is for."""
+    """Whether the exclusions leave an action none of its targets."""
     target = getattr(benefit, "target", None)
     if not isinstance(target, Targets) or target.exclusions is None:
         return None
@@ -275,3 +276,69 @@ def _articles_of(row: ActionRow) -> list[tuple[str, list[str], str]]:
         ),
         ("articleNumber", [part.article_number for part in row.components if part.article_number], "BundleComponents"),
     ]
+
+
+# ---- how much an action's exclusions take of what it is for ---------------------------------------------------------
+
+
+class Cover(IntEnum):
+    """NOTHING: something is or may be left; LIKELY: all of them by the master data; ALL: certainly all."""
+
+    NOTHING = 0
+    LIKELY = 1
+    ALL = 2
+
+
+def covers_targets(exclusions: Exclusions, targets: Targets, tenant: Tenant, groups: ArticleGroups) -> Cover:
+    """What the exclusions remove of an action's own targets."""
+    covers = [_article(exclusions, number, tenant, groups) for number in targets.articles]
+    covers += [_ean(exclusions, ean, tenant, groups) for ean in targets.eans]
+    if targets.group is not None:
+        covers.append(_group(exclusions, targets.group, groups))
+    return min(covers, default=Cover.NOTHING)
+
+
+def covers_named(exclusions: Exclusions, conditions: Sequence[Condition], scene: Scene) -> Cover:
+    """What the exclusions remove of the qualifying lines, which are those that an AND group's positive conditions
+    name.
+    """
+    tenant, groups = scene.tenant, scene.given.groups
+    covers: list[Cover] = []
+    for one in conditions:
+        if isinstance(one, ArticleLines) and one.test is None:
+            covers += [_article(exclusions, number, tenant, groups) for number in one.numbers]
+            covers += [_ean(exclusions, ean, tenant, groups) for ean in one.eans]
+        elif isinstance(one, ArticleGroup) and one.test is None:
+            covers += [_group(exclusions, group, groups) for group in one.groups]
+        elif isinstance(one, Manufacturer) and one.test is None:
+            covers += [Cover.ALL if name in exclusions.manufacturers else Cover.NOTHING for name in one.names]
+        elif isinstance(one, NamedLines):
+            return Cover.NOTHING
+    return min(covers, default=Cover.NOTHING)
+
+
+def _article(exclusions: Exclusions, number: str, tenant: Tenant, groups: ArticleGroups) -> Cover:
+    if number in exclusions.articles:
+        return Cover.ALL
+    return _seen(exclusions, tenant.articles.get(number), groups)
+
+
+def _ean(exclusions: Exclusions, ean: str, tenant: Tenant, groups: ArticleGroups) -> Cover:
+    if ean in exclusions.eans:
+        return Cover.ALL
+    return _seen(exclusions, tenant.eans.get(ean), groups)
+
+
+def _seen(exclusions: Exclusions, article: ArticleSeen | None, groups: ArticleGroups) -> Cover:
+    if article is None:
+        return Cover.NOTHING
+    group = article.article_group_id
+    if group and not exclusions.groups.isdisjoint(groups.path(group)):
+        return Cover.LIKELY
+    by_maker = article.manufacturer_id in exclusions.manufacturers
+    return Cover.LIKELY if by_maker or article.ean in exclusions.eans else Cover.NOTHING
+
+
+def _group(exclusions: Exclusions, group: str, groups: ArticleGroups) -> Cover:
+    """An excluded group takes the groups below it too."""
+    return Cover.NOTHING if exclusions.groups.isdisjoint(groups.path(group)) else Cover.ALL

@@ -15,9 +15,7 @@ from promenade.engine.inspection.scene import Scene, is_dead
 from promenade.engine.inspection.texts import Outlook
 from promenade.engine.promotion import ALWAYS
 
-__all__ = ["check_conditions"]
-
-SHOWN_MAX = 5  # conditions that one message spells out
+SHOWN_MAX = 5  # conditions that one message lists
 
 
 def check_conditions(scene: Scene) -> Iterator[Finding]:
@@ -83,12 +81,12 @@ def _of_clash(scene: Scene, clash: Clash, is_over: bool, has_others: bool) -> Fi
 
 
 def _is_ever_alone(scene: Scene, literals: Sequence[Literal]) -> bool:
-    """Whether time conditions could hold at some other time: then it is the validity that leaves them none."""
+    """Whether time conditions could hold at some other time: then the validity is what rules them out."""
     return not clashes(literals, replace(scene.given, starts=-ALWAYS, ends=ALWAYS))
 
 
 def _no_more(scene: Scene, group: Sequence[Literal]) -> Iterator[Finding]:
-    """Time conditions that could hold, but not from now on."""
+    """Time conditions that could have held before, but not from now on."""
     timed = [one for one in group if isinstance(one.condition, TimePeriod | TimeWindow)]
     if not timed or scene.now <= scene.starts or scene.now >= scene.ends:
         return
@@ -115,7 +113,7 @@ def _called(row: ConditionRow) -> str:
 
 
 def _field(row: ConditionRow) -> str:
-    """The property that says what the condition compares with."""
+    """The property that holds the value compared with."""
     if row.condition_type == "TIME_WINDOW":
         return "weekdays" if row.time_from is None and row.time_to is None else "timeFrom"
     if row.condition_type == "TIME_PERIOD":
@@ -137,7 +135,7 @@ def _field(row: ConditionRow) -> str:
 
 
 def _unknown_articles(scene: Scene, groups: Sequence[Sequence[Literal]]) -> Iterator[Finding]:
-    """Articles and groups that the master data do not hold; a till may sell them all the same, so this is likely."""
+    """Articles and groups missing from the master data; a till may sell them all the same, so this is only likely."""
     for group in groups:
         for one in group:
             condition = one.condition

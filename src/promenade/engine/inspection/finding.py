@@ -1,23 +1,10 @@
-"""What a check says of a promotion, and what it has to know of the tenant to say it."""
+"""Findings of a check, and the facts about the tenant that it needs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-
-__all__ = [
-    "ERROR",
-    "INFO",
-    "WARNING",
-    "ArticleSeen",
-    "BudgetSeen",
-    "CouponTypeSeen",
-    "Finding",
-    "PlaceSeen",
-    "Tenant",
-    "named",
-]
 
 ERROR = "ERROR"
 WARNING = "WARNING"
@@ -28,11 +15,12 @@ MESSAGE_MAX = 1000
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was found.
+    """One finding.
 
-    ``severity``: ERROR, it cannot run or gives nothing, for certain; WARNING, it needs a look (the message says where
-    something is only likely); INFO. ``target`` is entity set and property in wire names, ``entity_id`` the row that it
-    is about, ``promotion_id`` the other promotion.
+    ``severity``: ERROR, it certainly cannot run or gives nothing; WARNING, it needs a look (the message says where
+    something is only likely); INFO. ``target`` is entity set and property in wire names, ``entity_id`` the row
+    concerned,
+    ``promotion_id`` the other promotion.
     """
 
     code: str
@@ -51,7 +39,7 @@ def named(names: list[str] | tuple[str, ...], most: int = 5) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PlaceSeen:
-    """A POS group: one that is not active cannot ask for prices."""
+    """A POS group; an inactive one cannot ask for prices."""
 
     id: str
     code: str
@@ -100,11 +88,13 @@ class CouponTypeSeen:
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """What a check looks at besides the promotion itself.
+    """The facts a check uses besides the promotion itself.
 
-    ``at`` is the moment of the check. ``articles`` and ``eans`` hold what is known of those that were asked for (an
-    article that is not in them is not known); both mean nothing where ``keeps_articles`` is false: a tenant need not
-    tell us its articles. ``tree`` is the article group tree, ``applications`` how often the promotion was confirmed.
+    ``at`` is the moment of the check. ``articles`` and ``eans`` hold what is known of the requested ones (an article
+    that is
+    not in them is unknown); both mean nothing where ``keeps_articles`` is false: a tenant need not maintain
+    articles.
+    ``tree`` is the article group tree, ``applications`` how often the promotion was confirmed.
     """
 
     at: datetime

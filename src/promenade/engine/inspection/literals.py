@@ -1,4 +1,4 @@
-"""Which conditions can never hold together: each family of conditions with what it is about, in one table.
+"""Which conditions can never hold together.
 
 Conditions about different things never contradict each other; those about one thing are solved together, in integers,
 texts or times, by the values that the conditions' own classes compare. What a class leaves open counts as possible.
@@ -9,31 +9,29 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
-from promenade.engine.conditions.article import Article, ArticleGroup, ArticleList, Manufacturer, NamedLines
-from promenade.engine.conditions.custom import AdditionalField, Channel, UserDefined
-from promenade.engine.conditions.customer import CustomerGroup, CustomerIs, LoyaltyAccount
+from promenade.engine.conditions.article import ArticleGroup, ArticleLines, Manufacturer, NamedLines
+from promenade.engine.conditions.custom import AdditionalField, UserDefined
+from promenade.engine.conditions.customer import LoyaltyAccount
 from promenade.engine.conditions.operators import Bounds, TextTest
-from promenade.engine.conditions.payment import CreditCardBin, PaymentCard, PaymentMeans
+from promenade.engine.conditions.payment import BIN_DIGITS_MAX, CreditCardBin
 from promenade.engine.conditions.receipt import ItemQuantity, ManualDiscount, ReceiptAmount
 from promenade.engine.conditions.registry import Condition, Group
 from promenade.engine.conditions.time import TimePeriod, TimeWindow
-from promenade.engine.inspection.cards import cards_outlook
-from promenade.engine.inspection.lines import lines_outlook
 from promenade.engine.inspection.moments import is_ever
 from promenade.engine.inspection.spans import ANY, Spans, at_least, both, outside, spans_of
 from promenade.engine.inspection.texts import Outlook, text_outlook, ways_of
 from promenade.engine.money import threshold_minor
 from promenade.engine.view import ArticleGroups
 
-__all__ = ["Circumstances", "Clash", "Effort", "Literal", "clashes", "literals_of", "outlook_of"]
-
-TOGETHER_MAX = 40  # conditions about one thing of which the fewest that clash are searched for
+TOGETHER_MAX = 40  # conditions on one subject for which the smallest conflict is searched
 EFFORT = 400_000  # steps of one check, some microseconds each
-CLOCK_STEPS = 100  # of following one clock
+CLOCK_STEPS = 100  # steps for one clock
 
 
 class Effort:
-    """How much more may be worked out; what is left open then counts as possible. Steps, so that every check agrees."""
+    """The remaining work allowed; whatever is left open then counts as possible. Counted in steps, so that checks
+    repeat.
+    """
 
     __slots__ = ("left",)
 
@@ -41,14 +39,14 @@ class Effort:
         self.left = left
 
     def take(self, steps: int) -> bool:
-        """Whether so many steps may be taken."""
+        """Whether this many steps may be taken."""
         self.left -= steps
         return self.left >= 0
 
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """Under what the conditions of a promotion are read.
+    """The circumstances in which a promotion's conditions are checked.
 
     ``exponents``: decimals of the currencies it may meet; ``starts`` and ``ends`` as `promotion.microseconds`;
     ``zones`` of the POS groups where it may run.
@@ -74,14 +72,14 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """Conditions, the fewest, that cannot all hold, or only for values that make no sense."""
+    """The fewest conditions that cannot all hold, or that hold only for nonsensical values."""
 
     outlook: Outlook
     literals: tuple[Literal, ...]
 
 
 def literals_of(groups: Sequence[Group]) -> tuple[tuple[Literal, ...], ...]:
-    """The AND groups of a promotion, numbered through."""
+    """The AND groups of a promotion, with its conditions numbered throughout."""
     found: list[tuple[Literal, ...]] = []
     place = 0
     for group in groups:
@@ -91,7 +89,7 @@ def literals_of(groups: Sequence[Group]) -> tuple[tuple[Literal, ...], ...]:
 
 
 def clashes(group: Sequence[Literal], given: Circumstances) -> list[Clash]:
-    """What keeps an AND group from ever holding, one clash for each thing that its conditions are about."""
+    """What keeps an AND group from ever holding, one clash per subject of its conditions."""
     found: list[Clash] = []
     for solve, literals in _by_matter(group):
         outlook = _solved(solve, literals, given)
@@ -101,7 +99,7 @@ def clashes(group: Sequence[Literal], given: Circumstances) -> list[Clash]:
 
 
 def outlook_of(group: Sequence[Literal], given: Circumstances, about: Sequence[Literal] = ()) -> Outlook:
-    """Whether an AND group can hold at all; with ``about``, only the things that those of its literals speak of."""
+    """Whether an AND group can hold at all; with ``about``, considering only the subjects of those literals."""
     wanted = {id(one) for one in about}
     matters = _by_matter(group)
     if wanted:
@@ -114,7 +112,7 @@ def _solved(solve: Solve, literals: Sequence[Literal], given: Circumstances) -> 
 
 
 def _steps(solve: Solve, literals: Sequence[Literal], given: Circumstances) -> int:
-    """About how much there is to do."""
+    """An estimate of the work."""
     if solve is _times:
         return len(literals) * 7 + len(given.zones) * CLOCK_STEPS
     if solve is _lines:
@@ -143,16 +141,16 @@ def _fewest(solve: Solve, literals: Sequence[Literal], given: Circumstances, out
 
 
 def _by_matter(group: Sequence[Literal]) -> list[tuple[Solve, list[Literal]]]:
-    """The conditions of a group by what they are about."""
+    """The conditions of a group by subject."""
     matters: dict[Hashable, tuple[Solve, list[Literal]]] = {}
     lines = [one for one in group if isinstance(one.condition, NamedLines)]
     for one in group:
-        family = FAMILIES.get(type(one.condition))
+        family = _family(one.condition)
         if family is not None:
-            matter, solve = family(one.condition)
+            matter, solve = family
             matters.setdefault(matter, (solve, []))[1].append(one)
     for matter, (_, literals) in matters.items():
-        # How much of the named lines there must be bounds what is summed over all lines.
+        # The minimum of the named lines bounds the sums over all lines.
         if matter == "AMOUNT" or (isinstance(matter, tuple) and matter[0] == "QUANTITY"):
             literals.extend([one for one in lines if not one.negated])
     return list(matters.values())
@@ -183,7 +181,7 @@ def _solve_spans(literals: Sequence[Literal], allowed: Spans, ranges: Callable[[
 
 def _points(literals: Sequence[Literal], given: Circumstances) -> Outlook:
     if all(one.negated for one in literals):
-        return Outlook.POSSIBLE  # there need not be any account
+        return Outlook.POSSIBLE  # there need not be a loyalty account
     return _sure(_solve_spans(literals, ANY, _ranges_of_points))
 
 
@@ -197,7 +195,7 @@ def _amount(literals: Sequence[Literal], given: Circumstances) -> Outlook:
         return Outlook.POSSIBLE
     for exponent in given.exponents:
         least = 0
-        if given.is_additive:  # else the amount is what earlier promotions left
+        if given.is_additive:  # otherwise the amount is what earlier promotions left
             least = max([0, *[threshold_minor(_minima(one)[1], exponent) for one in literals]])
         if _solve_spans(own, at_least(least), _amounts_in(exponent)):
             return Outlook.POSSIBLE
@@ -250,7 +248,7 @@ def _cards(literals: Sequence[Literal], given: Circumstances) -> Outlook:
 def _times(literals: Sequence[Literal], given: Circumstances) -> Outlook:
     timed = [(one.negated, one.condition) for one in literals]
     if given.starts >= given.ends or not given.zones:
-        return Outlook.POSSIBLE  # which is told by itself
+        return Outlook.POSSIBLE  # reported by another finding
     return Outlook.POSSIBLE if is_ever(timed, given.starts, given.ends, given.zones) else Outlook.NO
 
 
@@ -270,11 +268,6 @@ def _sure(spans: Spans) -> Outlook:
 
 Family = Callable[[Condition], tuple[Hashable, Solve]]
 """What a condition is about, and what solves the conditions about it."""
-
-
-def _text_family(code: str, pick: Callable[[Condition], TextTest | None]) -> Family:
-    solve = _tests(pick)
-    return lambda condition: (code, solve)
 
 
 def _test_of(condition: Condition) -> TextTest | None:
@@ -299,23 +292,123 @@ def _of_quantity(condition: Condition) -> tuple[Hashable, Solve]:
     return ("QUANTITY", condition.named if isinstance(condition, ItemQuantity) else ()), _quantity
 
 
-FAMILIES: dict[type[Condition], Family] = {
-    Article: lambda one: ("LINES", _lines),
-    ArticleList: lambda one: ("LINES", _lines),
-    ArticleGroup: lambda one: ("LINES", _lines),
-    Manufacturer: lambda one: ("LINES", _lines),
-    AdditionalField: lambda one: ("LINES", _lines),
+OWN: dict[type[Condition], Family] = {
     ItemQuantity: _of_quantity,
     ReceiptAmount: lambda one: ("AMOUNT", _amount),
     ManualDiscount: lambda one: ("MANUAL", _manual),
-    CustomerIs: _text_family("CUSTOMER", _test_of),
-    CustomerGroup: _text_family("CUSTOMER_GROUP", _test_of),
     LoyaltyAccount: _of_account,
-    PaymentMeans: _text_family("PAYMENT_MEANS", _test_of),
-    PaymentCard: _text_family("PAYMENT_CARD", _test_of),
     CreditCardBin: lambda one: ("CREDIT_CARD_BIN", _cards),
-    Channel: _text_family("CHANNEL", _test_of),
     TimeWindow: lambda one: ("TIME", _times),
     TimePeriod: lambda one: ("TIME", _times),
     UserDefined: _of_field,
 }
+
+
+ABOUT_LINES: tuple[Hashable, Solve] = ("LINES", _lines)
+
+
+def _family(condition: Condition) -> tuple[Hashable, Solve] | None:
+    """What a condition is about: its own matter, sale lines, or one text; None where nothing can be said of it."""
+    own = OWN.get(type(condition))
+    if own is not None:
+        return own(condition)
+    if isinstance(condition, NamedLines):
+        return ABOUT_LINES
+    return None if _test_of(condition) is None else (condition.code, _SOLVE_TEST)
+
+
+# ---- whether one card number can begin as several conditions ask ----------------------------------------------------
+
+
+HIGHEST_CARD = 10**BIN_DIGITS_MAX - 1
+
+
+def cards_outlook(positive: Sequence[CreditCardBin], negative: Sequence[CreditCardBin]) -> Outlook:
+    """Whether a card passes every positive condition and none of ``negative`` (which count where alike)."""
+    allowed: Spans = ((0, HIGHEST_CARD),)
+    for one in positive:
+        if one in negative:
+            return Outlook.NO
+        allowed = both(allowed, _numbers(one))
+    return Outlook.POSSIBLE if allowed else Outlook.NO
+
+
+def _numbers(condition: CreditCardBin) -> Spans:
+    """The 8-digit numbers that pass; all numbers where the operator does not restrict the first digits."""
+    if condition.operator == "BETWEEN":
+        low, high = condition.prefixes
+        return both(spans_of([_range("GTE", low)]), spans_of([_range("LTE", high)]))
+    return spans_of([_range(condition.operator, prefix) for prefix in condition.prefixes])
+
+
+def _range(operator: str, prefix: str) -> tuple[int, int]:
+    if operator == "CONTAINS":
+        return 0, HIGHEST_CARD
+    rest = 10 ** (BIN_DIGITS_MAX - len(prefix))
+    first = int(prefix) * rest
+    last = first + rest - 1
+    return {
+        "GREATER_THAN": (last + 1, HIGHEST_CARD),
+        "GTE": (first, HIGHEST_CARD),
+        "LESS_THAN": (0, first - 1),
+        "LTE": (0, last),
+    }.get(operator, (first, last))
+
+
+# ---- which lines are surely among those that another condition names ------------------------------------------------
+
+
+PAIRS_MAX = 2_500
+
+
+def lines_outlook(positive: Sequence[NamedLines], negative: Sequence[NamedLines], groups: ArticleGroups) -> Outlook:
+    """Whether required lines conflict with forbidden lines because the former are among the latter.
+
+    Different articles never conflict: a basket has many lines.
+    """
+    if len(positive) * len(negative) > PAIRS_MAX:
+        return Outlook.POSSIBLE
+    for wanted in positive:
+        for unwanted in negative:
+            if covers(unwanted, wanted, groups) and _brings(wanted, unwanted):
+                return Outlook.NO
+    return Outlook.POSSIBLE
+
+
+def _brings(wanted: NamedLines, unwanted: NamedLines) -> bool:
+    """Whether the minimum that is required already makes the forbidden condition hold."""
+    enough = max(1, wanted.min_quantity_thousandths) >= unwanted.min_quantity_thousandths
+    return enough and max(0, wanted.min_amount_hundredths) >= unwanted.min_amount_hundredths
+
+
+def covers(wide: NamedLines, narrow: NamedLines, groups: ArticleGroups) -> bool:
+    """Whether every line that ``narrow`` names is certainly one that ``wide`` names; minima are ignored here."""
+    if isinstance(wide, ArticleLines) and isinstance(narrow, ArticleLines):
+        return _covers_articles(wide, narrow)
+    if isinstance(wide, ArticleGroup) and isinstance(narrow, ArticleGroup):
+        return _covers_groups(wide, narrow, groups)
+    if isinstance(wide, Manufacturer) and isinstance(narrow, Manufacturer):
+        if wide.test is not None or narrow.test is not None:
+            return wide.test == narrow.test
+        return narrow.name_set <= wide.name_set
+    if isinstance(wide, AdditionalField) and isinstance(narrow, AdditionalField):
+        return wide.name == narrow.name and wide.test == narrow.test
+    return False
+
+
+def _covers_articles(wide: ArticleLines, narrow: ArticleLines) -> bool:
+    if narrow.test is not None:
+        return wide.test == narrow.test
+    if wide.test is not None:
+        return not narrow.eans and all(wide.test.holds(one) for one in narrow.numbers)
+    return narrow.number_set <= wide.number_set and narrow.ean_set <= wide.ean_set
+
+
+def _covers_groups(wide: ArticleGroup, narrow: ArticleGroup, groups: ArticleGroups) -> bool:
+    if narrow.include_sub_groups and not wide.include_sub_groups:
+        return False
+    if wide.test is not None or narrow.test is not None:
+        return wide.test == narrow.test
+    if not wide.include_sub_groups:
+        return narrow.group_set <= wide.group_set
+    return all(not wide.group_set.isdisjoint(groups.path(one)) for one in narrow.groups)

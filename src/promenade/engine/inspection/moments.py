@@ -1,7 +1,7 @@
-"""Whether the clock ever shows what time conditions ask, within a validity and in certain time zones.
+"""Whether the clock ever shows what time conditions require, within a validity and in certain time zones.
 
-Exact over the real calendar: a day is followed in quarters of an hour of world time, so that an hour that a clock
-skips in spring does not count, and one that it shows twice counts once.
+Exact over the real calendar: a day is divided into quarters of an hour of UTC, so that an hour that a clock skips in
+spring does not count, and one that it shows twice counts once.
 """
 
 from __future__ import annotations
@@ -15,13 +15,11 @@ from promenade.engine.conditions.time import TimePeriod, TimeWindow
 from promenade.engine.inspection.spans import ANY, HIGHEST, LOWEST, Spans, both, outside, spans_of
 from promenade.engine.promotion import EPOCH, microseconds
 
-__all__ = ["ZONES_MAX", "is_ever"]
-
-ZONES_MAX = 60  # different clocks that are followed; with more, it counts as possible
-DAYS = 16  # of a stretch that are followed: each weekday twice, so that one is not the day on which clocks change
+ZONES_MAX = 60  # different clocks considered; with more, it counts as possible
+DAYS = 16  # days considered of a period: each weekday twice, so that at least one is not a day on which clocks change
 
 DAY = 86_400_000_000  # microseconds
-SLICE = 900_000_000  # clocks change at quarters of an hour of world time
+SLICE = 900_000_000  # clocks change at quarters of an hour of UTC
 FIRST = microseconds(datetime(1, 1, 3, tzinfo=UTC))
 LAST = microseconds(datetime(9999, 12, 28, tzinfo=UTC))
 
@@ -32,7 +30,7 @@ Timed = tuple[bool, Condition]
 def is_ever(timed: Sequence[Timed], starts: int, ends: int, zones: Sequence[str]) -> bool:
     """Whether there is a moment from ``starts`` to before ``ends`` (`promotion.microseconds`) at which all hold.
 
-    In one of the zones at least; an unknown zone has no clock, and there no positive condition holds.
+    In at least one of the zones; an unknown zone has no clock, so no positive condition holds there.
     """
     starts, ends = max(starts, FIRST), min(ends, LAST)
     if starts >= ends:
@@ -76,7 +74,7 @@ def _shows(zone: ZoneInfo, day: date, clock: Spans, window: tuple[int, int]) -> 
 
 
 def _slices(zone: ZoneInfo, day: date) -> Iterator[tuple[int, int]]:
-    """Quarters of an hour of world time that cover the day, from the day's first moment on; both ends included."""
+    """Quarters of an hour of UTC that cover the day, from its first moment on; both ends included."""
     begins = [_world(day, zone, fold) for fold in (0, 1)]
     finishes = [_world(day + timedelta(days=1), zone, fold) for fold in (0, 1)]
     low, until = min(begins), max(finishes)

@@ -1,22 +1,28 @@
-"""Other promotions that run at the same time and place for the same sales, and what happens when they meet."""
+"""Other promotions that run at the same time and place for the same sales, and what happens when both apply."""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import IntEnum
 
-from promenade.engine.inspection.displacing import always_applies, can_meet
-from promenade.engine.inspection.finding import ERROR, INFO, WARNING, Finding
-from promenade.engine.inspection.literals import Circumstances
-from promenade.engine.inspection.reach import Meeting, Reach, keys_of
+from promenade.engine.benefits.article import ArticleDiscount
+from promenade.engine.benefits.bundle import BundleDiscount
+from promenade.engine.benefits.free_item import FreeItem
+from promenade.engine.benefits.receipt import ReceiptDiscount
+from promenade.engine.benefits.registry import REWARDS_ONLY, Benefit, IndexKey
+from promenade.engine.conditions.article import NamedLines
+from promenade.engine.conditions.receipt import ReceiptAmount
+from promenade.engine.inspection.finding import ERROR, INFO, WARNING, ArticleSeen, Finding, Tenant
+from promenade.engine.inspection.literals import Circumstances, Literal, literals_of, outlook_of
 from promenade.engine.inspection.scene import Scene
+from promenade.engine.inspection.texts import Outlook
 from promenade.engine.promotion import CompiledPromotion, microseconds
-
-__all__ = ["REPORTED_MAX", "articles_in_question", "check_overlaps"]
+from promenade.engine.view import ArticleGroups
 
 REPORTED_MAX = 50
-COMPARED_MAX = 400  # overlaps of which it is followed whether the conditions admit both; the rest is counted as it is
+COMPARED_MAX = 400  # overlaps for which the conditions are compared as well; the rest are counted as they are
 ARTICLES_MAX = 5_000  # of others' articles that are looked up to compare them with groups
 
 _LIVE = frozenset(("ACTIVE", "PILOT"))
@@ -42,7 +48,7 @@ class _Overlap:
 
 
 def articles_in_question(scene: Scene, ours: CompiledPromotion, others: Sequence[CompiledPromotion]) -> list[str]:
-    """Others' articles whose group and maker tell whether they are what this promotion is for; at most 5000."""
+    """Others' articles whose group and manufacturer decide whether this promotion applies to them; at most 5000."""
     reach = Reach(keys_of(ours), scene.tenant, scene.given.groups)
     if not reach.needs_articles:
         return []
@@ -57,7 +63,7 @@ def articles_in_question(scene: Scene, ours: CompiledPromotion, others: Sequence
 
 
 def check_overlaps(scene: Scene, ours: CompiledPromotion, others: Sequence[CompiledPromotion]) -> Iterator[Finding]:
-    """At most `REPORTED_MAX` overlaps, what matters most first, and how many more there are."""
+    """At most `REPORTED_MAX` overlaps, the most important first, and how many more there are."""
     if not scene.places or not ours.benefits:
         return
     groups = scene.live_groups
@@ -123,7 +129,7 @@ def _overlap(scene: Scene, ours: CompiledPromotion, other: CompiledPromotion, re
     order = _order(ours, other)
     rule = _rule(ours, other)
     if rule is not None:
-        # In the order and the mutual exclusion groups of their own, whatever the lines.
+        # By their order and their own mutual exclusion groups, whatever the lines.
         kind = ONE_OF if rule.startswith(_OF_GROUP) else _kind(scene, order)
         return _Overlap(kind, other, "in sales that satisfy both", rule, meeting)
     if meeting is Meeting.NO:
@@ -143,7 +149,7 @@ def _kind(scene: Scene, order: int) -> int:
 
 
 def _rule(ours: CompiledPromotion, other: CompiledPromotion) -> str | None:
-    """Why only one of them applies to a sale, whatever lines they are for; None if both may."""
+    """Why only one of them applies to a sale, whatever its lines; None if both may."""
     mine, theirs = ours.definition, other.definition
     if ours.is_global or other.is_global:
         return f"{_this(other, ours.is_global)} applies alone or not at all (exclusivityLevel GLOBAL)"
@@ -159,7 +165,7 @@ def _rule(ours: CompiledPromotion, other: CompiledPromotion) -> str | None:
 
 
 def _order(ours: CompiledPromotion, other: CompiledPromotion) -> int:
-    """Below zero: the other one is processed first; above: ours; 0: that depends on the coupons presented."""
+    """Negative: the other one is processed first; positive: ours; 0: that depends on the coupons presented."""
     mine, theirs = ours.order_before, other.order_before
     if mine == theirs:
         by_coupon = bool(ours.definition.coupon_type_ids), bool(other.definition.coupon_type_ids)
@@ -184,7 +190,7 @@ def _place_in_order(other: CompiledPromotion, order: int) -> str:
 
 
 def _judged(scene: Scene, ours: CompiledPromotion, one: _Overlap, around: Sequence[CompiledPromotion]) -> _Overlap:
-    """The overlap, or that it leaves nothing of the promotion at all."""
+    """The overlap, or the fact that it leaves nothing of the promotion at all."""
     if one.kind != BLOCKED or scene.tenant.strategy != "SEQUENTIAL" or _rule(ours, one.other) is None:
         return one
     in_exclusion_group = ours.definition.exclusion_group is not None
@@ -192,7 +198,7 @@ def _judged(scene: Scene, ours: CompiledPromotion, one: _Overlap, around: Sequen
     if in_exclusion_group or not always_applies(scene, other):
         return one
     for before in around:
-        # What is applied before it could block the other one and leave room for this one.
+        # A promotion applied earlier could block the other one and leave room for this one.
         if before is other:
             continue
         is_earlier = before.order_before[0] < other.order_before[0] if other.is_global else _order(before, other) >= 0
@@ -225,3 +231,219 @@ def _told(one: _Overlap) -> Finding:
         STACKS: f"It adds up with {name} {one.where}: {one.why}.",
     }
     return Finding(code, severity, messages[one.kind], "Promotions", None, one.other.id)
+
+
+# ---- which lines a promotion may discount, and whether two may meet on one ------------------------------------------
+
+
+class Meeting(IntEnum):
+    """NO: they name different lines; LIKELY: by the master data, or where no comparison is possible; SURE."""
+
+    NO = 0
+    LIKELY = 1
+    SURE = 2
+
+
+def keys_of(promotion: CompiledPromotion) -> frozenset[IndexKey] | None:
+    """Index keys of the lines that a promotion may discount; None = any line. Empty: it only gives rewards."""
+    keys: set[IndexKey] = set()
+    by_conditions: frozenset[IndexKey] | None = frozenset()
+    is_known = False
+    for benefit in promotion.benefits:
+        if benefit.stage == REWARDS_ONLY:
+            continue
+        if isinstance(benefit, FreeItem):
+            keys.add(("article", benefit.article_number))
+            continue
+        own = _own_keys(benefit) if isinstance(benefit, BundleDiscount) else benefit.keys()
+        if own is None:
+            if not is_known:
+                by_conditions, is_known = _keys_of_conditions(promotion), True
+            if by_conditions is None:
+                return None
+            keys |= by_conditions
+        else:
+            keys.update(own)
+    return frozenset(keys)
+
+
+def _own_keys(bundle: BundleDiscount) -> Iterable[IndexKey] | None:
+    found: list[IndexKey] = []
+    for part in bundle.components:
+        keys = part.target.keys() if part.target.own else bundle.target.keys()
+        if keys is None:
+            return None
+        found.extend(keys)
+    return found
+
+
+def _keys_of_conditions(promotion: CompiledPromotion) -> frozenset[IndexKey] | None:
+    keys: set[IndexKey] = set()
+    for group in promotion.groups:
+        named = [one for negated, one in group if not negated and isinstance(one, NamedLines)]
+        found = [one.keys() for one in named]
+        if not found or None in found:
+            return None
+        for each in found:
+            keys.update(each or ())
+    return frozenset(keys) if promotion.groups else None
+
+
+class Reach:
+    """The lines that one promotion may discount, prepared for comparison with many others."""
+
+    def __init__(self, keys: frozenset[IndexKey] | None, tenant: Tenant, groups: ArticleGroups) -> None:
+        self._tenant = tenant
+        self._groups = groups
+        self.is_any = keys is None
+        named = keys or frozenset()
+        self.articles = frozenset([value for kind, value in named if kind == "article"])
+        self.eans = frozenset([value for kind, value in named if kind == "ean"])
+        self.exact = frozenset([value for kind, value in named if kind == "group"])
+        self.trees = frozenset([value for kind, value in named if kind == "tree"])
+        self.makers = frozenset([value for kind, value in named if kind == "manufacturer"])
+        self.is_open = any(kind == "field" for kind, _ in named)
+        self._above = frozenset([step for group in self.exact | self.trees for step in groups.path(group)])
+        seen = [tenant.articles[one] for one in self.articles if one in tenant.articles]
+        seen += [tenant.eans[one] for one in self.eans if one in tenant.eans]
+        self._seen_numbers = frozenset([one.article_number for one in seen])
+        self._seen_eans = frozenset([one.ean for one in seen if one.ean])
+        self._seen_groups = frozenset([one.article_group_id for one in seen if one.article_group_id])
+        self._seen_above = frozenset([step for group in self._seen_groups for step in groups.path(group)])
+        self._seen_makers = frozenset([one.manufacturer_id for one in seen if one.manufacturer_id])
+
+    @property
+    def needs_articles(self) -> bool:
+        """Whether the group and manufacturer of others' articles make a difference."""
+        return bool(self.eans or self.exact or self.trees or self.makers)
+
+    def meets(self, keys: frozenset[IndexKey] | None) -> Meeting:
+        """Whether a line may be discounted by both."""
+        if keys is None:
+            return Meeting.SURE if self.is_any or self._names_something() else Meeting.NO
+        if self.is_any:
+            return Meeting.SURE if keys else Meeting.NO
+        best = Meeting.NO
+        for kind, value in keys:
+            best = max(best, self._meets(kind, value))
+            if best is Meeting.SURE:
+                break
+        return best
+
+    def _names_something(self) -> bool:
+        return bool(self.articles or self.eans or self.exact or self.trees or self.makers or self.is_open)
+
+    def _meets(self, kind: str, value: str) -> Meeting:
+        if self.is_open or kind == "field":
+            return Meeting.LIKELY
+        if kind == "article":
+            return self._meets_article(value)
+        if kind == "ean":
+            if value in self.eans:
+                return Meeting.SURE
+            return Meeting.LIKELY if value in self._seen_eans else self._meets_seen(self._tenant.eans.get(value))
+        if kind == "manufacturer":
+            if value in self.makers:
+                return Meeting.SURE
+            return Meeting.LIKELY if value in self._seen_makers or self._above else Meeting.NO
+        return self._meets_group(value, with_sub_groups=kind == "tree")
+
+    def _meets_article(self, number: str) -> Meeting:
+        if number in self.articles:
+            return Meeting.SURE
+        return Meeting.LIKELY if number in self._seen_numbers else self._meets_seen(self._tenant.articles.get(number))
+
+    def _meets_seen(self, article: ArticleSeen | None) -> Meeting:
+        if article is None:
+            return Meeting.NO
+        group = article.article_group_id
+        by_group = bool(group) and (group in self.exact or not self.trees.isdisjoint(self._groups.path(group or "")))
+        by_ean = article.ean is not None and article.ean in self.eans
+        return Meeting.LIKELY if by_group or by_ean or article.manufacturer_id in self.makers else Meeting.NO
+
+    def _meets_group(self, group: str, *, with_sub_groups: bool) -> Meeting:
+        if group in self.exact or not self.trees.isdisjoint(self._groups.path(group)):
+            return Meeting.SURE
+        if with_sub_groups and group in self._above:
+            return Meeting.SURE
+        by_articles = group in (self._seen_above if with_sub_groups else self._seen_groups)
+        return Meeting.LIKELY if by_articles or self.makers else Meeting.NO
+
+
+# ---- dead by somebody else's exclusion, for certain -----------------------------------------------------------------
+
+
+PAIRS_MAX = 64  # AND groups of one promotion times those of another
+
+
+def can_meet(ours: Sequence[Sequence[Literal]], other: CompiledPromotion, given: Circumstances) -> bool:
+    """Whether some sale may satisfy both promotions' conditions."""
+    theirs = literals_of(other.groups) or ((),)
+    if len(ours) * len(theirs) > PAIRS_MAX:
+        return True
+    is_alike = given.is_additive and not other.is_multiplicative
+    for mine in ours:
+        for group in theirs:
+            # Amounts of two moments cannot be compared.
+            theirs_alike = group if is_alike else _without_amounts(group)
+            if not theirs_alike or outlook_of([*mine, *theirs_alike], given, theirs_alike) is not Outlook.NO:
+                return True
+    return False
+
+
+def _without_amounts(group: Sequence[Literal]) -> list[Literal]:
+    return [one for one in group if not isinstance(one.condition, ReceiptAmount)]
+
+
+def always_applies(scene: Scene, other: CompiledPromotion) -> bool:
+    """Whether ``other``, if nothing blocks it, takes something off every sale that this promotion could apply to.
+
+    Sales so small that its discount rounds to nothing are not considered.
+    """
+    definition = other.definition
+    limits = (definition.max_applications_total, definition.max_applications_per_customer)
+    if definition.status != "ACTIVE" or definition.is_experiment or definition.coupon_type_ids or definition.budget_ids:
+        return False
+    if definition.exclusion_group is not None or limits != (None, None):
+        return False
+    if definition.max_applications_per_transaction == 0 or definition.precision is not None or not scene.places:
+        return False
+    if other.starts > max(scene.starts, scene.now) or other.ends < scene.ends:
+        return False
+    if definition.pos_groups and not scene.places.keys() <= definition.pos_groups:
+        return False
+    if definition.currency is not None and any(one.currency != definition.currency for one in scene.places.values()):
+        return False
+    return any(_surely_gives(one) for one in other.benefits) and _is_implied(scene, other)
+
+
+def _surely_gives(benefit: Benefit) -> bool:
+    """Whether it discounts whatever is sold."""
+    if isinstance(benefit, ReceiptDiscount):
+        kind, value = benefit.shown
+    elif isinstance(benefit, ArticleDiscount) and benefit.discount is not None and benefit.plain:
+        kind, value = benefit.discount.shown
+    else:
+        return False
+    is_whole = not benefit.target.own and benefit.target.exclusions is None and benefit.maximum is None
+    return is_whole and kind in ("PERCENTAGE", "ABSOLUTE") and value >= 100
+
+
+def _is_implied(scene: Scene, other: CompiledPromotion) -> bool:
+    """Whether each way to satisfy our conditions satisfies theirs, one by one."""
+    if not other.groups:
+        return True
+    theirs = literals_of(other.groups)
+    if any(isinstance(one.condition, NamedLines) or one.negated for group in theirs for one in group):
+        return False  # the discount could fall on lines that cost nothing
+    ours = scene.live_groups
+    if not ours or len(ours) * len(theirs) > PAIRS_MAX or other.is_multiplicative or not scene.given.is_additive:
+        return False
+    given = replace(scene.given, starts=max(scene.given.starts, scene.now))
+    return all(any(all(_implies(mine, one, given) for one in group) for group in theirs) for mine in ours)
+
+
+def _implies(mine: Sequence[Literal], one: Literal, given: Circumstances) -> bool:
+    """A condition implies whatever cannot fail while it holds."""
+    denied = Literal(not one.negated, one.condition, one.place)
+    return outlook_of([*mine, denied], given, [denied]) is Outlook.NO

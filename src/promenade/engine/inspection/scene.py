@@ -1,4 +1,4 @@
-"""A promotion under inspection: what it says, where and when it could run, and under which rules it is read."""
+"""A promotion under inspection: its definition, where and when it could run, and the rules that apply to it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from promenade.engine.pilots import treated_groups
 from promenade.engine.promotion import ALWAYS, microseconds
 from promenade.engine.view import ArticleGroups
 
-__all__ = ["Scene", "is_dead", "scene_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """``rows`` are its conditions in their order, ``groups`` what they form; None while they cannot be read.
+    """``rows`` are its conditions in their order, ``groups`` the AND groups they form; None while they cannot be
+    parsed.
 
     ``clashes`` are what keeps each of the groups from ever holding, by the place of the group.
 
@@ -44,7 +43,7 @@ class Scene:
 
     @property
     def live_groups(self) -> tuple[tuple[Literal, ...], ...]:
-        """The AND groups that may hold; for a promotion without conditions one that is empty."""
+        """The AND groups that may hold; for a promotion without conditions a single empty one."""
         if not self.groups:
             return ((),)
         return tuple([group for group, found in zip(self.groups, self.clashes, strict=True) if not is_dead(found)])
@@ -56,7 +55,7 @@ def is_dead(found: Sequence[Clash]) -> bool:
 
 
 def scene_of(definition: PromotionDefinition, tenant: Tenant) -> Scene:
-    """Set the scene; nothing that the promotion says can make this fail."""
+    """Set the scene; no definition makes this fail."""
     rows = tuple(sorted(definition.conditions, key=lambda row: (row.sequence, row.id)))
     places = _places(definition, tenant)
     starts, ends = _window(definition)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["ANY", "HIGHEST", "LOWEST", "Spans", "at_least", "both", "either", "outside", "spans_of"]
-
 Spans = tuple[tuple[int, int], ...]
 
 LOWEST = -(1 << 80)
@@ -14,7 +12,7 @@ ANY: Spans = ((LOWEST, HIGHEST),)
 
 
 def spans_of(pairs: Iterable[tuple[int | None, int | None]]) -> Spans:
-    """The union of ranges, None being open; one whose low end is above its high end holds nothing."""
+    """The union of ranges, None meaning open; a range whose low end is above its high end is empty."""
     closed = [(LOWEST if low is None else low, HIGHEST if high is None else high) for low, high in pairs]
     merged: list[tuple[int, int]] = []
     for low, high in sorted([pair for pair in closed if pair[0] <= pair[1]]):
@@ -26,17 +24,12 @@ def spans_of(pairs: Iterable[tuple[int | None, int | None]]) -> Spans:
 
 
 def at_least(low: int) -> Spans:
-    """From ``low`` on."""
+    """All numbers from ``low`` on."""
     return ((low, HIGHEST),)
 
 
-def either(left: Spans, right: Spans) -> Spans:
-    """The union."""
-    return spans_of([*left, *right])
-
-
 def both(left: Spans, right: Spans) -> Spans:
-    """What both hold."""
+    """The intersection."""
     found: list[tuple[int, int]] = []
     place = other = 0
     while place < len(left) and other < len(right):
@@ -52,7 +45,7 @@ def both(left: Spans, right: Spans) -> Spans:
 
 
 def outside(spans: Spans) -> Spans:
-    """Everything else."""
+    """The complement."""
     found: list[tuple[int, int]] = []
     start = LOWEST
     for low, high in spans:

@@ -1,4 +1,4 @@
-"""What keeps a promotion from running now, besides its conditions and what it gives."""
+"""What keeps a promotion from running now, besides its conditions and actions."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from promenade.engine.inspection.finding import ERROR, INFO, WARNING, BudgetSeen
 from promenade.engine.inspection.scene import Scene
 from promenade.engine.pilots import treated_groups
 from promenade.engine.promotion import ALWAYS, microseconds
-
-__all__ = ["check_standing"]
 
 _NEXT = {
     "DRAFT": "It applies once it is activated.",

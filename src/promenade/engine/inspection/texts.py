@@ -1,7 +1,7 @@
 """Whether one text can pass several tests at once, by the comparisons of `conditions.operators`.
 
 A text is compared as a number where both sides are numbers, else as text, so both readings are followed: ``5x`` is
-above ``100`` and below ``50``. What is not certain counts as possible.
+above ``100`` and below ``50``. Whatever is uncertain counts as possible.
 """
 
 from __future__ import annotations
@@ -12,9 +12,7 @@ from itertools import product
 
 from promenade.engine.conditions.operators import TextTest, number
 
-__all__ = ["Outlook", "text_outlook", "ways_of"]
-
-WAYS_MAX = 64  # combinations of operands that are followed; beyond that, it counts as possible
+WAYS_MAX = 64  # combinations of operands considered; beyond that, it counts as possible
 
 _COMPLEMENTS = {"GTE": "LESS_THAN", "LESS_THAN": "GTE", "LTE": "GREATER_THAN", "GREATER_THAN": "LTE"}
 _COMPARING = frozenset(_COMPLEMENTS)
@@ -24,7 +22,7 @@ Simple = tuple[str, str]
 
 
 class Outlook(IntEnum):
-    """Whether something can hold: NO for certain, UNLIKELY only for values that make no sense."""
+    """Whether something can hold: NO means certainly not, UNLIKELY only for nonsensical values."""
 
     NO = 0
     UNLIKELY = 1
@@ -34,7 +32,7 @@ class Outlook(IntEnum):
 def text_outlook(positive: Sequence[TextTest], negative: Sequence[TextTest]) -> Outlook:
     """Whether a text can pass every test of ``positive`` and none of ``negative``.
 
-    Without a positive one there need not be a text at all.
+    Without a positive test there need not be a text at all.
     """
     if not positive:
         return Outlook.POSSIBLE
@@ -53,7 +51,7 @@ def text_outlook(positive: Sequence[TextTest], negative: Sequence[TextTest]) -> 
 
 
 def ways_of(positive: Sequence[TextTest], negative: Sequence[TextTest]) -> int:
-    """How many combinations of operands there are to follow, up to one more than are followed."""
+    """The number of combinations of operands, counted up to one more than are considered."""
     if any(test.operator == "EQUALS" for test in positive):
         return 1
     count = 1
@@ -69,7 +67,7 @@ def ways_of(positive: Sequence[TextTest], negative: Sequence[TextTest]) -> int:
 
 
 def _among(exact: TextTest, positive: Sequence[TextTest], negative: Sequence[TextTest]) -> Outlook:
-    """One of finitely many texts, or of numbers however they are written."""
+    """One of finitely many texts, or of numbers in any spelling."""
     for text in exact.texts:
         if all(test.holds(text) for test in positive) and not any(test.holds(text) for test in negative):
             return Outlook.POSSIBLE
@@ -82,7 +80,7 @@ def _among(exact: TextTest, positive: Sequence[TextTest], negative: Sequence[Tex
 
 
 def _of_number(test: TextTest, value: int) -> bool | None:
-    """Whether a number passes however it is written; None: that depends on how."""
+    """Whether a number passes in any spelling; None: that depends on the spelling."""
     if test.operator == "EQUALS":
         if value in test.numbers:
             return True
@@ -106,14 +104,14 @@ def _number_passes(operator: str, value: int, operand: int) -> bool:
 
 
 def _ways(test: TextTest) -> list[list[Simple]]:
-    """The ways to pass a test that is not EQUALS, each some simple tests at once."""
+    """The ways to pass a test that is not EQUALS, each a conjunction of simple tests."""
     if test.operator == "BETWEEN":
         return [[("GTE", test.texts[0]), ("LTE", test.high or "")]]
     return [[(test.operator, text)] for text in test.texts]
 
 
 def _ways_out(test: TextTest) -> list[list[Simple]]:
-    """The ways not to pass a test, as far as they are comparisons; EQUALS takes single texts away only."""
+    """The ways to fail a test, as far as they are comparisons; EQUALS rules out only single texts."""
     if test.operator == "BETWEEN":
         return [[("LESS_THAN", test.texts[0])], [("GREATER_THAN", test.high or "")]]
     if test.operator in _COMPARING:
@@ -129,18 +127,18 @@ def _simple_outlook(tests: list[Simple], negative: Sequence[TextTest]) -> Outloo
     bounds = [(operator, text) for operator, text in tests if operator in _COMPARING]
     numeric = sum(number(text) is not None for _, text in bounds)
     if numeric and numeric < len(bounds):
-        return Outlook.POSSIBLE  # read now this way, now that
+        return Outlook.POSSIBLE  # read as number or as text depending on the value
     as_text = _has_text(bounds, longest, is_one_enough=not numeric)
     if not numeric:
         return Outlook.POSSIBLE if as_text else Outlook.NO
     if _has_number(bounds):
         return Outlook.POSSIBLE
-    # A comparison of numbers alone is meant for numbers.
+    # A test that compares only with numbers is meant for numbers.
     return Outlook.UNLIKELY if as_text else Outlook.NO
 
 
 def _is_ruled_out(tests: list[Simple], longest: str, negative: Sequence[TextTest]) -> bool:
-    """Whether what the text must start with or contain is what it must not."""
+    """Whether the required start or content is one that is forbidden."""
     held = [text for operator, text in tests if operator in ("CONTAINS", "STARTS_WITH")]
     for test in negative:
         for text in test.texts:

@@ -1,12 +1,12 @@
-"""The rules of authoring in one place: what may be written, by whom, and what follows from it."""
+"""The rules of authoring in one place: what may be written, by whom, and with which consequences."""
 
 from __future__ import annotations
 
-from promenade.workflows.authoring import budgets, campaigns, conditions, coupons, jobs, places, promotions, webhooks
-from promenade.workflows.authoring.authoring import Authoring, Upserted
+from promenade.workflows.authoring import budgets, campaigns, coupons, jobs, places, promotions, webhooks
 from promenade.workflows.authoring.unit import Delta, Row
+from promenade.workflows.authoring.writing import Authoring, Upserted
 
 __all__ = ["Authoring", "Delta", "Row", "Upserted"]
 
-_RULES = (budgets, campaigns, conditions, coupons, jobs, places, promotions, webhooks)
+_RULES = (budgets, campaigns, coupons, jobs, places, promotions, webhooks)
 """The modules that register rules."""

@@ -1,4 +1,4 @@
-"""Budgets never owe more than they hold: totals, contributions, shares, and the status that follows from them."""
+"""Rules for budgets, which never owe more than they have: totals, contributions, shares, and the derived status."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from promenade.errors import Conflict, Detail
-from promenade.store.authored import Columns, read_referred, read_rows
-from promenade.store.budgets import Use, is_used_up
+from promenade.store.authoring.statements import Columns, read_referred, read_rows
+from promenade.store.budgets.charges import Use, is_used_up
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.shapes import shape_of
 from promenade.workflows.authoring.unit import Act, Unit, Write
-from promenade.workflows.budget_states import Course, runs, tell
-
-__all__: list[str] = []
+from promenade.workflows.budgets.states import Course, runs, tell
 
 _ZERO = Decimal(0)
 _SHARES_MAX = Decimal(100)
@@ -39,7 +37,7 @@ class _Budgets(Rules):
         return []
 
     async def finish(self, unit: Unit) -> None:
-        """Tell what became of budgets by the end of the unit, whatever they went through in between."""
+        """Announce the overall change of each budget in the unit, ignoring intermediate states."""
         spans: dict[str, tuple[Columns | None, Write]] = {}
         for write in unit.written:
             if write.set_name == "Budgets":
@@ -59,7 +57,7 @@ class _Budgets(Rules):
 
 
 def _follow_clock(unit: Unit, write: Write) -> None:
-    """A budget that is activated and begins later is SCHEDULED; more money wakes up an exhausted one."""
+    """Make a budget SCHEDULED if it is activated before its start, and ACTIVE if an exhausted one gets more money."""
     row = write.after
     before = write.before
     starts = row["valid_from"]
@@ -81,7 +79,7 @@ def _follow_clock(unit: Unit, write: Write) -> None:
 
 
 def _exhaust(unit: Unit, write: Write) -> None:
-    """A budget that runs and has nothing left is EXHAUSTED, however it came to that."""
+    """Make a running budget with nothing left EXHAUSTED, whatever the cause."""
     row = write.after
     if runs(row["status"], row["valid_from"], unit.at) and _is_used_up(row):
         row["status"] = "EXHAUSTED"
@@ -96,7 +94,7 @@ def _course(before: Columns | None, after: Columns) -> Course:
 
 
 def _is_used_up(row: Columns) -> bool:
-    # What stores were granted they may still spend: a budget is used up when it is spent, not when it is granted.
+    # Stores may still spend their shares: a budget is exhausted when it is spent, not when it is granted.
     return is_used_up((row["total_amount"] or _ZERO) - row["consumed_amount"], row["currency"])
 
 
@@ -127,7 +125,7 @@ class _Shares(Rules):
         raised = [one for one in writes if one.act is not Act.DELETE and one.differs("budget_id", "share_percentage")]
         if not raised:
             return []
-        # Whoever adds a share to a budget holds it, so that two cannot both find room for theirs.
+        # Lock the budget whose shares change, so that concurrent additions cannot exceed 100 percent.
         await read_rows(unit.session, "Budgets", "id", budgets, lock="update")
         rows = await read_rows(unit.session, "BudgetStakeholders", "budget_id", budgets)
         sums: dict[str, Decimal] = dict.fromkeys(budgets, _ZERO)
@@ -172,7 +170,7 @@ def _check_currency(unit: Unit, write: Write, budgets: Mapping[str, Columns]) ->
 
 
 def _change(budget: Columns, writes: Sequence[Write]) -> Decimal:
-    """By how much the writes raise a budget's total."""
+    """Return the amount by which the writes raise a budget's total."""
     change = _ZERO
     for write in writes:
         for row, sign in ((write.before, -1), (write.after, 1)):

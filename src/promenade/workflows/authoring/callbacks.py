@@ -1,4 +1,4 @@
-"""Addresses that the service is asked to call: https, or plain http to hosts that the operator names."""
+"""Callback URLs: https, or plain http to hosts that the operator allows."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 from promenade.errors import Detail
+from promenade.workflows.authoring.allowed import Allowed
 from promenade.workflows.authoring.unit import Unit, Write
-from promenade.workflows.webhooks.addresses import Allowed
-
-__all__ = ["check_callback"]
 
 
 def check_callback(unit: Unit, write: Write, column: str) -> None:
-    """Add INVALID_URL or HTTPS_REQUIRED if the row's address cannot be called.
+    """Add INVALID_URL or HTTPS_REQUIRED if the row's URL cannot be called.
 
-    Whether it leads to a public address is judged when it is called, which is when that counts.
+    Whether its address is public is checked at the time of the call.
     """
     url = write.after[column]
     if not url or not write.differs(column):
@@ -35,6 +33,6 @@ def check_callback(unit: Unit, write: Write, column: str) -> None:
         unit.faults.add(Detail("HTTPS_REQUIRED", message, target))
 
 
-@lru_cache(8)  # what the operator names does not change while a process runs
+@lru_cache(8)  # the operator's list does not change while a process runs
 def _allowed(targets: frozenset[str]) -> Allowed:
     return Allowed(targets)

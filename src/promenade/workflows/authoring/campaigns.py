@@ -1,4 +1,4 @@
-"""Campaigns: nobody locks them by writing `locked`; subscribers hear of them."""
+"""Rules for campaigns: `locked` cannot be written by clients; events for subscribers."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from collections.abc import Mapping
 
 from promenade.errors import NotAllowed
 from promenade.events import CampaignCreated, CampaignEnded, CampaignLocked, CampaignStarted, CampaignUnlocked
-from promenade.store.authored import read_rows
-from promenade.store.outbox import emit_all
+from promenade.store.authoring.statements import read_rows
+from promenade.store.webhooks.outbox import emit_all
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.unit import Act, Row, Unit, Write
-
-__all__: list[str] = []
 
 _Told = (
     type[CampaignCreated] | type[CampaignStarted] | type[CampaignEnded] | type[CampaignLocked] | type[CampaignUnlocked]
@@ -27,7 +25,7 @@ _EVENTS: Mapping[str, _Told] = {
 @rules("Campaigns")
 class _Campaigns(Rules):
     def admit(self, unit: Unit, row: Row, *, is_new: bool) -> None:
-        # Of a new campaign it is ignored like every read-only property.
+        # For a new campaign it is ignored like every read-only property.
         if "locked" in row and not is_new:
             message = "locked is changed by the administration's actions lock and unlock alone."
             raise NotAllowed("LOCKED_IS_READ_ONLY", message, ("GET", "PATCH", "DELETE"), "locked")
@@ -46,7 +44,7 @@ class _Campaigns(Rules):
 
 
 def _kinds(write: Write) -> list[_Told]:
-    """What subscribers hear of a write; a campaign that is made ACTIVE has started with that."""
+    """Return the events of a write; a campaign created as ACTIVE has also started."""
     if write.act is Act.CREATE:
         return [CampaignCreated, *([CampaignStarted] if write.after["status"] == "ACTIVE" else [])]
     kind = _EVENTS.get(write.verb or "")

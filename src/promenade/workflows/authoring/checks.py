@@ -1,4 +1,4 @@
-"""What every row must obey by its declaration: required, ranges, codes, windows, references."""
+"""Checks that follow from the declarations: required values, ranges, codes, windows, references."""
 
 from __future__ import annotations
 
@@ -7,23 +7,21 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from promenade.errors import Detail
+from promenade.errors import Conflict, Detail
 from promenade.model.declare import Field, Kind
-from promenade.store.authored import read_ids
+from promenade.store.authoring.statements import read_ids, read_referred
+from promenade.store.sync.shares import BUDGET, COUPON_CODE, COUPON_TYPE, PROMOTION, find_given
 from promenade.workflows.authoring.owners import Owners
-from promenade.workflows.authoring.shapes import codes
+from promenade.workflows.authoring.shapes import codes, referrers
 from promenade.workflows.authoring.unit import Act, Unit, Write
 
-__all__ = ["check_references", "check_values", "is_plain", "unknown_reference"]
-
-
 _INTEGER_MIN, _INTEGER_MAX = Decimal(-(2**31)), Decimal(2**31 - 1)
-# PostgreSQL's driver writes these as infinities, which no function of dates can reckon with.
+# PostgreSQL's driver writes these as infinities, which date functions cannot handle.
 _ENDS_OF_TIME = (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
 
 
 def check_values(unit: Unit, write: Write) -> None:
-    """What can be said of a row by looking at it alone."""
+    """Check a row without looking at any other."""
     after, given, is_new = write.after, write.given, write.act is Act.CREATE
     for field in write.shape.checked:
         name = field.name
@@ -50,7 +48,7 @@ def _required(target: str) -> Detail:
 
 
 def _value_fault(field: Field, value: Any, write: Write, column: str) -> Detail | None:
-    """What is wrong with a value; its place in the request is put into words only then."""
+    """Return what is wrong with a value; the target is only formatted if needed."""
     if isinstance(value, bool):
         return None
     if isinstance(value, str):
@@ -72,7 +70,7 @@ def _value_fault(field: Field, value: Any, write: Write, column: str) -> Detail 
 
 
 def _fits(field: Field, value: str) -> bool:
-    """Whether a text is surely right: `_text_fault` says of any other what is wrong with it, if anything is."""
+    """Return whether a text is certainly valid; `_text_fault` checks all others in detail."""
     if field.code_list:
         return value in codes(field.code_list)
     is_short = field.length is None or len(value) <= field.length
@@ -98,7 +96,7 @@ def _bad_character(target: str) -> Detail:
 
 
 def is_plain(value: str) -> bool:
-    """Whether both databases can store the text: no NUL, no half of a character."""
+    """Return whether both databases can store the text: no NUL, no lone surrogate."""
     if "\0" in value:
         return False
     return value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)
@@ -118,7 +116,7 @@ def _range_fault(field: Field, value: int | Decimal, target: str) -> Detail | No
 
 
 async def check_references(unit: Unit, writes: Sequence[Write], owners: Owners) -> None:
-    """Every reference that a request gives must name a row of the tenant; one statement per entity set named."""
+    """Check that every reference in the request names a row of the tenant; one statement per entity set."""
     named: dict[str, dict[str, list[str]]] = {}
     made = {(write.set_name, write.id) for write in writes if write.act is Act.CREATE}
     for write in writes:
@@ -128,11 +126,42 @@ async def check_references(unit: Unit, writes: Sequence[Write], owners: Owners) 
                 named.setdefault(set_name, {}).setdefault(value, []).append(write.target(column))
     for set_name, targets in sorted(named.items()):
         unknown = targets.keys() - await read_ids(unit.session, set_name, targets)
-        # An owner that does not exist was found out on the way up, and told there.
+        # Missing owners have already been reported by `Owners.climb`.
         for target in sorted({target for key in unknown for target in targets[key]}):
             unit.faults.add(unknown_reference(target))
 
 
 def unknown_reference(target: str) -> Detail:
-    """The fault of an ID that names nothing here; another tenant's is not told apart."""
+    """Return the fault of an ID that does not exist here; another tenant's ID gets the same fault."""
     return Detail("UNKNOWN_REFERENCE", f"{target} names a row that does not exist.", target)
+
+
+# --- what others refer to, or what stores hold of it, is not deleted --------------------------------------------------
+
+# Sets that stores get shares of, which they may spend offline for days.
+_GIVEN = {"Budgets": BUDGET, "CouponTypes": COUPON_TYPE, "CouponCodes": COUPON_CODE, "Promotions": PROMOTION}
+
+
+async def check_unused(unit: Unit, writes: Sequence[Write]) -> None:
+    """Add IN_USE for deleted rows that others refer to; one statement for every set that can refer to them.
+
+    HELD_BY_STORES for rows with outstanding shares of stores, whose spending could not be booked any more. The rows are
+    locked, and shares are only granted of rows that exist.
+    """
+    gone: dict[str, set[str]] = {}
+    for write in writes:
+        if write.act is Act.DELETE:
+            gone.setdefault(write.set_name, set()).add(write.id)
+    for set_name, ids in gone.items():
+        users = [
+            one.set_name
+            for one in referrers(set_name)
+            if await read_referred(unit.session, one.set_name, one.column, ids)
+        ]
+        if users:
+            names = ", ".join(sorted(set(users)))
+            unit.faults.add(Conflict("IN_USE", f"This cannot be deleted: {names} refer to it."))
+        kind = _GIVEN.get(set_name)
+        if kind is not None and await find_given(unit.session, kind, ids):
+            message = "Stores hold a part of this: deactivate it, and delete it once they have given that part back."
+            unit.faults.add(Conflict("HELD_BY_STORES", message))

@@ -1,24 +1,22 @@
-"""Coupon types, what their codes look like, and the one thing that a client may do to a code: cancel it."""
+"""Rules for coupon types, the format of their codes, and the one change a client may make to a code: cancel it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from promenade.errors import Conflict, Detail
-from promenade.store.authored import find_keys, insert_rows, read_rows
-from promenade.store.coupon_types import types_with_codes
+from promenade.store.authoring.statements import find_keys, insert_rows, read_rows
+from promenade.store.coupons.types import types_with_codes
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.unit import Act, Unit, Write
 
-__all__: list[str] = []
-
 _CODES_MIN = 2**40  # 40 bits
 _CODE_LENGTH_MAX = 64
-_BATCH_MAX = 1_000_000  # codes; minutes of a worker's time
+_BATCH_MAX = 1_000_000  # codes; minutes of worker time
 
 
 async def _refuse_taken(unit: Unit, writes: Sequence[Write], column: str, elsewhere: tuple[str, str]) -> None:
-    """A till that is given a code must not have two meanings to choose from: a type's own, and a single code."""
+    """Refuse a code that is ambiguous: it is both a coupon type's generic code and an individual code."""
     given = [write for write in writes if write.act is not Act.DELETE and write.after[column] and write.differs(column)]
     if not given:
         return
@@ -50,7 +48,10 @@ class _CouponTypes(Rules):
 
 
 async def _refuse_other_kind(unit: Unit, writes: Sequence[Write]) -> None:
-    """A code for one alone must not become everybody's, nor one that many have spent a code that is spent once."""
+    """Refuse to change the code type of a coupon type that has codes.
+
+    An individual code must not become a generic one, nor a code that many have redeemed a single-use one.
+    """
     if not writes:
         return
     used = await types_with_codes(unit.session, {write.id for write in writes})
@@ -126,7 +127,7 @@ class _RefillSchedules(Rules):
 
 
 async def _refuse_shared(unit: Unit, writes: Sequence[Write]) -> None:
-    """A type whose code all share has none to be made."""
+    """Refuse to generate codes for a GENERIC coupon type."""
     named: dict[str | None, list[Write]] = {}
     for write in writes:
         if write.differs("coupon_type_id"):

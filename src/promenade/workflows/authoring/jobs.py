@@ -1,16 +1,14 @@
-"""Import jobs are the worker's; a client may say who is told, and delete what has ended."""
+"""Rules for import jobs: they belong to the worker; a client may set who is notified, and delete finished ones."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from promenade.errors import Conflict
-from promenade.store.import_jobs import remove_remains
+from promenade.store.imports.jobs import remove_remains
 from promenade.workflows.authoring.callbacks import check_callback
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.unit import Act, Unit, Write
-
-__all__: list[str] = []
 
 _ENDED = frozenset({"SUCCEEDED", "FAILED"})
 
@@ -27,7 +25,7 @@ class _ImportJobs(Rules):
         return []
 
     async def store(self, unit: Unit, writes: Sequence[Write]) -> None:
-        """What else is kept for a job goes with it; the job itself is held, so that no worker has it."""
+        """Delete the other data of deleted jobs; the job row is locked, so no worker is processing it."""
         deleted = [write.id for write in writes if write.act is Act.DELETE]
         if deleted:
             await remove_remains(unit.session, deleted)

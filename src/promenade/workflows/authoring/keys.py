@@ -1,7 +1,7 @@
-"""Unique keys: no two rows may hold the same, nor the same ID; and what rows of one request may count on of each other.
+"""Unique keys and IDs; and which rows of the same request a row may rely on.
 
-Usually the rows of a call are one whole: they may refer to each other, and trade their keys. Rows of an import are
-judged in turn, as if each came by itself: it may count on what good rows before it made, and on nothing after it.
+Normally the rows of a call are one whole: they may refer to each other, and trade keys. Rows of an import are checked
+in order, as if each came alone: a row may rely on valid rows before it, and on nothing after it.
 """
 
 from __future__ import annotations
@@ -12,19 +12,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from promenade.errors import Conflict, Detail
-from promenade.store.authored import find_keys, read_ids
+from promenade.store.authoring.statements import find_keys, read_ids
 from promenade.workflows.authoring.checks import unknown_reference
 from promenade.workflows.authoring.shapes import shape_of
 from promenade.workflows.authoring.unit import Act, Unit, Write
-
-__all__ = ["already_exists", "check_keys"]
 
 _ID = ("id",)
 
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """A key that a write wants for its row, and the ID of the row that has it, if one has."""
+    """A key that a write wants for its row, and the ID of the row that already has it, if any."""
 
     write: Write
     columns: tuple[str, ...]
@@ -45,7 +43,7 @@ class _Claim:
 
 
 async def check_keys(unit: Unit, writes: Sequence[Write]) -> None:
-    """No other row may hold a unique key, nor an ID that a client chose; one statement per key."""
+    """Check that no other row has the same unique key or client-chosen ID; one statement per key."""
     by_set: dict[str, list[Write]] = {}
     for write in writes:
         by_set.setdefault(write.set_name, []).append(write)
@@ -72,7 +70,7 @@ async def _claimed_ids(unit: Unit, set_name: str, created: Sequence[Write]) -> l
 async def _claimed_keys(
     unit: Unit, set_name: str, columns: tuple[str, ...], writes: Sequence[Write], new: AbstractSet[str]
 ) -> list[_Claim]:
-    """What ``writes`` claim of one key; nobody else can hold one that belongs to a ``new`` row."""
+    """Return the claims of ``writes`` on one key; a key that contains a ``new`` owner cannot be taken."""
     wanted: list[tuple[tuple[Any, ...], Write]] = []
     for write in writes:
         if write.act is Act.DELETE or not write.differs(*columns):
@@ -82,7 +80,7 @@ async def _claimed_keys(
             wanted.append((key, write))
     if not wanted:
         return []
-    # What this call deletes or changes gives its old key free.
+    # Rows that this call deletes or changes release their old keys.
     moved = {write.id for write in writes if write.before is not None and write.differs(*columns)}
     owner = shape_of(set_name).owner_column
     at = columns.index(owner) if owner in columns else None
@@ -93,14 +91,14 @@ async def _claimed_keys(
 
 
 def already_exists(write: Write, columns: Sequence[str]) -> Conflict:
-    """The fault of a key that another row holds; it never repeats the key, which may be a secret."""
+    """Return the fault of a key that another row has; the message omits the key, which may be a secret."""
     target = write.target(_naming(columns, write))
     names = " and ".join(write.shape.wires[column] for column in columns)
     return Conflict("ALREADY_EXISTS", f"Another row of {write.set_name} has this {names}.", target)
 
 
 def _naming(columns: Sequence[str], write: Write) -> str:
-    """The property to name: one that the request gives."""
+    """Return the column to report: one that the request contains."""
     return next((column for column in reversed(columns) if column in write.given), columns[-1])
 
 
@@ -108,7 +106,7 @@ def _naming(columns: Sequence[str], write: Write) -> str:
 
 
 def _judge_in_turn(unit: Unit, writes: Sequence[Write], claims: Sequence[_Claim]) -> None:
-    """Judge row by row what rows have to do with each other; what is faulty for other reasons holds no key."""
+    """Check the rows' keys and references in order; rows with other faults claim no key."""
     rows: dict[str, list[Write]] = {}
     for write in writes:
         rows.setdefault(write.place, []).append(write)
@@ -125,7 +123,7 @@ def _judge_in_turn(unit: Unit, writes: Sequence[Write], claims: Sequence[_Claim]
 
 
 class _Turns:
-    """What the good rows so far have made and hold."""
+    """The rows created and the keys claimed by the valid rows so far."""
 
     def __init__(self, writes: Sequence[Write], stored: set[tuple[Any, ...]]) -> None:
         self._new = {(write.set_name, write.id) for write in writes if write.act is Act.CREATE}
@@ -135,7 +133,7 @@ class _Turns:
         self._held: dict[tuple[Any, ...], Write] = {}
 
     def judge(self, writes: Sequence[Write], claims: Sequence[_Claim], *, keeps: bool) -> list[Detail | Conflict]:
-        """The faults of one row; without any, and if it ``keeps`` what it claims, the next may count on it."""
+        """Return the faults of one row; if it has none and ``keeps`` its claims, later rows may rely on it."""
         faults: list[Detail | Conflict] = list(self._unknown(writes))
         own: dict[tuple[Any, ...], Write] = {}
         for claim in claims:
@@ -148,7 +146,7 @@ class _Turns:
         return faults
 
     def _unknown(self, writes: Sequence[Write]) -> Iterator[Detail]:
-        """References to rows that are not there yet, or never will be."""
+        """Yield the faults of references to rows that do not exist yet, or never will."""
         own = {(write.set_name, write.id) for write in writes}
         for write in writes:
             for set_name, column in write.shape.references:

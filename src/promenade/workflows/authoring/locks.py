@@ -1,15 +1,13 @@
-"""A locked campaign freezes itself, its promotions and all that belongs to them (specification, Campaigns)."""
+"""Campaign locks: a locked campaign freezes itself, its promotions and their parts (specification, Campaigns)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from promenade.errors import Conflict
-from promenade.store.authored import Columns, read_rows
+from promenade.store.authoring.statements import Columns, read_rows
 from promenade.workflows.authoring.owners import Owners
 from promenade.workflows.authoring.unit import Unit, Write
-
-__all__ = ["LOCKING", "check_locks", "locked"]
 
 LOCKING = frozenset({"lock", "unlock"})
 """The verbs that a locked campaign does not refuse."""
@@ -18,8 +16,8 @@ LOCKING = frozenset({"lock", "unlock"})
 async def check_locks(unit: Unit, writes: Sequence[Write], owners: Owners) -> None:
     """Add LOCKED for every write that changes a locked campaign, or a promotion that is, was or becomes part of one.
 
-    Two statements whatever the number of writes; the campaigns are held until the unit ends, so that none is locked
-    meanwhile. A lock is against authors: what time brings goes on.
+    Two statements regardless of the number of writes; the campaigns are locked in the database until the unit ends, so
+    that none gets locked meanwhile. A campaign lock stops authors, not changes caused by time.
     """
     if unit.by_clock:
         return
@@ -34,7 +32,7 @@ async def check_locks(unit: Unit, writes: Sequence[Write], owners: Owners) -> No
         return
     for campaign in await read_rows(unit.session, "Campaigns", "id", named, lock="share"):
         if campaign["locked"]:
-            # One lock is one fault, however many rows it keeps from being changed; of an import, one for each row.
+            # One locked campaign is one fault, however many rows it affects; in an import one for each row.
             rows = {write.place: write for write in reversed(named[campaign["id"]]) if write.place}
             for write in rows.values() if unit.faults.in_turn else named[campaign["id"]][:1]:
                 own = f"{write.place}/" if unit.faults.in_turn else None
@@ -42,7 +40,7 @@ async def check_locks(unit: Unit, writes: Sequence[Write], owners: Owners) -> No
 
 
 def locked(campaign: Columns, target: str | None = None) -> Conflict:
-    """The fault of a change that a locked campaign refuses."""
+    """Return the fault of a change to a locked campaign."""
     message = f"The campaign {campaign['code']} is locked; it and its promotions cannot be changed."
     return Conflict("LOCKED", message, target)
 
@@ -50,7 +48,7 @@ def locked(campaign: Columns, target: str | None = None) -> Conflict:
 async def _campaigns(
     unit: Unit, writes: Sequence[Write], owners: Owners, subjects: set[tuple[str, str]]
 ) -> dict[str, set[str]]:
-    """The campaigns of promotions, as they were and as they will be."""
+    """Return the campaigns of promotions, before and after the change."""
     found: dict[str, set[str]] = {}
     promotions = {key for set_name, key in subjects if set_name == "Promotions"}
     for write in writes:

@@ -1,4 +1,4 @@
-"""State machines as tables (data model, "State machines"): who may move what from where to where, by which verb."""
+"""State machines as tables (data model, "State machines"): verbs, with their source and target states."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from typing import Any
 
 from promenade.errors import Conflict, Detail
 
-__all__ = ["MACHINES", "Machine", "Move"]
-
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """``sources`` None: from anywhere. ``by_patch``: a client may make it by writing the status.
+    """A transition. ``sources`` None: any state. ``by_patch``: a client may make it by writing the status.
 
-    ``never_patched_from``: states that only an action leaves.
+    ``never_patched_from``: states that can only be left by an action.
     """
 
     verb: str
@@ -32,20 +30,20 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """``initial``: the states that a new row may be given."""
+    """The state machine of an entity set. ``initial``: the allowed states of a new row."""
 
     initial: frozenset[str]
     moves: tuple[Move, ...]
 
     def patched(self, state: str, wanted: str) -> Move | None:
-        """The move that a client makes by writing ``wanted`` where ``state`` stands; None: there is none."""
+        """Return the transition when a client writes ``wanted`` in ``state``; None: not allowed."""
         for move in self.moves:
             if move.column == "status" and move.by_patch and move.target == wanted and move.starts_at(state):
                 return None if state in move.never_patched_from else move
         return None
 
     def by_verb(self, verb: str) -> tuple[Move, ...]:
-        """The moves of this name. Raises KeyError when there is none."""
+        """Return the transitions of a verb. Raises KeyError if there is none."""
         moves = tuple([move for move in self.moves if move.verb == verb])
         if not moves:
             raise KeyError(verb)
@@ -53,13 +51,13 @@ class Machine:
 
 
 def invalid_transition(set_name: str, state: Any, wanted: Any, target: str | None) -> Conflict:
-    """The fault of a move that the machine does not know."""
+    """Return the fault of a transition that the machine does not have."""
     message = f"One of {set_name} that is {state} cannot become {wanted} this way."
     return Conflict("INVALID_TRANSITION", message, target)
 
 
 def invalid_initial(machine: Machine, wanted: Any, target: str) -> Detail:
-    """The fault of a new row in a state that rows come to later."""
+    """Return the fault of a new row in a state that is not initial."""
     message = f"{target} of a new row must be {' or '.join(sorted(machine.initial))}, not {wanted}."
     return Detail("INVALID_INITIAL_STATUS", message, target)
 

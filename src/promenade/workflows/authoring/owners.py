@@ -1,8 +1,7 @@
-"""Whom a row belongs to: the rows above it, and the promotions and campaigns that a change of it is a change of.
+"""The owners of a row: the rows above it, and the promotions and campaigns that it is part of.
 
-Everything follows from the declarations: a row's owner is what its owning link names, up to a row without one. Of
-that topmost row, a link to Promotions makes a change of it a change of the promotion (a pilot config, a link to a
-budget).
+Everything is derived from the declarations: a row's owner is the target of its owning link, up to a row without one. If
+that topmost row has a link to Promotions (a pilot config, a link to a budget), changing it changes the promotion.
 """
 
 from __future__ import annotations
@@ -10,21 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from promenade.errors import Detail
-from promenade.store.authored import Columns, read_rows
-from promenade.store.changes import KINDS
+from promenade.store.authoring.statements import Columns, read_rows
+from promenade.store.pricing.changes import KINDS
 from promenade.workflows.authoring.shapes import Shape, shape_of
 from promenade.workflows.authoring.unit import Act, Unit, Write
 
-__all__ = ["Owners", "Subject", "hold_upwards"]
-
 Subject = tuple[str, str]
-"""Entity set and ID of what decides prices, see `store.changes.KINDS`."""
+"""Entity set and ID of what decides prices, see `store.pricing.changes.KINDS`."""
 
 
 async def hold_upwards(unit: Unit, wanted: Mapping[str, set[str]]) -> dict[tuple[str, str], Columns]:
-    """Rows by entity set and ID, and all rows that own them, held until the unit ends.
+    """Lock and return rows by entity set and ID, with all rows that own them.
 
-    The topmost are held first, by everybody, so that nobody waits for a row below while holding what is above it.
+    Every unit locks the topmost rows first, so that nobody waits for a lower row while holding a higher one.
     """
     levels: list[Mapping[str, set[str]]] = []
     level = wanted
@@ -46,7 +43,7 @@ async def hold_upwards(unit: Unit, wanted: Mapping[str, set[str]]) -> dict[tuple
 
 
 class Owners:
-    """The rows above the writes of one call, held until the unit ends, so that changes of one owner wait in line."""
+    """The rows above the writes of one call, locked until the unit ends, which serializes changes of one owner."""
 
     def __init__(self, unit: Unit, writes: Sequence[Write]) -> None:
         self._unit = unit
@@ -55,7 +52,7 @@ class Owners:
         self._read: dict[tuple[str, str], Columns] = {}
 
     async def climb(self) -> list[Write]:
-        """Read all rows above and touch them; the answer is the writes of those that the call did not name itself.
+        """Read and touch all rows above; return the writes of those that the call did not name itself.
 
         A write whose owner does not exist is a fault: UNKNOWN_REFERENCE.
         """
@@ -83,7 +80,7 @@ class Owners:
         return [(owner.target, key) for key in dict.fromkeys(keys)]
 
     def _touch(self, writes: Iterable[Write], touched: list[Write]) -> list[Write]:
-        """The owners of ``writes``, as writes that were not touched before."""
+        """Touch the owners of ``writes``; return those not touched before."""
         above: list[Write] = []
         for write in writes:
             for key in self._owner_keys(write):
@@ -107,21 +104,21 @@ class Owners:
             self._unit.faults.add(Detail("UNKNOWN_REFERENCE", message, write.target(owner.column)))
 
     def row(self, set_name: str, key: str) -> Columns | None:
-        """A row above, as it was read; None: it was not."""
+        """Return an owning row as it was read; None: it was not read."""
         return self._read.get((set_name, key))
 
     def knows(self, set_name: str, key: str) -> bool:
-        """Whether this row was found on the way up."""
+        """Return whether this row is among the writes or their owners."""
         return (set_name, key) in self._read or (set_name, key) in self._by_key
 
     def subjects(self, write: Write) -> list[Subject]:
-        """What a write changes, as it was and as it will be."""
+        """Return the subjects that a write changes, before and after the change."""
         rows = [row for row in (write.before, write.after) if row]
         if len(rows) == 1:
             return self._subjects_of(write.shape, rows[0])
         column = write.shape.owner_column
         if column is not None and len({row[column] for row in rows}) == 1:
-            return self._subjects_of(write.shape, rows[0])  # it stays where it is
+            return self._subjects_of(write.shape, rows[0])  # its owner does not change
         return list(dict.fromkeys(subject for row in rows for subject in self._subjects_of(write.shape, row)))
 
     def _subjects_of(self, shape: Shape, row: Columns) -> list[Subject]:

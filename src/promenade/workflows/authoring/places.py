@@ -1,4 +1,4 @@
-"""POS groups, articles and article groups: trees without circles, clocks that exist, sources that fit."""
+"""Rules for POS groups, articles and article groups: no cycles, valid time zones, matching sources."""
 
 from __future__ import annotations
 
@@ -7,30 +7,27 @@ from functools import cache
 from zoneinfo import available_timezones
 
 from promenade.errors import Detail
-from promenade.store.authored import hold, read_ancestors
+from promenade.store.authoring.statements import hold, read_ancestors
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.unit import Act, Unit, Write
-
-__all__: list[str] = []
-
 
 _LEVELS_MAX = 100
 
 
 async def _check_tree(unit: Unit, writes: Sequence[Write]) -> None:
-    """Add CYCLE where following ``parent`` from a row would come back to it.
+    """Add CYCLE where following ``parent`` from a row leads back to it.
 
-    All writes of the call are considered; in turn, those before it.
+    All writes of the call are considered; in an import only those before it.
     """
     moved = [one for one in writes if one.act is not Act.DELETE and one.differs("parent_id")]
     parents = {one.after["parent_id"] for one in moved if one.after["parent_id"]}
     if not parents:
         return
     if any(write.act is Act.UPDATE for write in moved):
-        # Two units that each see half of a circle must not both pass.
+        # Prevents two concurrent units from each creating half of a cycle.
         await hold(unit.session, f"tree of {moved[0].set_name}")
     above = await read_ancestors(unit.session, moved[0].set_name, parents)
-    stays: set[str] = set()  # what is not stored moves nothing
+    stays: set[str] = set()  # a faulty row is not stored and moves nothing
     if unit.faults.in_turn:
         stays = unit.faults.faulty
     else:
@@ -82,7 +79,7 @@ class _PosGroups(Rules):
 
 
 def _imported(unit: Unit, writes: Sequence[Write]) -> None:
-    """What an import makes says where it came from, unless its row does."""
+    """Set the source of rows that an import creates, unless the row contains it."""
     for write in writes if unit.importing else ():
         if write.act is Act.CREATE and "source" not in write.given:
             write.after["source"] = "IMPORTED"

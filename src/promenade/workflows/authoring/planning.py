@@ -1,4 +1,4 @@
-"""From rows of a request to the writes that carry them out: new, changed and deleted rows to any depth."""
+"""Turn the rows of a request into writes: new, changed and deleted rows at any depth."""
 
 from __future__ import annotations
 
@@ -8,20 +8,18 @@ from typing import Any
 
 from promenade.errors import Detail, Forbidden, Invalid
 from promenade.model.declare import Collection, Field
-from promenade.store.authored import Columns, read_referred, read_rows
+from promenade.store.authoring.statements import Columns, read_referred, read_rows
 from promenade.workflows.authoring.machines import MACHINES
 from promenade.workflows.authoring.shapes import MANAGED, Shape, referrers, shape_of
 from promenade.workflows.authoring.unit import Act, Delta, Row, Unit, Write
 
-__all__ = ["ROWS_MAX", "UNIT_ROWS_MAX", "Plan"]
-
-ROWS_MAX = 10_000  # bounds the time that one request can take
-UNIT_ROWS_MAX = 20_000  # and this that of a change set of many requests
+ROWS_MAX = 10_000  # limits the time of one request
+UNIT_ROWS_MAX = 20_000  # limits the time of a change set of many requests
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A composition of a row, as the request gives it."""
+    """A composition of a row, as contained in the request."""
 
     parent: Write
     collection: Collection
@@ -37,7 +35,7 @@ class Plan:
         self._parts: list[_Part] = []
 
     def create(self, shape: Shape, row: Row, path: str, owner: tuple[str, str] | None = None) -> Write:
-        """A new row; ``owner`` is the column and the ID of the row that it belongs to."""
+        """Plan a new row; ``owner`` is the owning column and the owner's ID."""
         given = row.get("ID")
         write = Write(shape, Act.CREATE, str(given).lower() if given else self._unit.new_id(), path, None, {})
         write.after = self._unit.row_of(shape, write.id)
@@ -49,28 +47,28 @@ class Plan:
         return write
 
     def update(self, shape: Shape, before: Columns, row: Row, path: str, owner: tuple[str, str] | None = None) -> Write:
-        """A row as it will be."""
+        """Plan the change of a row."""
         write = Write(shape, Act.UPDATE, before["id"], path, before, dict(before))
         self._fill(write, row, owner)
         self.writes.append(write)
         return write
 
     def delete(self, shape: Shape, before: Columns, path: str) -> Write:
-        """A row that goes, and what it owns with it."""
+        """Plan the deletion of a row with everything it owns."""
         write = Write(shape, Act.DELETE, before["id"], path, before, {})
         self.writes.append(write)
         return write
 
     def replace(self, shape: Shape, row: Row) -> Row:
-        """``row`` with every writable property that it leaves out at its default.
+        """Return ``row`` with defaults for every writable property that it omits.
 
-        A status stays as it is: it moves by its machine, when somebody says so.
+        A status that is omitted does not change: it only changes by a transition.
         """
         owner = shape.owner
         rest: dict[str, Any] = {
             wire: field.default for wire, field in shape.fields.items() if field.name != "id" and _is_writable(field)
         }
-        # A secret that a client never sees cannot be part of what it sends back.
+        # Write-only properties keep their values: a client cannot send back a secret that it never sees.
         rest = {wire: default for wire, default in rest.items() if not shape.fields[wire].write_only}
         if shape.set_name in MACHINES:
             del rest["status"]
@@ -111,7 +109,7 @@ class Plan:
             given.add(field.name)
 
     async def expand(self) -> None:
-        """Plan what the rows own, level by level: one statement reads all rows of a composition that are there."""
+        """Plan the compositions, level by level: one statement reads all existing rows of a composition."""
         while self._parts:
             self._bound(len(self.writes) + sum(_count(part.value) for part in self._parts))
             parts, self._parts = self._parts, []
@@ -129,7 +127,7 @@ class Plan:
         self._bound_unit(rows - len(self.writes))
 
     def _bound_unit(self, further: int) -> None:
-        """An import has a bound of its own, and time."""
+        """Check the limit of the unit; an import has a limit of its own, and more time."""
         if self._unit.planned + len(self.writes) + further > UNIT_ROWS_MAX and not self._unit.importing:
             raise Invalid("TOO_MANY_ROWS", f"One change set can write at most {UNIT_ROWS_MAX} rows, parts included.")
 
@@ -144,7 +142,7 @@ class Plan:
             self._merge(part, shape, column, there.get(part.parent.id, {}))
 
     async def _empty(self, shape: Shape, column: str, parts: Sequence[_Part]) -> list[_Part]:
-        """Note the parts of which nothing is to remain, to be deleted unread, however much there is; the rest."""
+        """Mark compositions that become empty for deletion without reading them; return the others."""
         empty: list[_Part] = []
         rest: list[_Part] = []
         for part in parts:
@@ -158,7 +156,7 @@ class Plan:
         return rest
 
     async def _there(self, shape: Shape, column: str, parts: Sequence[_Part]) -> list[Columns]:
-        """The rows that parts are merged with: all that there are, of a delta those that it names."""
+        """Return the existing rows to merge with: all rows of a composition; for a delta those that it names."""
         whole = {part.parent.id for part in parts if not isinstance(part.value, Delta)}
         named = {key for part in parts if isinstance(part.value, Delta) for key in _named(part.value)}
         session, set_name = self._unit.session, shape.set_name
@@ -171,7 +169,7 @@ class Plan:
         return rows
 
     def _merge(self, part: _Part, shape: Shape, column: str, there: dict[str, Columns]) -> None:
-        """Update what the part names and has, create what it has not, delete what it does not name or removes."""
+        """Update rows that exist, create those that do not, and delete those that are omitted or removed."""
         path, value = f"{part.parent.path}{part.collection.wire}", part.value
         upserts, removed = _wanted(value, part.collection.many, set(there))
         if upserts is None:
@@ -199,7 +197,7 @@ class Plan:
 
 
 def _named(delta: Delta) -> Iterable[str]:
-    """The IDs of rows that a delta means to change or to remove."""
+    """Return the IDs of the rows that a delta changes or removes."""
     rows = delta.upserts if _are_rows(delta.upserts) else ()
     return (str(key).lower() for key in (*(row.get("ID") for row in rows), *delta.removed) if key)
 
@@ -219,7 +217,7 @@ def _form(collection: Collection) -> str:
 
 
 def _wanted(value: Any, many: bool, there: set[str]) -> tuple[Sequence[Row] | None, set[str]]:
-    """The rows that are to be there, and the IDs that are to go unless they are among them; None: not a composition."""
+    """Return the rows wanted, and the IDs to delete unless among them; None: not a composition."""
     if isinstance(value, Delta) and many:
         return (value.upserts if _are_rows(value.upserts) else None), {one.lower() for one in value.removed}
     if many:

@@ -1,4 +1,4 @@
-"""Promotions: what is live must be able to run, and subscribers hear what became of them."""
+"""Rules for promotions: a live one must be able to run; events for subscribers."""
 
 from __future__ import annotations
 
@@ -18,16 +18,14 @@ from promenade.events import (
     PromotionSubmitted,
     PromotionUpdated,
 )
-from promenade.store.authored import Columns, has_pilot_config_anywhere, read_ids, read_rows
-from promenade.store.definitions import read_promotions
-from promenade.store.outbox import emit_all
-from promenade.store.surroundings import load_places
+from promenade.store.authoring.statements import Columns, has_pilot_config_anywhere, read_ids, read_rows
+from promenade.store.pricing.definitions import read_promotions
+from promenade.store.pricing.surroundings import load_places
+from promenade.store.webhooks.outbox import emit_all
 from promenade.workflows.authoring.keys import already_exists
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.runnable import broken_parts, missing
 from promenade.workflows.authoring.unit import Act, Unit, Write
-
-__all__: list[str] = []
 
 _LIVE = frozenset({"ACTIVE", "PILOT"})
 _EVENTS = {
@@ -45,7 +43,10 @@ _PART = re.compile(r"(Conditions|DiscountActions|LoyaltyActions)\((\d+)\)/?(.*)"
 @rules("PromotionPilotConfigs")
 class _PilotConfigs(Rules):
     async def complete(self, unit: Unit, writes: Sequence[Write]) -> None:
-        """The specification wants a second config refused with 409 before anybody asks whose promotion it is."""
+        """Refuse a second pilot config, also across tenants.
+
+        The specification requires this 409 before checking whose promotion it is.
+        """
         given = [write for write in writes if "promotion_id" in write.given and write.after["promotion_id"]]
         own = await read_ids(unit.session, "Promotions", {write.after["promotion_id"] for write in given})
         for write in given:
@@ -71,7 +72,7 @@ class _Promotions(Rules):
 
 
 async def _rows(unit: Unit, ids: Sequence[str]) -> dict[str, Columns]:
-    """Promotions as the unit leaves them, without those that it has deleted; only what it did not write is read."""
+    """Return the promotions as the unit leaves them, without deleted ones; only those not written are read."""
     written = {write.id: write.after for write in unit.written if write.set_name == "Promotions"}
     rest = [key for key in ids if key not in written]
     read = {row["id"]: row for row in await read_rows(unit.session, "Promotions", "id", rest)} if rest else {}
@@ -80,7 +81,7 @@ async def _rows(unit: Unit, ids: Sequence[str]) -> dict[str, Columns]:
 
 
 def _check_conditions(unit: Unit, rows: Mapping[str, Columns]) -> None:
-    """A live promotion must not lose a condition, which could give everything to everybody, unless another comes."""
+    """Refuse to remove a condition of an ACTIVE promotion, which could open it to all, unless another is added."""
     lost: dict[str, Write] = {}
     gained: set[str] = set()
     for write in unit.written:
@@ -99,7 +100,7 @@ def _check_conditions(unit: Unit, rows: Mapping[str, Columns]) -> None:
 
 
 async def _check_live(unit: Unit, ids: Sequence[str]) -> None:
-    """Every live promotion that the unit touched must compile; one that has just become live must be able to run."""
+    """Check that live promotions touched by the unit compile, and that newly live ones can run."""
     read = await read_promotions(unit.session, ids)
     definitions = read.definitions(await load_places(unit.session))
     budgets = {key for one in definitions.values() for key in one.budget_ids}
@@ -122,7 +123,7 @@ def _moves(writes: Sequence[Write]) -> list[Write]:
 
 
 def _check_runs(unit: Unit, definition: PromotionDefinition, writes: Sequence[Write]) -> None:
-    """What is missing for a promotion that becomes live; one made ACTIVE may get its actions later."""
+    """Report what a promotion lacks when its status changes; one created as ACTIVE may get its actions later."""
     moves = _moves(writes)
     if moves:
         for fault in missing(definition, unit.at, moves[-1].path):
@@ -130,7 +131,7 @@ def _check_runs(unit: Unit, definition: PromotionDefinition, writes: Sequence[Wr
 
 
 def _check_pilot(unit: Unit, definition: PromotionDefinition, writes: Sequence[Write]) -> None:
-    """A pilot runs by its configuration, which cannot be taken from under it, and within its window."""
+    """Check that a pilot keeps its configuration while running, and starts before its window ends."""
     if definition.status != "PILOT":
         return
     if definition.pilot is not None:
@@ -149,7 +150,7 @@ def _path(definition: PromotionDefinition, writes: Sequence[Write]) -> str:
 
 
 def _target(definition: PromotionDefinition, target: str, writes: Sequence[Write]) -> str:
-    """The engine counts conditions and actions; where the request wrote the one at fault, its path in the request."""
+    """Translate the engine's target (a numbered part) into the path of that part in the request."""
     found = _PART.fullmatch(target)
     if found is None:
         return _path(definition, writes) + target
@@ -162,14 +163,14 @@ def _target(definition: PromotionDefinition, target: str, writes: Sequence[Write
     named = [write for write in writes if write.is_named]
     for write in named:
         if write.set_name == found[1] and write.id == parts[place]:
-            # A change set is refused at its end, by whichever request was the last: which row it is must be said.
+            # A change set is refused at its end, during the last request: the target must identify the row.
             is_alone = bool(write.path) or len({one.id for one in named if not one.path}) == 1
             return write.path + found[3] if is_alone else f"/{found[1]}({write.id})/{found[3]}"
     return target
 
 
 def _news(unit: Unit, row: Columns, writes: Sequence[Write]) -> Iterator[Event]:
-    """What became of a promotion: its new status, and PROMOTION_UPDATED once for everything else."""
+    """Yield the events of a promotion: its new status, and PROMOTION_UPDATED once for all other changes."""
     own = [write for write in writes if write.set_name == "Promotions" and write.id == row["id"]]
     is_new = any(write.act is Act.CREATE for write in own)
     facts = (row["id"], row["name"], row["code"], row["status"], unit.user)
@@ -182,3 +183,23 @@ def _news(unit: Unit, row: Columns, writes: Sequence[Write]) -> Iterator[Event]:
     changed |= {set_name for write in writes for set_name, _ in write.emptied}
     if changed and not is_new:
         yield PromotionUpdated(*facts, tuple(sorted(changed)))
+
+
+# --- conditions -------------------------------------------------------------------------------------------------------
+
+# Conditions may be incomplete while their promotion is a draft; what is said must still make sense.
+
+_WEEKDAYS = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
+
+
+@rules("Conditions", "TemplateConditions")
+class _Conditions(Rules):
+    async def check(self, unit: Unit, writes: Sequence[Write]) -> list[Write]:
+        for write in writes:
+            days = write.after.get("weekdays")
+            if days and write.differs("weekdays"):
+                names = days.split(",")
+                if not set(names) <= set(_WEEKDAYS) or len(set(names)) < len(names):
+                    message = f"{write.target('weekdays')} must list weekdays once each, such as MON,TUE."
+                    unit.faults.add(Detail("UNKNOWN_WEEKDAY", message, write.target("weekdays")))
+        return []

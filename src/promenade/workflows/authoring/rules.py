@@ -1,7 +1,7 @@
-"""Rules that a declaration cannot say: one class for each entity set that has some, registered under ``@rules``.
+"""Rules that a declaration cannot express: a class per entity set, registered with ``@rules``.
 
-Every hook gets all writes of its set in one call, so that a rule costs as many statements for a thousand rows as for
-one. Faults are added to ``unit.faults``; what must not go on at all is raised.
+Every hook gets all writes of its set in one call, so that a rule needs as many statements for a thousand rows as for
+one. Faults are added to ``unit.faults``; an error that must stop the call at once is raised.
 """
 
 from __future__ import annotations
@@ -12,27 +12,25 @@ from typing import TypeVar
 
 from promenade.workflows.authoring.unit import Row, Unit, Write
 
-__all__ = ["Rules", "registered", "rules"]
-
 
 class Rules:
-    """Base of the rules of one entity set; each hook may be left out."""
+    """Base class of the rules of one entity set; every hook is optional."""
 
     def admit(self, unit: Unit, row: Row, *, is_new: bool) -> None:
-        """Look at the row of a request before anything else; raise what no such request may do."""
+        """Check the row of a request before anything else; raise what no such request may do."""
 
     async def complete(self, unit: Unit, writes: Sequence[Write]) -> None:
-        """Fill in what follows from the request, before it is checked."""
+        """Fill in derived values before the checks."""
 
     async def check(self, unit: Unit, writes: Sequence[Write]) -> list[Write]:
-        """Check the writes; the answer is further writes that follow from them."""
+        """Check the writes; return further writes that follow from them."""
         return []
 
     async def store(self, unit: Unit, writes: Sequence[Write]) -> None:
-        """Write what goes along with the rows, after them."""
+        """Write additional data after the rows."""
 
     async def finish(self, unit: Unit) -> None:
-        """Check what only the end of the unit can tell, and tell others."""
+        """Run the checks that need the end of the unit, and emit events."""
 
 
 _RULES: dict[str, Rules] = {}
@@ -54,5 +52,5 @@ def rules(*set_names: str) -> Callable[[R], R]:
 
 
 def registered() -> Mapping[str, Rules]:
-    """All rules by entity set."""
+    """Return all rules by entity set."""
     return MappingProxyType(_RULES)

@@ -1,4 +1,4 @@
-"""What keeps a promotion from running, all of it at once: activation and the pilot ask before they begin."""
+"""Everything that prevents a promotion from running; checked by activation and by the start of a pilot."""
 
 from __future__ import annotations
 
@@ -11,15 +11,13 @@ from promenade.engine.catalogue import compile_promotion
 from promenade.engine.definition import DefinitionError, PromotionDefinition
 from promenade.errors import Detail
 
-__all__ = ["broken_parts", "missing"]
-
-PARTS_MAX = 50  # of a promotion, that one answer tells of
+PARTS_MAX = 50  # parts of a promotion reported in one response
 
 
 def missing(definition: PromotionDefinition, at: datetime, path: str = "") -> list[Detail]:
-    """What a promotion lacks that is to run from ``at`` on: a name, something to give, a validity that is not over.
+    """Return what a promotion lacks to run from ``at`` on: a name, an action, a validity that is not over.
 
-    Targets are properties of the promotion, after ``path`` (data model, State machines).
+    Targets are properties of the promotion, prefixed with ``path`` (data model, State machines).
     """
     faults: list[Detail] = []
     if not definition.name.strip():
@@ -36,11 +34,11 @@ def missing(definition: PromotionDefinition, at: datetime, path: str = "") -> li
 
 
 def broken_parts(definition: PromotionDefinition) -> list[DefinitionError]:
-    """Why a promotion cannot be compiled: every condition and every action that is wrong, up to 50; none: it can."""
+    """Return why a promotion does not compile: the errors of up to 50 conditions and actions; empty: it compiles."""
     try:
         compile_promotion(definition)
     except DefinitionError as error:
-        # The compiler stops at the first; each part is judged by itself, so that an author is told once.
+        # The compiler stops at the first error; checking each part separately reports all of them at once.
         return list(islice(_each_alone(definition), PARTS_MAX)) or [error]
     return []
 

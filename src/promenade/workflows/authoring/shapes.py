@@ -1,4 +1,4 @@
-"""The model as one who writes needs it: members by their wire names, who owns whom, who refers to whom."""
+"""The model prepared for writing: members by property name, owners and references."""
 
 from __future__ import annotations
 
@@ -11,34 +11,32 @@ from typing import Any
 from promenade import model
 from promenade.model.declare import Collection, EntityType, Field, Link
 
-__all__ = ["MANAGED", "Referrer", "Shape", "codes", "referrers", "shape_of"]
-
 MANAGED = frozenset({"created_at", "created_by", "modified_at", "modified_by", "tenant_id", "version"})
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """An entity; ``fields`` are the stored ones, links go by their property (``campaign_ID``)."""
+    """The shape of an entity; ``fields`` are the stored ones, ``links`` are keyed by property (``campaign_ID``)."""
 
     entity: EntityType
     fields: Mapping[str, Field]
     links: Mapping[str, Link]
     compositions: Mapping[str, Collection]
-    ignored: frozenset[str]  # wire names that a body may carry and that are left alone: virtual ones, minorVersion
-    wires: Mapping[str, str]  # column -> wire name
+    ignored: frozenset[str]  # properties accepted in a body but not stored: virtual ones, minorVersion
+    wires: Mapping[str, str]  # column -> property name
     set_name: str
     owner: Link | None
     owner_column: str | None
-    checked: tuple[Field, ...]  # what a row is looked at for: neither its ID nor its stamps
+    checked: tuple[Field, ...]  # the fields to check: without ID and time stamps
     required_links: tuple[Link, ...]
-    references: tuple[tuple[str, str], ...]  # entity set and column of everything that a row refers to, its owner apart
+    references: tuple[tuple[str, str], ...]  # entity set and column of every reference except the owner
     defaults: Mapping[str, Any]  # of a new row, by column
     keys: tuple[tuple[str, ...], ...]  # columns of the natural key, then of every other unique key
 
 
 @dataclass(frozen=True, slots=True)
 class Referrer:
-    """Rows of ``set_name`` that name a row of another set in ``column`` and keep it from being deleted."""
+    """A reference that prevents deletion: ``column`` of ``set_name`` refers to rows of another set."""
 
     set_name: str
     column: str
@@ -46,7 +44,7 @@ class Referrer:
 
 @cache
 def shape_of(set_name: str) -> Shape:
-    """The shape of an entity set. Raises KeyError."""
+    """Return the shape of an entity set. Raises KeyError."""
     entity = model.entity(set_name)
     stored = [field for field in entity.fields if not field.virtual]
     links = [(link.target, link.column) for link in entity.links if link is not entity.owner]
@@ -71,7 +69,7 @@ def shape_of(set_name: str) -> Shape:
 
 @cache
 def referrers(set_name: str) -> tuple[Referrer, ...]:
-    """Who keeps rows of ``set_name`` from being deleted, by declaration."""
+    """Return the declared references that prevent the deletion of rows of ``set_name``."""
     found: list[Referrer] = []
     for entity in model.entities():
         if not entity.stored:
@@ -84,5 +82,5 @@ def referrers(set_name: str) -> tuple[Referrer, ...]:
 
 @cache
 def codes(code_list: str) -> frozenset[str]:
-    """The codes of a code list."""
+    """Return the codes of a code list."""
     return frozenset(model.code_list(code_list).codes)

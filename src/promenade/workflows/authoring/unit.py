@@ -1,4 +1,4 @@
-"""What one unit of authoring knows: for whom and when it acts, what is wrong so far, and what it has written."""
+"""The state of one authoring unit: its user and time, its faults so far, and its writes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Any
 
 from promenade.errors import Conflict, Detail, Invalid
 from promenade.model.declare import Service
-from promenade.store.authored import Columns, Delta, Row
-from promenade.store.unit import Session
+from promenade.store.authoring.statements import Columns, Delta, Row
+from promenade.store.driver.unit import Session
 from promenade.workflows.authoring.shapes import MANAGED, Shape
 
 __all__ = ["Act", "Delta", "Faults", "Row", "Unit", "Write"]
 
 
 class Act(StrEnum):
-    """What happens to a row."""
+    """The kind of write."""
 
     CREATE = "CREATE"
     UPDATE = "UPDATE"
@@ -29,12 +29,12 @@ class Act(StrEnum):
 
 @dataclass(slots=True, eq=False)
 class Write:
-    """One row that is made, changed or deleted.
+    """A row that is created, changed or deleted.
 
-    ``before`` is None of a new row, ``after`` empty of a deleted one. ``path`` leads to the row in the request
-    (``posGroups/0/``), ``given`` are the columns that the request names. ``is_named``: the caller asked for this row
-    itself; others come with it. ``is_touched``: something that it owns changes. ``emptied``: entity sets, and their
-    column that names the owner, of which this row loses all that it owns.
+    ``before`` is None for a new row, ``after`` is empty for a deleted one. ``path`` leads to the row in the request
+    (``posGroups/0/``), ``given`` are the columns in the request. ``is_named``: the caller asked for this row itself;
+    others come with it. ``is_touched``: something that it owns changes. ``emptied``: entity sets, each with its
+    owner column, from which everything that this row owns is deleted.
     """
 
     shape: Shape
@@ -46,8 +46,8 @@ class Write:
     given: frozenset[str] = frozenset()
     is_named: bool = False
     is_touched: bool = False
-    has_own_id: bool = False  # of a new row: the client chose its ID
-    verb: str | None = None  # of the move that it makes in its state machine
+    has_own_id: bool = False  # new row: the client chose its ID
+    verb: str | None = None  # of its state transition
     emptied: list[tuple[str, str]] = field(default_factory=list)
 
     @property
@@ -56,15 +56,15 @@ class Write:
 
     @property
     def place(self) -> str:
-        """Of many rows, which one this write is for: the first part of its path; empty: of none."""
+        """The first part of the path: the index among many rows; empty for a single row."""
         return self.path.partition("/")[0]
 
     def target(self, column: str) -> str:
-        """The path to a property in the request."""
+        """Return the path to a property in the request."""
         return f"{self.path}{self.shape.wires.get(column, column)}"
 
     def differs(self, *columns: str) -> bool:
-        """Whether any of ``columns`` is not what it was; of a new row, whether it holds anything."""
+        """Return whether any of ``columns`` changes; for a new row, whether any has a value."""
         if self.before is None:
             return any(self.after.get(column) is not None for column in columns)
         if self.act is Act.DELETE:
@@ -73,7 +73,7 @@ class Write:
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """The columns of an updated row that are not what they were, its stamps apart."""
+        """The columns of an updated row that change, except its time stamps."""
         before = self.before
         if before is None or self.act is Act.DELETE:
             return ()
@@ -81,7 +81,7 @@ class Write:
 
     @property
     def verb_code(self) -> str:
-        """The verb of the audit trail: ``startPilot`` is START_PILOT, without a move it is the act."""
+        """The verb in the audit trail: ``startPilot`` becomes START_PILOT; without a transition the act."""
         if self.verb is None:
             return self.act.value
         return "".join(f"_{letter}" if letter.isupper() else letter for letter in self.verb).upper()
@@ -93,16 +93,16 @@ class Write:
 
 
 class Faults:
-    """Everything that is wrong with one request, told at once: what is invalid before what conflicts."""
+    """All faults of one request, reported together: invalid values before conflicts."""
 
     def __init__(self) -> None:
-        self.told_max = 50  # details of one error; of many rows every one is told
-        self.in_turn = False  # rows are judged as if they came one after the other
+        self.told_max = 50  # details in one error; with many rows all are reported
+        self.in_turn = False  # rows are checked as if they came one after the other
         self._invalid: list[Detail] = []
         self._conflicts: list[Conflict] = []
 
     def add(self, fault: Detail | Conflict) -> None:
-        """A detail makes the request invalid (400); a conflict is 409 if nothing is invalid."""
+        """Add a fault: a detail makes the request invalid (400); conflicts give a 409 if nothing is invalid."""
         if isinstance(fault, Detail):
             self._invalid.append(fault)
         else:
@@ -110,9 +110,9 @@ class Faults:
 
     @contextmanager
     def telling_all(self, *, in_turn: bool = False) -> Iterator[None]:
-        """Leave no fault untold, however many there are: for many rows at once.
+        """Report all faults, however many there are: for many rows at once.
 
-        ``in_turn``: each row is told what it would be told if it came alone, after the good ones before it.
+        ``in_turn``: each row gets the faults it would have if it came alone after the valid ones before it.
         """
         before = self.told_max, self.in_turn
         self.told_max, self.in_turn = sys.maxsize, in_turn
@@ -123,22 +123,22 @@ class Faults:
 
     @property
     def faulty(self) -> set[str]:
-        """The places (`Write.place`) of the rows that something is wrong with."""
+        """The places (`Write.place`) of all rows with faults."""
         return self.invalid | {_place(one.target) for one in self._conflicts}
 
     @property
     def invalid(self) -> set[str]:
-        """The places of the rows that are invalid in themselves."""
+        """The places of rows that are invalid in themselves."""
         return {_place(one.target) for one in self._invalid}
 
     def forget(self) -> None:
-        """Start anew."""
+        """Drop all faults."""
         self._invalid, self._conflicts = [], []
 
     def raise_unsafe(self) -> None:
-        """Raise at once when a value was found that the database must not even be asked about."""
+        """Raise at once if a value must not even be sent to the database."""
         unsafe = [one for one in self._invalid if one.code in ("INVALID_CHARACTER", "TOO_LONG")]
-        if unsafe and self.in_turn:  # the other rows are told all that is wrong with them when these are gone
+        if unsafe and self.in_turn:  # the other rows' faults are reported once these rows are removed
             places = {_place(one.target) for one in unsafe}
             self._invalid = [one for one in self._invalid if _place(one.target) in places]
         if unsafe:
@@ -148,7 +148,7 @@ class Faults:
         return bool(self._invalid or self._conflicts)
 
     def raise_any(self) -> None:
-        """Raises Invalid or Conflict when something was added, and starts anew."""
+        """Raise Invalid or Conflict if there are faults, and drop them."""
         invalid, conflicts = self._invalid, self._conflicts
         if invalid and self.in_turn:
             others = self.invalid
@@ -173,10 +173,10 @@ def _place(target: str | None) -> str:
 
 @dataclass(slots=True)
 class Unit:
-    """One unit of work.
+    """The state of one unit of work.
 
-    ``http_hosts`` may be called by plain http; ``by_clock``: nobody acts but time; ``written`` is what has reached the
-    database, ``planned`` how many rows it was asked to write.
+    ``http_hosts`` may be called with plain http; ``by_clock``: caused by time, not by a user; ``written``: the
+    writes that have reached the database, ``planned``: the number of rows requested.
     """
 
     session: Session
@@ -190,7 +190,7 @@ class Unit:
     faults: Faults = field(default_factory=Faults)
     written: list[Write] = field(default_factory=list)
     planned: int = 0
-    subjects: dict[tuple[str, str], list[Write]] = field(default_factory=dict)  # what decides prices, and its writes
+    subjects: dict[tuple[str, str], list[Write]] = field(default_factory=dict)  # what affects prices, with its writes
     shown_once: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
 
     @property
@@ -200,16 +200,16 @@ class Unit:
         return self.session.tenant
 
     def ids_of(self, kind: str) -> list[str]:
-        """The rows of a kind of `store.changes` that this unit has changed, or something that belongs to them."""
+        """The rows of a kind of `pricing.changes` that this unit has changed, or something that belongs to them."""
         return sorted(key for one, key in self.subjects if one == kind)
 
     def row_of(self, shape: Shape, row_id: str) -> Columns:
-        """An empty new row: its defaults and its stamps."""
+        """Return a new row with its defaults and time stamps."""
         row: Columns = {**shape.defaults, "id": row_id}
         if shape.entity.managed:
             row |= {"created_at": self.at, "created_by": self.user, "modified_at": self.at, "modified_by": self.user}
         return row
 
     def stamps(self, shape: Shape) -> Columns:
-        """The columns that every change of a row sets."""
+        """Return the columns that every change of a row sets."""
         return {"modified_at": self.at, "modified_by": self.user} if shape.entity.managed else {}

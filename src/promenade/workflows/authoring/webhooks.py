@@ -1,7 +1,7 @@
-"""Webhook subscriptions: an address that may be called, events that exist, a secret that receivers can read.
+"""Rules for webhook subscriptions: a callable address, existing events, a secret that receivers can read.
 
-Who sets another secret begins a rotation: for `ROTATION` the one before signs too, so that receivers can change over
-without refusing anything. Of two rotations in that time the first one's old secret is dropped at once.
+A changed secret starts a rotation: for `ROTATION` the previous one also signs, so that receivers can switch without
+refusing anything. A second rotation in that time drops the first one's old secret at once.
 """
 
 from __future__ import annotations
@@ -16,13 +16,11 @@ from promenade.workflows.authoring.callbacks import check_callback
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.unit import Act, Unit, Write
 
-__all__ = ["ROTATION"]
-
 ROTATION = timedelta(hours=24)
 """How long the secret before the current one signs too."""
 
 _PREFIX = "whsec_"
-# Standard Webhooks recommends 24 to 64 bytes; 16 are as many as cannot be guessed, beyond 64 nothing is gained.
+# Standard Webhooks recommends 24 to 64 bytes; 16 are already unguessable, and more than 64 add nothing.
 _KEY_BYTES_MIN, _KEY_BYTES_MAX = 16, 64
 
 
@@ -33,7 +31,7 @@ class _Subscriptions(Rules):
             if write.act is not Act.DELETE:
                 write.after["event_types"] = list(dict.fromkeys(write.after["event_types"] or ()))
             if write.act is Act.UPDATE and write.after["is_active"] and write.differs("is_active"):
-                write.after |= {"failure_count": 0, "disabled_at": None}  # whoever switches it on begins anew
+                write.after |= {"failure_count": 0, "disabled_at": None}  # enabling it resets its health
             if not write.after.get("secret") and (write.act is Act.CREATE or "secret" in write.given):
                 _make_secret(unit, write)
             before = (write.before or {}).get("secret")
@@ -60,15 +58,15 @@ def _check_events(unit: Unit, write: Write) -> None:
 
 
 def _make_secret(unit: Unit, write: Write) -> None:
-    """A secret of the server's own, which is shown in this answer and never again."""
-    # Two random UUIDs are 244 bits; the form is that of Standard Webhooks.
+    """Generate a secret, which is returned in this response only."""
+    # Two random UUIDs are 244 bits; the format is that of Standard Webhooks.
     seed = bytes.fromhex(f"{unit.new_id()}{unit.new_id()}".replace("-", ""))
     write.after["secret"] = f"{_PREFIX}{b64encode(seed).decode()}"
     unit.shown_once.setdefault(write.set_name, {})[write.id] = {"secret": write.after["secret"]}
 
 
 def _check_secret(unit: Unit, write: Write) -> None:
-    """The libraries of Standard Webhooks must be able to read it; the fault never repeats it."""
+    """Check that the Standard Webhooks libraries can read the secret; the fault never repeats it."""
     if write.differs("secret") and not _is_readable(write.after["secret"] or ""):
         target = write.target("secret")
         message = (
@@ -81,6 +79,6 @@ def _check_secret(unit: Unit, write: Write) -> None:
 def _is_readable(secret: str) -> bool:
     try:
         key = b64decode(secret.removeprefix(_PREFIX), validate=True)
-    except ValueError:  # also of characters beyond ASCII
+    except ValueError:  # also for non-ASCII characters
         return False
     return _KEY_BYTES_MIN <= len(key) <= _KEY_BYTES_MAX

@@ -1,18 +1,16 @@
-"""What only the clock does: validities that end, windows that open, pools that are filled, what is old and goes."""
+"""Scheduled work: validities that end, windows that open, pools that are refilled, old data that is purged."""
 
 from __future__ import annotations
 
 from promenade.workflows.clockwork import (
     advice,
-    budgets,
-    campaigns,
     coupon_counts,
     coupons,
     deployments,
     drafts,
     imports,
+    passages,
     pilots,
-    promotions,
     purges,
     reports,
     shares,
@@ -23,15 +21,13 @@ __all__ = ["ClockJob", "Ran", "clock_jobs"]
 
 _JOBS = (
     advice,
-    budgets,
-    campaigns,
     coupon_counts,
     coupons,
     deployments,
     drafts,
     imports,
+    passages,
     pilots,
-    promotions,
     purges,
     reports,
     shares,

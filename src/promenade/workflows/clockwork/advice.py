@@ -1,23 +1,21 @@
-"""Advice that evaluations returned is counted for reports, and what customers left with is forgotten in time."""
+"""Advice returned by evaluations is counted for reports; open advice is purged when it is too old."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
-from promenade.store.advice_conversions import purge_open
+from promenade.store.reports.advice import purge_open
 from promenade.workflows.clockwork.jobs import Ran, clock_job
 from promenade.workflows.clockwork.paced import Pace
 from promenade.workflows.context import Context
-from promenade.workflows.reporting.advice import OPEN_FOR, count_shown
+from promenade.workflows.reports.advice import OPEN_FOR, count_shown
 
-__all__ = ["purge", "shown"]
-
-PURGED = 200  # rows that one unit of work deletes
+PURGED = 200  # rows deleted in one unit of work
 
 
 @clock_job("reports.advice", every=timedelta(seconds=15))
 async def shown(context: Context, cursor: str | None) -> Ran:
-    """Look through the evaluations that have come since."""
+    """Process the evaluations since the last run."""
     pace = Pace()
     is_whole = await pace.while_more(lambda: count_shown(context))
     return Ran(pace.done, more=not is_whole)
@@ -25,7 +23,7 @@ async def shown(context: Context, cursor: str | None) -> Ran:
 
 @clock_job("reports.forget_advice", every=timedelta(hours=1))
 async def purge(context: Context, cursor: str | None) -> Ran:
-    """Forget what customers left with so long ago that their coming back has nothing to do with it."""
+    """Purge open advice that is too old for a later visit of the customer to be related to it."""
     before = context.clock() - OPEN_FOR
 
     async def unit() -> tuple[int, bool]:

@@ -1,23 +1,22 @@
-"""Coupon codes are counted for the report about them, a second's worth every few seconds."""
+"""Coupon codes are counted for their report, for about a second in every run."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
-from promenade.store.tenants import read_tenants
+from promenade.store.access.tenants import read_tenants
 from promenade.workflows.clockwork.jobs import Ran, clock_job
 from promenade.workflows.clockwork.paced import Pace
 from promenade.workflows.context import Context
-from promenade.workflows.reporting.money_coupons import count_coupons
-
-__all__ = ["count"]
+from promenade.workflows.reports.coupons import count_coupons
 
 
 @clock_job("reports.coupons", every=timedelta(seconds=15))
 async def count(context: Context, cursor: str | None) -> Ran:
-    """Count codes tenant by tenant, type by type; what a run does not come to is first in the next.
+    """Count codes tenant by tenant, type by type; the next run continues where this one stopped.
 
-    The next run begins as late as any, also with more to count: however many codes there are, the machine is for tills.
+    The next run starts after the usual interval even if there is more to count: tills have priority, however many codes
+    there are.
     """
     tenants = [row.tenant_id for row in await context.database.read(read_tenants, system=True)]
     begun, _, place = (cursor or "").partition("\n")

@@ -1,43 +1,40 @@
-"""What time does to coupons: validities and reservations that end, pools that are filled up (data model, Coupon code).
+"""Scheduled work on coupons: ending validities and reservations, refilling pools (data model, Coupon code).
 
-Nothing waits for these runs: a code that is over is refused by every till, swept or not (reliability C3). Each works in
-short units, and rests as long as it has worked, so that tills have the other half of the database.
+Nothing depends on these runs: every till refuses an expired code, whether or not it has been processed (reliability
+C3). Each run works in short units and rests as long as it has worked, which leaves half of the database's time to
+tills.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-import structlog
-
 from promenade.errors import PromenadeError, Unavailable
 from promenade.events import CouponExpired
+from promenade.log import Logger
 from promenade.model.declare import Service
-from promenade.store import coupon_clock as store
-from promenade.store import coupon_pool
-from promenade.store.authored import insert_rows
-from promenade.store.clockwork import LeaseLost
-from promenade.store.coupon_clock import Due, Ended, Schedule, Shared
-from promenade.store.outbox import emit_all
-from promenade.store.unit import Session
+from promenade.store.authoring.statements import insert_rows
+from promenade.store.coupons import clock as store
+from promenade.store.coupons import pool as coupon_pool
+from promenade.store.coupons.clock import Due, Ended, Schedule, Shared
+from promenade.store.coupons.transitions import END_SHARED, EXPIRE, RELEASE
+from promenade.store.driver.leases import LeaseLost
+from promenade.store.driver.unit import Session
+from promenade.store.webhooks.outbox import emit_all
 from promenade.workflows.authoring import Authoring
 from promenade.workflows.clockwork.jobs import Ran, clock_job
+from promenade.workflows.clockwork.paced import HALF, Pace
 from promenade.workflows.context import Context
 
-__all__ = ["expire", "fill_up", "release"]
-
-PORTION = 100  # codes of one unit: some 10 ms, for which tills wait on SQLite
-LOOKED_AT = 500  # places with something to do that a run begins with
-RUN_SECONDS = 1.0
-REST_SECONDS_MAX = 0.1
+PORTION = 100  # codes in one unit: some 10 ms, for which tills wait on SQLite
+LOOKED_AT = 500  # places with due work that a run starts with
 TROUBLES_SHOWN = 5
 SYSTEM = "system"
 
-_log = structlog.get_logger(__name__)
+_log = Logger(__name__)
 
 Portion = Callable[[], Awaitable[int]]
 """One unit of work; the answer is how many rows it has done, PORTION at most."""
@@ -45,7 +42,7 @@ Portion = Callable[[], Awaitable[int]]
 
 @clock_job("coupons.expire", every=timedelta(seconds=5))
 async def expire(context: Context, cursor: str | None) -> Ran:
-    """Codes whose validity is over, or whose type's is, become EXPIRED."""
+    """Make codes EXPIRED when their validity or their type's is over."""
     at = context.clock()
     dues = await context.database.read(lambda session: store.due_codes(session, at, LOOKED_AT), system=True)
     return await _work([(due.tenant_id, _expiry(context, due, at)) for due in dues])
@@ -53,7 +50,7 @@ async def expire(context: Context, cursor: str | None) -> Ran:
 
 @clock_job("coupons.reservations", every=timedelta(seconds=5))
 async def release(context: Context, cursor: str | None) -> Ran:
-    """Reservations that have run out let go of their codes; those of shared codes are forgotten a day later."""
+    """Release codes of expired reservations; reservations of shared codes are deleted a day later."""
     at = context.clock()
 
     async def look(session: Session) -> tuple[list[str], list[Shared]]:
@@ -67,24 +64,23 @@ async def release(context: Context, cursor: str | None) -> Ran:
 
 @clock_job("coupons.refill", every=timedelta(seconds=15))
 async def fill_up(context: Context, cursor: str | None) -> Ran:
-    """Order codes for the pools that have fewer than their schedules want."""
+    """Order codes for pools that have fewer than their schedules require."""
     at = context.clock()
     dues = await context.database.read(lambda session: store.due_schedules(session, at, LOOKED_AT), system=True)
     return await _work([(schedule.tenant_id, _filling(context, schedule, at)) for schedule in dues])
 
 
 async def _work(portions: Sequence[tuple[str, Portion]]) -> Ran:
-    """Do a portion of each in turn, as long as there is one and a run may take; each with the tenant whose it is.
+    """Process portions in turn, each with its tenant, until they are finished or the run's time is over.
 
-    What cannot be done is named in the trouble of the run and tried again by the next one: others do not wait for it.
+    Failures are reported in the run's trouble and retried by the next run; they do not hold up the others.
     """
-    now = asyncio.get_running_loop().time
-    waiting, done, end = deque(portions), 0, now() + RUN_SECONDS
+    pace, waiting = Pace(HALF), deque(portions)
     troubles: list[str] = []
     while waiting:
-        began = now()
-        if began >= end:
-            return Ran(done, more=done > 0, trouble="; ".join(troubles[:TROUBLES_SHOWN]) or None)
+        began = pace.now()
+        if pace.is_over:
+            return Ran(pace.done, more=pace.done > 0, trouble="; ".join(troubles[:TROUBLES_SHOWN]) or None)
         tenant_id, portion = waiting.popleft()
         try:
             count = await portion()
@@ -94,12 +90,12 @@ async def _work(portions: Sequence[tuple[str, Portion]]) -> Ran:
             _log.exception("coupon_clock.left", tenant=tenant_id)
             troubles.append(f"{tenant_id}: {type(error).__name__}")
             count = 0
-        done += count
+        pace.done += count
         if count == PORTION:
             waiting.append((tenant_id, portion))
-        await asyncio.sleep(min(now() - began, REST_SECONDS_MAX))
-    more = done > 0 and len(portions) >= LOOKED_AT
-    return Ran(done, more=more, trouble="; ".join(troubles[:TROUBLES_SHOWN]) or None)
+        await pace.rest_after(began)
+    more = pace.done > 0 and len(portions) >= LOOKED_AT
+    return Ran(pace.done, more=more, trouble="; ".join(troubles[:TROUBLES_SHOWN]) or None)
 
 
 # --- validities -------------------------------------------------------------------------------------------------------
@@ -108,9 +104,9 @@ async def _work(portions: Sequence[tuple[str, Portion]]) -> Ran:
 def _expiry(context: Context, due: Due, at: datetime) -> Portion:
     async def work(session: Session) -> int:
         ended = await store.end_codes(session, due, at, PORTION)
-        # Codes in the pool go silently: nobody holds them, and they may be a million.
+        # Codes in the pool expire without events: nobody holds them, and there may be a million.
         held = [one for one in ended if one.is_held]
-        await _write_down(context, session, "EXPIRED", held, at)
+        await _write_down(context, session, EXPIRE.log, held, at)
         news = [
             CouponExpired(one.coupon_id, one.coupon_type_id, one.valid_until, one.customer_id)
             for one in held
@@ -128,7 +124,7 @@ def _expiry(context: Context, due: Due, at: datetime) -> Portion:
 def _release(context: Context, tenant_id: str, at: datetime) -> Portion:
     async def work(session: Session) -> int:
         ended = await store.end_reservations(session, at, PORTION)
-        await _write_down(context, session, "CANCELLED", ended, at)
+        await _write_down(context, session, RELEASE.log, ended, at)
         return len(ended)
 
     return lambda: context.database.write(work, tenant=tenant_id)
@@ -138,7 +134,7 @@ def _release_shared(context: Context, due: Shared, at: datetime) -> Portion:
     async def work(session: Session) -> int:
         ended = await store.end_shared(session, due, at, PORTION)
         if due.state == "HELD":
-            await _write_down(context, session, "CANCELLED", ended, at)
+            await _write_down(context, session, END_SHARED.log, ended, at)
         return len(ended)
 
     return lambda: context.database.write(work, tenant=due.tenant_id)
@@ -168,7 +164,7 @@ async def _write_down(context: Context, session: Session, action: str, ended: Se
 
 
 def _filling(context: Context, schedule: Schedule, at: datetime) -> Portion:
-    """Looks at one pool: it is counted beside the tills, and only the order is made where they write."""
+    """Return the portion that checks one pool: the count is a read, and only the order is a write."""
 
     async def fill() -> int:
         is_low = await context.database.read(
@@ -183,7 +179,7 @@ def _filling(context: Context, schedule: Schedule, at: datetime) -> Portion:
 
 
 async def _order(context: Context, session: Session, seen: Schedule, at: datetime, *, is_low: bool) -> None:
-    """Order codes if they are wanted, and note that the schedule was looked at, unless somebody was quicker."""
+    """Order codes if needed and note the run of the schedule, unless another worker has done so already."""
     if await store.hold_schedule(session, seen.id, at) != seen:
         return
     await store.note_run(session, seen.id, at)
@@ -205,5 +201,5 @@ async def _order(context: Context, session: Session, seen: Schedule, at: datetim
             await authoring.finish()
     except Unavailable:
         raise
-    except PromenadeError as refused:  # one schedule that cannot be followed must not keep the others waiting
+    except PromenadeError as refused:  # one schedule that cannot be followed must not hold up the others
         _log.warning("coupon_refill.refused", schedule=seen.id, reason=refused.message)

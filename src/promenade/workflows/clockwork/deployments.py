@@ -1,26 +1,24 @@
-"""What time does to stores that price on their own: those not heard of are OFFLINE, old exchanges are forgotten."""
+"""Scheduled work on stores that price on their own: silent ones become OFFLINE, old exchanges are deleted."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
-from promenade.store.deployments import deployment_ids, give_up_exchanges, let_go_offline, purge_history
+from promenade.store.sync.deployments import deployment_ids, give_up_exchanges, let_go_offline, purge_history
 from promenade.workflows.clockwork.jobs import Ran, clock_job
 from promenade.workflows.clockwork.paced import Pace, tenant_by_tenant
 from promenade.workflows.context import Context
 from promenade.workflows.sync.deployments import HEARTBEAT_SECONDS, OFFLINE_AFTER
 
-__all__ = ["HISTORY_DAYS", "history", "offline"]
-
 HISTORY_DAYS = 30
-UNIT_ROWS = 40  # deleted in one unit of work: 2 to 5 ms of processor time on SQLite
-_GIVEN_UP_AFTER = timedelta(hours=1)  # a download whose next page nobody has asked for so long
+UNIT_ROWS = 40  # deleted in one unit of work: 2 to 5 ms of CPU time on SQLite
+_GIVEN_UP_AFTER = timedelta(hours=1)  # without a request for the download's next page
 _SILENCE = timedelta(seconds=HEARTBEAT_SECONDS * OFFLINE_AFTER)
 
 
 @clock_job("deployments.offline", every=timedelta(seconds=15))
 async def offline(context: Context, cursor: str | None) -> Ran:
-    """Stores that have missed their heartbeats become OFFLINE."""
+    """Make stores OFFLINE that have missed their heartbeats."""
     at = context.clock()
     since, ahead = at - _SILENCE, at + _SILENCE
     gone = await context.database.write(
@@ -31,7 +29,7 @@ async def offline(context: Context, cursor: str | None) -> Ran:
 
 @clock_job("purge.sync_history", every=timedelta(hours=1))
 async def history(context: Context, cursor: str | None) -> Ran:
-    """Delete exchanges after `HISTORY_DAYS`; a download that its store has not gone on with has FAILED."""
+    """Delete exchanges after `HISTORY_DAYS`; mark downloads as FAILED that their store has not continued."""
     at, database = context.clock(), context.database
     before, given_up = at - timedelta(days=HISTORY_DAYS), at - _GIVEN_UP_AFTER
 

@@ -1,4 +1,4 @@
-"""Edit drafts that nobody touches any more are deleted, in small units as all purges."""
+"""Delete abandoned edit drafts, in small units like all purges."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from promenade.workflows.clockwork.paced import Pace
 from promenade.workflows.context import Context
 from promenade.workflows.drafts import PURGED_MAX, purge_left
 
-__all__ = ["purge"]
-
 
 @clock_job("drafts.purge", every=timedelta(hours=1))
 async def purge(context: Context, cursor: str | None) -> Ran:
-    """Delete the left drafts of all tenants, the oldest first."""
+    """Delete the abandoned drafts of all tenants, oldest first."""
     at = context.clock()
 
     async def oldest() -> tuple[int, bool]:

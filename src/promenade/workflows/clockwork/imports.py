@@ -1,29 +1,22 @@
-"""What is left of imports is deleted when nobody needs it any more, in small units as all purges."""
+"""Delete the data of imports that is no longer needed, in small units like all purges."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
-from promenade.store.import_purging import (
-    purge_import_jobs,
-    purge_import_keys,
-    purge_import_parts,
-    purge_raw_payloads,
-)
+from promenade.store.imports.purging import purge_import_jobs, purge_import_keys, purge_import_parts, purge_raw_payloads
 from promenade.workflows.clockwork.jobs import Ran, clock_job
 from promenade.workflows.clockwork.paced import Pace, tenant_by_tenant
 from promenade.workflows.context import Context
 
-__all__ = ["ended_jobs", "keys"]
-
 EVERY = timedelta(hours=1)
-UNIT_ROWS = 40  # in one unit of work: 2 to 5 ms of processor time on SQLite
-UNIT_BODIES = 4  # rows that were received, or messages, which may be large
+UNIT_ROWS = 40  # in one unit of work: 2 to 5 ms of CPU time on SQLite
+UNIT_BODIES = 4  # received rows, or messages, which may be large
 
 
 @clock_job("purge.import_keys", every=EVERY)
 async def keys(context: Context, cursor: str | None) -> Ran:
-    """Forget keys of requests after 24 hours, and after a day rows that were received for jobs that are not there."""
+    """Delete idempotency keys after 24 hours, and received rows without a job after a day."""
     at, database = context.clock(), context.database
 
     async def old_keys() -> tuple[int, bool]:
@@ -45,7 +38,7 @@ async def keys(context: Context, cursor: str | None) -> Ran:
 
 @clock_job("purge.imports", every=EVERY)
 async def ended_jobs(context: Context, cursor: str | None) -> Ran:
-    """Delete import jobs with their errors, and messages of master data, after `Retention.imports` days."""
+    """Delete import jobs with their errors, and master data messages, after `Retention.imports` days."""
     before = context.clock() - timedelta(days=context.retention.imports)
 
     async def of_tenant(tenant_id: str, pace: Pace) -> bool:

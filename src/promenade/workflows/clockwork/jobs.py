@@ -1,9 +1,9 @@
-"""Jobs that the clock starts: one async function each, registered under ``@clock_job``.
+"""Scheduled jobs: one async function each, registered with ``@clock_job``.
 
-A run does a portion, in short units of work, of all that is due at that moment; so a run that was missed is caught up
-by the next. It takes about a second, not more: other jobs wait for it, and after 45 seconds it is cut off. Any number
-of workers may look, one of them runs a job (see `workflows.clockwork.runs`): the context that a run gets has a database
-in which it can write only while the job is its own.
+A run does a portion, in short units of work, of everything that is due; so the next run makes up for a missed one. It
+takes about a second, not more: other jobs wait for it, and after 45 seconds it is cancelled. Any number of workers may
+check for due jobs, and one of them runs a job (see `workflows.clockwork.runs`): the run's context contains a database
+that it can write to only while it holds the job.
 """
 
 from __future__ import annotations
@@ -15,15 +15,13 @@ from types import MappingProxyType
 
 from promenade.workflows.context import Context
 
-__all__ = ["ClockJob", "Ran", "clock_job", "clock_jobs"]
-
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What a run came to. ``more``: the job is due again at once; ``cursor``: where a job that goes round goes on.
+    """The result of a run. ``more``: the job is due again at once; ``cursor``: where the next run continues.
 
-    ``trouble`` is shown to operators as the job's last error: what the run could not do, although it did the rest.
-    A run that raises is put off and its cursor stays; one that has left its trouble behind goes on as usual.
+    ``trouble`` is shown to operators as the job's last error: what the run could not do while doing the rest. A run
+    that raises is postponed and its cursor is kept; one that returns trouble continues as usual.
     """
 
     done: int
@@ -38,7 +36,7 @@ Run = Callable[[Context, str | None], Awaitable[Ran]]
 
 @dataclass(frozen=True, slots=True)
 class ClockJob:
-    """``every``: how long after a run the next is due."""
+    """A scheduled job. ``every``: the time from one run to the next."""
 
     name: str
     every: timedelta
@@ -49,7 +47,7 @@ _REGISTRY: dict[str, ClockJob] = {}
 
 
 def clock_job(name: str, *, every: timedelta) -> Callable[[Run], Run]:
-    """Register an async function as the job ``name``. A name taken twice is refused."""
+    """Register an async function as the job ``name``. Duplicate names are refused."""
 
     def register(run: Run) -> Run:
         if name in _REGISTRY:
@@ -61,5 +59,5 @@ def clock_job(name: str, *, every: timedelta) -> Callable[[Run], Run]:
 
 
 def clock_jobs() -> Mapping[str, ClockJob]:
-    """All jobs by name."""
+    """Return all jobs by name."""
     return MappingProxyType(_REGISTRY)

@@ -1,4 +1,4 @@
-"""Moves that time brings, for rows of all tenants: in portions, through the rules of authoring.
+"""Moves that time brings (data model, State machines), for rows of all tenants: in portions, by the rules of authoring.
 
 A row is judged again once it is held; somebody may have moved it, or its end, since it was found. A row that cannot be
 moved is left, named in the job's trouble, and tried again in the next round: others do not wait for it.
@@ -6,42 +6,39 @@ moved is left, named in the job's trouble, and tried again in the next round: ot
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
-import structlog
-
 from promenade.errors import Unavailable
-from promenade.store.clock_rows import DueRow, Passage, find_due
-from promenade.store.clockwork import LeaseLost
-from promenade.store.unit import Session
+from promenade.log import Logger
+from promenade.store.clockwork.due import DueRow, Passage, find_due
+from promenade.store.driver.leases import LeaseLost
+from promenade.store.driver.unit import Session
 from promenade.workflows.authoring import Authoring
-from promenade.workflows.clockwork.jobs import Ran
+from promenade.workflows.clockwork.jobs import Ran, clock_job
+from promenade.workflows.clockwork.paced import HALF
 from promenade.workflows.context import Context
-
-__all__ = ["SYSTEM", "move_all"]
+from promenade.workflows.pace import Pacer
 
 SYSTEM = "system"
 """Who acts when only time does."""
 
-FOUND_MAX = 500  # rows of one look
-PORTION = 25  # rows of one unit: tills that need one of them, or the writer of SQLite, wait no longer than it takes
+FOUND_MAX = 500  # rows found by one query
+PORTION = 25  # rows in one unit: limits how long tills wait for one of them, or for the writer of SQLite
 RUN_SECONDS = 1.0  # then the other jobs have their turn
-REST_SECONDS_MAX = 0.1  # between two units, as long as the one took: tills have the other half
 TROUBLES_SHOWN = 5
 
-_log = structlog.get_logger(__name__)
+_log = Logger(__name__)
 
 
 @dataclass(slots=True)
 class _Round:
-    """One run: until when it may look for more, how many moved, what could not."""
+    """One run: the number of rows changed, and the failures."""
 
-    ends_at: float
     moved: int = 0
     troubles: list[str] = field(default_factory=list)
 
@@ -53,21 +50,20 @@ class _Round:
 
 
 async def move_all(context: Context, passages: Sequence[Passage], cursor: str | None) -> Ran:
-    """Carry out what is due of ``passages``, in their order, for about a second; the cursor is where to go on."""
-    loop = asyncio.get_running_loop()
-    now = _Round(loop.time() + RUN_SECONDS)
+    """Apply the due ``passages``, in order, for about a second; the result's cursor is where to continue."""
+    pace, now = Pacer(HALF, run_seconds=RUN_SECONDS), _Round()
     first, after = _read(cursor, len(passages))
     for place, passage in enumerate(passages[first:], first):
         while True:
             at = context.clock()
             found = await context.database.read(lambda s: find_due(s, passage, at, after, FOUND_MAX), system=True)  # noqa: B023
             for portion in _portions(found):
-                began = loop.time()
+                began = pace.now()
                 await _move_portion(context, passage, portion, now)
                 after = portion[-1]
-                if loop.time() >= now.ends_at:
+                if pace.is_over:
                     return now.came_to(f"{place} {after.tenant_id} {after.id}")
-                await asyncio.sleep(min(loop.time() - began, REST_SECONDS_MAX))
+                await pace.rest_after(began)
             if len(found) < FOUND_MAX:
                 break
         after = None
@@ -75,7 +71,7 @@ async def move_all(context: Context, passages: Sequence[Passage], cursor: str | 
 
 
 def _read(cursor: str | None, passages: int) -> tuple[int, DueRow | None]:
-    """Which passage to go on with, and after which row; one that another version left begins anew."""
+    """Return the passage and the row to continue after; a cursor of another version starts over."""
     parts = (cursor or "").split(" ")
     if len(parts) != 3 or not parts[0].isdecimal() or int(parts[0]) >= passages:
         return 0, None
@@ -83,7 +79,7 @@ def _read(cursor: str | None, passages: int) -> tuple[int, DueRow | None]:
 
 
 def _portions(found: Sequence[DueRow]) -> list[list[DueRow]]:
-    """Rows of one tenant each, and not too many."""
+    """Split rows into portions of one tenant and limited size."""
     portions: list[list[DueRow]] = []
     for _, each in groupby(found, key=attrgetter("tenant_id")):
         rows = list(each)
@@ -97,7 +93,7 @@ async def _move_portion(context: Context, passage: Passage, portion: Sequence[Du
     except (LeaseLost, Unavailable):
         raise
     except Exception:
-        if len(portion) > 1:  # one of them: which, shows when each is alone
+        if len(portion) > 1:  # try each row alone to find the one that fails
             for row in portion:
                 await _move_portion(context, passage, [row], now)
             return
@@ -121,3 +117,47 @@ async def _move(context: Context, passage: Passage, portion: Sequence[DueRow]) -
         return len(moved)
 
     return await context.database.write(work, tenant=portion[0].tenant_id)
+
+
+# --- validities that end, windows that open ---------------------------------------------------------------------------
+
+# In this order: a budget that is over already has no use for a start, a campaign whose window was missed goes through
+# both.
+BUDGETS = (
+    Passage("Budgets", "expire", ("SCHEDULED", "ACTIVE", "EXHAUSTED"), "valid_to"),
+    Passage("Budgets", "start", ("SCHEDULED",), "valid_from", open_start=True),
+)
+CAMPAIGNS = (
+    Passage("Campaigns", "start", ("SCHEDULED",), "start_at", open_start=True),
+    Passage("Campaigns", "end", ("ACTIVE",), "end_at"),
+)
+PROMOTIONS = (Passage("Promotions", "expire", ("ACTIVE", "PILOT"), "valid_to"),)
+
+
+@clock_job("budgets.move", every=timedelta(seconds=5))
+async def move_budgets(context: Context, cursor: str | None) -> Ran:
+    """SCHEDULED budgets become ACTIVE at validFrom; at validTo all that run become EXPIRED.
+
+    One that starts with nothing left is EXHAUSTED at once, as authoring has it. Confirms charge budgets meanwhile: each
+    side holds a budget's row for what it writes and takes budgets in the order of their IDs; no move writes amounts.
+    """
+    return await move_all(context, BUDGETS, cursor)
+
+
+@clock_job("campaigns.move", every=timedelta(seconds=5))
+async def move_campaigns(context: Context, cursor: str | None) -> Ran:
+    """SCHEDULED campaigns become ACTIVE at startAt (CAMPAIGN_STARTED), those COMPLETED at endAt (CAMPAIGN_ENDED).
+
+    A campaign without a beginning is open already, so it starts as soon as it is scheduled; one without an end goes on
+    until somebody cancels it. A lock does not hold the window up, for it is against authors.
+    """
+    return await move_all(context, CAMPAIGNS, cursor)
+
+
+@clock_job("promotions.expire", every=timedelta(seconds=5))
+async def expire_promotions(context: Context, cursor: str | None) -> Ran:
+    """ACTIVE and PILOT promotions expire at their validTo, in a locked campaign too: PROMOTION_EXPIRED.
+
+    No price waits for that: evaluation judges validity itself. It is for people and for subscribers.
+    """
+    return await move_all(context, PROMOTIONS, cursor)

@@ -1,8 +1,8 @@
-"""Pilots go live by themselves once their uplift is high enough (specification, PromotionPilotConfigs, States).
+"""Automatic promotion of pilots with sufficient uplift (specification, PromotionPilotConfigs, States).
 
-The uplift is the headline metric of ABTestResults: by how many percent the average net grand total of confirmed
-transactions is higher in the pilot arm than in the control arm, between pilotStartAt and pilotEndAt. A return is a
-transaction too, below zero; refused confirms are none. All of it is exact.
+The uplift is the headline metric of ABTestResults: the percentage by which the average net grand total of confirmed
+transactions is higher in the pilot arm than in the control arm, between pilotStartAt and pilotEndAt. A return counts as
+a transaction with a negative total; refused confirms do not count. All calculations are exact.
 """
 
 from __future__ import annotations
@@ -14,14 +14,12 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from hashlib import sha256
 
-import structlog
-
 from promenade.engine.pilots import treated_groups
 from promenade.errors import PromenadeError, Unavailable
+from promenade.log import Logger
 from promenade.model.declare import Service
-from promenade.store.authored import read_rows
-from promenade.store.clockwork import LeaseLost
-from promenade.store.pilot_sales import (
+from promenade.store.authoring.statements import read_rows
+from promenade.store.clockwork.pilots import (
     CONTROL,
     PILOT,
     ArmSums,
@@ -34,32 +32,31 @@ from promenade.store.pilot_sales import (
     keep_tally,
     read_pilots,
 )
-from promenade.store.unit import Session
+from promenade.store.driver.leases import LeaseLost
+from promenade.store.driver.unit import Session
 from promenade.workflows.authoring import Authoring
 from promenade.workflows.clockwork.jobs import Ran, clock_job
 from promenade.workflows.context import Context
 
-__all__ = ["SALES_MIN", "is_earned", "promote", "uplift_percent"]
-
-SALES_MIN = 30  # of each arm, while the window runs: one lucky basket decides nothing
-STRETCH = 5000  # logs that one statement adds up
+SALES_MIN = 30  # in each arm, while the window is open: prevents a decision by one lucky basket
+STRETCH = 5000  # logs totalled by one statement
 RUN_SECONDS = 1.0
-# Sales are counted by when the till says they were confirmed. Those of the last minutes are read anew every time,
-# later ones are found when the count is begun anew: every day, and before anything goes live by it.
+# Sales are counted by the till's confirmation time. Those of the last minutes are read again every time; sales that
+# arrive even later are found when the count starts over: every day, and before a decision to go live.
 SETTLED = timedelta(minutes=10)
 COUNT_AGE_MAX = timedelta(days=1)
 DECIDING_AGE_MAX = timedelta(hours=1)
 USER = "system"
 
-_log = structlog.get_logger(__name__)
+_log = Logger(__name__)
 
 
 @clock_job("pilots.promote", every=timedelta(seconds=60))
 async def promote(context: Context, cursor: str | None) -> Ran:
-    """Let every pilot go live that may and has earned it; the answer counts them.
+    """Promote every pilot that is allowed to go live and has earned it; the result counts them.
 
-    What keeps one from it, such as a validity that is over, does not keep the others. A run that has taken a second
-    goes on where it is as soon as it can.
+    A pilot that cannot go live, for instance because its validity is over, does not hold up the others. A run that has
+    taken a second continues in the next run, which is due at once.
     """
     at, now = context.clock(), asyncio.get_running_loop().time
     ends = now() + RUN_SECONDS
@@ -75,7 +72,7 @@ async def promote(context: Context, cursor: str | None) -> Ran:
             is_whole = await counting.count(tallies.get((pilot.tenant_id, pilot.promotion_id)), now, ends)
         except (Unavailable, LeaseLost):
             raise
-        except Exception as error:  # whatever is wrong with the sales of one: the others are waiting
+        except Exception as error:  # an error in the sales of one pilot must not hold up the others
             _log.exception("pilot.not_counted", promotion=pilot.promotion_id)
             trouble = f"Sales of promotion {pilot.promotion_id} cannot be counted: {type(error).__name__}: {error}"
         else:
@@ -89,7 +86,7 @@ async def promote(context: Context, cursor: str | None) -> Ran:
 
 
 class _Counting:
-    """The sums of one pilot at one moment."""
+    """The totals of one pilot at one time."""
 
     def __init__(self, context: Context, pilot: RunningPilot, at: datetime) -> None:
         self._context = context
@@ -100,9 +97,9 @@ class _Counting:
         self.sums: Sums = {}
 
     async def count(self, tally: Tally | None, now: Callable[[], float], ends: float) -> bool:
-        """Add up what is missing, into `sums`; False: the time is over, what was done is kept.
+        """Complete the totals in `sums`; False: the time is over, and the progress is stored.
 
-        A count that would decide is begun anew first, unless it is young.
+        A count that would be decisive is repeated from the start unless it is recent.
         """
         if tally is None or not self._is_good(tally, COUNT_AGE_MAX):
             tally = self._begun()
@@ -119,7 +116,9 @@ class _Counting:
         return Tally(self._basis(), self._at, self._pilot.row.starts_at, {})
 
     def _is_good(self, tally: Tally, age_max: timedelta) -> bool:
-        """Whether the tally is of this pilot as it is now and no older than that; one of the future never is."""
+        """Return whether the tally matches the pilot's current settings and is at most ``age_max`` old and not
+        ahead.
+        """
         return tally.basis == self._basis() and timedelta(0) <= self._at - tally.begun_at <= age_max
 
     def _basis(self) -> str:
@@ -128,7 +127,7 @@ class _Counting:
         return sha256("/".join(str(one) for one in facts).encode()).hexdigest()
 
     async def _go_on(self, tally: Tally, now: Callable[[], float], ends: float) -> tuple[Tally, bool]:
-        """Add up all that has settled, and keep it; whether there was time for that."""
+        """Total all settled sales and store the tally; return it and whether there was enough time."""
         settled = min(self._until, self._at - SETTLED)
         before = tally
         while tally.counted_until < settled and (tally is before or now() < ends):
@@ -157,7 +156,7 @@ class _Counting:
 
 
 def _together(one: Sums, other: Sums) -> Sums:
-    """The sums of both, by currency and arm."""
+    """Return the totals of both, by currency and arm."""
     return {
         currency: {
             arm: one.get(currency, {}).get(arm, ArmSums()).plus(other.get(currency, {}).get(arm, ArmSums()))
@@ -168,9 +167,9 @@ def _together(one: Sums, other: Sums) -> Sums:
 
 
 def is_earned(pilot: RunningPilot, sums: Sums, at: datetime) -> bool:
-    """Whether the uplift is at or above the threshold, by enough sales to say so.
+    """Return whether the uplift reaches the threshold with enough sales.
 
-    Averages of several currencies cannot be compared: such a pilot is decided by people.
+    Averages in several currencies cannot be compared: such a pilot is left to people.
     """
     if len(sums) != 1:
         return False
@@ -184,9 +183,9 @@ def is_earned(pilot: RunningPilot, sums: Sums, at: datetime) -> bool:
 
 
 def uplift_percent(treated: ArmSums, control: ArmSums) -> Fraction | None:
-    """(average of the pilot arm - average of the control arm) / average of the control arm, in percent.
+    """Return (pilot arm's average - control arm's average) / control arm's average, in percent.
 
-    None: there are none to compare, or the control arm took no money on average, of which no part can be told.
+    None: the pilot arm has no transactions, or the control arm's total is not positive.
     """
     if not treated.transactions or control.total <= 0:
         return None
@@ -195,10 +194,10 @@ def uplift_percent(treated: ArmSums, control: ArmSums) -> Fraction | None:
 
 
 async def _go_live(context: Context, pilot: RunningPilot, at: datetime) -> tuple[int, str | None]:
-    """Promote a pilot; how many went live, and what kept it from that."""
+    """Promote a pilot; return how many went live, and the reason if it could not."""
 
     async def work(session: Session) -> int:
-        # A locked campaign keeps people from changing a plan; that a pilot goes live by its uplift is the plan.
+        # A locked campaign prevents changes of the plan; going live by uplift is part of the plan.
         authoring = Authoring(session, user=USER, at=at, new_id=context.new_id, service=Service.ADMIN, by_clock=True)
         await authoring.begin(alone=False)
         if not await _is_as_judged(session, pilot):
@@ -211,7 +210,7 @@ async def _go_live(context: Context, pilot: RunningPilot, at: datetime) -> tuple
         return await context.database.write(work, tenant=pilot.tenant_id), None
     except (Unavailable, LeaseLost):
         raise
-    except Exception as error:  # whatever is wrong with one pilot: the others are waiting
+    except Exception as error:  # an error of one pilot must not hold up the others
         is_told = isinstance(error, PromenadeError)
         reason = error.message if isinstance(error, PromenadeError) else f"{type(error).__name__}: {error}"
         _log.warning("pilot.stays", promotion=pilot.promotion_id, reason=reason, exc_info=not is_told)
@@ -219,7 +218,7 @@ async def _go_live(context: Context, pilot: RunningPilot, at: datetime) -> tuple
 
 
 async def _is_as_judged(session: Session, pilot: RunningPilot) -> bool:
-    """Hold the promotion and its pilot; whether they still stand as they were counted."""
+    """Lock the promotion and its pilot config; return whether they are still as they were counted."""
     promotions = await read_rows(session, "Promotions", "id", (pilot.promotion_id,), lock="update")
     configs = await read_rows(session, "PromotionPilotConfigs", "id", (pilot.row.config_id,), lock="share")
     if not promotions or promotions[0]["status"] != "PILOT" or not configs:

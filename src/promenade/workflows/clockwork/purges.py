@@ -1,7 +1,7 @@
-"""What nobody needs any more is deleted: in units of a few milliseconds, with twice as long a rest after each.
+"""Delete data that is no longer needed, in units of a few milliseconds, each followed by a pause twice as long.
 
-``context.retention`` says for how long things are kept. What a purge costs goes by what it deletes, not by what there
-is. A run stops after about a second and is due again at once while there is more.
+``context.retention`` defines how long data is kept. The cost of a purge depends on the number of rows it deletes, not
+on the size of the tables. A run stops after about a second and is due again at once while more is left.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
 
-from promenade.store.purging import (
+from promenade.store.clockwork.purging import (
     START,
     Place,
     purge_events,
@@ -22,35 +22,24 @@ from promenade.store.purging import (
     purge_sold_iterations,
     remove_condemned,
 )
-from promenade.store.unit import Session
+from promenade.store.driver.unit import Session
 from promenade.workflows.clockwork.jobs import Ran, clock_job
 from promenade.workflows.clockwork.paced import Pace, tenant_by_tenant
 from promenade.workflows.context import Context
 
-__all__ = [
-    "CONDEMNED_FOR",
-    "NOTIFICATIONS_DAYS",
-    "UNIT_ROWS",
-    "iterations",
-    "jobs",
-    "notifications",
-    "old_events",
-    "secrets",
-]
-
 T = TypeVar("T")
 
 EVERY = timedelta(hours=1)
-UNIT_ROWS = 40  # looked at, and perhaps deleted, in one unit of work: 2 to 5 ms of processor time on SQLite
-CONDEMNED_FOR = timedelta(minutes=5)  # longer than a confirm that has found its iteration can take
-NOTIFICATIONS_DAYS = 90  # finished deliveries, or for as long as their events
+UNIT_ROWS = 40  # rows read, and possibly deleted, per unit of work: 2 to 5 ms of CPU time on SQLite
+CONDEMNED_FOR = timedelta(minutes=5)  # longer than a confirm can take after it has found its iteration
+NOTIFICATIONS_DAYS = 90  # for finished deliveries; longer if their events are kept longer
 
 
 @clock_job("purge.iterations", every=EVERY)
 async def iterations(context: Context, cursor: str | None) -> Ran:
-    """Delete evaluations that were never confirmed after `Retention.iterations` days, all after `Retention.sales`.
+    """Delete unconfirmed evaluations after `Retention.iterations` days, all others after `Retention.sales`.
 
-    With them go the counters of transactions that were never confirmed. Confirmations, which returns need, stay.
+    The counters of transactions that were never confirmed are deleted too. Confirmations stay: returns need them.
     """
     at = context.clock()
     kept = context.retention
@@ -84,7 +73,7 @@ async def iterations(context: Context, cursor: str | None) -> Ran:
 
 @clock_job("purge.events", every=EVERY)
 async def old_events(context: Context, cursor: str | None) -> Ran:
-    """Delete events after `Retention.events` days that were dispatched and that no delivery waits for."""
+    """Delete events after `Retention.events` days if they are dispatched and no delivery waits for them."""
     before = context.clock() - timedelta(days=context.retention.events)
 
     async def of_tenant(tenant_id: str, pace: Pace) -> bool:
@@ -107,7 +96,7 @@ async def old_events(context: Context, cursor: str | None) -> Ran:
 
 @clock_job("purge.notifications", every=EVERY)
 async def notifications(context: Context, cursor: str | None) -> Ran:
-    """Delete what finished deliveries came to, after `NOTIFICATIONS_DAYS`, or `Retention.events` if longer."""
+    """Delete the results of finished deliveries after `NOTIFICATIONS_DAYS`, or `Retention.events` if longer."""
     before = context.clock() - timedelta(days=max(NOTIFICATIONS_DAYS, context.retention.events))
 
     async def of_tenant(tenant_id: str, pace: Pace) -> bool:
@@ -121,7 +110,7 @@ async def notifications(context: Context, cursor: str | None) -> Ran:
                 tenant=tenant_id,
                 durable=False,
             )
-            if gone < UNIT_ROWS:  # else there may be more of the same
+            if gone < UNIT_ROWS:  # otherwise this subscription may have more
                 after = of
             return gone, gone == UNIT_ROWS or last is not None
 
@@ -132,7 +121,7 @@ async def notifications(context: Context, cursor: str | None) -> Ran:
 
 @clock_job("purge.jobs", every=EVERY)
 async def jobs(context: Context, cursor: str | None) -> Ran:
-    """Delete side effect jobs of sales that have ended, well or not, after `Retention.sales` days."""
+    """Delete finished side effect jobs of sales (COMPLETED or FAILED) after `Retention.sales` days."""
     before = context.clock() - timedelta(days=context.retention.sales)
 
     async def ended(status: str) -> tuple[int, bool]:
@@ -148,7 +137,7 @@ async def jobs(context: Context, cursor: str | None) -> Ran:
 
 @clock_job("purge.secrets", every=EVERY)
 async def secrets(context: Context, cursor: str | None) -> Ran:
-    """Forget secrets of webhooks that were replaced and sign no more."""
+    """Delete replaced webhook secrets that no longer sign."""
     at = context.clock()
     return Ran(await _written(context, lambda session: purge_secrets(session, at=at)))
 

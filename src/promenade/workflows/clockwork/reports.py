@@ -1,88 +1,87 @@
-"""Sales are added to the aggregates of reports, and what reports compute from them is computed anew.
+"""Add sales to the report aggregates and recompute the reports derived from them.
 
-A portion is as large as what may be written in a few milliseconds, for which tills wait on SQLite; after each the
-aggregator rests, longer while tills ask. Tenants take turns: a tenant with much to count does not hold up the others.
+A portion is limited to what can be written in a few milliseconds, because tills wait for that on SQLite. The
+aggregator pauses after each portion, longer while tills send requests. Tenants take turns, so that a tenant with a
+large backlog does not hold up the others.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
 from dataclasses import dataclass, field
 from datetime import datetime, time, timedelta
 
-import structlog
-
 from promenade.errors import Unavailable
-from promenade.store.clockwork import LeaseLost
-from promenade.store.report_queue import purge_runs, tenants_waiting, unreported
+from promenade.log import Logger
+from promenade.store.driver.leases import LeaseLost
+from promenade.store.reports.queue import purge_runs, tenants_waiting, unreported
 from promenade.workflows.clockwork.jobs import Ran, clock_job
 from promenade.workflows.clockwork.paced import Pace, tenant_by_tenant
 from promenade.workflows.context import Context
-from promenade.workflows.reporting.aggregating import Portion, Run, count_portion, note_failure, refresh
-from promenade.workflows.reporting.rebuilding import rebuild_portion
-
-__all__ = ["RUNS_KEPT", "forget", "sales"]
+from promenade.workflows.pace import Pacer, Rest
+from promenade.workflows.reports.aggregating import Portion, Run, count_portion, note_failure, refresh
+from promenade.workflows.reports.rebuilding import rebuild_portion
 
 PORTION_FIRST = 16
-PORTION_MIN = 8  # a portion costs something by itself
+PORTION_MIN = 8  # each portion has a fixed cost
 PORTION_MAX = 500
-UNIT_SECONDS = {"sqlite": 0.02, "postgresql": 0.1}  # what writing a portion may take
-REST_ALONE = {"sqlite": 1.0, "postgresql": 0.25}  # times as long as a portion took, while no till asks
-REST_BEHIND = 2.0  # with tills that ask, and sales that wait for longer than `BEHIND`
-REST_BESIDE = 5.0  # with tills that ask
-REST_SECONDS_MAX = 0.5
+UNIT_SECONDS = {"sqlite": 0.02, "postgresql": 0.1}  # maximum time for writing a portion
+# while no till sends requests
+ALONE = {"sqlite": Rest(seconds_max=0.5), "postgresql": Rest(times=0.25, seconds_max=0.5)}
+CATCHING_UP = Rest(times=2.0, seconds_max=0.5)  # tills send requests, and sales have waited for longer than `BEHIND`
+BESIDE_TILLS = Rest(times=5.0, seconds_max=0.5)
 BEHIND = timedelta(seconds=25)
-REFRESHED_EVERY = timedelta(minutes=1)  # while there is always more to count
-RUN_SECONDS = 2.0  # then the other jobs of the clock have their turn
-LEFT_MAX = 20  # sales of a tenant that could not be counted; with more there is something else
+REFRESHED_EVERY = timedelta(minutes=1)  # during a continuous backlog
+RUN_SECONDS = 2.0  # then the other clock jobs get their turn
+# sales of one tenant that failed to count; above that the cause is more general, and the tenant is skipped
+LEFT_MAX = 20
 TROUBLES_SHOWN = 5
 RUNS_KEPT = timedelta(days=7)
-PURGED = 200  # rows that one unit of work deletes
+PURGED = 200  # rows deleted in one unit of work
 
-_log = structlog.get_logger(__name__)
+_log = Logger(__name__)
 
 
 @dataclass(slots=True)
 class _Tenant:
-    """How a run stands with one tenant: how much it takes at once, which sales it leaves."""
+    """Progress of a run for one tenant: its portion size and the sales it skips."""
 
     tenant_id: str
     run: Run
     size: int = PORTION_FIRST
     left: list[str] = field(default_factory=list)
-    is_alone: bool = False  # the next sale is looked at by itself, for one of its portion cannot be counted
+    is_alone: bool = False  # the next sale is counted alone, because one of its portion cannot be counted
 
 
 @clock_job("reports.aggregate", every=timedelta(seconds=15))
 async def sales(context: Context, cursor: str | None) -> Ran:
-    """Count the sales that have come since, of all tenants; then compute what is derived."""
-    now = asyncio.get_running_loop().time
+    """Count the new sales of all tenants, then compute the derived reports."""
+    pace = Pacer(BESIDE_TILLS, run_seconds=RUN_SECONDS)
     day = datetime.combine(context.clock().date(), time(), context.clock().tzinfo)
     waiting = await context.database.read(lambda session: tenants_waiting(session, day), system=True)
     turns = deque(_Tenant(tenant_id, Run(context.new_id)) for tenant_id in _after(waiting, cursor))
-    done, ends, troubles, last = 0, now() + RUN_SECONDS, list[str](), cursor
+    troubles, last = list[str](), cursor
     while turns:
-        if now() >= ends:
-            for tenant in turns:  # who has much to count sees in between what it comes to
+        if pace.is_over:
+            for tenant in turns:  # so that tenants with a large backlog see intermediate results
                 if tenant.run.ids:
                     await _refresh(context, tenant, troubles, every=REFRESHED_EVERY)
-            return Ran(done, more=True, cursor=last, trouble=_told(troubles))
-        began = now()
+            return Ran(pace.done, more=True, cursor=last, trouble=_told(troubles))
+        began = pace.now()
         tenant = turns.popleft()
         last = tenant.tenant_id
         portion = await _portion(context, tenant, troubles)
-        done += portion.counted
+        pace.done += portion.counted
         if portion.found:
             turns.append(tenant)
         else:
             await _refresh(context, tenant, troubles)
-        await asyncio.sleep(min(_rest(context, portion) * (now() - began), REST_SECONDS_MAX))
-    return Ran(done, trouble=_told(troubles))
+        await pace.rest_after(began, rest=_rest(context, portion))
+    return Ran(pace.done, trouble=_told(troubles))
 
 
 def _after(tenants: list[str], cursor: str | None) -> list[str]:
-    """Those after the one that the run before had in hand last, then the others."""
+    """Return the tenants after the last one that the previous run processed, then the others."""
     last = cursor or ""
     return [*[one for one in tenants if one > last], *[one for one in tenants if one <= last]]
 
@@ -91,16 +90,16 @@ def _told(troubles: list[str]) -> str | None:
     return "; ".join(troubles[:TROUBLES_SHOWN]) or None
 
 
-def _rest(context: Context, portion: Portion) -> float:
-    """How many times as long to rest as it worked; reports are to be live, and tills come first all the same."""
+def _rest(context: Context, portion: Portion) -> Rest:
+    """How long to pause after a portion: reports should be live, but tills come first."""
     if not context.tills.are_there():
-        return REST_ALONE[context.database.dialect]
+        return ALONE[context.database.dialect]
     is_behind = portion.oldest is not None and context.clock() - portion.oldest > BEHIND
-    return REST_BEHIND if is_behind else REST_BESIDE
+    return CATCHING_UP if is_behind else BESIDE_TILLS
 
 
 async def _portion(context: Context, tenant: _Tenant, troubles: list[str]) -> Portion:
-    """Count a portion of a tenant's sales; one that found nothing says that there are no more."""
+    """Count a portion of a tenant's sales; if its ``found`` is 0, there are no more."""
     try:
         portion = await rebuild_portion(context, tenant.tenant_id, tenant.run, tenant.size)
         if portion is None:
@@ -123,7 +122,7 @@ async def _refresh(context: Context, tenant: _Tenant, troubles: list[str], every
 
 
 async def _set_aside(context: Context, tenant: _Tenant, error: Exception, troubles: list[str]) -> bool:
-    """Look at sales one by one from now on, and leave the one that cannot be counted; False: leave the tenant."""
+    """Switch to one sale at a time, then skip the sale that cannot be counted; False: skip the tenant."""
     if not tenant.is_alone:
         tenant.is_alone = True
         return True
@@ -135,7 +134,7 @@ async def _set_aside(context: Context, tenant: _Tenant, error: Exception, troubl
 
 
 def _fit(tenant: _Tenant, portion: Portion, seconds: float) -> None:
-    """Take as many sales the next time as can be written in ``seconds``, at most twice as many as now."""
+    """Set the next portion's size to what can be written in ``seconds``, at most double the current size."""
     if portion.counted:
         fitting = int(portion.counted * seconds / max(portion.seconds, 1e-6))
         tenant.size = max(PORTION_MIN, min(2 * tenant.size, fitting, PORTION_MAX))
@@ -143,7 +142,7 @@ def _fit(tenant: _Tenant, portion: Portion, seconds: float) -> None:
 
 @clock_job("reports.forget_runs", every=timedelta(hours=1))
 async def forget(context: Context, cursor: str | None) -> Ran:
-    """Delete what AggregatorRuns tell of runs after `RUNS_KEPT`."""
+    """Delete rows of AggregatorRuns after `RUNS_KEPT`."""
     before = context.clock() - RUNS_KEPT
 
     async def of_tenant(tenant_id: str, pace: Pace) -> bool:

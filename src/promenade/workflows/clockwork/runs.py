@@ -1,7 +1,7 @@
-"""One worker of all runs a job that is due: it claims the job, runs it, and writes down what came of it.
+"""Run due jobs on exactly one of all workers: it claims the job, runs it and records the result.
 
-A worker that dies in the middle keeps the job until its lease runs out. Moments farther ahead than any that could be
-given now were given by a clock that has been set back since, and are not waited for.
+If a worker dies during a job, the job stays claimed until the lease expires. Timestamps farther in the future than
+any that could be written now come from a clock that has been set back since; they are ignored.
 """
 
 from __future__ import annotations
@@ -11,29 +11,27 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-import structlog
-
 from promenade.errors import Unavailable
-from promenade.store import clockwork as store
-from promenade.store.clockwork import ClockRow, Leased, LeaseLost
-from promenade.store.unit import Session
+from promenade.log import Logger
+from promenade.store.clockwork import jobs as store
+from promenade.store.clockwork.jobs import ClockRow, Leased
+from promenade.store.driver.leases import CLOCK, LeaseLost
+from promenade.store.driver.unit import Session
 from promenade.workflows.clockwork.jobs import ClockJob, Ran
 from promenade.workflows.context import Context
 
-__all__ = ["LEASE", "due", "look", "next_due", "run"]
-
-LEASE = timedelta(seconds=60)
-RUN_SECONDS_MAX = 45  # below the lease, which nobody renews
-RETRY_MAX = timedelta(minutes=5)  # the longest that a failed job is put off, an hourly one too
-RETRY_NEW = timedelta(minutes=1)  # for how long one is put off that has never run
-CLOCKS_APART = timedelta(seconds=10)  # by how much the clocks of two machines may differ
+LEASE = timedelta(seconds=CLOCK.lease_seconds)
+RUN_SECONDS_MAX = 45  # shorter than the lease, which is not renewed
+RETRY_MAX = timedelta(minutes=5)  # the longest delay after a failure, also for an hourly job
+RETRY_NEW = timedelta(minutes=1)  # the delay for a job that has never run
+CLOCKS_APART = timedelta(seconds=10)  # maximum clock difference between two machines
 _INSTANCE_MAX = 60
 
-_log = structlog.get_logger(__name__)
+_log = Logger(__name__)
 
 
 async def look(context: Context, jobs: Mapping[str, ClockJob]) -> list[ClockRow]:
-    """The rows of ``jobs``, those first that have been due for longest; a job seen for the first time gets one."""
+    """Return the rows of ``jobs``, longest overdue first; insert a row for each new job."""
     rows = await context.database.read(store.read_clock, system=True)
     known = {row.name for row in rows}
     if not jobs.keys() <= known:
@@ -46,12 +44,12 @@ async def look(context: Context, jobs: Mapping[str, ClockJob]) -> list[ClockRow]
 def due(
     jobs: Mapping[str, ClockJob], rows: Sequence[ClockRow], at: datetime, own: Collection[str] = ()
 ) -> list[ClockRow]:
-    """Those of ``rows`` that may be run now. ``own``: leases that the caller was given and could not give back."""
+    """Return those of ``rows`` that may run now. ``own``: leases that the caller holds and failed to release."""
     return [row for row in rows if next_due(jobs[row.name], row, at, own) <= at]
 
 
 def next_due(job: ClockJob, row: ClockRow, at: datetime, own: Collection[str] = ()) -> datetime:
-    """When a job may be run, as far as can be told ``at`` that moment."""
+    """When a job may run, judged at the moment ``at``."""
     put_off_max = job.every if row.last_error is None else max(job.every, RETRY_MAX)
     due_at = _believed(row.due_at, at, put_off_max)
     if row.lease_until is None or row.lease_owner in own:
@@ -60,15 +58,15 @@ def next_due(job: ClockJob, row: ClockRow, at: datetime, own: Collection[str] = 
 
 
 def _believed(moment: datetime, at: datetime, ahead_max: timedelta) -> datetime:
-    """A moment that was written down, or now, if no clock that is right could have said that."""
+    """Return the recorded moment, or ``at`` if no correct clock could have written it."""
     return at if moment > at + ahead_max + CLOCKS_APART else moment
 
 
 async def run(context: Context, job: ClockJob, seen: ClockRow, own: set[str]) -> Ran | None:
-    """Run a job that was seen to be due; None: somebody was quicker, or took it over, or it failed.
+    """Run a due job; None: another worker claimed it first or took it over, or it failed.
 
-    What a job raises is written down and puts it off. ``own`` holds the lease while it is not given back. Raises
-    Unavailable with the database away.
+    An exception of the job is recorded and delays its next run. ``own`` contains the lease until it is released. Raises
+    Unavailable if the database is unreachable.
     """
     token = f"{context.instance_id[:_INSTANCE_MAX]}/{context.new_id()}"
     own.add(token)
@@ -91,7 +89,7 @@ async def _carry_out(context: Context, job: ClockJob, held: ClockRow) -> Ran | N
     except LeaseLost:
         _log.info("clockwork.lease_lost", job=job.name)
         return None
-    except asyncio.CancelledError:  # the worker is told to stop: whoever comes next begins with it
+    except asyncio.CancelledError:  # the worker is being stopped: the next one starts with this job
         await _finish(context, held, held.due_at, held.last_run_at, held.cursor, held.last_error)
         raise
     except Unavailable:
@@ -113,7 +111,7 @@ def _told(error: Exception) -> str:
 
 
 def _put_off(job: ClockJob, held: ClockRow, at: datetime) -> timedelta:
-    """As long as it has not run: so the pauses between attempts double, up to a bound."""
+    """Delay by the time since the last run, so that the pauses between attempts double, up to a limit."""
     since = RETRY_NEW if held.last_run_at is None else at - held.last_run_at
     return min(max(since, job.every), RETRY_MAX)
 
@@ -129,5 +127,5 @@ async def _finish(
     async def work(session: Session) -> bool:
         return await store.finish(session, held, due_at=due_at, last_run_at=last_run_at, cursor=cursor, error=error)
 
-    # What is lost with the power is done again, which finds nothing to do.
+    # If a power failure loses this, the job runs again and finds nothing to do.
     return await context.database.write(work, system=True, durable=False)

@@ -1,48 +1,43 @@
-"""What stores were given and do not use any more: the cloud takes it back, and a store stops to spend it.
+"""Shares that stores no longer use: the cloud takes them back, and a store stops spending them.
 
-The cloud waits as long again as a share was good for: by then the sales that have used it should be here, even of a
-store that was without a link all the time.
+The cloud waits once more for the validity period of a share: by then the sales that used it should have arrived, even
+from a store that was offline all the time.
 """
 
 from __future__ import annotations
 
-import asyncio
 from datetime import timedelta
 
-from promenade.store import store_shares as store
-from promenade.store.unit import Session
+from promenade.store.driver.unit import Session
+from promenade.store.sync import shares as store
 from promenade.workflows.clockwork.jobs import Ran, clock_job
+from promenade.workflows.clockwork.paced import HALF, Pace
 from promenade.workflows.context import Context
 from promenade.workflows.replica.ending import end_shares
 from promenade.workflows.sync.shares import FAR, GOOD_FOR
 
-__all__ = ["take_back"]
-
-PORTION = 100  # shares of one unit
-TENANTS = 500  # that a run begins with
-RUN_SECONDS = 1.0
-REST_SECONDS_MAX = 0.1
+PORTION = 100  # shares per unit of work
+TENANTS = 500  # per run
 
 
 @clock_job("shares.end", every=timedelta(minutes=1))
 async def take_back(context: Context, cursor: str | None) -> Ran:
-    """In the cloud: take back what has run out long ago. In a store: spend nothing of what has run out."""
+    """In the cloud: take back shares that expired long ago. In a store: stop spending expired shares."""
     if context.is_store:
         return Ran(await end_shares(context))
-    at, now = context.clock(), asyncio.get_running_loop().time
+    at, pace = context.clock(), Pace(HALF)
     tenants = await context.database.read(
         lambda session: store.find_due(session, at - GOOD_FOR, at + FAR, TENANTS), system=True
     )
-    done, end = 0, now() + RUN_SECONDS
     waiting = list(tenants)
-    while waiting and now() < end:
-        began = now()
+    while waiting and not pace.is_over:
+        began = pace.now()
         count = await context.database.write(lambda session: _take_back(context, session), tenant=waiting[0])
-        done += count
+        pace.done += count
         if count < PORTION:
             waiting.pop(0)
-        await asyncio.sleep(min(now() - began, REST_SECONDS_MAX))
-    return Ran(done, more=bool(waiting))
+        await pace.rest_after(began)
+    return Ran(pace.done, more=bool(waiting))
 
 
 async def _take_back(context: Context, session: Session) -> int:

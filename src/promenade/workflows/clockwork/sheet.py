@@ -1,25 +1,25 @@
-"""The clockwork as operators look at it."""
+"""The clock jobs' status for operators."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
 from typing import Any
 
-from promenade.store.clockwork import ClockRow, read_clock
-from promenade.store.unit import Database
+from promenade.store.clockwork.jobs import ClockRow, read_clock
+from promenade.store.driver.unit import Database
 from promenade.workflows.clockwork.jobs import ClockJob, clock_jobs
-
-__all__ = ["clock_sheet"]
 
 LATE = timedelta(minutes=1)
 
 
 async def clock_sheet(database: Database, at: datetime) -> list[dict[str, Any]]:
-    """All jobs that this program knows, and those of other versions that the database knows, by name.
+    """List all jobs that this program or the database knows (the latter also from other versions), by name.
 
-    ``every`` is in seconds; moments are UTC. ``state`` is NEW (it has never been looked at), RUNNING, STUCK (its
-    worker died; another takes over), FAILED (it is put off), TROUBLE (it runs, and leaves something undone), LATE (due
-    for more than a minute: does any worker run?), or OK.
+    ``every`` is in seconds; moments are UTC. ``state`` is NEW (never seen by a worker), RUNNING, STUCK (its worker
+    died;
+    another one takes over), FAILED (it is delayed), TROUBLE (it runs, but leaves something undone), LATE (due for
+    more
+    than a minute: is a worker running?), or OK.
     """
     rows = {row.name: row for row in await database.read(read_clock, system=True)}
     jobs = clock_jobs()
@@ -42,7 +42,7 @@ def _state(row: ClockRow, job: ClockJob | None, at: datetime) -> str:
     if row.lease_until is not None:
         return "RUNNING" if row.lease_until > at else "STUCK"
     if row.last_error is not None:
-        # Whoever fails is put off beyond what would have been the next run.
+        # A failed job is delayed beyond its regular next run.
         has_run = job is not None and row.last_run_at is not None and row.due_at <= row.last_run_at + job.every
         return "TROUBLE" if has_run else "FAILED"
     return "LATE" if at - row.due_at > LATE else "OK"

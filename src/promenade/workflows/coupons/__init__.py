@@ -1,5 +1,5 @@
-"""Coupons at the till: shown, reserved, redeemed, given back, activated (specification, POS Service).
+"""Coupons at the till: validate, reserve, redeem, cancel, activate (specification, POS Service).
 
-Each edge is one durable unit of work around one conditional update. Neither confirm nor a sweeper is needed for any of
-them to be right, and both may come in between at any moment.
+Each transition is one durable unit of work around one conditional update. It stays correct without a confirm or a
+sweeper, and with either of them running concurrently.
 """

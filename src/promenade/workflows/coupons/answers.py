@@ -1,25 +1,10 @@
-"""What the coupon endpoints answer, and the words for each reason of a "no" (interface decisions, POS)."""
+"""Answers of the coupon endpoints, and the text for each refusal reason (interface decisions, POS)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-
-__all__ = [
-    "ACTIVATED",
-    "CANCELLED",
-    "REASONS",
-    "REDEEMED",
-    "RESERVED",
-    "VALID",
-    "VALID_WITHOUT_PROMOTION",
-    "Activated",
-    "Cancelled",
-    "Redeemed",
-    "Reserved",
-    "Validated",
-]
 
 REASONS: Mapping[str, str] = {
     "UNKNOWN_CODE": "There is no coupon with this code.",
@@ -47,7 +32,7 @@ ACTIVATED = "The coupon is active."
 
 @dataclass(frozen=True, slots=True)
 class Validated:
-    """Whether a code can be spent now; ``reason`` None: it can."""
+    """Whether a code can be spent now; ``reason`` None: yes."""
 
     code: str
     reason: str | None
@@ -66,21 +51,21 @@ class Reserved:
 
 @dataclass(frozen=True, slots=True)
 class Redeemed:
-    """``reason`` None: it was redeemed now."""
+    """The result of a redemption; ``reason`` None: it was redeemed now."""
 
     reason: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Cancelled:
-    """``reason`` None: it was cancelled now."""
+    """The result of a cancellation; ``reason`` None: it was cancelled now."""
 
     reason: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Activated:
-    """``reason`` None: it was activated now."""
+    """The result of an activation; ``reason`` None: it was activated now."""
 
     code: str
     reason: str | None

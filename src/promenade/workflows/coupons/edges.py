@@ -1,4 +1,4 @@
-"""What all edges of a coupon share: a unit that is begun anew when somebody else was quicker, and its log."""
+"""Shared by all coupon transitions: the unit of work that is retried after a concurrent change, and the log."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from datetime import datetime
 from typing import TypeVar
 
 from promenade.errors import Unavailable
-from promenade.store import coupon_claims as claims
-from promenade.store.unit import Session
+from promenade.store.coupons import claims
+from promenade.store.driver.unit import Session
 from promenade.workflows.context import Context
-
-__all__ = ["Overtaken", "Refused", "carry_out", "write_log"]
 
 ATTEMPTS_MAX = 8
 
@@ -19,11 +17,11 @@ T = TypeVar("T")
 
 
 class Overtaken(Exception):
-    """The code is no longer as it was read: everything is undone, and looked at again."""
+    """The code has changed since it was read: roll back and retry."""
 
 
 class Refused(Exception):
-    """A business "no" after something was counted: everything is undone."""
+    """A business refusal after something was counted: roll back."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -31,7 +29,7 @@ class Refused(Exception):
 
 
 async def carry_out(context: Context, tenant_id: str, work: Callable[[Session], Awaitable[T]]) -> T:
-    """Run ``work`` as one durable unit, anew as long as it raises `Overtaken`. Raises `Refused` and Unavailable."""
+    """Run ``work`` as one durable unit, retrying while it raises `Overtaken`. Raises `Refused` and Unavailable."""
     for _ in range(ATTEMPTS_MAX):
         try:
             return await context.database.write(work, tenant=tenant_id)
@@ -51,7 +49,7 @@ async def write_log(
     transaction_id: str | None = None,
     customer_id: str | None = None,
 ) -> None:
-    """Write down an edge of a code in RedemptionLogs."""
+    """Log a transition of a code in RedemptionLogs."""
     await claims.insert_redemption_log(
         session,
         log_id=log_id,

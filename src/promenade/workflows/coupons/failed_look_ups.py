@@ -1,21 +1,19 @@
-"""Codes that nobody knows, counted by who asked for them: codes cannot be guessed (reliability C4).
+"""Count look-ups of unknown codes per client, so that codes cannot be guessed (reliability C4).
 
-One counter for evaluate and for the coupon endpoints, so that whoever guesses at both is counted once.
+Evaluate and the coupon endpoints share one counter, so that guesses at either count together.
 """
 
 from __future__ import annotations
 
 from promenade.errors import TooMany
-from promenade.store.cache import Cache
-from promenade.store.facts import FAILURES_MAX
-
-__all__ = ["FailedLookUps"]
+from promenade.store.driver.cache import Cache
+from promenade.store.pricing.facts import FAILURES_MAX
 
 WINDOW_SECONDS = 60
 
 
 class FailedLookUps:
-    """The failed look-ups of one client within the last minute."""
+    """A client's failed look-ups within the last minute."""
 
     __slots__ = ("_cache", "_key")
 
@@ -24,7 +22,7 @@ class FailedLookUps:
         self._key = f"coupon-failures:{tenant_id}:{client_id}"
 
     async def count(self) -> int:
-        """How many there are."""
+        """Return the number of failed look-ups."""
         return await self._cache.count(self._key, WINDOW_SECONDS, 0)
 
     async def add(self, number: int = 1) -> None:
@@ -32,7 +30,7 @@ class FailedLookUps:
         await self._cache.count(self._key, WINDOW_SECONDS, number)
 
     async def require_room(self) -> None:
-        """Raise TooMany (TOO_MANY_ATTEMPTS) beyond 100: not even a code that exists is told of then."""
+        """Raise TooMany (TOO_MANY_ATTEMPTS) from 100 failures on; then even existing codes are not answered."""
         if await self.count() >= FAILURES_MAX:
             text = f"More than {FAILURES_MAX} codes were unknown within a minute; wait before the next."
             raise TooMany("TOO_MANY_ATTEMPTS", text, WINDOW_SECONDS)

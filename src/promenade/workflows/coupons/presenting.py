@@ -1,13 +1,14 @@
-"""A code is shown: whether it could be spent now, and its activation by its customer."""
+"""Validate a code (whether it could be spent now) and activate it for its customer."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import TypeVar
 
-from promenade.store.coupon_reservations import Coupon, activate_code, find_coupon, running_promotion
-from promenade.store.coupon_rules import code_refusal, limit_refusal, type_refusal
-from promenade.store.unit import Session
+from promenade.store.coupons.reservations import Coupon, activate_code, find_coupon, running_promotion
+from promenade.store.coupons.rules import code_refusal, limit_refusal, type_refusal
+from promenade.store.coupons.transitions import ACTIVATE
+from promenade.store.driver.unit import Session
 from promenade.workflows.context import Context
 from promenade.workflows.coupons.answers import Activated, Validated
 from promenade.workflows.coupons.edges import Overtaken, carry_out, write_log
@@ -15,15 +16,13 @@ from promenade.workflows.coupons.failed_look_ups import FailedLookUps
 from promenade.workflows.replica.holding import hold_codes
 from promenade.workflows.replica.queueing import QueuedCoupon, queue_coupon
 
-__all__ = ["activate", "validate"]
-
 T = TypeVar("T", Activated, Validated)
 
 
 async def validate(
     context: Context, tenant_id: str, code: str, *, customer_id: str | None = None, client_id: str = ""
 ) -> Validated:
-    """Whether the code could be spent now, for a customer where one is named. Writes nothing.
+    """Check whether the code could be spent now, by the customer if one is named. Writes nothing.
 
     Raises TooMany (TOO_MANY_ATTEMPTS).
     """
@@ -48,7 +47,7 @@ async def validate(
 
 
 async def activate(context: Context, tenant_id: str, code: str, customer_id: str, *, client_id: str = "") -> Activated:
-    """CREATED -> ACTIVE, by the customer whose code it is, or by any where it is nobody's.
+    """Move a code from CREATED to ACTIVE, for its own customer, or for any customer if it has none.
 
     Raises TooMany (TOO_MANY_ATTEMPTS) and Unavailable.
     """
@@ -70,7 +69,7 @@ async def activate(context: Context, tenant_id: str, code: str, customer_id: str
                 log_id,
                 coupon_id=coupon.row.coupon_id,
                 coupon_type_id=coupon.kind.id,
-                action="ACTIVATED",
+                action=ACTIVATE.log,
                 at=at,
                 customer_id=customer_id,
             )
@@ -86,14 +85,14 @@ async def activate(context: Context, tenant_id: str, code: str, customer_id: str
 
 
 async def _not_found(failed: FailedLookUps, answer: T) -> T:
-    """The answer, counted if it is that nobody knows the code."""
+    """Return the answer, counting it if the code is unknown."""
     if answer.reason == "UNKNOWN_CODE":
         await failed.add()
     return answer
 
 
 def _not_to_be_activated(coupon: Coupon, at: datetime, customer_id: str) -> str | None:
-    """Why not. A code may be activated before its time has come, and never when it is over."""
+    """Return the reason for refusal. A code may be activated before it becomes valid, but never after it has ended."""
     row, kind = coupon.row, coupon.kind
     if row.customer_id is not None and row.customer_id != customer_id:
         return "WRONG_CUSTOMER"

@@ -1,6 +1,6 @@
 """A till redeems the code that it has reserved (specification, POS Service; reliability C1 to C3).
 
-Rows are taken hold of as confirm does (`workflows.coupon_claims`): what counts the type, then the code.
+Rows are taken hold of as confirm does (`workflows.coupons.claims`): what counts the type, then the code.
 """
 
 from __future__ import annotations
@@ -9,27 +9,25 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from promenade.events import CouponRedeemed
-from promenade.store import coupon_claims as claims
-from promenade.store.coupon_claims import Claim
-from promenade.store.coupon_reservations import Reservation, Run, find_reservation, redeem_code, redeem_reservation
-from promenade.store.coupon_rules import type_refusal
-from promenade.store.coupon_slots import next_slot
-from promenade.store.hot import Undone
-from promenade.store.outbox import emit, outbox_row
-from promenade.store.unit import Session
+from promenade.store.coupons import claims
+from promenade.store.coupons.claims import Claim
+from promenade.store.coupons.reservations import Reservation, Run, find_reservation, redeem_code, redeem_reservation
+from promenade.store.coupons.rules import type_refusal
+from promenade.store.coupons.transitions import REDEEM_SHARED
+from promenade.store.driver.hot import Undone
+from promenade.store.driver.unit import Session
+from promenade.store.webhooks.outbox import emit, outbox_row
 from promenade.workflows.context import Context
 from promenade.workflows.coupons.answers import Redeemed
 from promenade.workflows.coupons.edges import Overtaken, Refused, carry_out, write_log
 from promenade.workflows.coupons.reserving import lost
 from promenade.workflows.replica.queueing import QueuedCoupon, queue_coupon
 
-__all__ = ["redeem"]
-
-TAKES_AT_MOST = timedelta(minutes=1)  # a statement that waits, for a connection and for others, is ended before
+TAKES_AT_MOST = timedelta(minutes=1)  # a statement that waits for a connection or a lock times out earlier
 
 
 async def redeem(context: Context, tenant_id: str, reservation_id: str, transaction_id: str) -> Redeemed:
-    """Spend the reserved code, once. A confirm of the same transaction takes the redemption over.
+    """Spend the reserved code, once. A confirm of the same transaction takes over the redemption.
 
     Raises Unavailable.
     """
@@ -55,7 +53,7 @@ async def redeem(context: Context, tenant_id: str, reservation_id: str, transact
 async def _redeem_at_once(
     context: Context, tenant_id: str, reservation_id: str, transaction_id: str
 ) -> Redeemed | None:
-    """A code of its own in one statement; None: nothing was done, it takes a unit of work to know why or to do it."""
+    """Redeem an individual code in one statement; None: nothing was done, a unit of work must do it or find out why."""
     reservation = await find_reservation(context.database.look, tenant_id, reservation_id)
     if reservation is None:
         return Redeemed("RESERVATION_NOT_FOUND")
@@ -99,18 +97,19 @@ async def _redeem(
         except Undone as undone:
             raise Overtaken from undone
     else:
-        # Before anything is held that others wait for.
+        # Before locking rows that others wait for.
         await emit(session, _event(reservation, transaction_id), event_id=context.new_id(), at=at)
         is_done, is_there = await _redeem_shared(
             context, session, reservation, reservation_id, transaction_id, at, log_id
         )
     if not is_done:
-        # While this one waited for the counts, another use of this very reservation may have reached the limit.
+        # While this unit waited for the counts, a concurrent redemption of the same reservation may have reached the
+        # limit.
         if not is_there or await find_reservation(session.hot, tenant_id, reservation_id) != reservation:
             raise Overtaken
         raise Refused("USAGE_LIMIT_REACHED")
     until = reservation.row.reserved_until
-    if until is not None and context.clock() >= until:  # it may have taken a while to get hold of the counts
+    if until is not None and context.clock() >= until:  # locking the counts may have taken a while
         raise Refused("RESERVATION_EXPIRED")
     row, kind = reservation.row, reservation.kind
     queued = QueuedCoupon("REDEEMED", kind.id, at, row.coupon_id, transaction_id, row.customer_id)
@@ -136,7 +135,7 @@ async def _redeem_own(
     at: datetime,
     log_id: str,
 ) -> tuple[bool, bool]:
-    """`redeem_code`. Raises `Undone`."""
+    """Call `redeem_code` with the event to send. Raises `Undone`."""
     event = outbox_row(tenant_id, _event(reservation, transaction_id), event_id=context.new_id(), at=at)
     return await redeem_code(
         run,
@@ -160,7 +159,7 @@ async def _redeem_shared(
     at: datetime,
     log_id: str,
 ) -> tuple[bool, bool]:
-    """As `redeem_code`, of a code that many share."""
+    """As `redeem_code`, for a shared code."""
     row, kind = reservation.row, reservation.kind
     if not await _count(session, reservation):
         return False, True
@@ -169,7 +168,7 @@ async def _redeem_shared(
     if row.coupon_id is not None and not await claims.count_generic(session, row.coupon_id, transaction_id, at):
         return False, False
     key = row.coupon_id or kind.id
-    slot = await next_slot(session, key)
+    slot = await claims.next_slot(session, key)
     await claims.insert_claim(
         session,
         Claim(key, slot, kind.id, promotion_id=None, customer_id=row.customer_id),
@@ -184,7 +183,7 @@ async def _redeem_shared(
         log_id,
         coupon_id=row.coupon_id,
         coupon_type_id=kind.id,
-        action="REDEEMED",
+        action=REDEEM_SHARED.log,
         at=at,
         transaction_id=transaction_id,
         customer_id=row.customer_id,
@@ -193,7 +192,7 @@ async def _redeem_shared(
 
 
 async def _count(session: Session, reservation: Reservation) -> bool:
-    """Count the redemption, of all and of the customer; False: one limit is reached."""
+    """Count the redemption, in total and for the customer; False: a limit is reached."""
     kind, customer_id = reservation.kind, reservation.row.customer_id
     if await claims.count_use(session, kind.id, None, kind.max_redemptions) is None:
         return False

@@ -1,4 +1,4 @@
-"""A till reserves a code before it redeems it, and may give it back (specification, POS Service; reliability C2)."""
+"""Reserve a code before it is redeemed, and cancel reservations (specification, POS Service; reliability C2)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from promenade.store import coupon_claims as claims
-from promenade.store.coupon_edges import MINUTES_DEFAULT, MINUTES_MAX
-from promenade.store.coupon_reservations import (
+from promenade.store.coupons import claims
+from promenade.store.coupons.edges import MINUTES_DEFAULT, MINUTES_MAX
+from promenade.store.coupons.reservations import (
     Coupon,
     Reservation,
     cancel_code,
@@ -20,20 +20,19 @@ from promenade.store.coupon_reservations import (
     reserve_code,
     take_code,
 )
-from promenade.store.coupon_rules import code_refusal, limit_refusal, type_refusal
-from promenade.store.unit import Session
+from promenade.store.coupons.rules import code_refusal, limit_refusal, type_refusal
+from promenade.store.coupons.transitions import CANCEL, HOLD, RELEASE
+from promenade.store.driver.unit import Session
 from promenade.workflows.context import Context
 from promenade.workflows.coupons.answers import Cancelled, Reserved
 from promenade.workflows.coupons.edges import Overtaken, carry_out, write_log
 from promenade.workflows.coupons.failed_look_ups import FailedLookUps
 from promenade.workflows.replica.holding import hold_codes
 
-__all__ = ["ReserveOrder", "cancel", "lost", "reserve"]
-
 
 @dataclass(frozen=True, slots=True)
 class ReserveOrder:
-    """Which code for which transaction; ``customer_id`` None: whose the code is, if anybody's."""
+    """Which code to reserve for which transaction; ``customer_id`` None: the code's customer, if any."""
 
     code: str
     transaction_id: str
@@ -42,7 +41,7 @@ class ReserveOrder:
 
 
 async def reserve(context: Context, tenant_id: str, order: ReserveOrder) -> Reserved:
-    """Hold the code for the transaction, until it runs out; asked again the same reservation is answered.
+    """Reserve the code for the transaction for a limited time; a repeat returns the same reservation.
 
     Raises TooMany (TOO_MANY_ATTEMPTS) and Unavailable.
     """
@@ -60,7 +59,7 @@ async def reserve(context: Context, tenant_id: str, order: ReserveOrder) -> Rese
     )
     if until is not None:
         return Reserved(None, reservation_id, until)
-    # Something stands against it, or there is more to it: a code that many share, a reservation that has run out.
+    # It is refused, or needs more than one statement: a shared code, an expired reservation.
     answer = await carry_out(context, tenant_id, lambda session: _reserve(context, session, tenant_id, order))
     if answer.reason == "UNKNOWN_CODE" and context.uplink is not None:
         refusal = (await hold_codes(context, tenant_id, (order.code,))).get(order.code)
@@ -106,15 +105,15 @@ async def _reserve_own(
 ) -> Reserved:
     row = coupon.row
     is_reserved = row.status == "RESERVED" and row.reserved_until is not None
-    if is_reserved and row.reserved_until is not None and at < row.reserved_until:  # by this very transaction
+    if is_reserved and row.reserved_until is not None and at < row.reserved_until:  # by this same transaction
         return Reserved(None, row.reservation_ref, row.reserved_until)
-    # One that has run out and is not swept ends here, unless a sweeper came by since: then it has said so.
+    # End an expired reservation that was not swept yet, unless a sweeper has just done and logged it.
     ended = await claims.hold_run_out(session, row.coupon_id or "", at) if is_reserved else None
     if is_reserved and ended is None:
         raise Overtaken
     reservation_id, until = context.new_id(), _end(coupon, at)
     customer_id = order.customer_id or row.customer_id
-    # INVARIANT: the log of a reservation has the reservation's ID. For whom a code was reserved stands there alone.
+    # INVARIANT: the log of a reservation has the reservation's ID. Only the log records for whom a code was reserved.
     if not await reserve_code(session, coupon, reservation_id, order.transaction_id, customer_id, until, at):
         raise Overtaken
     if ended is not None:
@@ -123,7 +122,7 @@ async def _reserve_own(
             context.new_id(),
             coupon_id=row.coupon_id,
             coupon_type_id=coupon.kind.id,
-            action="CANCELLED",
+            action=RELEASE.log,
             at=at,
             transaction_id=ended.transaction_id,
             customer_id=ended.customer_id,
@@ -134,7 +133,7 @@ async def _reserve_own(
 async def _reserve_shared(
     context: Context, session: Session, tenant_id: str, order: ReserveOrder, coupon: Coupon
 ) -> Reserved:
-    """With the type's count held: whoever counts what is left sees every reservation that was made before."""
+    """Reserve with the type's count locked, so that whoever counts what is left sees every earlier reservation."""
     row, kind = coupon.row, coupon.kind
     uses = await claims.count_use(session, kind.id, None, None, by=0)
     at = context.clock()
@@ -170,7 +169,7 @@ async def _reserve_shared(
         reservation_id,
         coupon_id=row.coupon_id,
         coupon_type_id=kind.id,
-        action="RESERVED",
+        action=HOLD.log,
         at=at,
         transaction_id=order.transaction_id,
         customer_id=order.customer_id or row.customer_id,
@@ -179,9 +178,9 @@ async def _reserve_shared(
 
 
 def _end(coupon: Coupon, at: datetime) -> datetime:
-    """When a reservation made now runs out; never after the coupon itself, which nothing could redeem then.
+    """When a reservation made now expires; never later than the coupon, which could not be redeemed then.
 
-    In whole milliseconds, as it is told: what a till is told and what counts are the same moment.
+    In whole milliseconds, so that the time sent to the till is exactly the time that counts.
     """
     minutes = min(coupon.kind.reservation_minutes or MINUTES_DEFAULT, MINUTES_MAX)
     end = at + timedelta(minutes=minutes)
@@ -191,12 +190,12 @@ def _end(coupon: Coupon, at: datetime) -> datetime:
 
 
 def lost(reservation: Reservation, at: datetime) -> str | None:
-    """Why a reservation holds its code no longer; None: it does."""
+    """Return why a reservation no longer holds its code; None: it does."""
     row = reservation.row
     until = row.reserved_until
     if row.state == "REDEEMED" or (row.state is None and row.redeemed_transaction_id is not None):
         return "REDEEMED_BEFORE"
-    # One that has run out is cancelled by a sweeper, sooner or later: the answer is the same before and after.
+    # A sweeper cancels an expired reservation sooner or later: the answer is the same before and after.
     if row.state == "CANCELLED" and until is not None and row.ended_at is not None and row.ended_at < until:
         return "RESERVATION_NOT_FOUND"
     is_held = row.state == "HELD" if row.state is not None else row.status == "RESERVED"
@@ -204,7 +203,7 @@ def lost(reservation: Reservation, at: datetime) -> str | None:
 
 
 async def cancel(context: Context, tenant_id: str, reservation_id: str) -> Cancelled:
-    """Give the code back, so that anybody may reserve it. Raises Unavailable."""
+    """Cancel a reservation, so that the code can be reserved again. Raises Unavailable."""
 
     async def work(session: Session) -> Cancelled:
         at = context.clock()
@@ -226,7 +225,7 @@ async def cancel(context: Context, tenant_id: str, reservation_id: str) -> Cance
             context.new_id(),
             coupon_id=row.coupon_id,
             coupon_type_id=reservation.kind.id,
-            action="CANCELLED",
+            action=CANCEL.log,
             at=at,
             transaction_id=row.transaction_id,
             customer_id=row.customer_id,

@@ -1,8 +1,7 @@
-"""Edit drafts: what one user changes in private, until it is activated as a whole (specification, Admin Service)."""
+"""Edit drafts: one user's private changes, until they are activated as a whole (specification, Admin Service)."""
 
 from __future__ import annotations
 
-from promenade.workflows.drafts.drafts import Drafts
-from promenade.workflows.drafts.purging import PURGED_MAX, purge_left
+from promenade.workflows.drafts.editing import PURGED_MAX, Drafts, purge_left
 
 __all__ = ["PURGED_MAX", "Drafts", "purge_left"]

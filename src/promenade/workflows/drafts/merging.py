@@ -1,6 +1,6 @@
-"""What activating a draft writes: of a new entity everything, of an active one what the draft's user has changed.
+"""What activating a draft writes: everything of a new entity, the user's changes of an existing one.
 
-Whatever others have changed meanwhile in other columns and other rows survives that.
+Changes that others have made meanwhile in other columns and other rows are preserved.
 """
 
 from __future__ import annotations
@@ -8,21 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from promenade.store.authored import Columns, read_ids
-from promenade.store.draft_rows import Part, parts_of, read_rows
-from promenade.store.drafts import Draft
-from promenade.store.unit import Session
+from promenade.store.authoring.statements import Columns, read_ids
+from promenade.store.drafts.ownership import Draft
+from promenade.store.drafts.rows import Part, parts_of, read_rows
+from promenade.store.driver.unit import Session
 from promenade.workflows.authoring.machines import MACHINES
 from promenade.workflows.authoring.shapes import MANAGED, Shape, shape_of
 from promenade.workflows.authoring.unit import Delta
-
-__all__ = ["DraftTree", "located", "read_draft"]
 
 Row = dict[str, Any]
 
 
 class DraftTree:
-    """The rows of a draft, and how they are put together."""
+    """The rows of a draft as a tree."""
 
     def __init__(self, draft: Draft, rows: Mapping[str, Sequence[Columns]]) -> None:
         self._set_name = draft.set_name
@@ -39,20 +37,20 @@ class DraftTree:
 
     @property
     def is_new(self) -> bool:
-        """Whether the draft has not come from an active row."""
+        """Whether the draft does not come from an active row."""
         return self.root["changed"] is None
 
     @property
     def is_touched(self) -> bool:
-        """Whether there is anything in it that was not copied as it stands."""
+        """Whether anything in it differs from the copied rows."""
         return self.root["id"] in self._touched[self._set_name]
 
     def whole(self) -> Row:
-        """All of it as a new row, with the IDs that it has."""
+        """Return everything as a new row, keeping the IDs."""
         return self._whole(shape_of(self._set_name), self.root)
 
     async def changes(self, session: Session) -> Row:
-        """What was changed, as changes of the active row; ``session`` tells which of its parts are still there."""
+        """Return the changes to the active row; ``session`` is used to look up which of its parts still exist."""
         copied = {
             part.set_name: {row["id"] for row in self._rows_of(part) if row["changed"] is not None}
             & self._touched[part.set_name]
@@ -68,7 +66,7 @@ class DraftTree:
         return [row for (set_name, _), rows in self._below.items() if set_name == part.set_name for row in rows]
 
     def _note_touched(self, set_name: str, row: Columns) -> bool:
-        """Note which rows are new or changed, removed, or have such a row below them."""
+        """Note which rows are new, changed or removed, or have such a row below them."""
         is_touched = row["changed"] is None or bool(row["changed"]) or row["removed"]
         for part in self._parts.get(set_name, ()):
             for below in self._below.get((part.set_name, row["id"]), ()):
@@ -80,7 +78,8 @@ class DraftTree:
     def _whole(self, shape: Shape, row: Columns) -> Row:
         made = _writable(shape, row)
         if row["changed"] is not None and "status" not in row["changed"] and shape.set_name in MACHINES:
-            made.pop("status", None)  # it was deleted meanwhile: it begins anew, and does not go live by itself
+            # the active row was deleted meanwhile: it starts in the initial status and does not go live by itself
+            made.pop("status", None)
         for part in self._parts.get(shape.set_name, ()):
             rows = [one for one in self._below.get((part.set_name, row["id"]), ()) if not one["removed"]]
             inner = [self._whole(shape_of(part.set_name), one) for one in rows]
@@ -110,7 +109,7 @@ class DraftTree:
 
 
 def _writable(shape: Shape, row: Columns, columns: frozenset[str] | None = None) -> Row:
-    """The properties of a row that a client may write, all or those of ``columns``, and its ID."""
+    """Return the properties of a row that a client may write, all or those of ``columns``, and its ID."""
     made: Row = {"ID": row["id"]}
     for wire, field in shape.fields.items():
         if not field.read_only and field.name not in MANAGED and (columns is None or field.name in columns):
@@ -122,16 +121,16 @@ def _writable(shape: Shape, row: Columns, columns: frozenset[str] | None = None)
 
 
 async def read_draft(session: Session, draft: Draft) -> DraftTree:
-    """All of a draft, one statement for each set that it can have rows of."""
+    """Read a whole draft, with one statement per entity set in it."""
     sets = (draft.set_name, *(part.set_name for part in parts_of(draft.set_name)))
     return DraftTree(draft, {set_name: await read_rows(session, draft, set_name) for set_name in sets})
 
 
 def located(row: Mapping[str, Any], target: str | None) -> str | None:
-    """A path into a row that activating has written, with the keys of the draft's rows in the place of indices.
+    """Replace the indices in an error's target path by the keys of the draft's rows.
 
-    ``posGroups/0/posGroup_ID`` is ``posGroups(ID=...,IsActiveEntity=false)/posGroup_ID``: that says which row it is
-    whatever was sent, and user interfaces find it.
+    ``posGroups/0/posGroup_ID`` becomes ``posGroups(ID=...,IsActiveEntity=false)/posGroup_ID``: this identifies the row
+    whatever was sent, and user interfaces can find it.
     """
     if target is None:
         return None

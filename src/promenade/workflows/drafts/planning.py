@@ -1,7 +1,6 @@
-"""From rows of a request to the writes of a draft: what `Authoring` plans, upon the rows of the draft.
+"""Convert the rows of a request to writes of a draft: as `Authoring` plans them, applied to the draft's rows.
 
-Nothing is asked here of what a row must hold in the end: a draft may be incomplete. It must be storable, and that is
-all.
+A draft may be incomplete, so rows only have to be storable; nothing else is checked.
 """
 
 from __future__ import annotations
@@ -13,31 +12,29 @@ from typing import Any
 
 from promenade.errors import Conflict, Detail, Invalid
 from promenade.model.declare import Kind
-from promenade.store.authored import Columns
-from promenade.store.authored import read_ids as read_active_ids
-from promenade.store.draft_rows import read_below, read_ids
-from promenade.store.drafts import Draft
+from promenade.store.authoring.statements import Columns
+from promenade.store.authoring.statements import read_ids as read_active_ids
+from promenade.store.drafts.ownership import Draft
+from promenade.store.drafts.rows import read_below, read_ids
 from promenade.workflows.authoring.checks import check_values
 from promenade.workflows.authoring.keys import already_exists
 from promenade.workflows.authoring.planning import Plan
 from promenade.workflows.authoring.shapes import Shape
 from promenade.workflows.authoring.unit import Act, Delta, Faults, Row, Unit, Write
 
-__all__ = ["DraftPlan", "check_new_ids", "check_storable"]
-
 _NEVER_STORED = frozenset({"INVALID_CHARACTER", "TOO_LONG"})
 _INTEGER_BOUND = 2**31
 
 
 class DraftPlan(Plan):
-    """Collects the writes of one call upon one draft."""
+    """Collects the writes of one call to one draft."""
 
     def __init__(self, unit: Unit, draft: Draft) -> None:
         super().__init__(unit)
         self._draft = draft
 
     def update(self, shape: Shape, before: Columns, row: Row, path: str, owner: tuple[str, str] | None = None) -> Write:
-        """A row as it will be; one that was taken away and is named again comes back as if it were new."""
+        """Return the row after the update; a removed row that is named again comes back as if it were new."""
         if not before["removed"]:
             return super().update(shape, before, row, path, owner)
         write = super().update(shape, before, self.replace(shape, row), path, owner)
@@ -45,10 +42,10 @@ class DraftPlan(Plan):
         return write
 
     async def _empty(self, shape: Shape, column: str, parts: Sequence[Any]) -> list[Any]:
-        return list(parts)  # what is copied must be read, to be marked as removed
+        return list(parts)  # copied rows must be read, to be marked as removed
 
     async def _there(self, shape: Shape, column: str, parts: Sequence[Any]) -> list[Columns]:
-        """The rows that parts are merged with; of those that are removed, the ones that are named again."""
+        """Return the rows that parts are merged with; removed rows only if they are named again."""
         owners = {part.parent.id for part in parts if not isinstance(part.value, Delta)}
         named = {key for part in parts for key in _named(part.value)}
         taken = {key.lower() for part in parts if isinstance(part.value, Delta) for key in part.value.removed}
@@ -59,14 +56,14 @@ class DraftPlan(Plan):
 
 
 def _named(value: Any) -> Iterable[str]:
-    """The IDs in the rows of a composition, whatever was sent as one."""
+    """Return the IDs in the rows of a composition, in whatever form it was sent."""
     rows = value.upserts if isinstance(value, Delta) else value
     listed = rows if isinstance(rows, list | tuple) else (rows,)
     return (str(row["ID"]).lower() for row in listed if isinstance(row, Mapping) and row.get("ID"))
 
 
 def check_storable(unit: Unit, writes: Sequence[Write]) -> None:
-    """Add a fault for every value that no database could hold; what it means is asked when the draft is activated."""
+    """Add a fault for every value that no database can store; all other rules are checked on activation."""
     for write in writes:
         if write.act is not Act.DELETE:
             for fault in _value_faults(unit, write):
@@ -86,7 +83,7 @@ def _value_faults(unit: Unit, write: Write) -> Sequence[Detail]:
 
 
 def _is_beyond(write: Write, fault: Detail) -> bool:
-    """Whether a value out of range is out of what its column holds."""
+    """Whether an out-of-range value exceeds what its column can hold."""
     for field in write.shape.fields.values():
         if write.target(field.name) == fault.target:
             value = write.after[field.name]
@@ -96,7 +93,7 @@ def _is_beyond(write: Write, fault: Detail) -> bool:
 
 
 async def check_new_ids(unit: Unit, writes: Sequence[Write]) -> None:
-    """Add ALREADY_EXISTS for every ID that a client chose and that an active row or any draft has."""
+    """Add ALREADY_EXISTS for every client-chosen ID that is taken by an active row or any draft."""
     by_set: dict[str, list[Write]] = {}
     for write in writes:
         if write.act is Act.CREATE and write.has_own_id:

@@ -1,1 +1,1 @@
-"""Imports: rows are accepted at once, durably, and stored by a worker, a portion at a time (specification, Import)."""
+"""Imports: rows are accepted at once, durably; a worker stores them in portions (specification, Import)."""

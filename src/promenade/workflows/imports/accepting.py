@@ -1,7 +1,7 @@
-"""Imports are accepted: what was received is kept, durably, and a worker stores its rows later (reliability I1).
+"""Accept imports: store the received rows durably; a worker imports them later (reliability I1).
 
-Rows are staged first, a part to a unit of work, so that nobody waits long for the database. Then one durable unit makes
-the job of them, or finds that there is one already. What was staged for nothing is removed.
+Rows are first staged, one part per unit of work, so that nobody waits long for the database. Then one durable unit
+creates their job, or finds an existing one. Rows staged in vain are removed.
 """
 
 from __future__ import annotations
@@ -12,14 +12,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from promenade.errors import Conflict, PromenadeError, TooMany, Unavailable
-from promenade.store.import_jobs import NewJob, add_job, claim_key, find_key, unfinished
-from promenade.store.import_parts import Part, drop_staged, stage
-from promenade.store.unit import Session
+from promenade.store.driver.unit import Session
+from promenade.store.imports.jobs import NewJob, add_job, claim_key, find_key, unfinished
+from promenade.store.imports.parts import Part, drop_staged, stage
 from promenade.workflows.context import Context
 
-__all__ = ["RETRY_AFTER_SECONDS", "Accepted", "ImportOrder", "accept_import", "check_room", "find_accepted"]
-
-RETRY_AFTER_SECONDS = 5  # what a tenant with too many jobs is told
+RETRY_AFTER_SECONDS = 5  # for a tenant with too many jobs
 _USER_LENGTH_MAX = 255
 
 
@@ -27,9 +25,11 @@ _USER_LENGTH_MAX = 255
 class ImportOrder:
     """A request to import rows into the set ``entity``, on behalf of ``user``.
 
-    ``source`` is as in ImportJobs. ``key`` with its ``key_scope`` (BULK_IMPORT or MASTER_DATA) makes repeats one job;
-    with a ``digest`` a repeat with another one is refused. ``rows_skipped`` rows were received that are in no part.
-    ``unfinished_max``: so many jobs of this source the tenant may have that have not ended; None: any number.
+    ``source`` is as in ImportJobs. ``key`` with its ``key_scope`` (BULK_IMPORT or MASTER_DATA) makes repeats one
+    job; if a
+    ``digest`` is set, a repeat with a different one is refused. ``rows_skipped`` rows were received but are in no
+    part.
+    ``unfinished_max``: how many unfinished jobs of this source the tenant may have; None: any number.
     """
 
     entity: str
@@ -46,7 +46,7 @@ class ImportOrder:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The job of a request; ``is_replay``: it was there already, and nothing was written."""
+    """The job of a request; ``is_replay``: it existed already, and nothing was written."""
 
     job_id: str
     is_replay: bool
@@ -59,10 +59,10 @@ Also = Callable[[Session, str], Awaitable[None]]
 async def accept_import(
     context: Context, tenant_id: str, order: ImportOrder, parts: Iterable[Part], also: Also | None = None
 ) -> Accepted:
-    """Make a job of ``parts``, which are asked for one at a time, in a thread; the job is durable when this returns.
+    """Create a job from ``parts``, which are fetched one at a time in a thread; it is durable on return.
 
-    A key that was seen within 24 hours stands for its job. Raises Conflict (KEY_REUSED) where its digest is another
-    one, TooMany (TOO_MANY_JOBS) beyond ``unfinished_max``, whatever ``parts`` and ``also`` raise, and Unavailable.
+    A key seen within 24 hours stands for its job. Raises Conflict (KEY_REUSED) if the digest differs, TooMany
+    (TOO_MANY_JOBS) beyond ``unfinished_max``, whatever ``parts`` and ``also`` raise, and Unavailable.
     """
     job_id = context.new_id()
     staging = _Staging(context, tenant_id, job_id)
@@ -74,7 +74,7 @@ async def accept_import(
     try:
         accepted = await _accept(context, tenant_id, order, staging, also)
     except Unavailable:
-        raise  # it may have been stored nevertheless; if it was not, its rows go with the purge
+        raise  # it may have been stored nevertheless; if not, the purge removes its rows
     except PromenadeError:
         await staging.remove()
         raise
@@ -88,9 +88,9 @@ async def accept_import(
 async def find_accepted(
     context: Context, tenant_id: str, scope: str, key: str, digest: bytes | None = None
 ) -> Accepted | None:
-    """The job of a request that was seen within 24 hours: a quick look before anything is spent on a repeat.
+    """Find the job of a request seen within 24 hours: a cheap check before a repeat is processed.
 
-    Raises Conflict (KEY_REUSED) where the digest is another one.
+    Raises Conflict (KEY_REUSED) if the digest differs.
     """
     at = context.clock()
 
@@ -102,7 +102,7 @@ async def find_accepted(
 
 
 async def check_room(context: Context, tenant_id: str, source: str, unfinished_max: int, *, under_way: int = 0) -> None:
-    """A quick look whether the tenant may have another job of this source; ``under_way`` others are being received.
+    """Check quickly whether the tenant may have another job of this source; ``under_way`` others are being received.
 
     Raises TooMany (TOO_MANY_JOBS).
     """
@@ -160,7 +160,7 @@ def _check_number(jobs: int, jobs_max: int) -> None:
 
 @dataclass(slots=True)
 class _Staging:
-    """Parts of a job that is not there yet. The last one is kept back, for the unit that makes the job."""
+    """The staged parts of a job that does not exist yet. The last part is kept for the unit that creates the job."""
 
     context: Context
     tenant_id: str
@@ -186,11 +186,11 @@ class _Staging:
             await stage(session, self.job_id, [part], at=at)
 
         self.has_staged = True
-        # INVARIANT: whatever is durable later makes this durable too, as databases write to one log.
+        # INVARIANT: any later durable write makes this durable too, as databases write to one log.
         await self.context.database.write(work, tenant=self.tenant_id, durable=False)
 
     async def remove(self) -> None:
-        """Delete what was staged, unless the job is there after all; what cannot be deleted now goes with the purge."""
+        """Delete the staged rows, unless the job exists after all; if that fails, the purge deletes them later."""
         if not self.has_staged:
             return
 

@@ -1,9 +1,9 @@
-"""Articles, fast: what a row of an import must be is compiled from the declaration, and a portion is written set-wise.
+"""Fast import of articles: a row decoder is compiled from the declaration, and a portion is written set-wise.
 
-The fast way takes the rows that surely are good and whose outcome is plain: known texts, codes, prices and switches.
-Whatever is otherwise, wrong or merely unusual (an ID, a link, an annotation, a price with an exponent), is left to
-``others``, the importer that judges rows by the rules of authoring, so that its outcome is what those say. A test
-holds that both ways come to the same.
+The fast path takes plain rows, which are certainly valid and have an obvious outcome: known texts, codes, prices and
+booleans. Rows that are wrong or merely unusual (an ID, a link, an annotation, a price with an exponent) are left to
+``others``, the importer that applies the rules of authoring and decides their outcome. A test verifies that both paths
+give the same result.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from msgspec import UNSET, Raw, UnsetType
 
 from promenade import model
 from promenade.model.declare import Field, Kind
-from promenade.store.article_imports import (
+from promenade.store.driver.unit import Session
+from promenade.store.imports.articles import (
     COLUMNS,
     ChangedArticle,
     HeldArticle,
@@ -28,16 +29,13 @@ from promenade.store.article_imports import (
     insert_articles,
     update_articles,
 )
-from promenade.store.changes import record_change
-from promenade.store.unit import Session
+from promenade.store.pricing.changes import record_change
 from promenade.workflows.imports.importing import NumberedRow, Portion, RowFault, RowImporter, Stored
 
-__all__ = ["ArticleImporter"]
-
 _SOURCE = "IMPORTED"
-_SOURCES = ("MANUAL", "IMPORTED")  # EXTERNAL is of coupon codes
+_SOURCES = ("MANUAL", "IMPORTED")  # EXTERNAL is for coupon codes
 _AUTHOR_MAX = 255
-_NUL = b"\\u0000"  # JSON has no other way to say it
+_NUL = b"\\u0000"  # the only JSON notation for it
 _AMOUNTS_MAX = 10_000
 
 Values = tuple[Any, ...]
@@ -47,7 +45,7 @@ _Plain = tuple[int, Values]
 
 
 class ArticleImporter(RowImporter):
-    """Stores articles for ``user``; ``others`` stores the rows that are not plain, one portion after the other."""
+    """Imports articles for ``user``; ``others`` imports the rows that are not plain, one portion after the other."""
 
     rows_max = 2_000
 
@@ -56,7 +54,7 @@ class ArticleImporter(RowImporter):
         self._user = user[:_AUTHOR_MAX]
         self._others = others
         self._ready: dict[int, tuple[bytes, Values | None]] = {}
-        self._is_all_new = True  # as far as was seen; a guess, which nothing but time depends on
+        self._is_all_new = True  # as seen so far; a guess that only affects speed
 
     def prepare(self, rows: Sequence[NumberedRow]) -> None:
         """See `RowImporter.prepare`."""
@@ -64,12 +62,12 @@ class ArticleImporter(RowImporter):
         self._others.prepare([row for row in rows if self._ready[row.number][1] is None])
 
     def _read(self, row: NumberedRow) -> Values | None:
-        """The values of a row that is plain, as they were prepared if they were."""
+        """Return the values of a plain row, as prepared if they were; None: not plain."""
         ready = self._ready.get(row.number)
         return _values(row.text) if ready is None or ready[0] is not row.text else ready[1]
 
     async def store(self, session: Session, rows: Sequence[NumberedRow], *, at: datetime, keep_good: bool) -> Portion:
-        """See `RowImporter.store`. Of plain rows nothing goes into the audit trail: that is for the whole job."""
+        """See `RowImporter.store`. Plain rows are not in the audit trail individually: the whole job has one entry."""
         stored: list[Stored] = []
         faults: list[RowFault] = []
         for stage in _stages([(row, self._read(row)) for row in rows]):
@@ -86,11 +84,11 @@ class ArticleImporter(RowImporter):
         return Portion(tuple(stored), tuple(faults))
 
     async def _upsert(self, session: Session, plain: Sequence[_Plain], at: datetime) -> list[Stored]:
-        """Carry out plain rows as if one came after the other."""
+        """Store plain rows with the same result as one after the other."""
         done: list[Stored] = []
         while plain:
             held: Mapping[str, HeldArticle] = {}
-            if not self._is_all_new:  # otherwise those that are there after all are left out, and found out
+            if not self._is_all_new:  # otherwise existing articles are skipped by the insert and detected afterwards
                 held = await find_articles(session, {values[0] for _, values in plain})
             articles = self._planned(plain, held)
             new = [(one.id, 1 + one.changes, *one.after) for one in articles.values() if one.before is None]
@@ -108,8 +106,8 @@ class ArticleImporter(RowImporter):
                 if number not in missed:
                     done += one.stored
             if count or changed:
-                # Promotions keep no more of an article than its number, which stays; the memory of articles goes
-                # whatever the ID. So one ID tells every process all that it needs; stores want all of them.
+                # Promotions only keep an article's number, which never changes; the memory of articles is cleared
+                # whatever the ID. So one ID is enough for every process; stores need all of them.
                 changes = {one.id for one in changed} | {one.id for one in articles.values() if one.before is None}
                 ids = [one.id for key, one in articles.items() if key not in missed and one.id in changes]
                 await record_change(session, "Articles", ids[0], at=at, others=ids[1:])
@@ -117,7 +115,7 @@ class ArticleImporter(RowImporter):
         return done
 
     def _planned(self, plain: Sequence[_Plain], held: Mapping[str, HeldArticle]) -> dict[str, _Article]:
-        """What becomes of each article, by its number."""
+        """Compute the result for each article, by its number."""
         fresh = _reading().fresh
         articles: dict[str, _Article] = {}
         for number, values in plain:
@@ -140,7 +138,7 @@ class ArticleImporter(RowImporter):
 
 @dataclass(slots=True)
 class _Article:
-    """An article on its way: as it was (None: it is new), as it is to be, and what is told of its rows."""
+    """An article being imported: its old values (None: new), its new values, and the results of its rows."""
 
     id: str
     before: Values | None
@@ -154,7 +152,7 @@ def _merged(before: Values, given: Values) -> Values:
 
 
 async def _missed(session: Session, new: Sequence[Values]) -> frozenset[str]:
-    """The numbers among ``new`` that somebody else has given to an article of his own a moment before."""
+    """Return the numbers in ``new`` for which another session has just inserted an article."""
     number_of = {row_id: number for row_id, _, number, *_ in new}
     there = await find_articles(session, number_of.values())
     return frozenset(number_of.values()) - {number for number, one in there.items() if one.id in number_of}
@@ -169,14 +167,17 @@ def _number(row: Stored) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """Rows that may be stored in any order, as far as plain ones and others are concerned."""
+    """Rows of which the plain ones and the others may be stored in either order."""
 
     plain: list[_Plain] = field(default_factory=list)
     others: list[NumberedRow] = field(default_factory=list)
 
 
 def _stages(rows: Sequence[tuple[NumberedRow, Values | None]]) -> Iterator[_Stage]:
-    """Rows in stages: one ends where a plain row and another speak of one article, so that the earlier comes first."""
+    """Split rows into stages; a new one begins when a plain and another row concern the same article.
+
+    So rows of the same article keep their order.
+    """
     stage = _Stage()
     plain: set[str] = set()
     others: set[str] = set()
@@ -199,7 +200,7 @@ _ANYTHING = msgspec.json.Decoder(float_hook=str)
 
 
 def _number_in(text: bytes) -> str | None:
-    """The article number in a row, however wrong the rest is; None: there is none, and the row will not be stored."""
+    """Return the article number in a row, however wrong the rest is; None: it has none and will not be stored."""
     try:
         row = _ANYTHING.decode(text)
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -213,10 +214,10 @@ def _number_in(text: bytes) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """How rows are read: ``decode`` makes a struct in the order of `COLUMNS` of a JSON text, or raises.
+    """How rows are read: ``decode`` converts JSON text to a struct in the order of `COLUMNS`, or raises.
 
-    ``fresh`` are the values of a new article that says nothing but its number; ``amounts`` the places of exact
-    numbers, and how each is read.
+    ``fresh`` holds the values of a new article with only a number; ``amounts`` the positions of exact numbers and their
+    parsers.
     """
 
     decode: Callable[[bytes], Any]
@@ -226,7 +227,7 @@ class _Reading:
 
 @cache
 def _reading() -> _Reading:
-    """Made from the declaration once, when the first row comes."""
+    """Build the reader from the declaration, once, when the first row is read."""
     first, *rest = COLUMNS
     members = [(first.name, _type_of(first), msgspec.field(name=first.wire))]
     members += [(one.name, _type_of(one) | UnsetType, msgspec.field(name=one.wire, default=UNSET)) for one in rest]
@@ -237,7 +238,7 @@ def _reading() -> _Reading:
 
 
 def _type_of(declared: Field) -> Any:
-    """What a value may be; narrower than the declaration is no harm, others judge what does not fit."""
+    """Return a value's type; it may be narrower than declared, as ``others`` imports rows that do not fit."""
     found: Any
     if declared.kind is Kind.DECIMAL:
         return Raw
@@ -253,7 +254,7 @@ def _type_of(declared: Field) -> Any:
 
 
 def _amount(declared: Field) -> Callable[[bytes], int | None]:
-    """Reads amounts as programs write them, as a whole number of the last decimal; None is left to others."""
+    """Return a parser of plain amounts to integers in units of the last decimal; None is left to ``others``."""
     scale, whole = declared.scale or 0, (declared.precision or 0) - (declared.scale or 0)
     form = re.compile(rb'("?)([0-9]{1,%d})(?:\.([0-9]{1,%d}))?\1' % (whole, scale))
 
@@ -264,12 +265,12 @@ def _amount(declared: Field) -> Callable[[bytes], int | None]:
         match = form.fullmatch(text)
         return None if match is None else int(match[2] + (match[3] or b"").ljust(scale, b"0"))
 
-    # What is longer is no amount, and must not be kept: there is no bound on what stands where a price should.
+    # Longer texts are not amounts and must not be cached: their size is unlimited.
     return lambda text: known(text) if len(text) <= longest else None
 
 
 def _values(text: bytes) -> Values | None:
-    """The values of a row that is plain; None: it is not."""
+    """Return the values of a plain row; None: the row is not plain."""
     if _NUL in text:
         return None
     reading = _reading()

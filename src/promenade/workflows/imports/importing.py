@@ -1,4 +1,4 @@
-"""What an importer of rows is: given a portion of rows as they were received, it stores them and tells of each."""
+"""The interface of row importers: store a portion of received rows and return a result for each."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from promenade.store.import_parts import NumberedRow
-from promenade.store.unit import Session
+from promenade.store.driver.unit import Session
+from promenade.store.imports.parts import NumberedRow
 
 __all__ = ["NumberedRow", "Portion", "RowFault", "RowImporter", "Stored"]
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A row that was stored: its number, the ID it has now, and whether it is new."""
+    """A stored row: its number, its ID, and whether it is new."""
 
     number: int
     id: str
@@ -25,7 +25,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class RowFault:
-    """Something that is wrong with a row, as ImportJobErrors tells it; a row may have several.
+    """An error in a row, as shown in ImportJobErrors; a row may have several.
 
     ``property`` is its path within the row (``conditions/0/threshold``); ``payload`` the row without secrets, as JSON.
     """
@@ -35,34 +35,35 @@ class RowFault:
     code: str
     message: str
     payload: str | None
-    name: str = ""  # its natural key, where it could be read
+    name: str = ""  # its natural key, if readable
 
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """What became of some rows: each is in one of the two, in the order of their numbers."""
+    """The results of some rows: each row is either in ``stored`` or in ``faults``, in the order of their numbers."""
 
     stored: tuple[Stored, ...] = ()
     faults: tuple[RowFault, ...] = ()
 
 
 class RowImporter(Protocol):
-    """Stores rows of one entity set, each validated exactly as a single create of it is.
+    """Stores rows of one entity set, each validated exactly like a single create.
 
-    ``rows_max``: so many rows it should be given at a time, at most.
+    ``rows_max``: the maximum number of rows per call.
     """
 
     rows_max: int = 250
 
     def prepare(self, rows: Sequence[NumberedRow]) -> None:
-        """Do what needs no database with rows that are to be stored next, before a unit of work begins for them."""
+        """Do the work that needs no database for the rows to be stored next, before their unit of work begins."""
         return
 
     async def store(self, session: Session, rows: Sequence[NumberedRow], *, at: datetime, keep_good: bool) -> Portion:
         """Store a portion of rows within the unit of work of ``session``; it may be repeated from the start.
 
-        ``keep_good``: what is good is stored, and nothing of what is not. Otherwise one faulty row is enough for
-        nothing to count: the faults of the first faulty row are told, and the caller rolls the unit back.
-        Row faults never raise; what raises is trouble of the database.
+        ``keep_good``: valid rows are stored, faulty ones not at all. Otherwise one faulty row fails the portion: the
+        faults of
+        the first faulty row are returned, and the caller rolls the unit back. Row faults never raise; only database
+        errors do.
         """
         ...

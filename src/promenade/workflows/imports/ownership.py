@@ -1,20 +1,18 @@
-"""Whose an import is: of the caller's tenant, or of one that an operator acts for; and who may follow it."""
+"""Tenant of an import: the caller's, or one that an operator acts for; and who may see its job."""
 
 from __future__ import annotations
 
 from promenade.errors import Forbidden, NotFound
-from promenade.store.import_jobs import JobStatus, read_job
-from promenade.store.tenants import read_tenants, tenant_is_known
-from promenade.store.unit import Session
+from promenade.store.access.tenants import read_tenants, tenant_is_known
+from promenade.store.driver.unit import Session
+from promenade.store.imports.jobs import JobStatus, read_job
 from promenade.workflows.context import Context
-
-__all__ = ["find_job", "find_started_job", "tenant_of_import"]
 
 _TENANT_ID_LENGTH_MAX = 36
 
 
 async def tenant_of_import(context: Context, own: str, named: str | None, *, is_administrator: bool) -> str:
-    """The tenant that an import belongs to: ``named``, which only an operator's administrator may choose freely.
+    """Return the tenant of an import: ``named``, which only an operator's administrator may choose freely.
 
     Raises Forbidden (FOREIGN_TENANT), and to operators NotFound (TENANT_NOT_FOUND).
     """
@@ -29,7 +27,7 @@ async def tenant_of_import(context: Context, own: str, named: str | None, *, is_
 
 
 async def find_job(context: Context, tenant_id: str, job_id: str) -> JobStatus | None:
-    """A job of a tenant; None: it has none of this ID."""
+    """Find a job of a tenant; None: it has none with this ID."""
 
     async def work(session: Session) -> JobStatus | None:
         return await read_job(session, job_id)
@@ -38,7 +36,7 @@ async def find_job(context: Context, tenant_id: str, job_id: str) -> JobStatus |
 
 
 async def find_started_job(context: Context, own: str, user: str, job_id: str) -> JobStatus | None:
-    """A job of whatever tenant that ``user`` of the operator's tenant ``own`` has started; None: there is none."""
+    """Find a job of any tenant that ``user`` of the operator's tenant ``own`` started; None: there is none."""
 
     async def work(session: Session) -> JobStatus | None:
         return await read_job(session, job_id)

@@ -1,17 +1,15 @@
-"""What is told of an import: of each row that failed, of each article of a batch, and how far the job is."""
+"""Reports on an import: each failed row, each article of a batch, and the job's progress."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from promenade.store.authored import Columns
-from promenade.store.import_outcomes import Counts, note_counts
-from promenade.store.import_work import ImportClaim
-from promenade.store.unit import Session
+from promenade.store.authoring.statements import Columns
+from promenade.store.driver.unit import Session
+from promenade.store.imports.outcomes import Counts, note_counts
+from promenade.store.imports.work import ImportClaim
 from promenade.workflows.imports.importing import Portion, RowFault
-
-__all__ = ["TOLD_IN_FULL", "counted", "failed_rows", "note_portion", "storable"]
 
 TOLD_IN_FULL = 100
 """Rows of a job of which all faults are kept; of those that fail after them each one's first."""
@@ -20,12 +18,12 @@ _PROPERTY_MAX, _CODE_MAX, _MESSAGE_MAX, _NUMBER_MAX = 255, 50, 2000, 50
 
 
 def failed_rows(faults: Sequence[RowFault]) -> int:
-    """How many rows have faults; a row may have several."""
+    """Return how many rows have faults; a row may have several."""
     return len({fault.number for fault in faults})
 
 
 def counted(held: ImportClaim, portion: Portion) -> Counts:
-    """The job's counts with another portion."""
+    """Return the job's counts including another portion."""
     failed = held.rows_failed + failed_rows(portion.faults)
     return Counts(held.rows_succeeded + len(portion.stored), failed)
 
@@ -33,7 +31,7 @@ def counted(held: ImportClaim, portion: Portion) -> Counts:
 async def note_portion(
     session: Session, held: ImportClaim, portion: Portion, counts: Counts, *, at: datetime, new_id: Callable[[], str]
 ) -> None:
-    """Write, in the unit that stored a portion, what became of each of its rows and how far the job is."""
+    """Write the results of a portion's rows and the job's progress, in the unit that stored the portion."""
     signed = {"job_id": held.job_id, "created_at": at, "created_by": held.user, "modified_at": at,
               "modified_by": held.user}  # fmt: skip
     errors = [{"id": new_id(), **_error(fault), **signed} for fault in _told(portion.faults, held.rows_failed)]
@@ -44,7 +42,7 @@ async def note_portion(
 
 
 def _told(faults: Sequence[RowFault], failed_before: int) -> list[RowFault]:
-    """What is kept of the faults of a portion: a request of a few megabytes is not to fill gigabytes with them."""
+    """Select the faults of a portion to keep: a request of a few megabytes must not fill gigabytes with them."""
     rows: dict[int, int] = {}
     told: list[RowFault] = []
     for fault in faults:
@@ -65,9 +63,9 @@ def _error(fault: RowFault) -> Columns:
 
 
 def _items(portion: Portion) -> list[Columns]:
-    """One for each article, in the order of the rows; of one with several faults the first is told.
+    """Return one item per article, in the order of the rows, with its first fault if any.
 
-    Items know no row number: what has no article number is told by the number of its row.
+    Items have no row number column: without an article number the message names the row number.
     """
     told: dict[int, Columns] = {}
     for one in portion.stored:
@@ -83,5 +81,5 @@ def _item(name: str, status: str, error: str | None) -> Columns:
 
 
 def storable(text: str, length: int | None = None) -> str:
-    """Text that both databases take, cut to a length: what clients send may hold what is no character."""
+    """Return text that both databases can store, cut to a length: clients may send invalid characters."""
     return text[:length].encode("utf-8", "replace").decode().replace("\x00", "\ufffd")

@@ -1,8 +1,8 @@
-"""Rows of any importable entity set, stored through `Authoring`: each judged exactly as a single create of it.
+"""Import rows of any importable entity set through `Authoring`, each validated exactly like a single create.
 
-A portion goes through the rules as a whole, in as many statements as one row takes. Faults come back with the place of
-their row; the good rows are then stored in another attempt, without the bad ones. A fault that names no row is found
-by halves.
+A portion is validated as a whole, in as many statements as one row takes. Faults contain the position of their row;
+the valid rows are then stored in another attempt without the faulty ones. A fault that names no row is located by
+bisection.
 """
 
 from __future__ import annotations
@@ -12,21 +12,23 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+import msgspec
+
 from promenade import model
-from promenade.errors import Detail, PromenadeError, Unavailable
-from promenade.store.odata_payloads import RowDecoder
-from promenade.store.statistics import learn_growth
-from promenade.store.unit import Session
+from promenade.errors import Detail, Invalid, PromenadeError, Unavailable
+from promenade.model.declare import PUBLIC, EntityType
+from promenade.store.driver.statistics import learn_growth
+from promenade.store.driver.unit import Session
+from promenade.store.odata.payloads import RowDecoder
+from promenade.workflows.access.claims import check_tenant
 from promenade.workflows.authoring import Authoring, Upserted
 from promenade.workflows.authoring.planning import ROWS_MAX
-from promenade.workflows.claims import check_tenant
+from promenade.workflows.context import Context
+from promenade.workflows.imports.articles import ArticleImporter
 from promenade.workflows.imports.importing import NumberedRow, Portion, RowFault, RowImporter, Stored
-from promenade.workflows.imports.payloads import Telling
-
-__all__ = ["EntityImporter"]
 
 _ROOT = "/api/v1"
-# What a row is told because of another row of its portion; it is to be judged again when that one turns out bad.
+# Faults that may be caused by another row of the portion; the row is validated again if that other row is faulty.
 _RELATIVE = frozenset({"ALREADY_EXISTS", "UNKNOWN_REFERENCE", "CYCLE", "TOO_DEEP"})
 
 _COUNTED_AFTER = 200  # rows
@@ -37,7 +39,7 @@ Faults = tuple[Detail, ...]
 
 @dataclass(slots=True)
 class _Given:
-    """A row of a portion: as it was received, and either decoded or what is wrong with it."""
+    """A row of a portion: as received, and either decoded or with its faults."""
 
     number: int
     text: bytes
@@ -47,7 +49,7 @@ class _Given:
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """What became of storing some rows at once; ``at_the_end``: they passed all checks of their own."""
+    """The result of storing some rows at once; ``at_the_end``: all of them passed their own checks."""
 
     made: Sequence[Upserted] = ()
     error: PromenadeError | None = None
@@ -61,7 +63,7 @@ class _Outcome:
 
 
 class EntityImporter(RowImporter):
-    """Imports rows of one entity set for one tenant's user; ``audited``: each has a row in the audit trail."""
+    """Imports rows of one entity set for a user of a tenant; ``audited``: each row is in the audit trail."""
 
     def __init__(
         self,
@@ -88,16 +90,16 @@ class EntityImporter(RowImporter):
         self._sets = (self._entity.set_name, *parts)
 
     def prepare(self, rows: Iterable[NumberedRow]) -> None:
-        """Read rows before a unit of work begins that is to `store` them, so that it does not take the longer for it.
+        """Decode rows before the unit of work that will `store` them, to keep that unit short.
 
-        What is not stored next is forgotten.
+        Rows that are not stored next are forgotten.
         """
         self._ready = {row: self._decoded(row) for row in rows}
 
     async def store(self, session: Session, rows: Sequence[NumberedRow], *, at: datetime, keep_good: bool) -> Portion:
-        """See `RowImporter`. Raises Unavailable, and what the database raises."""
+        """See `RowImporter`. Raises Unavailable and other database errors."""
         given = [self._ready.get(row) or self._decoded(row) for row in rows]
-        if not keep_good:  # what comes after the first faulty row does not matter
+        if not keep_good:  # rows after the first faulty one do not matter
             end = next((place for place, one in enumerate(given, 1) if one.faults), len(given))
             given = given[:end]
         outcome = _Outcome({}, {one.number: one.faults for one in given if one.faults})
@@ -110,7 +112,7 @@ class EntityImporter(RowImporter):
         return self._told(given, outcome)
 
     async def _learn(self, session: Session, more: int) -> None:
-        """Have the database know how tables grow, a few times however many rows there are."""
+        """Update the database's statistics while tables grow, a few times however many rows there are."""
         self._stored += more
         if self._stored >= self._counted_at:
             await learn_growth(session, self._sets, self._stored)
@@ -124,7 +126,7 @@ class EntityImporter(RowImporter):
             return _Given(row.number, row.text, {}, _details(error))
 
     def _chunks(self, rows: Sequence[_Given]) -> Iterator[list[_Given]]:
-        """Rows that one call of `Authoring` takes: not too many with all their parts, and each named but once."""
+        """Yield groups of rows for one call of `Authoring`: limited in size, parts included, and without duplicates."""
         key = self._telling.key if self._entity.import_upserts else None
         chunk: list[_Given] = []
         names: set[Any] = set()
@@ -144,7 +146,7 @@ class EntityImporter(RowImporter):
             yield chunk
 
     async def _store(self, session: Session, rows: Sequence[_Given], at: datetime, outcome: _Outcome) -> None:
-        """Store the good ones of ``rows`` and note what is wrong with the others."""
+        """Store the valid ones of ``rows`` and note the faults of the others."""
         lasting: dict[int, Faults] = {}
         passing: dict[int, Faults] = {}
         while rest := [one for one in rows if one.number not in lasting and one.number not in passing]:
@@ -160,7 +162,7 @@ class EntityImporter(RowImporter):
                 await self._store(session, rest[len(rest) // 2 :], at, outcome)
                 return
             if attempt.at_the_end:
-                # INVARIANT: each further round knows of more rows that are bad for good, so that it comes to an end.
+                # INVARIANT: each round finds more permanently faulty rows, so the loop terminates.
                 lasting |= found | _lasting(passing)
                 passing = {}
             else:
@@ -202,12 +204,12 @@ class EntityImporter(RowImporter):
 
 
 def _lasting(faults: Mapping[int, Faults]) -> dict[int, Faults]:
-    """Those of rows that are bad whatever becomes of others."""
+    """Return the faults of rows that are faulty regardless of other rows."""
     return {number: each for number, each in faults.items() if any(one.code not in _RELATIVE for one in each)}
 
 
 def _by_row(rows: Sequence[_Given], error: PromenadeError) -> dict[int, Faults]:
-    """The faults of each row; none when no fault says of which row it is, and there are several."""
+    """Return the faults by row; empty if there are several rows and no fault names its row."""
     if len(rows) == 1:
         return {rows[0].number: tuple([_without_place(one) for one in _details(error)])}
     found: dict[int, list[Detail]] = {}
@@ -219,7 +221,7 @@ def _by_row(rows: Sequence[_Given], error: PromenadeError) -> dict[int, Faults]:
 
 
 def _without_place(fault: Detail) -> Detail:
-    """A fault as the row alone would be told: neither target nor message speak of its place among rows."""
+    """Return a fault as for a single row: without its position among rows in target and message."""
     place, slash, rest = (fault.target or "").partition("/")
     if not (slash and place.isascii() and place.isdigit()):
         return fault
@@ -233,7 +235,7 @@ def _details(error: PromenadeError) -> Faults:
 
 
 def _measured(row: Mapping[str, Any], ids: set[Any]) -> int:
-    """How many rows are written for one, as far as it says; the IDs that it chooses go into ``ids``."""
+    """Return how many rows a row will write, judging by its content; add the IDs it contains to ``ids``."""
     total = 1
     if row.get("ID"):
         ids.add(row["ID"])
@@ -243,3 +245,114 @@ def _measured(row: Mapping[str, Any], ids: set[Any]) -> int:
         elif isinstance(value, dict):
             total += _measured(value, ids)
     return total
+
+
+# --- what is told of a row that could not be stored -------------------------------------------------------------------
+
+FAULTS_MAX = 50
+"""Of one row so many faults are told, as of one request."""
+
+PAYLOAD_BYTES_MAX = 10 * 1024
+"""Of a row so much is kept with its fault."""
+
+_PROPERTY_MAX = 255
+_MESSAGE_MAX = 2000
+_NAME_MAX = 255
+_MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_TEXT = msgspec.json.Decoder(str)
+
+
+class Telling:
+    """Reports rows of one entity set. ``key`` is the wire name of its natural key, if it has a single one."""
+
+    def __init__(self, entity: EntityType) -> None:
+        fields = {one.wire: one for one in entity.fields}
+        self._secrets = {wire for wire, one in fields.items() if not one.shown_in(PUBLIC) and not one.virtual}
+        # A secret may have a misspelt property name: in entities with secrets, unknown properties are not shown.
+        self._shown = fields.keys() - self._secrets | {one.property_wire for one in entity.links}
+        self.key = entity.field(entity.natural_key[0]).wire if entity.natural_key else None
+
+    def name(self, text: bytes, row: Mapping[str, Any] | None = None) -> str:
+        """Return the row's natural key, if it is readable and not secret."""
+        if self.key is None or self.key in self._secrets:
+            return ""
+        if row:
+            return str(row.get(self.key) or "")[:_NAME_MAX]
+        try:
+            return _TEXT.decode(_MEMBERS.decode(text)[self.key])[:_NAME_MAX]
+        except (msgspec.MsgspecError, UnicodeError, KeyError, RecursionError):
+            return ""
+
+    def faults(self, number: int, text: bytes, details: Sequence[Detail]) -> list[RowFault]:
+        """Return the faults of one row, at most `FAULTS_MAX`.
+
+        Each contains the row, as long as all copies fit into `PAYLOAD_BYTES_MAX`; the first one always does.
+        """
+        payload, name = self.payload(text), self.name(text)
+        copies = max(1, PAYLOAD_BYTES_MAX // max(1, len((payload or "").encode())))
+        return [
+            RowFault(
+                number,
+                None if one.target is None else one.target[:_PROPERTY_MAX],
+                one.code,
+                self._message(one)[:_MESSAGE_MAX],
+                payload if place < copies else None,
+                name,
+            )
+            for place, one in enumerate(details[:FAULTS_MAX])
+        ]
+
+    def _message(self, fault: Detail) -> str:
+        """Return the fault's message; it quotes a value of a wrong type, unless that is a secret."""
+        if fault.target in self._secrets and fault.code == "TYPE_MISMATCH":
+            return f"{fault.target}: It is of another type."
+        return fault.message
+
+    def payload(self, text: bytes) -> str | None:
+        """Return a row as JSON without secrets, with long members replaced by their size.
+
+        It has at most `PAYLOAD_BYTES_MAX` bytes.
+        """
+        try:
+            members = _MEMBERS.decode(text)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError):
+            return None if self._secrets or len(text) > PAYLOAD_BYTES_MAX else _plain(text)
+        if self._secrets:
+            members = {name: value for name, value in members.items() if name in self._shown}
+        kept: dict[str, Any] = {}
+        left = PAYLOAD_BYTES_MAX - 2
+        for name, value in members.items():
+            size = len(bytes(value))
+            told: Any = value if size <= left // 2 else f"({size} bytes)"
+            left -= len(msgspec.json.encode({name: told}))
+            if left < 0:
+                break
+            kept[name] = told
+        return _plain(msgspec.json.encode(kept))
+
+
+def _plain(text: bytes) -> str:
+    """Decode to text that both databases can store."""
+    return text.decode("utf-8", "replace").replace("\0", "\ufffd")
+
+
+# --- which importer stores the rows of a job --------------------------------------------------------------------------
+
+
+def importer_for(entity: str, context: Context, *, tenant_id: str, user: str, source: str) -> RowImporter:
+    """Return the importer of rows of ``entity`` for a user of a tenant; ``source`` is the job's.
+
+    Raises KeyError for an unknown entity set, Invalid (NOT_IMPORTABLE) for one that does not accept imports.
+    """
+    if not model.entity(entity).importable:
+        raise Invalid("NOT_IMPORTABLE", f"Rows of {entity} cannot be imported.")
+    is_fast = entity == "Articles"
+    rows = EntityImporter(
+        entity,
+        tenant_id=tenant_id,
+        user=user,
+        new_id=context.new_id,
+        http_hosts=context.webhook_allow,
+        audited=not is_fast,  # for articles the job as a whole is in the audit trail
+    )
+    return ArticleImporter(context.new_id, user=user, others=rows) if is_fast else rows

@@ -1,7 +1,7 @@
 """Import jobs are carried out: a stretch of one at a time, each slice of rows in a transaction, or all rows in one.
 
 Whatever becomes of a worker, a row counts once: the rows of a slice, what became of each, and how far the job is are
-one unit of work that holds the job under the worker's token (`store.import_work`). What the database cannot carry out,
+one unit of work that holds the job under the worker's token (`store.imports.work`). What the database cannot carry out,
 or what fails for whatever reason, is tried again later; after `ATTEMPTS_MAX` attempts without getting on the job is
 FAILED.
 """
@@ -9,45 +9,52 @@ FAILED.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from typing import Protocol
+from datetime import datetime
+from functools import partial
+from typing import Any, Generic, Protocol, TypeVar
 
-import structlog
-
+from promenade import metrics
 from promenade.errors import Unavailable
-from promenade.store import import_work
-from promenade.store.import_outcomes import Counts, note_message
-from promenade.store.import_parts import NumberedRow, read_part, unpack
-from promenade.store.import_work import RETRY_SECONDS_MAX, ImportClaim, LeaseLost
-from promenade.store.unit import Session
+from promenade.events import (
+    ArticleImportJobCompleted,
+    ArticleImportJobFailed,
+    Event,
+    ImportJobCompleted,
+    ImportJobFailed,
+)
+from promenade.log import Logger
+from promenade.store.authoring.statements import insert_rows
+from promenade.store.driver.leases import IMPORTS, LeaseLost
+from promenade.store.driver.unit import Session
+from promenade.store.imports import work as import_work
+from promenade.store.imports.outcomes import Counts, end_article_job, end_job, note_message, read_master_data_callback
+from promenade.store.imports.parts import NumberedRow, read_part, unpack
+from promenade.store.imports.work import ImportClaim, drop
+from promenade.store.webhooks.outbox import emit
 from promenade.workflows.context import Context
-from promenade.workflows.imports.busy import Busy
-from promenade.workflows.imports.ending import Ended, end, record_metrics, succeeded
 from promenade.workflows.imports.importing import Portion, RowFault, RowImporter
-from promenade.workflows.imports.progress import counted, failed_rows, note_portion
+from promenade.workflows.imports.progress import counted, failed_rows, note_portion, storable
 
-__all__ = ["ATTEMPTS_MAX", "LEASE_SECONDS", "ImportRun", "Importers", "Pace", "claim_import", "return_claim"]
-
-LEASE_SECONDS = 60
+LEASE_SECONDS = IMPORTS.lease_seconds
 STRETCH_SECONDS = 1.0  # then other tenants have their turn
-TELL_SECONDS = 2.0  # between two words of how far a job is whose rows count all at once
-ATTEMPTS_MAX = 5
-RETRY_SECONDS = (2, 10, 60, RETRY_SECONDS_MAX)  # after the first failed attempt, the second, ...
+TELL_SECONDS = 2.0  # between two progress reports of a job that stores all rows at once
+ATTEMPTS_MAX = IMPORTS.attempts_max
 
-_log = structlog.get_logger(__name__)
+_log = Logger(__name__)
 
 
 class Importers(Protocol):
-    """Gives an importer of an entity set, for one slice of rows or for all of a job."""
+    """Returns an importer of an entity set, for one slice of rows or for all rows of a job."""
 
     def __call__(self, entity: str, context: Context, *, tenant_id: str, user: str, source: str) -> RowImporter: ...
 
 
 class Pace(Protocol):
-    """How many rows a slice has, and how long the worker rests between two; times are of the processor."""
+    """How many rows a slice has, and how long the worker pauses between two slices; times are CPU times."""
 
     @property
     def rows(self) -> int: ...
@@ -60,7 +67,7 @@ class Pace(Protocol):
 
 
 class _Faulty(Exception):
-    """A row that keeps all others from being stored; undoes the unit."""
+    """A faulty row prevents all others from being stored; rolls the unit back."""
 
     def __init__(self, faults: Sequence[RowFault]) -> None:
         super().__init__()
@@ -68,21 +75,21 @@ class _Faulty(Exception):
 
 
 class _Stopped(Exception):
-    """The worker is told to stop; undoes the unit."""
+    """The worker is being stopped; rolls the unit back."""
 
 
 @dataclass(slots=True)
 class _Told:
-    """What the unit that stores everything tells the one beside it, and is told by it."""
+    """State shared between the unit that stores all rows and the one that reports progress."""
 
     rows: int = 0
     is_lost: bool = False
 
 
 async def claim_import(context: Context, after: str, lease_seconds: int = LEASE_SECONDS) -> ImportClaim | None:
-    """Claim the next job of the tenant whose turn it is after tenant ``after``; None: there is nothing to do now.
+    """Claim the next job of the tenant that comes after tenant ``after``; None: there is nothing to do now.
 
-    Raises Unavailable with the database away.
+    Raises Unavailable if the database is unreachable.
     """
     if not await context.database.read(import_work.is_anything_waiting, system=True):
         return None
@@ -96,18 +103,20 @@ async def claim_import(context: Context, after: str, lease_seconds: int = LEASE_
     return await context.database.write(take, system=True, durable=False)
 
 
-async def return_claim(context: Context, held: ImportClaim, *, seconds: float = 0, attempts: int | None = None) -> None:
-    """Let another have a job, so many seconds from now; ``attempts`` replaces their number."""
-    due_at = context.clock() + timedelta(seconds=seconds)
+async def return_claim(
+    context: Context, held: ImportClaim, *, due_at: datetime | None = None, attempts: int | None = None
+) -> None:
+    """Release a job for other workers, at once or from ``due_at``; ``attempts`` replaces their number."""
+    due = due_at or context.clock()
 
     async def work(session: Session) -> bool:
-        return await import_work.give_back(session, held, due_at=due_at, attempts=attempts)
+        return await import_work.give_back(session, held, due_at=due, attempts=attempts)
 
     await context.database.write(work, tenant=held.tenant_id, durable=False)
 
 
 class ImportRun:
-    """One claim of a job. ``stopping`` tells whether the worker is to stop; ``held`` is the job as it stands."""
+    """One claim of a job. ``stopping`` returns whether the worker should stop; ``held`` is the job's current state."""
 
     def __init__(
         self,
@@ -130,11 +139,11 @@ class ImportRun:
         self._now = asyncio.get_running_loop().time
 
     async def carry_out(self) -> None:
-        """Work on the job for a stretch, or to its end where all rows count at once, then let go of it.
+        """Work on the job for a stretch, or to its end if all rows are stored at once, then release it.
 
-        Raises Unavailable when the database is away and the job could not be given back.
+        Raises Unavailable if the database is unreachable and the job could not be released.
         """
-        if self.held.attempts > ATTEMPTS_MAX:  # whoever had it died in it
+        if self.held.attempts > ATTEMPTS_MAX:  # the previous workers died during it
             await self._give_up("It was begun again and again, and never finished.")
             return
         try:
@@ -145,7 +154,7 @@ class ImportRun:
             _log.warning("imports.put_off", job=self.held.job_id, attempts=self.held.attempts, reason=error.message)
             await self._put_off("The database could not carry it out.")
         except Exception:
-            # What databases say holds statements and rows, which are for the log alone.
+            # Database errors contain statements and rows, which only belong in the log.
             _log.exception("imports.put_off", job=self.held.job_id, attempts=self.held.attempts)
             await self._put_off("The service failed at it; its log says more.")
 
@@ -159,7 +168,7 @@ class ImportRun:
             number = self.held.next_part
             rows = await self._read(number)
             while self.held.next_part == number:
-                # At least one slice: where reading a part takes longer than a stretch, the job would never get on.
+                # At least one slice: if reading a part takes longer than a stretch, the job would never progress.
                 if self._stopping() or (has_got_on and self._now() >= over):
                     await return_claim(self._context, self.held, attempts=0)
                     return
@@ -176,15 +185,15 @@ class ImportRun:
         tenant_id, job_id = self.held.tenant_id, self.held.job_id
         part = await self._context.database.read(lambda session: read_part(session, job_id, number), tenant=tenant_id)
         if part is None:
-            raise LeaseLost  # the job has ended meanwhile
+            raise LeaseLost  # the job has ended in the meantime
         return await asyncio.to_thread(unpack, part)
 
     async def _store_slice(self, importer: RowImporter, few: Sequence[NumberedRow], of: int) -> Ended | None:
-        """Store some rows of a part of ``of`` rows; what the job came to, if they were the last."""
+        """Store some rows of a part of ``of`` rows; return the job's result if they were the last."""
         held = self.held
         offset = held.offset + len(few)
         next_part, offset = (held.next_part, offset) if offset < of else (held.next_part + 1, 0)
-        # What the power takes along before the job has ended is done again, together with the note that it was done.
+        # If a power failure loses this before the job ends, the progress is lost with it, and the slice is repeated.
         durable = next_part == held.parts
         await asyncio.to_thread(importer.prepare, few)
 
@@ -237,7 +246,9 @@ class ImportRun:
             record_metrics(self.held, ended, self._context.clock())
 
     async def _store_all(self, session: Session, told: _Told) -> Ended:
-        """May run twice: it begins with the first row each time, and has noted nothing outside of the unit."""
+        """Store all rows. May run twice: it starts with the first row each time, without effects outside of the
+        unit.
+        """
         held, at, importer = self.held, self._context.clock(), self._importer()
         told.rows = 0
         for number in range(held.parts):
@@ -251,7 +262,7 @@ class ImportRun:
                     raise _Stopped
                 if told.is_lost:
                     raise LeaseLost
-                # On SQLite the writer is held until all are stored, and small slices only make that longer.
+                # On SQLite the writer is locked until all rows are stored; small slices only prolong that.
                 rows_max = importer.rows_max if session.dialect == "sqlite" else min(self._pace.rows, importer.rows_max)
                 few = rows[done : done + rows_max]
                 await self._store_few(session, importer, few, at)
@@ -272,12 +283,12 @@ class ImportRun:
         if portion.faults:
             raise _Faulty(portion.faults)
         _check(portion, few)
-        if session.dialect == "postgresql":  # on SQLite the writer would be held while it rests
+        if session.dialect == "postgresql":  # on SQLite the writer would be locked during the pause
             self._pace.worked(len(few), busy.seconds)
             await self._pace.rest_within()
 
     async def _fail(self, faults: Sequence[RowFault]) -> None:
-        """End a job of whose rows none was stored, with what is wrong with the first that is faulty."""
+        """End a job that stored nothing, with the faults of the first faulty row."""
         first = min(faults, key=lambda fault: fault.number)
         portion = Portion(faults=tuple(fault for fault in faults if fault.number == first.number))
         message = f"Nothing was imported, because of row {first.number}: {first.message}"
@@ -285,9 +296,9 @@ class ImportRun:
 
     @asynccontextmanager
     async def _telling(self, told: _Told) -> AsyncIterator[None]:
-        """Tell how far the job is and keep the lease while all is stored: on SQLite beforehand, then nobody can write.
+        """Report progress and renew the lease while all rows are stored.
 
-        Nobody can claim the job there either.
+        On SQLite only beforehand: nobody else can write then, so nobody can claim the job either.
         """
         await self._tell(told)
         if self._context.database.dialect == "sqlite":
@@ -311,7 +322,7 @@ class ImportRun:
                 await self._tell(told)
             except LeaseLost:
                 told.is_lost = True
-            except Exception as error:  # the other unit finds out what is wrong
+            except Exception as error:  # the other unit will run into it too
                 _log.warning("imports.not_told", job=self.held.job_id, reason=str(error))
 
     async def _tell(self, told: _Told) -> None:
@@ -328,11 +339,12 @@ class ImportRun:
     # --- the end ------------------------------------------------------------------------------------------------------
 
     async def _put_off(self, why: str) -> None:
-        """Try again later, each time a little later, or not at all."""
-        if self.held.attempts >= ATTEMPTS_MAX:
+        """Retry later with growing delays, or give up."""
+        due_at = IMPORTS.retry_at(self._context.clock(), self.held.attempts)
+        if due_at is None:
             await self._give_up(why)
         else:
-            await return_claim(self._context, self.held, seconds=RETRY_SECONDS[self.held.attempts - 1])
+            await return_claim(self._context, self.held, due_at=due_at)
 
     async def _give_up(self, why: str) -> None:
         held = self.held
@@ -359,7 +371,129 @@ class ImportRun:
 
 
 def _check(portion: Portion, rows: Sequence[NumberedRow]) -> None:
-    """INVARIANT: each row is told of. How far a job is, is known by their number."""
+    """INVARIANT: each row has a result, because the job's progress is derived from their number."""
     told = len(portion.stored) + failed_rows(portion.faults)
     if told != len(rows):
         raise RuntimeError(f"an importer told of {told} rows of {len(rows)}")
+
+
+# --- how long work keeps a processor busy -----------------------------------------------------------------------------
+
+# Beside tills a slice of rows takes longer by the clock, because they have their turns meanwhile, and the longer the
+# more there are of them. What it takes from them is its own processor time alone.
+
+T = TypeVar("T")
+
+
+class Busy(Generic[T]):
+    """An awaitable: ``await Busy(work)`` returns the result of ``work``; ``seconds`` is its CPU time in this thread."""
+
+    __slots__ = ("_work", "seconds")
+
+    def __init__(self, work: Awaitable[T]) -> None:
+        self._work = work
+        self.seconds = 0.0
+
+    def __await__(self) -> Generator[Any, Any, T]:
+        steps = self._work.__await__()
+        go_on: Callable[[], Any] = partial(next, steps)
+        while True:
+            began = time.thread_time()
+            try:
+                waited_for = go_on()
+            except StopIteration as end:
+                return end.value  # type: ignore[no-any-return]
+            finally:
+                self.seconds += time.thread_time() - began
+            try:
+                yield waited_for
+            except BaseException as error:  # a cancellation, for which the work may have to clean up
+                go_on = partial(steps.throw, error)
+            else:
+                go_on = partial(next, steps)
+
+
+# --- how a job ends ---------------------------------------------------------------------------------------------------
+
+MASTER_DATA = ("MASTER_DATA_SOAP", "MASTER_DATA_REST")
+INTERFACE = "ProductMerchandiseViewReplicationBulkRequest"
+_MESSAGE_MAX = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The result of a job: ``status`` is SUCCEEDED or FAILED, ``message`` a sentence for the sender of the rows."""
+
+    status: str
+    counts: Counts
+    message: str
+
+
+def succeeded(held: ImportClaim, counts: Counts) -> Ended:
+    """The result of a job whose rows were all processed."""
+    message = f"{counts.succeeded} of {held.rows} rows were imported"
+    message += f", {counts.failed} failed." if counts.failed else "."
+    if held.rows_skipped:
+        message += f" {held.rows_skipped} were skipped."
+    return Ended("SUCCEEDED", counts, message)
+
+
+async def end(context: Context, session: Session, held: ImportClaim, ended: Ended, at: datetime) -> None:
+    """Write a job's result, notify subscribers and its callbackUrl, and delete its rows; raises LeaseLost.
+
+    A concurrent change of the callbackUrl either commits before the job's row is written here, and is used, or finds
+    the job ended.
+    """
+    await drop(session, held)
+    message = storable(ended.message, _MESSAGE_MAX)
+    callback_url = await end_job(session, held.job_id, status=ended.status, counts=ended.counts, message=message, at=at)
+    if callback_url is None and held.source in MASTER_DATA:
+        callback_url = await read_master_data_callback(session, held.tenant_id)
+    await emit(session, _event(held, ended), event_id=context.new_id(), at=at, callback_url=callback_url)
+    if held.source == "POS_BATCH":
+        await end_article_job(session, held.job_id, status=ended.status, counts=ended.counts, at=at)
+        await emit(session, _article_event(held, ended), event_id=context.new_id(), at=at)
+    if held.entity == "Articles":
+        await _record_in_the_trail(context, session, held, message, at)
+
+
+def _event(held: ImportClaim, ended: Ended) -> Event:
+    counts = ended.counts
+    numbers = (held.total_rows, counts.succeeded, counts.failed, held.rows_skipped)
+    if ended.status == "SUCCEEDED":
+        return ImportJobCompleted(held.job_id, held.entity, held.source, *numbers)
+    return ImportJobFailed(held.job_id, held.entity, held.source, *numbers, ended.message)
+
+
+def _article_event(held: ImportClaim, ended: Ended) -> Event:
+    counts = ended.counts
+    numbers = (held.total_rows, counts.succeeded + counts.failed, counts.failed)  # as in the job's row
+    if ended.status == "SUCCEEDED":
+        return ArticleImportJobCompleted(held.job_id, *numbers)
+    return ArticleImportJobFailed(held.job_id, *numbers, ended.message)
+
+
+async def _record_in_the_trail(
+    context: Context, session: Session, held: ImportClaim, message: str, at: datetime
+) -> None:
+    """Write one audit entry for all articles of a job; other rows are audited one by one when they are stored."""
+    entry = {
+        "id": context.new_id(),
+        "timestamp": at,
+        "actor": held.user,
+        "action": "IMPORT",
+        "entity_type": "Articles",
+        "entity_id": held.job_id,
+        "entity_name": held.source,
+        "note": message,
+    }
+    await insert_rows(session, "AuditLogs", [entry])
+
+
+def record_metrics(held: ImportClaim, ended: Ended, at: datetime) -> None:
+    """Count an ended job in the metrics, once it is committed."""
+    seconds = max(0.0, (at - held.began).total_seconds())
+    metrics.imports.labels(held.tenant_id, held.source, ended.status).inc()
+    metrics.imports_duration.labels(held.tenant_id, held.source).observe(seconds)
+    if held.source in MASTER_DATA:
+        metrics.drfout_job_duration.labels(held.tenant_id, INTERFACE).observe(seconds)

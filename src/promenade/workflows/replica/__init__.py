@@ -1,4 +1,4 @@
-"""What a store does that prices on its own: it keeps up with its cloud, and tells it of its sales.
+"""Replication in a store that prices on its own: it downloads changes from its cloud and uploads its sales.
 
-Everything here runs in a store alone; what the cloud does for it is in `promenade.workflows.sync`.
+This package only runs in stores; the cloud's side is in `promenade.workflows.sync`.
 """

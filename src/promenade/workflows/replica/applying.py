@@ -1,9 +1,9 @@
-"""What was downloaded becomes what tills are priced by.
+"""Apply downloaded changes, so that baskets are priced with them.
 
-Pages are kept until the last one is there. A download of one page is applied in one unit of work; one of many pages
-in several, as tills wait for each: articles by the page, then everything else, then articles that are gone. The cursor
-moves with the last unit, so that a store which is killed in between begins again with the pages that it kept, and finds
-that much of it is done.
+Pages are stored until the last one has arrived. A download of one page is applied in one unit of work; a download of
+many pages in several, because tills wait for each: articles page by page, then everything else, then deleted articles.
+The cursor moves with the last unit, so a store that is killed in between starts again with the stored pages, and finds
+much of it done.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from datetime import datetime
 from functools import partial
 
 import msgspec
-import structlog
 
 from promenade.errors import Conflict
+from promenade.log import Logger
 from promenade.model.sync_sets import ROOTS, Part, Root, values_of
-from promenade.store.authored import Columns
-from promenade.store.sync_apply import (
+from promenade.store.authoring.statements import Columns
+from promenade.store.driver.unit import Session
+from promenade.store.replica.applying import (
     Aggregate,
     Changes,
     delete_roots,
@@ -29,25 +30,22 @@ from promenade.store.sync_apply import (
     write_changes,
     write_tenant,
 )
-from promenade.store.sync_link import drop_pages, page_numbers, read_link, read_page, write_synced
-from promenade.store.unit import Session
+from promenade.store.replica.link import drop_pages, page_numbers, read_link, read_page, write_synced
 from promenade.workflows.context import Context
 
-__all__ = ["Page", "PageUnreadable", "apply_pages", "read_staged"]
-
-DELETED_AT_ONCE = 1000  # articles in one unit
+DELETED_AT_ONCE = 1000  # articles per unit
 TENANTS, ARTICLES, GROUPS = "Tenants", "Articles", "ArticleGroups"
 
-_log = structlog.get_logger(__name__)
+_log = Logger(__name__)
 _DECODER = msgspec.json.Decoder(list[dict[str, object]])
 
 
 class PageUnreadable(Exception):
-    """A page cannot be understood; its text says why."""
+    """A page cannot be decoded; the message says why."""
 
 
 class Page(msgspec.Struct, frozen=True, rename="camel"):
-    """An answer of ``GET /sync/promotions``; rows stay text until they are needed."""
+    """A response of ``GET /sync/promotions``; rows are decoded when needed."""
 
     cursor: str
     has_more: bool
@@ -56,7 +54,7 @@ class Page(msgspec.Struct, frozen=True, rename="camel"):
     deletes: dict[str, list[str]] = {}
 
     def rows(self, set_name: str) -> list[Columns]:
-        """The rows of a set, by columns. Raises PageUnreadable."""
+        """Return the rows of a set, by columns. Raises PageUnreadable."""
         raw = self.upserts.get(set_name)
         if raw is None:
             return []
@@ -68,14 +66,14 @@ class Page(msgspec.Struct, frozen=True, rename="camel"):
 
 @dataclass(slots=True)
 class _Wanted:
-    """What the pages say of one root, the later ones in place of the earlier: its rows, and IDs that are gone."""
+    """The pages' changes to one kind of root, later pages overriding earlier ones: rows and deleted IDs."""
 
     root: Root
     aggregates: dict[str, Aggregate] = field(default_factory=dict)
     deletes: set[str] = field(default_factory=set)
 
     def take(self, page: Page) -> None:
-        """Let a further page speak."""
+        """Add the changes of another page."""
         owned = _by_root(self.root, page)
         for row in page.rows(self.root.set_name):
             self.aggregates[row["id"]] = Aggregate(row, owned.get(row["id"], {}))
@@ -86,13 +84,13 @@ class _Wanted:
 
 
 def _take(wanted: Iterable[_Wanted], page: Page) -> None:
-    """Let a page speak of several roots; beside the event loop, as tills are priced on that."""
+    """Add a page's changes to several roots; in a thread, as the event loop prices baskets."""
     for one in wanted:
         one.take(page)
 
 
 def _by_root(root: Root, page: Page) -> Mapping[str, Mapping[str, Sequence[Columns]]]:
-    """The rows of the parts on a page, by the root's ID and by set; what belongs to nobody is passed over."""
+    """Group the rows of the parts on a page by the root's ID and by set; parts without a root are skipped."""
     found: dict[str, dict[str, list[Columns]]] = {}
     root_of: dict[str, dict[str, str]] = {}
     for part in root.parts:
@@ -111,7 +109,7 @@ def _root_id(root: Root, part: Part, row: Columns, root_of: Mapping[str, Mapping
 
 
 def read_staged(body: bytes) -> Page:
-    """A page as it was received. Raises PageUnreadable."""
+    """Decode a page as received. Raises PageUnreadable."""
     try:
         return msgspec.json.decode(body, type=Page)
     except (msgspec.MsgspecError, ValueError) as error:
@@ -122,15 +120,15 @@ def read_staged(body: bytes) -> Page:
 
 
 async def apply_pages(context: Context, tenant_id: str) -> bool:
-    """Apply the download that is kept, if it is complete; whether it was. Raises Unavailable and PageUnreadable.
+    """Apply the stored download if it is complete; return whether it was. Raises Unavailable and PageUnreadable.
 
-    Raises Conflict (LINK_CHANGED) if the link was led elsewhere meanwhile: then nothing of this belongs here.
+    Raises Conflict (LINK_CHANGED) if the link was changed in the meantime: then the download does not belong here.
     """
     return await _Application(context, tenant_id).run()
 
 
 class _Application:
-    """One download on its way into the tables."""
+    """The application of one download to the tables."""
 
     def __init__(self, context: Context, tenant_id: str) -> None:
         self._context = context
@@ -181,7 +179,7 @@ class _Application:
     async def _plan(
         self, session: Session, wanted: Sequence[_Wanted]
     ) -> tuple[list[Changes], list[tuple[Root, set[str]]]]:
-        """What is to be written, in the order of references, and what is to be deleted, in the other order."""
+        """Plan the writes, in the order of references, and the deletions, in reverse order."""
         coming: dict[str, set[str]] = {}
         changes = []
         gone = []
@@ -231,7 +229,7 @@ class _Application:
         await database.write(finish, tenant=tenant)
 
     async def _add_groups(self, groups: _Wanted) -> None:
-        """Add the article groups that are not there: articles name them. What else changes of groups waits."""
+        """Insert missing article groups, since articles refer to them. Other changes to groups come later."""
         at = self._context.clock()
         found = await self._context.database.read(
             partial(find_changes, root=groups.root, wanted=groups.aggregates, coming={}), tenant=self._tenant
@@ -240,7 +238,7 @@ class _Application:
         await self._context.database.write(partial(write_changes, changes=new, at=at), tenant=self._tenant)
 
     async def _write_articles(self, numbers: Sequence[int]) -> set[str]:
-        """Write the articles of each page in a unit of its own; the answer are those that are to be deleted."""
+        """Write the articles of each page in a separate unit; return the IDs of those to be deleted."""
         database, tenant, at = self._context.database, self._tenant, self._context.clock()
         named: set[str] = set()
         deleted: set[str] = set()
@@ -280,8 +278,10 @@ class _Application:
                 _log.warning("sync.not_deleted", set=root.set_name, count=len(stay), first=min(stay))
 
     async def _finish(self, session: Session, cursor: str) -> None:
-        """The download is in; the next one asks for what came after it, or for everything where something was left out
-        of a delta. What a full one leaves out, as it names what is nowhere, waits for the change that mends it."""
+        """Complete the download. The next one asks for later changes, or for everything if a delta was incomplete.
+
+        Rows left out of a full download, because they refer to missing rows, wait for the change that corrects them.
+        """
         link = await read_link(session)
         if link is None or link.changed_at != self._changed_at:
             raise Conflict("LINK_CHANGED", "The link was changed while a download was applied.")

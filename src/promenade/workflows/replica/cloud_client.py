@@ -1,4 +1,4 @@
-"""Requests of a store to its cloud: bearer tokens by client credentials, no redirects, bounded in time and size.
+"""HTTP client of a store for its cloud: bearer tokens by client credentials, no redirects, bounded time and size.
 
 The specification, Authentication, Cloud instance, steps 1 to 4: a token is kept until shortly before it expires, and a
 401 is answered by one new token and one repeat.
@@ -23,19 +23,17 @@ from promenade.errors import Invalid
 from promenade.settings import LOOPBACK_HOSTS
 from promenade.workflows.uplink import CloudRefused, CloudUnreachable
 
-__all__ = ["ANSWER_BYTES_MAX", "CloudAccess", "HttpCloudClient", "require_address"]
-
-SECONDS_MAX = 60.0  # for an exchange, the token aside
+SECONDS_MAX = 60.0  # per request, not counting the token
 TOKEN_SECONDS_MAX = 15.0
 CONNECT_SECONDS = 10.0
-ANSWER_BYTES_MAX = 32 * 1024 * 1024  # after unpacking
-LONG_BYTES = 64 * 1024  # of an answer that is read beside the event loop
+ANSWER_BYTES_MAX = 32 * 1024 * 1024  # after decompression
+LONG_BYTES = 64 * 1024  # responses from this size on are decoded in a thread
 MESSAGE_LENGTH_MAX = 500
-RENEWED_BEFORE = 60.0  # seconds before it expires, of a token that is good for long
-RENEWED_PART = 10  # else this part of its life before
+RENEWED_BEFORE = 60.0  # seconds before the expiry of a long-lived token
+RENEWED_PART = 10  # otherwise this fraction of its lifetime before
 TOKEN_PATH = "/oauth/token"  # noqa: S105 -- a path
 
-_COMES_AGAIN = frozenset({408, 425, 429})  # as 5xx: it may be another answer later
+_COMES_AGAIN = frozenset({408, 425, 429})  # transient like 5xx: a later attempt may succeed
 _UNAUTHORIZED = 401
 _NOT_FOUND = 404
 _DECODER = msgspec.json.Decoder(float_hook=Decimal)
@@ -43,7 +41,10 @@ _DECODER = msgspec.json.Decoder(float_hook=Decimal)
 
 @dataclass(frozen=True, slots=True)
 class CloudAccess:
-    """Where the cloud is and as whom to come: ``auth_url`` is the issuer's address, with or without /oauth/token."""
+    """The cloud's address and the store's credentials.
+
+    ``auth_url`` is the issuer's address, with or without /oauth/token.
+    """
 
     url: str
     auth_url: str
@@ -52,7 +53,7 @@ class CloudAccess:
 
     @property
     def token_url(self) -> str:
-        """Where tokens are had."""
+        """The address of the token endpoint."""
         base = self.auth_url.rstrip("/")
         return base if base.endswith(TOKEN_PATH) else base + TOKEN_PATH
 
@@ -64,8 +65,11 @@ class _Answer:
 
 
 def require_address(address: str, name: str) -> str:
-    """``address`` without a slash at its end. Raises Invalid (BAD_ADDRESS) naming ``name`` for one that is not https,
-    or http to this machine itself, and for one with a user, a query or a fragment."""
+    """Return ``address`` without a trailing slash, if it is valid.
+
+    Raises Invalid (BAD_ADDRESS) naming ``name`` unless it is https, or http to this machine itself; and if it has a
+    user, a query or a fragment.
+    """
     try:
         parts = urlsplit(address)
         host, _ = parts.hostname, parts.port
@@ -80,7 +84,7 @@ def require_address(address: str, name: str) -> str:
 
 
 class HttpCloudClient:
-    """See `promenade.workflows.uplink.CloudClient`. Belongs to one event loop; `close` it at the end."""
+    """See `promenade.workflows.uplink.CloudClient`. Bound to one event loop; `close` it at the end."""
 
     def __init__(
         self, access: CloudAccess, *, seconds_max: float = SECONDS_MAX, bytes_max: int = ANSWER_BYTES_MAX
@@ -96,7 +100,7 @@ class HttpCloudClient:
         self._asking = asyncio.Lock()
 
     async def close(self) -> None:
-        """Close every connection that is kept."""
+        """Close all open connections."""
         http, self._http = self._http, None
         if http is not None:
             await http.aclose()
@@ -109,7 +113,7 @@ class HttpCloudClient:
     async def post(
         self, path: str, body: object, *, key: str | None = None, seconds: float | None = None
     ) -> dict[str, Any]:
-        """POST; see `CloudClient`. ``seconds`` holds for the token and all repeats together."""
+        """POST; see `CloudClient`. ``seconds`` limits the token request and all repeats together."""
         headers = {"content-type": "application/json"}
         if key is not None:
             headers["idempotency-key"] = key
@@ -124,7 +128,7 @@ class HttpCloudClient:
             raise _unreachable(f"it did not answer within {seconds:g} seconds") from None
 
     async def token(self) -> str:
-        """A token that is good now; raises as requests do."""
+        """Return a valid token; raises as requests do."""
         async with self._asking:
             token = self._token
             if token is None or asyncio.get_running_loop().time() >= self._renewed_at:
@@ -138,11 +142,11 @@ class HttpCloudClient:
     ) -> dict[str, Any]:
         token = await self.token()
         answer = await self._exchange(method, url, _bearing(headers, token), content, seconds)
-        if answer.status == _UNAUTHORIZED:  # the key may have been changed, or our clock jumps
+        if answer.status == _UNAUTHORIZED:  # the key may have changed, or our clock jumped
             if self._token == token:
                 self._token = None
             answer = await self._exchange(method, url, _bearing(headers, await self.token()), content, seconds)
-        # Tills are priced on this event loop; a page of changes takes long to read.
+        # This event loop prices baskets, and a page of changes takes long to decode.
         return _understood(answer) if len(answer.body) < LONG_BYTES else await asyncio.to_thread(_understood, answer)
 
     async def _ask_for_token(self) -> str:
@@ -193,7 +197,7 @@ class HttpCloudClient:
                     verify=tls,
                     follow_redirects=False,
                     timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
-                    # A proxy for the outside is no way to this machine itself.
+                    # A proxy for outside addresses cannot reach this machine itself.
                     trust_env=urlsplit(self._url).scheme == "https",
                     headers={"accept": "application/json", "accept-encoding": "gzip", "user-agent": _agent()},
                 )
@@ -209,7 +213,7 @@ def _bearing(headers: Mapping[str, str], token: str) -> dict[str, str]:
 
 
 async def _read(response: httpx2.Response, bytes_max: int) -> bytes:
-    """The body, unpacked, no more of it than is allowed: a few bytes can be packed gigabytes."""
+    """Return the decompressed body, limited in size: a few bytes can decompress to gigabytes."""
     packing = response.headers.get("content-encoding", "identity").lower()
     if packing not in ("identity", "gzip", ""):
         raise _unreachable(f"its answer is packed as {packing}, which was not asked for")
@@ -228,7 +232,7 @@ async def _read(response: httpx2.Response, bytes_max: int) -> bytes:
 
 
 def _understood(answer: _Answer) -> dict[str, Any]:
-    """The members of an answer of 2xx. Raises CloudRefused for 4xx, CloudUnreachable for the rest."""
+    """Return the members of a 2xx response. Raises CloudRefused for 4xx, CloudUnreachable for the rest."""
     if 300 <= answer.status < 400:
         raise _unreachable(f"it answered {answer.status}; redirects are not followed")
     if answer.status >= 400:
@@ -281,7 +285,7 @@ def _oauth_error(body: bytes) -> str:
 
 
 def _shown(text: str) -> str:
-    """What a stranger says, as one line that can be shown."""
+    """Return untrusted text as one printable line."""
     return "".join(letter if letter.isprintable() else " " for letter in text[:MESSAGE_LENGTH_MAX]).strip()
 
 

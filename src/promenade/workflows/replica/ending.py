@@ -1,7 +1,7 @@
-"""A store stops to spend what has run out, whether it has a link or not.
+"""End expired shares of a store, with or without a link.
 
-What is left of it is set aside and given back when the cloud is there. The cloud waits long enough for the sales that
-have used the rest.
+The unused rest is set aside and given back when the cloud is reachable. The cloud waits long enough for the sales that
+used the share to arrive.
 """
 
 from __future__ import annotations
@@ -12,21 +12,19 @@ from decimal import Decimal
 
 import msgspec
 
-from promenade.store import held_codes, held_shares
-from promenade.store.held_shares import NUMBERS, Limit
-from promenade.store.local_store import read_store_tenant
-from promenade.store.store_shares import COUPON_CODE, Share
-from promenade.store.unit import Session
+from promenade.store.access.local_store import read_store_tenant
+from promenade.store.driver.unit import Session
+from promenade.store.replica import held_codes, held_shares
+from promenade.store.replica.held_shares import NUMBERS, Limit
+from promenade.store.sync.shares import COUPON_CODE, Share
 from promenade.workflows.context import Context
-
-__all__ = ["FAR", "end_shares", "set_aside", "withdraw"]
 
 FAR = timedelta(days=15)
 """Further ahead nothing ends that was given now: the clock has been set back (reliability A4)."""
 
 
 async def end_shares(context: Context) -> int:
-    """End what has run out in this store, and what it had as another deployment; how much that was."""
+    """End the store's expired shares and those of an earlier deployment; return how many there were."""
     uplink = context.uplink
     deployment_id = None if uplink is None else uplink.deployment_id
 
@@ -52,7 +50,7 @@ def _is_over(share: Share, deployment_id: str | None, at: datetime) -> bool:
 
 
 def _is_foreign(share: Share, deployment_id: str | None) -> bool:
-    """Whether the cloud gave it to who the store was before it registered anew."""
+    """Whether the cloud gave the share to an earlier registration of the store."""
     return deployment_id is not None and share.deployment_id != deployment_id
 
 
@@ -74,7 +72,7 @@ async def _end(session: Session, ended: list[Share], deployment_id: str | None, 
 
 
 async def set_aside(session: Session, share: Share, limit: Limit, at: datetime) -> Share:
-    """Spend no more of something: what is left of it is to be given back. The caller writes the share."""
+    """Stop spending a share: its rest is to be given back. The caller writes the share."""
     if limit.total > limit.used:
         await held_shares.set_total(session, limit, limit.used, at)
     note = msgspec.structs.replace(held_shares.note_of(share), fill=Decimal(0))
@@ -87,7 +85,7 @@ async def set_aside(session: Session, share: Share, limit: Limit, at: datetime) 
 
 
 async def withdraw(session: Session, shares: list[Share], context: Context, at: datetime) -> None:
-    """Take codes out of the store that were not spent, and note that they are to be given back; forget the others."""
+    """Remove unspent codes from the store and note that they are to be given back; drop the other shares."""
     codes = {one.id: one.code for one in (await held_codes.read_held(session, at)).values()}
     gone = await held_codes.take_out(session, [one.entity_id for one in shares])
     for share in shares:

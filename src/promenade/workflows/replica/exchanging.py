@@ -1,6 +1,6 @@
-"""One exchange of a store with its cloud: it makes itself known, sends its sales, takes up changes, keeps its shares.
+"""One exchange of a store with its cloud: register, upload sales, download changes, maintain its shares.
 
-Each step may fail alone: sales that the cloud does not take keep no change from coming down, and the other way round.
+Each step may fail independently: sales that the cloud refuses do not stop downloads, and vice versa.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
-import structlog
 
 from promenade import __version__
 from promenade.errors import Conflict, PromenadeError, Unavailable
-from promenade.store.sync_link import (
+from promenade.log import Logger
+from promenade.store.driver.unit import Session
+from promenade.store.replica.link import (
     Link,
     add_page,
     page_numbers,
@@ -27,38 +28,26 @@ from promenade.store.sync_link import (
     write_identity,
     write_synced,
 )
-from promenade.store.unit import Session
 from promenade.workflows.context import Context
 from promenade.workflows.replica.applying import PageUnreadable, apply_pages, read_staged
 from promenade.workflows.replica.holding import keep_shares
 from promenade.workflows.replica.uploading import count_pending, upload_portion
 from promenade.workflows.uplink import CloudClient, CloudRefused, CloudUnreachable, Uplink
 
-__all__ = [
-    "DEPLOYMENT_NOT_FOUND",
-    "Exchanged",
-    "Registered",
-    "beat",
-    "exchange",
-    "register_at",
-    "report_at",
-    "upload_all",
-]
-
 DEPLOYMENT_NOT_FOUND = "DEPLOYMENT_NOT_FOUND"
 UPLOAD_SECONDS = 20.0
-PAGES_MAX = 100_000  # of one download: a cloud that never comes to an end is not followed for ever
+PAGES_MAX = 100_000  # per download: a cloud whose pages never end is not followed forever
 
 T = TypeVar("T")
 
-_log = structlog.get_logger(__name__)
+_log = Logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Exchanged:
-    """What came of it: ``error`` is the first step's that failed, in a sentence; None: none did.
+    """The result of an exchange: ``error`` is the first failed step's error as a sentence; None: all succeeded.
 
-    ``is_connected``: the cloud answered and knows the store. ``is_behind``: it has changes that are not here.
+    ``is_connected``: the cloud answered and knows the store. ``is_behind``: it has changes that the store lacks.
     """
 
     is_connected: bool
@@ -68,7 +57,7 @@ class Exchanged:
 
 
 class Registered(msgspec.Struct, frozen=True, rename="camel"):
-    """The answer of ``POST /sync/register``."""
+    """The response of ``POST /sync/register``."""
 
     deployment_id: str
     instance_id: str
@@ -76,18 +65,18 @@ class Registered(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class _Heard(msgspec.Struct, frozen=True, rename="camel"):
-    """The answer of ``POST /sync/heartbeat``."""
+    """The response of ``POST /sync/heartbeat``."""
 
     latest_cursor: str | None = None
 
 
 async def exchange(context: Context, tenant_id: str, link: Link) -> Exchanged:
-    """One round. ``context.uplink`` has the client; what is learned is kept there and in the database.
+    """Run one exchange with the client of ``context.uplink``; results are kept there and in the database.
 
-    Raises Unavailable with the store's own database away, nothing else.
+    Only raises Unavailable, if the store's own database is unreachable.
     """
     steps = _Steps(context, tenant_id)
-    # What has been downloaded as a whole needs no cloud to be applied.
+    # A complete download can be applied without the cloud.
     await steps.attempt("apply", partial(_apply, context, tenant_id))
     heard = await beat(context, tenant_id, link)
     uploaded = 0
@@ -101,7 +90,7 @@ async def exchange(context: Context, tenant_id: str, link: Link) -> Exchanged:
 
 
 async def beat(context: Context, tenant_id: str, link: Link) -> Exchanged:
-    """Register if need be, and let the cloud know that the store is there; nothing is raised but Unavailable."""
+    """Register if necessary and send a heartbeat to the cloud; only raises Unavailable."""
     uplink = _uplink(context)
     steps = _Steps(context, tenant_id)
     latest = await steps.attempt("heartbeat", partial(_report, context, tenant_id, link))
@@ -114,10 +103,10 @@ async def beat(context: Context, tenant_id: str, link: Link) -> Exchanged:
 
 
 async def upload_all(context: Context, tenant_id: str) -> int:
-    """Send portions as long as there is something to send, but no longer than `UPLOAD_SECONDS`: after a week offline
-    changes are to come down meanwhile. The answer is how much the cloud has dealt with.
+    """Upload portions for at most `UPLOAD_SECONDS`; return how many entries the cloud has processed.
 
-    Raises CloudUnreachable and CloudRefused.
+    The time is limited so that changes are also downloaded during a long upload, as after a week offline. Raises
+    CloudUnreachable and CloudRefused.
     """
     now = asyncio.get_running_loop().time
     end = now() + UPLOAD_SECONDS
@@ -131,14 +120,14 @@ async def upload_all(context: Context, tenant_id: str) -> int:
 
 
 class _Steps:
-    """Steps of which each may fail; the first error is remembered."""
+    """Runs steps that may each fail, and remembers the first error."""
 
     def __init__(self, context: Context, tenant_id: str) -> None:
         self._context = context
         self.error: str | None = None
 
     async def attempt(self, name: str, step: Callable[[], Awaitable[Any]]) -> Any:
-        """What the step returned, True for nothing; None: it failed."""
+        """Return the step's result, True if it returned None; None: it failed."""
         try:
             found = await step()
         except CloudUnreachable as error:
@@ -147,7 +136,7 @@ class _Steps:
         except CloudRefused as error:
             self._failed(name, error.message)
         except Unavailable:
-            raise  # our own database: nothing goes without it
+            raise  # our own database: nothing works without it
         except (PromenadeError, PageUnreadable) as error:
             self._failed(name, str(error))
         except Exception as error:
@@ -163,7 +152,7 @@ class _Steps:
 
 
 async def _note(context: Context, tenant_id: str, error: str | None) -> None:
-    """Keep when the cloud was last asked and what went wrong, for those who ask how the link is."""
+    """Record the time and error of the last attempt, for the display of the link's state."""
     uplink, at = _uplink(context), context.clock()
     uplink.pending = await count_pending(context, tenant_id)
     note = partial(write_attempt, at=at, error=error)
@@ -174,7 +163,7 @@ async def _note(context: Context, tenant_id: str, error: str | None) -> None:
 
 
 async def register_at(client: CloudClient, link: Link) -> Registered:
-    """Make the store known to the cloud, once more if it is. Raises CloudUnreachable and CloudRefused."""
+    """Register the store with the cloud; may be repeated. Raises CloudUnreachable and CloudRefused."""
     settings = link.settings
     body = {
         "storeCode": settings.store_code,
@@ -188,7 +177,10 @@ async def register_at(client: CloudClient, link: Link) -> Registered:
 async def report_at(
     client: CloudClient, deployment_id: str, *, promotions: int, pending: int, status: str = "UP"
 ) -> _Heard:
-    """A heartbeat. Raises CloudUnreachable, and CloudRefused, with DEPLOYMENT_NOT_FOUND for one that is not known."""
+    """Send a heartbeat.
+
+    Raises CloudUnreachable, and CloudRefused, with DEPLOYMENT_NOT_FOUND if the store is unknown.
+    """
     body = {
         "deploymentId": deployment_id,
         "status": status,
@@ -207,7 +199,7 @@ def _read(answer: dict[str, Any], kind: type[T]) -> T:
 
 
 async def _report(context: Context, tenant_id: str, link: Link) -> str:
-    """The cursor that the cloud is at; empty if it does not say."""
+    """Send a heartbeat and return the cloud's latest cursor; empty if it sends none."""
     uplink, client = _uplink(context), _client(context)
     if uplink.deployment_id is None:
         await _register(context, client, link)
@@ -240,7 +232,7 @@ async def _register(context: Context, client: CloudClient, link: Link) -> None:
 
 
 async def _download(context: Context, tenant_id: str) -> bool:
-    """Fetch what came after the last download, and apply it."""
+    """Download and apply the changes after the last download."""
     client, uplink, database = _client(context), _uplink(context), context.database
     query = {"deploymentId": _deployment(uplink)}
     cursor, pages = await _so_far(context, tenant_id)
@@ -265,10 +257,10 @@ async def _download(context: Context, tenant_id: str) -> bool:
 
 
 async def _apply(context: Context, tenant_id: str) -> None:
-    """Apply a download that is complete; with one that cannot be applied everything is asked for anew."""
+    """Apply a complete download; if that fails, start over with a full download."""
     try:
         await apply_pages(context, tenant_id)
-    except (Unavailable, Conflict):  # it can be tried again as it is
+    except (Unavailable, Conflict):  # can be retried as it is
         raise
     except Exception:
         await context.database.write(write_anew, tenant=tenant_id)
@@ -276,7 +268,7 @@ async def _apply(context: Context, tenant_id: str) -> None:
 
 
 async def _so_far(context: Context, tenant_id: str) -> tuple[str | None, int]:
-    """From which cursor on, and how many pages are kept of a download that was cut off."""
+    """Return the cursor to continue from, and how many pages of an interrupted download are stored."""
 
     async def work(session: Session) -> tuple[str | None, int, bytes | None]:
         link, numbers = await read_link(session), await page_numbers(session)
@@ -288,7 +280,7 @@ async def _so_far(context: Context, tenant_id: str) -> tuple[str | None, int]:
 
 
 async def _up_to_date(context: Context, cursor: str | None) -> None:
-    """The store has all that the cloud has: up to ``cursor``; None: that was written when it was applied."""
+    """Note that the store has all changes, up to ``cursor``; None: applying them has already written it."""
     at = context.clock()
     if cursor is not None:
         await context.database.write(partial(write_synced, cursor=cursor, at=at), system=True, durable=False)

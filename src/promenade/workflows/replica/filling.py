@@ -1,11 +1,11 @@
-"""A store's parts of budgets and limits: filled up, renewed and given back.
+"""Keep a store's shares of budgets and limits filled, renew them and give them back.
 
-The key of a request is kept, with what it wants, before it is sent, and the same request is sent until it is answered:
-a store that is killed in between neither loses what it was given nor gets it twice.
+The key and content of a request are stored before it is sent, and the same request is sent until it is answered: a
+store that is killed in between neither loses a share nor gets it twice.
 
-A database that was restored, or made anew on another machine, knows less than the cloud does of what the store has. So
-each process compares every share with the cloud once, and from then on with each answer, whenever the cloud has heard
-of everything that was sold: then what it says the store has is what the store can spend.
+A database that was restored, or created anew on another machine, knows less about the store's shares than the cloud.
+So each process compares every share with the cloud once, and afterwards on each answer, if the cloud has received all
+sales: then the cloud's figure for the store is what the store can spend.
 """
 
 from __future__ import annotations
@@ -18,34 +18,32 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import msgspec
-import structlog
 
-from promenade.store import held_shares as store
-from promenade.store import sync_uploads
-from promenade.store.held_shares import NUMBERS, Limit, Note, encode_note, note_of
-from promenade.store.store_shares import BUDGET, COUPON_TYPE, Share
-from promenade.store.sync_link import count_uploads
-from promenade.store.unit import Database, Session
+from promenade.log import Logger
+from promenade.store.driver.unit import Database, Session
+from promenade.store.replica import held_shares as store
+from promenade.store.replica import uploads as sync_uploads
+from promenade.store.replica.held_shares import NUMBERS, Limit, Note, encode_note, note_of
+from promenade.store.replica.link import count_uploads
+from promenade.store.sync.shares import BUDGET, COUPON_TYPE, Share
 from promenade.workflows.context import Context
 from promenade.workflows.replica.ending import set_aside
 from promenade.workflows.uplink import CloudClient, CloudRefused, CloudUnreachable
 
-__all__ = ["AT_ONCE", "PAUSE", "RENEWED_BEFORE", "Cloud", "fill_up", "is_final", "is_past"]
-
-AT_ONCE = 200  # requests of one round; the others come with the next
-PAUSE = timedelta(minutes=5)  # before the cloud is asked again for what it has none of
-RENEWED_BEFORE = timedelta(days=7)  # of the end of what a store has
+AT_ONCE = 200  # requests per round; the others follow in the next
+PAUSE = timedelta(minutes=5)  # before the cloud is asked again for something it had none of
+RENEWED_BEFORE = timedelta(days=7)  # before a share expires
 _NOTHING = Decimal(0)
 _FINAL = frozenset({400, 404, 409})
 _COMPARED: WeakKeyDictionary[Database, set[tuple[str, str, str]]] = WeakKeyDictionary()
 """Which shares this process has compared with the cloud's: deployment, kind and ID."""
 
-_log = structlog.get_logger(__name__)
+_log = Logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Cloud:
-    """The cloud that a store asks, and what the store is called there."""
+    """The cloud of a store, and the store's identity there."""
 
     context: Context
     tenant_id: str
@@ -58,30 +56,30 @@ class Cloud:
 
     @property
     def compared(self) -> set[tuple[str, str, str]]:
-        """Which shares this process has compared."""
+        """The shares that this process has compared."""
         return _COMPARED.setdefault(self.context.database, set())
 
     def read(self, work: Callable[[Session], Coroutine[Any, Any, Any]]) -> Coroutine[Any, Any, Any]:
-        """A unit of the store that reads."""
+        """Run a read-only unit of work for the store's tenant."""
         return self.context.database.read(work, tenant=self.tenant_id)
 
     def write(self, work: Callable[[Session], Coroutine[Any, Any, Any]]) -> Coroutine[Any, Any, Any]:
-        """A unit of the store that writes."""
+        """Run a writing unit of work for the store's tenant."""
         return self.context.database.write(work, tenant=self.tenant_id)
 
 
 def is_final(refused: CloudRefused) -> bool:
-    """Whether the cloud refuses just this, and will do so again; else it is tried again later."""
+    """Whether the cloud refuses this request permanently; otherwise it is retried later."""
     return refused.status in _FINAL and refused.code != "DEPLOYMENT_NOT_FOUND"
 
 
 def is_past(moment: datetime, by: timedelta, at: datetime) -> bool:
-    """Whether a moment is so long ago; one that is ahead was noted by a clock that has been set back since."""
+    """Whether ``moment`` is at least ``by`` ago, or in the future, written by a clock that has been set back since."""
     return moment > at or at - moment >= by
 
 
 class _Granted(msgspec.Struct, frozen=True, rename="camel"):
-    """The answer about a budget."""
+    """The response for a budget."""
 
     granted: Decimal
     expires_at: datetime
@@ -89,7 +87,7 @@ class _Granted(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class _Given(msgspec.Struct, frozen=True, rename="camel"):
-    """The answer about uses."""
+    """The response for uses of a limit."""
 
     leased: int
     expires_at: datetime
@@ -98,9 +96,9 @@ class _Given(msgspec.Struct, frozen=True, rename="camel"):
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What was given, until when it is good, and all that the store has by that; None: the cloud does not say.
+    """The amount granted, its expiry, and the store's total ``outstanding`` by then; None: not sent by the cloud.
 
-    ``is_first``: a repeat is answered as at first, and what the cloud has heard of since is not in it.
+    ``is_first``: False for a repeat, which gets the first answer again, without what the cloud has received since.
     """
 
     given: Decimal
@@ -110,18 +108,18 @@ class _Answer:
 
 
 async def fill_up(cloud: Cloud) -> None:
-    """One round: whatever is under way, to be given back, used up by half or near its end.
+    """Run one round: requests under way, shares to give back, half used up or about to expire.
 
     Raises CloudUnreachable and CloudRefused, after which nothing is lost.
     """
     for kind, entity_id in await cloud.write(lambda session: _plan(session, cloud)):
-        # What is set aside is given back by a request of its own, after the one that is under way.
+        # A set-aside amount is given back by a separate request, after the one under way.
         while await _ask(cloud, kind, entity_id):
             pass
 
 
 async def _plan(session: Session, cloud: Cloud) -> list[tuple[str, str]]:
-    """What there is to ask; of what is needed no more, all that is left is set aside."""
+    """List the shares that need a request; the whole rest of shares no longer needed is set aside."""
     at = cloud.context.clock()
     limits = await store.read_limits(session, at)
     shares = {(one.kind, one.entity_id): one for one in await store.read_all(session) if one.kind in NUMBERS}
@@ -147,11 +145,11 @@ def _is_to_compare(cloud: Cloud, kind: str, entity_id: str, limit: Limit | None)
 
 
 class _Nothing:
-    """There is nothing to ask."""
+    """Marker: no request is needed."""
 
 
 def _wanted(share: Share | None, limit: Limit | None, at: datetime) -> Decimal | type[_Nothing] | None:
-    """How much to ask for, None: as much as is usual. Below zero it is given back, 0 renews."""
+    """Return how much to ask for; None: the default amount. A negative amount is given back, 0 renews."""
     if share is not None and share.outstanding:
         return -share.outstanding
     if limit is None or not limit.is_needed:
@@ -168,7 +166,7 @@ def _wanted(share: Share | None, limit: Limit | None, at: datetime) -> Decimal |
 
 
 async def _ask(cloud: Cloud, kind: str, entity_id: str) -> bool:
-    """Send the request that is due, if there is one; whether another may be due by its answer."""
+    """Send the share's request, if one is due; return whether the answer makes another one due."""
     share, is_new = await cloud.write(lambda session: _begin(session, cloud, kind, entity_id))
     if share is None:
         return False
@@ -186,7 +184,7 @@ async def _ask(cloud: Cloud, kind: str, entity_id: str) -> bool:
 
 
 async def _begin(session: Session, cloud: Cloud, kind: str, entity_id: str) -> tuple[Share | None, bool]:
-    """The request under way, or a new one, with its key, and whether it is new; None: there is nothing to ask."""
+    """Return the pending request or a new one with its key, and whether it is new; None: no request is needed."""
     at = cloud.context.clock()
     share = await store.read_one(session, kind, entity_id)
     if share is not None and share.last_key is not None:
@@ -233,7 +231,7 @@ def _understood(kind: str, answer: dict[str, Any]) -> _Answer:
 
 
 async def _settle(session: Session, cloud: Cloud, sent: Share, asked: Decimal | None, answer: _Answer | None) -> bool:
-    """Enter what was answered, None: it was refused; whether something is to be given back now."""
+    """Record the answer (None: refused); return whether something is to be given back now."""
     at = cloud.context.clock()
     share = await store.read_one(session, sent.kind, sent.entity_id)
     if share is None or share.last_key != sent.last_key:
@@ -242,9 +240,9 @@ async def _settle(session: Session, cloud: Cloud, sent: Share, asked: Decimal | 
     if answer is None:
         cloud.compared.add((cloud.deployment_id, share.kind, share.entity_id))
     if asked is None:
-        note = msgspec.structs.replace(note, filled_at=at)  # refused as well: it is not asked again at once
+        note = msgspec.structs.replace(note, filled_at=at)  # also when refused, so that it is not repeated at once
     if asked is not None and asked < 0:
-        # Refused or not, what it asked for is settled: the cloud has no more of it than it has taken.
+        # Refused or not, this amount is settled: the cloud holds no more of it than it has accepted.
         share = replace(share, outstanding=max(share.outstanding + asked, _NOTHING))
     elif answer is not None:
         limit = await store.read_limit(session, share.kind, share.entity_id, at)
@@ -263,10 +261,10 @@ async def _settle(session: Session, cloud: Cloud, sent: Share, asked: Decimal | 
 
 
 async def _total(session: Session, cloud: Cloud, share: Share, limit: Limit, answer: _Answer) -> Decimal:
-    """How much the store has been given in all: as much more as was answered, or as the cloud knows better.
+    """Return the store's new total: increased by the answer, or corrected to the cloud's figure.
 
-    Nothing is sent but from the round that this is part of. So where nothing waits, the cloud had heard of all sales
-    before it answered, and has as much for the store as the store may spend.
+    Uploads only happen in the same round as this request. So if nothing is waiting, the cloud had received all sales
+    before it answered, and its figure for the store is what the store may spend.
     """
     total = max(limit.total, limit.used) + answer.given
     waiting, refused = await count_uploads(session)
@@ -276,7 +274,7 @@ async def _total(session: Session, cloud: Cloud, share: Share, limit: Limit, ans
     if answer.outstanding is None:
         return total
     has = limit.used + max(answer.outstanding - share.outstanding, _NOTHING)
-    if has == total or (refused and has > total):  # what was refused may be sent once more, and needs its share then
+    if has == total or (refused and has > total):  # refused sales may be sent again, and then need their share
         return total
     _log.warning(
         "sync.share_differs", kind=share.kind, id=share.entity_id, here=total - limit.used, cloud=has - limit.used

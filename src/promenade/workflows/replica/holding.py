@@ -1,6 +1,6 @@
-"""What a store may spend without the cloud: codes fetched when somebody shows them, everything else kept in stock.
+"""What a store may spend without the cloud: codes are fetched when presented, everything else is kept in stock.
 
-In the cloud nothing here does anything; whoever prices there asks `Context.uplink` alone.
+In the cloud these functions do nothing: callers that price there check `Context.uplink`.
 """
 
 from __future__ import annotations
@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import structlog
-
-from promenade.store import held_codes, held_shares
-from promenade.store.held_shares import CODES_ASKED, Note, encode_note, note_of
-from promenade.store.store_shares import Share
-from promenade.store.unit import Session
+from promenade.log import Logger
+from promenade.store.driver.unit import Session
+from promenade.store.replica import held_codes, held_shares
+from promenade.store.replica.held_shares import CODES_ASKED, Note, encode_note, note_of
+from promenade.store.sync.shares import Share
 from promenade.workflows.context import Context
 from promenade.workflows.replica.ending import end_shares
 from promenade.workflows.replica.filling import Cloud, fill_up
@@ -29,26 +28,24 @@ from promenade.workflows.replica.stocking import (
 )
 from promenade.workflows.uplink import CloudRefused, CloudUnreachable
 
-__all__ = ["CODES_EXHAUSTED", "NEEDS_CLOUD", "hold_codes", "keep_shares", "stock_pool"]
-
 NEEDS_CLOUD = "NEEDS_CLOUD"
 """The reason for a code that the store does not hold, and could not get."""
 CODES_EXHAUSTED = "CODES_EXHAUSTED"
 """The reason for a code to issue that neither the store nor the cloud has."""
 ISSUED_AT_ONCE = 1000  # codes to issue that one request may ask for
-SECONDS_MAX = 2.0  # that a till waits for the cloud
-CODES_MAX = 100  # in one request
+SECONDS_MAX = 2.0  # how long a till waits for the cloud
+CODES_MAX = 100  # per request
 _NOTHING: Mapping[str, str] = {}
-# Those that tills are told of; a newer cloud may have others.
+# The reasons that are shown to tills; a newer cloud may send others.
 _REASONS = frozenset(
     {"UNKNOWN_CODE", "NOT_ACTIVE", "EXPIRED", "ALREADY_REDEEMED", "RESERVED_ELSEWHERE", "TOO_MANY_ATTEMPTS"}
 )
 
-_log = structlog.get_logger(__name__)
+_log = Logger(__name__)
 
 
 async def keep_shares(context: Context, tenant_id: str) -> None:
-    """One round of a store with a link: what has run out ends, what it needs is asked for, the rest given back.
+    """Run one round for a linked store: end expired shares, request what is needed, give the rest back.
 
     Raises CloudUnreachable and CloudRefused, after which nothing is lost.
     """
@@ -67,10 +64,10 @@ def _cloud(context: Context, tenant_id: str) -> Cloud | None:
 
 
 async def hold_codes(context: Context, tenant_id: str, codes: Sequence[str]) -> Mapping[str, str]:
-    """Fetch codes that the store does not know; the answer is why it has not got each of those that did not come.
+    """Fetch codes that the store does not hold; return the reason for each code that it could not get.
 
-    NEEDS_CLOUD is what only the cloud can tell, which cannot be asked now or has not answered within two seconds; other
-    reasons are those that the cloud has given. In the cloud, and for no codes, there is nothing to do.
+    NEEDS_CLOUD: only the cloud knows, and it is offline or has not answered within two seconds; other reasons are the
+    cloud's. Does nothing in the cloud, or without codes.
     """
     if context.uplink is None or not codes:
         return _NOTHING
@@ -87,7 +84,7 @@ async def hold_codes(context: Context, tenant_id: str, codes: Sequence[str]) -> 
         answer = await cloud.client.post("/sync/coupon-leases", body, key=asked.last_key, seconds=SECONDS_MAX)
         return await _settle(cloud, asked, answer, reasons)
     except CloudUnreachable:
-        return reasons  # perhaps it has given them: the next round gives them back
+        return reasons  # the cloud may have given them: the next round gives them back
     except CloudRefused as refused:
         _log.warning("codes.refused", code=refused.code)
         if refused.code == "TOO_MANY_ATTEMPTS":
@@ -97,11 +94,10 @@ async def hold_codes(context: Context, tenant_id: str, codes: Sequence[str]) -> 
 
 
 async def stock_pool(context: Context, tenant_id: str, coupon_type_id: str, wanted: int) -> str:
-    """See that a till can issue ``wanted`` codes of a type: what the store has not got is asked for, once.
+    """Make sure that a till can issue ``wanted`` codes of a type: missing ones are requested, once.
 
-    The answer is why there may be too few all the same: CODES_EXHAUSTED, the cloud has no more for this store;
-    NEEDS_CLOUD, it cannot be asked now or has not answered within two seconds. Some codes of the type are kept in
-    stock from then on.
+    Returns why there may still be too few: CODES_EXHAUSTED, the cloud has no more for this store; NEEDS_CLOUD, it is
+    offline or has not answered within two seconds. From then on some codes of the type are kept in stock.
     """
     cloud = _cloud(context, tenant_id)
     if cloud is None:
@@ -133,7 +129,7 @@ async def stock_pool(context: Context, tenant_id: str, coupon_type_id: str, want
 
 
 async def _note(session: Session, cloud: Cloud, codes: Sequence[str]) -> Share | None:
-    """Note that the codes were asked for; None: one of them is just being given back."""
+    """Record the request for the codes; None: one of them is currently being given back."""
     shares = await held_shares.read_all(session)
     leaving = {code for one in shares if is_leaving(one) for code in note_of(one).codes}
     if not leaving.isdisjoint(codes):

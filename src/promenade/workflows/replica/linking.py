@@ -1,4 +1,4 @@
-"""A store's link in the hands of its operator: set, shown, tried out, and what the cloud refused sent again."""
+"""Operator functions for a store's link: set, show and test it, and send again what the cloud refused."""
 
 from __future__ import annotations
 
@@ -7,28 +7,18 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from promenade.errors import Invalid, NotFound
-from promenade.store.local_store import read_store_tenant
-from promenade.store.sync_link import (
-    Link,
-    LinkSettings,
-    count_uploads,
-    read_link,
-    read_rejected,
-    write_settings,
-)
-from promenade.store.tenants import read_tenants
-from promenade.store.unit import Database, Session
+from promenade.store.access.local_store import read_store_tenant
+from promenade.store.access.tenants import read_tenants
+from promenade.store.driver.unit import Database, Session
+from promenade.store.replica.link import Link, LinkSettings, count_uploads, read_link, read_rejected, write_settings
 from promenade.workflows.replica.cloud_client import CloudAccess, HttpCloudClient, require_address
 from promenade.workflows.replica.exchanging import Registered, register_at
 from promenade.workflows.replica.uploading import requeue_rejected
 
-__all__ = ["INTERVAL_SECONDS", "INTERVAL_SECONDS_MAX", "LinkChange", "retry_rejected", "set_link", "show_link",
-           "test_link"]  # fmt: skip
-
 INTERVAL_SECONDS = 60
 INTERVAL_SECONDS_MAX = 86_400
 REJECTED_SHOWN = 100
-_QUIET = timedelta(minutes=10)  # a link that backs off tries at least every five
+_QUIET = timedelta(minutes=10)  # a link that backs off tries at least every five minutes
 
 _LENGTHS = {"url": 2000, "auth_url": 2000, "client_id": 255, "client_secret": 1000, "store_code": 50,
             "store_name": 255, "pos_group_code": 20}  # fmt: skip
@@ -37,7 +27,7 @@ _NEEDED = ("url", "client_id", "client_secret", "store_code")
 
 @dataclass(frozen=True, slots=True)
 class LinkChange:
-    """What is to be set of the link; None: as it is, or as it usually is."""
+    """Settings of the link to be changed; None: unchanged, or the default."""
 
     url: str | None = None
     auth_url: str | None = None
@@ -50,7 +40,7 @@ class LinkChange:
 
 
 async def set_link(database: Database, change: LinkChange, *, at: datetime) -> None:
-    """Configure the link, or change what ``change`` names of it. A running store takes it up within two seconds.
+    """Configure the link, or change the settings in ``change``. A running store adopts them within two seconds.
 
     Raises Invalid (BAD_LINK, BAD_ADDRESS) naming the option, and NotFound (NOT_A_STORE).
     """
@@ -61,9 +51,9 @@ async def set_link(database: Database, change: LinkChange, *, at: datetime) -> N
         link = await read_link(session)
         before = link.settings if link is not None else None
         after = _merged(before, change)
-        # Another cloud, or another store of it, begins with nothing; other credentials are of the same store.
+        # Another cloud, or another store of it, starts from scratch; new credentials belong to the same store.
         forget = before is None or (before.url, before.store_code) != (after.url, after.store_code)
-        # A running store sees a change by its moment.
+        # A running store detects a change by its timestamp.
         moment = at if link is None or at > link.changed_at else link.changed_at + timedelta(microseconds=1)
         await write_settings(session, after, at=moment, forget=forget)
 
@@ -71,7 +61,7 @@ async def set_link(database: Database, change: LinkChange, *, at: datetime) -> N
 
 
 async def _require_no_cloud(session: Session) -> None:
-    """A database with tenants of its own that never was a store's is a cloud's, named by mistake or by a variable."""
+    """Refuse a database with tenants that was never a store's: it is a cloud's, named by mistake or by a variable."""
     if await read_store_tenant(session) is None and await read_tenants(session):
         raise NotFound("NOT_A_STORE", "This database holds tenants of a cloud: it is no store's.")
 
@@ -93,7 +83,7 @@ def _check(change: LinkChange) -> None:
 def _merged(before: LinkSettings | None, change: LinkChange) -> LinkSettings:
     given = {one.name: getattr(change, one.name) for one in fields(change) if getattr(change, one.name) is not None}
     if before is not None:
-        if "url" in given and before.auth_url == before.url:  # the cloud's own issuer moves along with it
+        if "url" in given and before.auth_url == before.url:  # if the cloud is its own issuer, that address changes too
             given = {"auth_url": given["url"], **given}
         return replace(before, **given)
     for name in _NEEDED:
@@ -113,9 +103,11 @@ def _option(name: str) -> str:
 
 
 async def show_link(database: Database, *, at: datetime) -> dict[str, Any]:
-    """How the link is, without its secret: ``state`` is NOT_CONFIGURED, WAITING (nothing was tried yet), CONNECTED,
-    FAILING (see ``lastError``) or QUIET (the store has not tried for long: is it running?). Raises NotFound
-    (NOT_A_STORE).
+    """Return the link's settings and state, without its secret. Raises NotFound (NOT_A_STORE).
+
+    ``state`` is NOT_CONFIGURED, WAITING (no attempt yet), CONNECTED, FAILING (see ``lastError``) or QUIET (no
+    attempt for
+    a long time: is the store running?).
     """
 
     async def work(session: Session) -> tuple[Link | None, str | None]:
@@ -180,7 +172,7 @@ def _shown(moment: datetime | None) -> str | None:
 
 
 async def test_link(database: Database) -> Registered:
-    """Ask for a token and make the store known; what the cloud calls it. Nothing is changed in the store.
+    """Request a token and register the store; return the cloud's names for it. Changes nothing in the store.
 
     Raises NotFound (LINK_NOT_CONFIGURED), CloudUnreachable and CloudRefused.
     """
@@ -196,7 +188,7 @@ async def test_link(database: Database) -> Registered:
 
 
 async def retry_rejected(database: Database) -> int:
-    """Send once more what the cloud has refused; how much that is. Raises NotFound (NOT_A_STORE)."""
+    """Queue everything the cloud has refused again; return how many entries. Raises NotFound (NOT_A_STORE)."""
     tenant_id = await database.read(read_store_tenant, system=True)
     if tenant_id is None:
         raise NotFound("NOT_A_STORE", "This is not the database of a store that was started before.")

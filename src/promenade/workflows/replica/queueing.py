@@ -1,6 +1,6 @@
-"""What happens in a store is queued for its cloud, in the very transaction of what happened (reliability T1, T4).
+"""Queue a store's events for its cloud, in the same transaction as the event (reliability T1, T4).
 
-In the cloud nothing is: every function here does nothing there.
+In the cloud every function here does nothing.
 """
 
 from __future__ import annotations
@@ -11,22 +11,20 @@ from typing import Literal
 
 import msgspec
 
-from promenade.store import sync_uploads
-from promenade.store.unit import Session
-from promenade.workflows.confirm_rules import ConfirmCommand, SaleIdentity
+from promenade.store.driver.unit import Session
+from promenade.store.replica import uploads as sync_uploads
 from promenade.workflows.context import Context
-
-__all__ = ["QueuedCoupon", "QueuedSale", "decode_coupon", "decode_sale", "queue_coupon", "queue_coupons", "queue_sale"]
+from promenade.workflows.settlement.rules import ConfirmCommand, SaleIdentity
 
 
 class QueuedSale(msgspec.Struct, frozen=True):
-    """What is kept of a confirm until the cloud has taken it; the iteration has the rest."""
+    """The part of a confirm that is kept until the cloud has accepted it; the rest is in the iteration."""
 
     command: ConfirmCommand
 
 
 class QueuedCoupon(msgspec.Struct, frozen=True):
-    """A coupon event at a till, as the cloud is told of it; see `uploads.UploadedCoupon`."""
+    """A coupon event at a till, as sent to the cloud; see `uploads.UploadedCoupon`."""
 
     action: Literal["REDEEMED", "ISSUED", "ACTIVATED"]
     coupon_type_id: str
@@ -44,12 +42,12 @@ _COUPON = msgspec.msgpack.Decoder(QueuedCoupon)
 
 
 def decode_sale(payload: bytes) -> QueuedSale:
-    """The payload of a queued sale."""
+    """Decode the payload of a queued sale."""
     return _SALE.decode(payload)
 
 
 def decode_coupon(payload: bytes) -> QueuedCoupon:
-    """The payload of a queued coupon event."""
+    """Decode the payload of a queued coupon event."""
     return _COUPON.decode(payload)
 
 
@@ -71,7 +69,7 @@ async def queue_sale(
 
 
 async def queue_coupon(context: Context, session: Session, *, log_id: str, event: QueuedCoupon) -> None:
-    """Queue what this unit of work has done to a coupon; ``log_id`` is its redemption log."""
+    """Queue this unit of work's change of a coupon; ``log_id`` is its redemption log."""
     if not context.is_store:
         return
     await sync_uploads.add(
@@ -86,7 +84,7 @@ async def queue_coupon(context: Context, session: Session, *, log_id: str, event
 
 
 async def queue_coupons(context: Context, session: Session, events: Sequence[tuple[str, QueuedCoupon]]) -> None:
-    """`queue_coupon` for several, each with its log."""
+    """`queue_coupon` for several events, each with its log ID."""
     if context.is_store:
         for log_id, event in events:
             await queue_coupon(context, session, log_id=log_id, event=event)

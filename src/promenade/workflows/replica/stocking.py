@@ -1,7 +1,7 @@
-"""The codes that a store holds: some of each type to issue offline, and those that were shown here until they go back.
+"""The codes that a store holds: some of each type to issue offline, and codes presented here until they go back.
 
-A code leaves the store before the cloud is told: from then on nothing here can spend it. It goes back only when
-everything that the store has to tell the cloud is there, so that what was done with the code comes before.
+A code is removed from the store before the cloud is told: from then on the store cannot spend it. It only goes back
+when the cloud has received all queued uploads, so that uses of the code arrive before it.
 """
 
 from __future__ import annotations
@@ -14,29 +14,28 @@ from typing import Any
 
 import msgspec
 
-from promenade.store import held_codes, held_shares, sync_uploads
-from promenade.store.held_codes import ISSUED_AT_TILLS, HeldCode, LeasedRow
-from promenade.store.held_shares import CODES_ASKED, Note, encode_note, note_of
-from promenade.store.store_shares import COUPON_CODE, COUPON_POOL, Share
-from promenade.store.unit import Session
+from promenade.store.driver.unit import Session
+from promenade.store.replica import held_codes, held_shares
+from promenade.store.replica import uploads as sync_uploads
+from promenade.store.replica.held_codes import ISSUED_AT_TILLS, HeldCode, LeasedRow
+from promenade.store.replica.held_shares import CODES_ASKED, Note, encode_note, note_of
+from promenade.store.sync.shares import COUPON_CODE, COUPON_POOL, Share
 from promenade.workflows.replica.ending import withdraw
 from promenade.workflows.replica.filling import PAUSE, RENEWED_BEFORE, Cloud, is_final, is_past
 from promenade.workflows.uplink import CloudRefused, CloudUnreachable
 
-__all__ = ["NEVER", "POOL", "fill_pool", "is_leaving", "is_to_prolong", "keep_codes", "prolong_pool", "take_in"]
-
 NEVER = Decimal(0)
-POOL = 20  # codes of each type that are kept to be issued
-KEPT = timedelta(minutes=30)  # how long a code that was shown stays: as long as a basket may take
-ASKED_FOR = timedelta(minutes=1)  # after which a request that was not answered is given up
-AT_ONCE = 1000  # codes of one request that gives back
+POOL = 20  # codes of each type kept for issuing
+KEPT = timedelta(minutes=30)  # how long a presented code is kept: as long as a basket may take
+ASKED_FOR = timedelta(minutes=1)  # after which an unanswered request is given up
+AT_ONCE = 1000  # codes per request when giving back
 RENEWED_AT_ONCE = 100
 _A_DAY = timedelta(days=1)
-FOR_TILLS = timedelta(days=30)  # how long codes of a type are kept after tills have last asked to issue any
+FOR_TILLS = timedelta(days=30)  # how long codes of a type are stocked after tills last asked to issue any
 
 
 class _Leased(msgspec.Struct, frozen=True, rename="camel"):
-    """A code in an answer."""
+    """A code in a response."""
 
     code: str
     coupon_id: str
@@ -49,7 +48,7 @@ class _Leased(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class _Leases(msgspec.Struct, frozen=True, rename="camel"):
-    """An answer."""
+    """A response with leased codes."""
 
     leased: list[_Leased]
     expires_at: datetime
@@ -64,9 +63,10 @@ async def take_in(
     settled: Share | None = None,
     for_pool: bool = False,
 ) -> set[str]:
-    """Put the codes of an answer into the store; which those are. Codes of types that it does not have are left out.
+    """Store the codes of a response and return them. Codes of unknown types are skipped.
 
-    ``settled`` is the request, which is done unless codes were left out. Raises CloudUnreachable for what is no answer.
+    ``settled`` is the request, which is done unless codes were skipped. Raises CloudUnreachable for an invalid
+    response.
     """
     found = _understood(answer)
     known = await held_codes.known_types(session, {one.coupon_type_id for one in found.leased})
@@ -80,7 +80,7 @@ async def take_in(
             one.customer_id,
             one.valid_from,
             min(one.valid_until or found.expires_at, found.expires_at),
-            None if for_pool else one.issued_at or at,  # a code without is one that may be issued here
+            None if for_pool else one.issued_at or at,  # None: may be issued here
         )
         for one in taken
     ]
@@ -105,7 +105,7 @@ def _understood(answer: Mapping[str, Any]) -> _Leases:
 
 
 async def keep_codes(cloud: Cloud) -> None:
-    """One round: codes go back, leases are renewed, pools filled. Raises CloudUnreachable and CloudRefused."""
+    """Run one round: give codes back, renew leases, fill pools. Raises CloudUnreachable and CloudRefused."""
     await _give_up(cloud)
     await cloud.write(lambda session: _withdraw(session, cloud))
     await _give_back(cloud)
@@ -118,14 +118,14 @@ async def keep_codes(cloud: Cloud) -> None:
 
 
 def is_leaving(share: Share) -> bool:
-    """Whether codes are just being given back: nobody asks for them meanwhile."""
+    """Whether codes are being given back; they must not be requested meanwhile."""
     return (share.kind == COUPON_CODE and share.last_key is not None) or (
         share.kind == CODES_ASKED and share.reference is not None
     )
 
 
 async def _give_up(cloud: Cloud) -> None:
-    """Give back what unanswered requests may have brought, as far as it has not come by another one since."""
+    """Give back codes that unanswered requests may have leased, unless another request has leased them since."""
     for one in await cloud.write(lambda session: _lost(session, cloud)):
         codes = list(note_of(one).codes)
         if codes:
@@ -134,7 +134,7 @@ async def _give_up(cloud: Cloud) -> None:
 
 
 async def _lost(session: Session, cloud: Cloud) -> list[Share]:
-    """The requests, with what is left of their codes; nobody asks for these from now on until they are given back."""
+    """Return the lost requests with their remaining codes; these are not requested again until they are given back."""
     at = cloud.context.clock()
     asked = [one for one in await held_shares.read_all(session) if one.kind == CODES_ASKED]
     lost = [one for one in asked if one.reference is not None or is_past(one.changed_at, ASKED_FOR, at)]
@@ -153,7 +153,7 @@ async def _lost(session: Session, cloud: Cloud) -> list[Share]:
 
 
 async def _withdraw(session: Session, cloud: Cloud) -> None:
-    """Take out of the store what it needs no more, unless the cloud has yet to hear of something."""
+    """Remove codes that are no longer needed, unless uploads to the cloud are pending."""
     if await sync_uploads.count(session):
         return
     at = cloud.context.clock()
@@ -204,9 +204,9 @@ async def _forget(session: Session, given_back: list[Share]) -> None:
 
 
 async def _renew(cloud: Cloud) -> None:
-    """Hold on to codes that nobody has yet, and compare each that can be spent or issued once with the cloud.
+    """Renew leases of unissued codes, and compare each usable code once with the cloud.
 
-    A database that was restored from a copy may hold codes that were issued, or spent, after the copy was made.
+    A database restored from a backup may contain codes that were issued or spent after the backup was made.
     """
 
     async def look(session: Session) -> list[str]:
@@ -239,7 +239,7 @@ def _compared(cloud: Cloud, code_id: str) -> tuple[str, str, str]:
 
 
 async def _prolong(session: Session, cloud: Cloud, asked: list[str], answer: _Leases) -> None:
-    """Keep what is the store's, for longer if it is nobody's yet; the other codes that were asked for go back."""
+    """Keep codes that are still the store's, extending unissued ones; give the other requested codes back."""
     at = cloud.context.clock()
     held = {one.code: one for one in (await held_codes.read_held(session, at)).values() if _is_good(one)}
     leased = {one.code: one for one in answer.leased}
@@ -258,7 +258,7 @@ async def _prolong(session: Session, cloud: Cloud, asked: list[str], answer: _Le
 
 
 async def _low(session: Session, cloud: Cloud) -> list[str]:
-    """Types of which fewer than half the codes are left, and types that were asked for without an answer."""
+    """Return the types with less than half their codes left and no recent request, or with an unanswered one."""
     at = cloud.context.clock()
     left: dict[str, int] = {}
     for code in (await held_codes.read_held(session, at)).values():
@@ -281,10 +281,10 @@ async def fill_pool(
     for_tills: bool = False,
     seconds: float | None = None,
 ) -> None:
-    """Ask the cloud for codes of a type to issue; a request that is under way is sent once more instead.
+    """Request codes of a type for issuing; a pending request is sent again instead.
 
-    ``for_tills``: tills issue codes of the type, so that some are kept from now on; ``seconds`` bounds the exchange.
-    Raises CloudUnreachable and CloudRefused, after which nothing is lost.
+    ``for_tills``: tills issue codes of the type, so it is stocked from now on; ``seconds`` limits the exchange. Raises
+    CloudUnreachable and CloudRefused, after which nothing is lost.
     """
     asked: Share = await cloud.write(lambda session: _begin(session, cloud, coupon_type_id, quantity, for_tills))
     wanted = note_of(asked).asked or POOL
@@ -304,7 +304,7 @@ async def fill_pool(
     async def settle(session: Session) -> None:
         now = await held_shares.read_one(session, COUPON_POOL, coupon_type_id)
         if now is None or now.last_key != asked.last_key:
-            return  # a till and a round have sent the same request, and the other has settled it
+            return  # a till and a round sent the same request, and the other one has settled it
         at = cloud.context.clock()
         if answer:
             await take_in(session, cloud, answer, at, for_pool=True)
@@ -328,13 +328,13 @@ async def _begin(session: Session, cloud: Cloud, coupon_type_id: str, quantity: 
 
 
 async def is_to_prolong(session: Session, coupon_type_id: str, at: datetime) -> bool:
-    """Whether tills still issue codes of a type, and it was not noted for a day."""
+    """Whether tills still issue codes of a type and this was last noted more than a day ago."""
     share = await held_shares.read_one(session, COUPON_POOL, coupon_type_id)
     return share is not None and share.reference == ISSUED_AT_TILLS and share.expires_at - at < FOR_TILLS - _A_DAY
 
 
 async def prolong_pool(session: Session, coupon_type_id: str, at: datetime) -> None:
-    """Note that tills still issue codes of a type, of which some are kept for as long again."""
+    """Note that tills still issue codes of a type, and stock it for the full period again."""
     share = await held_shares.read_one(session, COUPON_POOL, coupon_type_id)
     if share is not None:
         await held_shares.put(session, replace(share, expires_at=at + FOR_TILLS))

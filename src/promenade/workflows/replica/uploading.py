@@ -1,8 +1,8 @@
-"""A store tells the cloud of its sales and coupons: in order, in portions, until the cloud has taken each (T1, T5).
+"""Upload a store's sales and coupons in order, in portions, until the cloud has accepted each (T1, T5).
 
-A sale goes up when its side effects have ended, with the coupons that they have issued. One that waits too long goes
-without: from then on what it owes is the cloud's to issue. Nothing that comes later overtakes it, or the cloud would
-hear of a return before its sale. Losing an answer is harmless: the cloud knows what it has taken.
+A sale is uploaded when its side effects have ended, with the coupons that they issued. After too long a wait it is
+uploaded without: the coupons it still owes are then the cloud's to issue. Later entries never overtake it, otherwise
+the cloud would see a return before its sale. Losing a response is harmless: the cloud knows what it has accepted.
 """
 
 from __future__ import annotations
@@ -16,34 +16,26 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import msgspec
-import zstandard
 
 from promenade import metrics
-from promenade.store import sync_uploads
-from promenade.store.iterations import load_definitions
-from promenade.store.sync_uploads import SALE, Upload
-from promenade.store.unit import Database, Session
-from promenade.workflows.confirm_rules import ConfirmCommand
+from promenade.store.driver.unit import Database, Session
+from promenade.store.pricing.iterations import load_definitions
+from promenade.store.replica import uploads as sync_uploads
+from promenade.store.replica.uploads import SALE, Upload
 from promenade.workflows.context import Context
-from promenade.workflows.effects import decode_effects, encode_effects
 from promenade.workflows.replica.queueing import decode_coupon, decode_sale
+from promenade.workflows.replica.uploads import IssuedCode, SoldCommand, SoldItem, SoldPromotion, UploadedCoupon
+from promenade.workflows.settlement.effects import decode_effects, encode_effects
+from promenade.workflows.settlement.rules import ConfirmCommand
 from promenade.workflows.uplink import CloudUnreachable
-from promenade.workflows.uploads import (
-    IssuedCode,
-    SoldCommand,
-    SoldItem,
-    SoldPromotion,
-    UploadedCoupon,
-)
-
-__all__ = ["Uploaded", "count_pending", "requeue_rejected", "upload_portion"]
+from promenade.zstd import decompress
 
 ROWS_MAX = 250
-BYTES_MAX = 3 * 1024 * 1024  # of sales in a portion, and of definitions
-ONE_BYTES_MAX = 9 * 1024 * 1024  # of a sale that fills a portion alone; the cloud reads 10 MiB
-WAITS_AT_MOST = timedelta(minutes=15)  # for the side effects of a sale
-SECONDS_MAX = 120.0  # for the cloud to take a portion
-BREATHER = 16  # sales encoded until tills are let in between
+BYTES_MAX = 3 * 1024 * 1024  # of sales per portion, and of definitions
+ONE_BYTES_MAX = 9 * 1024 * 1024  # of a single sale in its own portion; the cloud reads 10 MiB
+WAITS_AT_MOST = timedelta(minutes=15)  # for a sale's side effects
+SECONDS_MAX = 120.0  # for the cloud to process a portion
+BREATHER = 16  # sales encoded before yielding to tills
 
 _JSON = msgspec.json.Encoder()
 _TAKEN = frozenset({"accepted", "duplicate"})
@@ -51,7 +43,7 @@ _TAKEN = frozenset({"accepted", "duplicate"})
 
 @dataclass(frozen=True, slots=True)
 class Uploaded:
-    """How many the cloud has answered for now, and whether others wait: ``left`` counts them, up to a portion."""
+    """How many entries the cloud has processed now, and how many are ``left``, counted up to a portion."""
 
     sent: int
     left: int
@@ -61,7 +53,7 @@ class _Result(msgspec.Struct):
     status: str
     reason: str | None = None
     message: str | None = None
-    missing: frozenset[str] = frozenset()  # definitions that the cloud does not have
+    missing: frozenset[str] = frozenset()  # definitions that the cloud lacks
 
 
 class _Answer(msgspec.Struct):
@@ -71,13 +63,13 @@ class _Answer(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class _Portion:
-    """What is sent together; ``lost`` cannot be sent at all, by subject with the reason."""
+    """The contents of one upload; ``lost`` cannot be sent at all: reasons by subject."""
 
     sales: Sequence[tuple[Upload, msgspec.Raw]]
     coupons: Sequence[tuple[Upload, UploadedCoupon]]
     hashes: frozenset[str]
     lost: Mapping[str, str]
-    held_back: Sequence[Upload]  # sales that go before their jobs have ended well
+    held_back: Sequence[Upload]  # sales sent before their jobs have completed
 
     @property
     def is_empty(self) -> bool:
@@ -89,19 +81,20 @@ _KNOWN: WeakKeyDictionary[Database, dict[str, set[str]]] = WeakKeyDictionary()
 
 
 async def count_pending(context: Context, tenant_id: str) -> int:
-    """How many sales the cloud has not taken yet; those that it refused are not counted."""
+    """Return how many sales the cloud has not accepted yet, not counting those it refused."""
     return await context.database.read(lambda session: sync_uploads.count(session, SALE), tenant=tenant_id)
 
 
 async def requeue_rejected(database: Database, tenant_id: str) -> int:
-    """Let what the cloud refused be sent again, in its old order; how many that are."""
+    """Queue the uploads that the cloud refused again, in their old order; return how many."""
     return await database.write(sync_uploads.requeue, tenant=tenant_id)
 
 
 async def upload_portion(context: Context, tenant_id: str) -> Uploaded:
-    """Send what has waited longest, one portion, and forget what the cloud has taken.
+    """Upload one portion, oldest first, and delete what the cloud has accepted.
 
-    ``sent`` 0 means that nothing can be sent now. Raises CloudUnreachable and CloudRefused; then all of it waits on.
+    ``sent`` 0 means that nothing can be sent now. Raises CloudUnreachable and CloudRefused; then everything stays
+    queued.
     """
     uplink = context.uplink
     if uplink is None or uplink.client is None or uplink.deployment_id is None:
@@ -113,7 +106,7 @@ async def upload_portion(context: Context, tenant_id: str) -> Uploaded:
     left = len(rows) - len(portion.sales) - len(portion.coupons) - len(portion.lost)
     if portion.lost or portion.held_back:
         await context.database.write(lambda session: _prepare(session, portion, context.clock()), tenant=tenant_id)
-    if portion.held_back:  # read anew what their jobs have issued until they were stopped
+    if portion.held_back:  # reread what their jobs issued before they were stopped
         return await upload_portion(context, tenant_id)
     if portion.is_empty:
         return Uploaded(len(portion.lost), left)
@@ -140,7 +133,7 @@ async def upload_portion(context: Context, tenant_id: str) -> Uploaded:
 
 
 async def _portion(context: Context, rows: Sequence[Upload]) -> _Portion:
-    """As much of ``rows``, in their order, as may go now and fits into a portion."""
+    """Select those of ``rows``, in order, that may be sent now and fit into a portion."""
     sales: list[tuple[Upload, msgspec.Raw]] = []
     coupons: list[tuple[Upload, UploadedCoupon]] = []
     hashes: set[str] = set()
@@ -175,7 +168,7 @@ async def _portion(context: Context, rows: Sequence[Upload]) -> _Portion:
 
 
 def _must_wait(row: Upload, now: datetime) -> bool:
-    """Whether its side effects may still issue coupons; of a clock that was set back the wait has no end of its own."""
+    """Whether its side effects may still issue coupons; does not wait if the clock has been set back."""
     if row.job_status is None or row.job_status in {"COMPLETED", "FAILED"}:
         return False
     waited = now - row.happened_at
@@ -183,7 +176,7 @@ def _must_wait(row: Upload, now: datetime) -> bool:
 
 
 def _owes(row: Upload) -> bool:
-    """Whether coupons are owed that its job could still issue: it has failed, or it was waited for long enough."""
+    """Whether its job could still issue coupons: it has failed, or did not end within the waiting time."""
     if row.job_status in {None, "COMPLETED"} or row.job_payload is None:
         return False
     return bool(decode_effects(row.job_payload).coupons)
@@ -198,11 +191,11 @@ async def _prepare(session: Session, portion: _Portion, at: datetime) -> None:
 
 
 def _sale(row: Upload) -> tuple[bytes, frozenset[str]] | None:
-    """A sale in JSON, and the definitions that a replay of it needs; None: its iteration is gone."""
+    """Encode a sale as JSON with the definitions that its replay needs; None: its iteration was deleted."""
     if row.record is None or row.payload is None:
         return None
-    # As it is kept: there is no need to make the engine's values of it.
-    basket, settings, facts, tree, outcome = msgspec.msgpack.decode(zstandard.decompress(row.record))
+    # Sent as stored: converting it to the engine's types is not necessary.
+    basket, settings, facts, tree, outcome = msgspec.msgpack.decode(decompress(row.record))
     request = {"basket": basket, "settings": settings, "facts": facts, "treeHash": tree}
     told = {"receiptId": row.receipt_id, "headerReference": row.header_reference, "dataAge": row.data_age}
     sale = {
@@ -275,7 +268,7 @@ def _coupon(row: Upload) -> UploadedCoupon:
 
 
 def _fitting(bodies: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
-    """As many definitions as fit, in base64; the others go with a later portion, when they are missed."""
+    """Yield the definitions that fit, in base64; the others follow with a later portion, when they are missed."""
     size = 0
     for key, body in sorted(bodies.items(), key=lambda one: len(one[1])):
         if size and size + len(body) * 4 // 3 > BYTES_MAX:
@@ -288,7 +281,7 @@ def _fitting(bodies: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
 
 
 def _told(portion: _Portion, answer: object) -> list[tuple[Upload, _Result]]:
-    """What became of each that was sent. Raises CloudUnreachable for an answer that does not say."""
+    """Return the result for each entry sent. Raises CloudUnreachable for an incomplete response."""
     try:
         told = msgspec.convert(answer, _Answer, strict=False)
     except msgspec.ValidationError as fault:
@@ -302,9 +295,9 @@ def _told(portion: _Portion, answer: object) -> list[tuple[Upload, _Result]]:
 async def _settle(
     context: Context, tenant_id: str, told: Sequence[tuple[Upload, _Result]], sendable: frozenset[str]
 ) -> int:
-    """Forget what was taken and keep what was refused; how many of both.
+    """Delete accepted entries and mark refused ones; return how many of both.
 
-    What was refused for definitions that are ``sendable`` waits on, and goes again with them.
+    Entries refused because of definitions that are ``sendable`` stay queued and are sent again with them.
     """
     taken: list[str] = []
     refused: dict[str, str] = {}

@@ -1,1 +1,1 @@
-"""What the cloud does for stores that price on their own: knows them, tells them, and takes what they have sold."""
+"""The cloud's side of the sync with stores that price on their own: registration, download, and upload of sales."""

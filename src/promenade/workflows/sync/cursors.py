@@ -1,6 +1,6 @@
 """How far a store is: the text that goes back and forth with ``GET /sync/promotions``, opaque to the store.
 
-A cursor is made of versions of the tenant's catalogue (`store.changes`) and, inside a download of several pages, of the
+A cursor is made of versions of the tenant's catalogue (`changes`) and, inside a download of several pages, of the
 place reached. One that cannot be read, or is another tenant's, is none.
 """
 
@@ -13,13 +13,12 @@ from datetime import datetime
 
 import msgspec
 
-from promenade.store.changes import Version
-from promenade.store.types import maybe_moment, to_microseconds
-
-__all__ = ["CURSOR_LENGTH_MAX", "Cursor", "Place", "read_cursor", "write_cursor"]
+from promenade.store.driver.types import maybe_moment, to_microseconds
+from promenade.store.pricing.changes import Version
 
 CURSOR_LENGTH_MAX = 200
-# Of the text, and of the order of `ROOTS` that a place counts in: who comes with another begins anew.
+# Version of the text format and of the order of `ROOTS` that positions refer to; a store whose cursor has another
+# version starts over.
 _FORM = 1
 _Counters = tuple[int, int, int | None]
 _Written = tuple[int, bytes, _Counters, bool, _Counters | None, int, str]
@@ -27,7 +26,7 @@ _Written = tuple[int, bytes, _Counters, bool, _Counters | None, int, str]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """A row in the order in which rows are sent: which root, by `ROOTS`, and its ID."""
+    """A position in the order in which rows are sent: the index of the root in `ROOTS`, and the row's ID."""
 
     root: int = 0
     id: str = ""
@@ -35,10 +34,13 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """``since``: what the store has, or will have when a download is complete that has come to ``place``.
+    """A position in the download of the changes that bring a store up to date.
 
-    ``full``: that download goes through all rows. Otherwise through what has changed after ``since`` up to ``until``;
-    None: it has not begun.
+    ``since`` is the version that the store has, or will have when the download that has come to ``place`` is
+    complete.
+    ``full``: the download sends all rows. Otherwise it sends the changes after ``since`` up to ``until``; None: it
+    has not
+    started.
     """
 
     since: Version
@@ -48,12 +50,12 @@ class Cursor:
 
     @property
     def is_within(self) -> bool:
-        """Whether it stands between two pages of one walk."""
+        """Return whether the cursor stands between two pages of one download."""
         return self.full or self.until is not None
 
 
 def write_cursor(cursor: Cursor, tenant_id: str) -> str:
-    """A cursor as text; equal ones give the same text."""
+    """Return a cursor as text; equal cursors give the same text."""
     written: _Written = (
         _FORM,
         _mark(tenant_id),
@@ -67,7 +69,7 @@ def write_cursor(cursor: Cursor, tenant_id: str) -> str:
 
 
 def read_cursor(text: str | None, tenant_id: str) -> Cursor | None:
-    """What `write_cursor` gave for the same tenant; None for everything else."""
+    """Parse a text that `write_cursor` returned for the same tenant; return None for any other text."""
     if not text or len(text) > CURSOR_LENGTH_MAX or not text.isascii():
         return None
     try:
@@ -82,7 +84,10 @@ def read_cursor(text: str | None, tenant_id: str) -> Cursor | None:
 
 
 def _mark(tenant_id: str) -> bytes:
-    """Tells tenants apart; it is no secret and guards none: every read is of the caller's tenant."""
+    """Return a mark that distinguishes tenants.
+
+    It is not a security measure: every read is limited to the caller's tenant.
+    """
     return hashlib.sha256(tenant_id.encode()).digest()[:6]
 
 

@@ -1,7 +1,7 @@
-"""Promotions and article group trees that stores have priced with, kept so that their sales can be replayed.
+"""Promotions and article group trees that stores have priced with, stored so that their sales can be replayed.
 
-A store compiles what the cloud has told it, so that mostly the cloud knows them already. What it does not know is
-believed only if it is what its hash says, and can be compiled.
+A store compiles the definitions that the cloud sent it, so the cloud usually knows them already. An unknown definition
+is accepted only if it matches its hash and can be compiled.
 """
 
 from __future__ import annotations
@@ -17,22 +17,20 @@ import msgspec
 from promenade.engine.catalogue import compile_promotion
 from promenade.engine.definition import DefinitionError, PromotionDefinition
 from promenade.engine.fingerprint import definition_hash
-from promenade.store.iterations import Tree, decode_definition, decode_tree, keep_definitions, known_definitions
-from promenade.store.surroundings import tree_hash
-from promenade.store.unit import Session
+from promenade.store.driver.unit import Session
+from promenade.store.pricing.iterations import Tree, decode_definition, decode_tree, keep_definitions, known_definitions
+from promenade.store.pricing.surroundings import tree_hash
 from promenade.workflows.context import Context
 
-__all__ = ["keep_given"]
-
-BESIDE_FROM = 64 * 1024  # characters; longer ones are read beside the event loop
+BESIDE_FROM = 64 * 1024  # characters; longer ones are parsed in a thread
 BREATHER = 16
-LENGTH_MAX = 4 * 1024 * 1024  # characters; of one definition, and of those that are written together
+LENGTH_MAX = 4 * 1024 * 1024  # characters; limit of one definition, and of those written together
 _HASH = re.compile(r"[0-9a-f]{64}")
 _PRECISIONS = frozenset({None, 0, 1, 2, 3})
 
 
 async def keep_given(context: Context, tenant_id: str, given: Mapping[str, str]) -> None:
-    """Keep definitions, by hash in base64. One that is not what it should be is passed over, and missed later."""
+    """Store definitions (base64 text by hash). Invalid ones are skipped and later reported as missing."""
     given = {key: text for key, text in given.items() if _HASH.fullmatch(key)}
     if not given:
         return
@@ -65,7 +63,7 @@ async def _keep(context: Context, tenant_id: str, bodies: Mapping[str, Promotion
 
 
 def _read(key: str, text: str) -> PromotionDefinition | Tree | None:
-    """The definition or tree of this hash; None: it is neither."""
+    """Decode the definition or tree with this hash; return None if the text is neither."""
     try:
         body = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):

@@ -1,4 +1,4 @@
-"""Stores make themselves known to the cloud and are heard of (interface decisions, Sync)."""
+"""Registration and heartbeats of stores (interface decisions, Sync)."""
 
 from __future__ import annotations
 
@@ -8,24 +8,11 @@ from datetime import datetime
 from typing import Literal
 
 from promenade.errors import Invalid, NotFound
-from promenade.store import deployments as store
-from promenade.store.changes import Version, read_version
-from promenade.store.deployments import Deployment, Registration, find_deployment
-from promenade.store.unit import Session
+from promenade.store.driver.unit import Session
+from promenade.store.pricing.changes import Version, read_version
+from promenade.store.sync import deployments as store
+from promenade.store.sync.deployments import Deployment, Registration, find_deployment
 from promenade.workflows.context import Context
-
-__all__ = [
-    "HEARTBEAT_SECONDS",
-    "OFFLINE_AFTER",
-    "Heard",
-    "Registered",
-    "StoreCard",
-    "hear",
-    "no_deployment",
-    "record_exchange",
-    "register",
-    "require_deployment",
-]
 
 HEARTBEAT_SECONDS = 60
 """How often a store lets itself be heard of."""
@@ -36,7 +23,7 @@ _USER_MAX = 255
 
 @dataclass(frozen=True, slots=True)
 class StoreCard:
-    """What a store says of itself; without a POS group it serves all."""
+    """A store's description of itself; without a POS group it serves all groups."""
 
     store_code: str
     name: str | None
@@ -46,7 +33,7 @@ class StoreCard:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """What a store is called from now on."""
+    """The IDs that a store has from now on."""
 
     deployment_id: str
     instance_id: str
@@ -54,19 +41,19 @@ class Registered:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What a heartbeat is answered: the cloud's time, and the version that its catalogue has now."""
+    """The answer to a heartbeat: the cloud's time and the current version of the catalogue."""
 
     at: datetime
     version: Version
 
 
 def no_deployment() -> NotFound:
-    """The error for a store that the tenant does not have: it registers anew."""
+    """Return the error for a store that the tenant does not have; the store must register again."""
     return NotFound("DEPLOYMENT_NOT_FOUND", "There is no such deployment: register the store.", "deploymentId")
 
 
 async def require_deployment(session: Session, deployment_id: str) -> Deployment:
-    """The tenant's store of this ID. Raises NotFound (DEPLOYMENT_NOT_FOUND)."""
+    """Return the tenant's store with this ID. Raises NotFound (DEPLOYMENT_NOT_FOUND)."""
     found = await find_deployment(session, deployment_id)
     if found is None:
         raise no_deployment()
@@ -74,7 +61,7 @@ async def require_deployment(session: Session, deployment_id: str) -> Deployment
 
 
 async def register(context: Context, tenant_id: str, card: StoreCard, *, user: str) -> Registered:
-    """Make a store known, by its code; one that is known keeps its IDs. Raises Invalid (UNKNOWN_POS_GROUP)."""
+    """Register a store by its code; a registered store keeps its IDs. Raises Invalid (UNKNOWN_POS_GROUP)."""
     at = context.clock()
     ids = context.new_id(), context.new_id()
 
@@ -93,7 +80,7 @@ async def register(context: Context, tenant_id: str, card: StoreCard, *, user: s
 
 
 async def hear(context: Context, tenant_id: str, deployment_id: str, *, version: str, pending: int) -> Heard:
-    """A store says that it is there. Raises NotFound (DEPLOYMENT_NOT_FOUND)."""
+    """Record a heartbeat of a store. Raises NotFound (DEPLOYMENT_NOT_FOUND)."""
     at = context.clock()
 
     async def work(session: Session) -> Heard:
@@ -117,7 +104,7 @@ async def record_exchange(
     status: Literal["RUNNING", "SUCCEEDED", "FAILED"] = "SUCCEEDED",
     message: str | None = None,
 ) -> str:
-    """Write one exchange that has moved something into SyncHistory, in the unit that moved it; its ID."""
+    """Record an exchange that transferred something in SyncHistory, in the same unit of work; return its ID."""
     at = completed_at or started_at
     exchange_id = new_id()
     row = {

@@ -5,7 +5,7 @@ followed by walks through what has changed since it began, until a page ends at 
 then. A page is one consistent state, and what changes between two pages is recorded with the change; so all pages of a
 download together are the state of the last one, whatever was authored meanwhile, and no row is missed or left over.
 
-Later walks tell of what has changed only, as long as that is known (`store.changes`); otherwise the store begins anew.
+Later walks tell of what has changed only, as long as that is known (`changes`); otherwise the store begins anew.
 """
 
 from __future__ import annotations
@@ -16,27 +16,25 @@ from datetime import datetime
 from typing import Any, Literal
 
 from promenade.model.sync_sets import ROOTS, Root
-from promenade.store import deployments
-from promenade.store.changes import Version, read_version
-from promenade.store.sync_feed import Aggregate, read_after, read_aggregates, read_changed, read_named
-from promenade.store.unit import Session
+from promenade.store.driver.unit import Session
+from promenade.store.pricing.changes import Version, read_version
+from promenade.store.sync import deployments
+from promenade.store.sync.feed import Aggregate, read_after, read_aggregates, read_changed, read_named
 from promenade.workflows.context import Context
 from promenade.workflows.sync.cursors import Cursor, Place, read_cursor, write_cursor
 from promenade.workflows.sync.deployments import no_deployment, record_exchange
-
-__all__ = ["BYTES_MAX", "ROWS_MAX", "Page", "latest_cursor", "nothing_new", "page_after"]
 
 ROWS_MAX = 1000
 """Rows of roots on a page, those that are gone included."""
 BYTES_MAX = 4 * 1024 * 1024
 """A page takes no further row beyond so many; one aggregate alone may be larger."""
 _READ_AT_ONCE = 250
-_FIRST_AGGREGATES = 32  # read with their parts to begin with; then more or fewer, by how large they are
+_FIRST_AGGREGATES = 32  # first batch size for rows with parts; adjusted to their size afterwards
 
 
 @dataclass(slots=True)
 class Page:
-    """A page of a download: rows as JSON by set, and IDs that are gone by root."""
+    """A page of a download: rows as JSON by entity set, and deleted IDs by root."""
 
     cursor: str = ""
     full: bool = False
@@ -49,12 +47,12 @@ class Page:
 
     @property
     def is_done(self) -> bool:
-        """Whether it takes no more."""
+        """Return whether the page is full."""
         return self.rows >= ROWS_MAX or self.size >= BYTES_MAX
 
     @property
     def promotions(self) -> int:
-        """How many promotions it tells of."""
+        """Return how many promotions the page contains."""
         return sum(len(of.get("Promotions", ())) for of in (self.upserts, self.deletes))
 
     def add(self, root: Root, aggregate: Aggregate) -> None:
@@ -72,14 +70,14 @@ class Page:
 
 
 def latest_cursor(version: Version, tenant_id: str) -> str:
-    """The cursor of a store that has everything up to ``version``."""
+    """Return the cursor of a store that has everything up to ``version``."""
     return write_cursor(Cursor(version), tenant_id)
 
 
 async def nothing_new(context: Context, tenant_id: str, deployment_id: str, cursor: str | None) -> Page | None:
-    """The answer to a store that has everything; None: there may be something to tell it.
+    """Return the answer for a store that has everything; None: there may be something to send.
 
-    It costs two looks into keys, and no write. Raises NotFound (DEPLOYMENT_NOT_FOUND).
+    It costs two key look-ups and no write. Raises NotFound (DEPLOYMENT_NOT_FOUND).
     """
     look = context.database.look
     if not await deployments.is_deployment(look, tenant_id, deployment_id):
@@ -92,7 +90,7 @@ async def nothing_new(context: Context, tenant_id: str, deployment_id: str, curs
 
 
 async def page_after(context: Context, tenant_id: str, deployment_id: str, cursor: str | None) -> Page:
-    """The page that follows a cursor, and in SyncHistory that it was sent. Raises NotFound (DEPLOYMENT_NOT_FOUND)."""
+    """Return the page that follows a cursor, and record it in SyncHistory. Raises NotFound (DEPLOYMENT_NOT_FOUND)."""
     started_at = context.clock()
     page = await nothing_new(context, tenant_id, deployment_id, cursor)
     if page is not None:
@@ -116,7 +114,10 @@ async def _built(session: Session, tenant_id: str, cursor: Cursor | None) -> Pag
 
 
 def _is_of(cursor: Cursor, now: Version) -> bool:
-    """Whether a cursor can be of this database: one that was restored from a copy may be behind its stores."""
+    """Return whether the cursor can be from this database.
+
+    After a restore from a backup, the database may be behind its stores.
+    """
     for one in (cursor.since, cursor.until or cursor.since):
         if one.promotions > now.promotions or one.articles > now.articles:
             return False
@@ -126,7 +127,7 @@ def _is_of(cursor: Cursor, now: Version) -> bool:
 
 
 class _Walking:
-    """One page on its way: ``cursor`` is where it has come to."""
+    """A page that is being built; ``cursor`` is the position reached."""
 
     def __init__(self, session: Session, now: Version) -> None:
         self._session = session
@@ -136,7 +137,7 @@ class _Walking:
         self.cursor = Cursor(now)
 
     async def walk(self, cursor: Cursor | None) -> Page:
-        """Go on from a cursor; None: from the beginning."""
+        """Continue from a cursor; None: from the beginning."""
         if cursor is None:
             self._begin_anew()
         else:
@@ -153,7 +154,7 @@ class _Walking:
         self.cursor = Cursor(self._now, full=True)
 
     async def _everything(self) -> None:
-        """Through all rows; at the end the cursor is one for what has changed since they were begun."""
+        """Send all rows; at the end, the cursor is set to send the changes made since the first of them was sent."""
         since, place = self.cursor.since, self.cursor.place
         for number, root in _from(place):
             after = place.id if number == place.root else ""
@@ -170,7 +171,7 @@ class _Walking:
         self.cursor = Cursor(since)
 
     async def _changes(self) -> bool:
-        """Through what has changed; False: that is not known any more, or too much."""
+        """Send the changes; return False if they are no longer recorded or too many."""
         since, until, place = self.cursor.since, self.cursor.until or self._now, self.cursor.place
         changed = await read_changed(self._session, since, until)
         if changed is None:
@@ -188,7 +189,7 @@ class _Walking:
         return True
 
     async def _send(self, root: Root, rows: Sequence[Any]) -> str:
-        """Put rows of a root with their parts on the page, as many as it takes; the ID of the last."""
+        """Add root rows with their parts until the page is full; return the last ID."""
         last = ""
         while rows and not self._page.is_done:
             aggregates = await self._read_aggregates(root, rows)
@@ -202,7 +203,7 @@ class _Walking:
         return last
 
     async def _read_aggregates(self, root: Root, rows: Sequence[Any]) -> list[Aggregate]:
-        """The first of ``rows`` with their parts, so many that they are neither few nor too much to hold."""
+        """Read the first of ``rows`` with their parts; the batch size adapts to the size of the parts."""
         if not root.parts:
             return await read_aggregates(self._session, root, rows)
         few = rows[: self._aggregates]
@@ -211,7 +212,7 @@ class _Walking:
         return aggregates
 
     async def _send_named(self, root: Root, ids: Sequence[str]) -> Sequence[str]:
-        """The same for IDs: what is not there is gone. The answer is the first of ``ids``, as many as were told of."""
+        """Do the same for IDs, where a missing row was deleted; return the leading part of ``ids`` that is done."""
         rows = await read_named(self._session, root, ids)
         there = {getattr(row, "id", ids[0]): row for row in rows}
         sent = await self._send(root, rows) if rows else ""
@@ -235,7 +236,7 @@ def _from(place: Place) -> Iterator[tuple[int, Root]]:
 async def _note(
     context: Context, tenant_id: str, deployment_id: str, page: Page, *, is_first: bool, at: datetime
 ) -> None:
-    """Write down what a page has moved: one row for all pages of a download."""
+    """Record the page in SyncHistory: one row for all pages of a download."""
     if not page.rows and is_first:
         return
 

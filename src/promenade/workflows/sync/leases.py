@@ -1,8 +1,8 @@
-"""Coupon codes that a store holds, so that it can redeem or issue them without the cloud (reliability C1).
+"""Coupon codes leased to a store, so that it can redeem or issue them without the cloud (reliability C1).
 
-While a store holds a code the code is RESERVED in the cloud, under the ID of the lease and for no transaction. The
-store gives it back when it needs it no more; else the cloud takes it back `GOOD_FOR` after the lease has ended, when
-everything that the store did with it should long be here.
+While a store leases a code, the code is RESERVED in the cloud under the lease's ID, without a transaction. The store
+returns it when it no longer needs it; otherwise the cloud takes it back `GOOD_FOR` after the lease has expired, when
+every use of the code in the store should long have been uploaded.
 """
 
 from __future__ import annotations
@@ -13,28 +13,29 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from promenade.errors import Conflict, NotFound, TooMany
-from promenade.store import coupon_claims, coupon_pool, share_codes
-from promenade.store import store_shares as store
-from promenade.store.coupon_rules import code_refusal
-from promenade.store.share_codes import CodeRow, PooledCode
-from promenade.store.store_shares import COUPON_CODE, COUPON_POOL, Share
-from promenade.store.unit import Session
+from promenade.store.coupons import claims as coupon_claims
+from promenade.store.coupons import pool as coupon_pool
+from promenade.store.coupons.rules import code_refusal
+from promenade.store.coupons.transitions import RELEASE
+from promenade.store.driver.unit import Session
+from promenade.store.sync import share_codes
+from promenade.store.sync import shares as store
+from promenade.store.sync.share_codes import CodeRow, PooledCode
+from promenade.store.sync.shares import COUPON_CODE, COUPON_POOL, Share
 from promenade.workflows.context import Context
 from promenade.workflows.coupons.failed_look_ups import WINDOW_SECONDS, FailedLookUps
 from promenade.workflows.sync.deployments import require_deployment
 from promenade.workflows.sync.shares import GOOD_FOR
 
-__all__ = ["Leased", "LeasedCode", "is_to_issue", "lease_codes", "lease_pool", "return_leases"]
-
 FAILURES_OF_CLIENT_MAX = 1000
 """Unknown codes a minute, of all stores that call with one client's tokens."""
 _ONE = Decimal(1)
-_TOLD = timedelta(milliseconds=1)  # moments are told in whole ones
+_TOLD = timedelta(milliseconds=1)  # times are transmitted in whole milliseconds
 
 
 @dataclass(frozen=True, slots=True)
 class LeasedCode:
-    """A code that the store holds, as it was before. ``issued_at`` None: nobody has it yet."""
+    """A code that the store leases, as it was before. ``issued_at`` None: it is not issued yet."""
 
     id: str
     code: str
@@ -48,7 +49,7 @@ class LeasedCode:
 
 @dataclass(frozen=True, slots=True)
 class Leased:
-    """What a store holds by a request, and (code, reason) of what it does not get."""
+    """The codes that a request leased to the store, and (code, reason) of those refused."""
 
     leased: tuple[LeasedCode, ...]
     refused: tuple[tuple[str, str], ...]
@@ -61,11 +62,11 @@ class Leased:
 async def lease_codes(
     context: Context, tenant_id: str, deployment_id: str, codes: Sequence[str], client_id: str = ""
 ) -> Leased:
-    """Give a store codes that were shown at its tills; what it holds already is renewed.
+    """Lease codes that were presented at the store's tills; leases that the store already has are renewed.
 
     Reasons are those of the coupon endpoints, such as UNKNOWN_CODE, RESERVED_ELSEWHERE. Raises NotFound
-    (DEPLOYMENT_NOT_FOUND) and TooMany (TOO_MANY_ATTEMPTS): a store can guess no better than a till, and who calls,
-    ``client_id``, no better by registering many stores or by asking for all of them at once.
+    (DEPLOYMENT_NOT_FOUND) and TooMany (TOO_MANY_ATTEMPTS): guessing codes is limited for a store as it is for a till,
+    and for the caller (``client_id``) over all its stores and parallel requests.
     """
     guesses = f"coupon-failures:{tenant_id}:stores-of:{client_id}"
     if await context.cache.count(guesses, WINDOW_SECONDS, len(codes)) > FAILURES_OF_CLIENT_MAX:
@@ -114,7 +115,7 @@ async def _lease_codes(context: Context, tenant_id: str, deployment_id: str, cod
 
 
 def _refusal(row: CodeRow, share: Share | None, at: datetime) -> str | None:
-    """Why a store does not get the code."""
+    """Return why a store does not get the code; None: it gets it."""
     ended = row.type_valid_to is not None and row.type_valid_to <= at
     if row.type_status != "ACTIVE" or ended:
         return "EXPIRED" if ended else "NOT_ACTIVE"
@@ -126,7 +127,7 @@ def _refusal(row: CodeRow, share: Share | None, at: datetime) -> str | None:
 
 
 def _is_of(row: CodeRow, share: Share) -> bool:
-    """Whether the code is still leased by this share; else that has run out, and another may have the code."""
+    """Return whether this share still leases the code; if not, it has expired and others may have the code."""
     return row.status == "RESERVED" and row.redeemed_transaction_id is None and row.reservation_ref == share.reference
 
 
@@ -139,16 +140,16 @@ async def _lease(
     reference: str,
     at: datetime,
 ) -> dict[str, str]:
-    """Lease codes that are held by this unit; the answer is what each was before, of those that were got."""
+    """Lease codes that this unit of work has locked; return the previous status of each leased code by ID."""
     kept = {row.id: shares[row.id] for row in rows if row.id in shares and _is_of(row, shares[row.id])}
     own = {one.reference for one in kept.values() if one.reference is not None}
-    # Codes that all share are there for all stores: nothing holds them.
+    # Shared (GENERIC) codes are available to all stores and need no lease.
     shared = {row.id: row.status for row in rows if row.code_type == "GENERIC"}
     alone = [row for row in rows if row.id not in shared]
     got = await share_codes.lease(session, [row.id for row in alone], reference, at + 2 * GOOD_FOR, at, own=own)
     before = {row.id: _status_before(row, kept.get(row.id)) for row in alone if row.id in got}
     await _write_shares(session, deployment_id, before, reference, at)
-    for row in alone:  # hardly ever any: no sweeper has come by
+    for row in alone:  # rare: reservations that expired but were not cleaned up yet
         if row.id in got and row.id not in kept and row.status == "RESERVED":
             await coupon_claims.insert_redemption_log(
                 session,
@@ -156,7 +157,7 @@ async def _lease(
                 coupon_code_id=row.id,
                 coupon_type_id=row.coupon_type_id,
                 promotion_id=None,
-                action="CANCELLED",
+                action=RELEASE.log,
                 transaction_id=row.reserved_by_transaction_id,
                 customer_id=row.customer_id,
                 at=at,
@@ -193,7 +194,7 @@ def _leased(row: CodeRow, status: str) -> LeasedCode:
 
 
 async def is_to_issue(context: Context, tenant_id: str, coupon_type_id: str, purpose: str | None) -> bool:
-    """Whether a store that names a coupon type wants codes to issue, or (False) uses of its limit."""
+    """Return whether a store that names a coupon type wants codes to issue (True) or uses of its limit (False)."""
     if purpose is not None:
         return purpose == "ISSUE"
     kind = await context.database.read(lambda session: coupon_pool.read_type(session, coupon_type_id), tenant=tenant_id)
@@ -203,7 +204,7 @@ async def is_to_issue(context: Context, tenant_id: str, coupon_type_id: str, pur
 async def lease_pool(
     context: Context, tenant_id: str, deployment_id: str, coupon_type_id: str, quantity: int, key: str | None
 ) -> Leased:
-    """Give a store codes of a type that nobody has yet, so that it can issue them; fewer, or none: the pool is dry.
+    """Lease unissued codes of a type, so that the store can issue them; fewer or none if the pool is exhausted.
 
     Raises NotFound (DEPLOYMENT_NOT_FOUND, COUPON_TYPE_NOT_FOUND) and Conflict (NOT_INDIVIDUAL, NOT_RUNNING).
     """
@@ -249,9 +250,9 @@ def _pooled(found: Sequence[PooledCode], coupon_type_id: str, expires_at: dateti
 async def return_leases(
     context: Context, tenant_id: str, deployment_id: str, codes: Collection[str], until: datetime | None = None
 ) -> Leased:
-    """End leases of the store, whose codes are free again; what it does not hold is passed over.
+    """End leases of the store and release their codes; codes that it does not lease are skipped.
 
-    ``until``: only those that end by then. A request that comes late does not end what was leased anew since.
+    ``until``: only leases that expire by then, so that a delayed request does not end a lease that was renewed since.
     Raises NotFound (DEPLOYMENT_NOT_FOUND).
     """
 

@@ -1,7 +1,7 @@
-"""Whether a sale that a store sends can be: its parts fit together and its sums agree (reliability B4).
+"""Consistency checks on a sale that a store uploads: its parts fit together and its sums agree (reliability B4).
 
-Pure. A store prices as the cloud does, so that nothing here is ever wrong with what it sends; what was made up or
-damaged is refused before anything is done with it.
+Pure functions. A store prices as the cloud does, so its own sales always pass; forged or damaged ones are refused
+before anything is done with them.
 """
 
 from __future__ import annotations
@@ -16,12 +16,10 @@ from promenade.engine.basket import Basket, Facts
 from promenade.engine.money import line_total_minor, minor_digits
 from promenade.engine.outcome import AppliedPromotion, LineDiscount, LineOutcome, Outcome
 from promenade.errors import Invalid
-from promenade.workflows.uploads import SoldItem, UploadedCoupon, UploadedSale
-
-__all__ = ["check_coupon", "check_document", "check_sale"]
+from promenade.workflows.replica.uploads import SoldItem, UploadedCoupon, UploadedSale
 
 TEXT_MAX = 4_000
-# By the names of the engine's values and of the wire; what is kept in a column is no longer than that column.
+# By field name, in the engine and on the wire; stored values are no longer than their column.
 _TEXTS: Mapping[str, int] = {
     "reference": 50,
     "article_number": 50,
@@ -52,13 +50,13 @@ _PRICE_LIMIT, _QUANTITY_LIMIT = 10**15, 10**15
 _AMOUNT_DIGITS_MAX = 13
 _YEAR_MIN, _YEAR_MAX = 1970, 9000
 _NODES_MAX = 250_000
-# As many as a till may send, or a sale can have done: each costs the cloud a statement or more.
+# Maximum counts of what a till sends or a sale causes: each element costs the cloud one or more statements.
 _LINES_MAX, _COUPONS_MAX = 5_000, 100
 _CHARGES_MAX, _GRANTED_MAX = 2_000, 1_000
 
 
 def check_document(document: Any) -> None:
-    """Texts and numbers of a sale or an event as they were sent. Raises Invalid (SALE_MALFORMED)."""
+    """Check the texts and numbers of a sale or an event as sent. Raises Invalid (SALE_MALFORMED)."""
     waiting: list[tuple[str, Any]] = [("", document)]
     nodes = 0
     while waiting:
@@ -83,7 +81,7 @@ def check_document(document: Any) -> None:
 
 
 def check_sale(sale: UploadedSale) -> None:
-    """Raises Invalid (SALE_MALFORMED, SALE_INCONSISTENT) for what no store could have priced and confirmed."""
+    """Raise Invalid (SALE_MALFORMED, SALE_INCONSISTENT) for a sale that no store could have priced and confirmed."""
     basket, outcome, facts = sale.request.basket, sale.result, sale.request.facts
     _check_moments(sale)
     _require(basket.transaction_id == sale.transaction_id, "The basket is of another transaction.")
@@ -102,7 +100,7 @@ def check_sale(sale: UploadedSale) -> None:
 
 
 def check_coupon(event: UploadedCoupon) -> None:
-    """Raises Invalid (SALE_MALFORMED) for an event that no till could have caused."""
+    """Raise Invalid (SALE_MALFORMED) for an event that no till could have caused."""
     _check_moment(event.occurred_at, "occurredAt")
     if event.action == "REDEEMED" and event.transaction_id is None:
         raise _malformed("A redemption names its transaction.")
@@ -224,7 +222,7 @@ def _check_totals(outcome: Outcome) -> None:
 
 
 def _check_issued(sale: UploadedSale) -> None:
-    """What was issued was granted, each once."""
+    """Check that every issued coupon was granted, each once."""
     granted = {(one.promotion_id, kind) for one in sale.result.applied for kind in one.post_purchase_coupon_type_ids}
     issued = [(one.promotion_id, one.coupon_type_id) for one in sale.issued]
     _require(len(set(issued)) == len(issued), "A coupon was issued twice.")

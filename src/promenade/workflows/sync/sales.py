@@ -1,10 +1,12 @@
-"""The cloud takes sales that stores have made, each once, however often and in whatever order it is sent (T1, T4).
+"""Upload of sales made in stores: each is applied once, however often and in whatever order it is sent (T1, T4).
 
-A sale is one unit of work: what the store held for it is let go of, its iteration is stored under the store's name with
-the store's counter, and it is confirmed as any sale is. What was spent without a share goes by the ordinary rules: of
-a budget what is left, and a coupon that somebody else has spent makes the sale rejected, with a FAILED log.
+A sale is one unit of work: the store's shares that it uses are released, its iteration is stored with the store as its
+origin and the store's counter, and it is confirmed like any sale. Spending that no share covers follows the ordinary
+rules: a budget gives what is left, and a coupon that was redeemed elsewhere causes the sale to be rejected, with a
+FAILED log.
 
-Sales are taken however old they are: the customer has paid. A store's clock that is ahead does not reach beyond now.
+Sales are accepted however old they are, because the customer has paid. If a store's clock is ahead, the time of its
+sale is limited to the current time.
 """
 
 from __future__ import annotations
@@ -16,17 +18,26 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import msgspec
-import structlog
 
 from promenade import metrics
 from promenade.errors import Conflict, Invalid, PromenadeError, Unavailable
-from promenade.store import confirmations, uploaded_coupons
-from promenade.store.calculation_logs import promotion_names
-from promenade.store.confirmations import Confirmation
-from promenade.store.iterations import StoredIteration, encode_outcome, insert_iteration, known_definitions
-from promenade.store.unit import Session
-from promenade.store.uploaded_coupons import CodeOf
-from promenade.workflows.confirm import (
+from promenade.events import CouponRedeemed
+from promenade.log import Logger
+from promenade.store.coupons import claims
+from promenade.store.coupons.claims import Claim
+from promenade.store.coupons.reservations import activate_code
+from promenade.store.driver.unit import Session
+from promenade.store.pricing.iterations import StoredIteration, encode_outcome, insert_iteration, known_definitions
+from promenade.store.sales import confirmations
+from promenade.store.sales.calculation_logs import promotion_names
+from promenade.store.sales.confirmations import Confirmation
+from promenade.store.sync import uploaded_coupons
+from promenade.store.sync.uploaded_coupons import CodeOf
+from promenade.store.webhooks.outbox import emit
+from promenade.workflows.context import Context
+from promenade.workflows.coupons.issuing import Order, issued_event
+from promenade.workflows.replica.uploads import SoldItem, SoldPromotion, UploadedCoupon, UploadedSale
+from promenade.workflows.sales.confirm import (
     ConfirmCommand,
     ConfirmedItem,
     ConfirmedPromotion,
@@ -35,24 +46,20 @@ from promenade.workflows.confirm import (
     log_refusal,
     plan_sale,
 )
-from promenade.workflows.confirm_rules import SaleIdentity
-from promenade.workflows.context import Context
-from promenade.workflows.returns import returned_quantities
-from promenade.workflows.sync.coupon_events import take_coupon
-from promenade.workflows.sync.store_sale import StoreSale
-from promenade.workflows.uploads import SoldItem, SoldPromotion, UploadedCoupon, UploadedSale
-
-__all__ = ["Refused", "Sender", "Taken", "take_uploads"]
+from promenade.workflows.settlement.returns import returned_quantities
+from promenade.workflows.settlement.rules import SaleIdentity
+from promenade.workflows.sync.shares import keep_leased, release_shares
+from promenade.workflows.sync.store_sale import StoreSale, write_issued
 
 STORE = "local-store"
-AT_ONCE = {"postgresql": 6, "sqlite": 32}  # units; on SQLite they wait for one writer and are committed together
-NAMED_MAX = 10_000  # in one statement; both databases take 32 766
-_log = structlog.get_logger("promenade.sync")
+AT_ONCE = {"postgresql": 6, "sqlite": 32}  # units of work; on SQLite they wait for one writer and are committed jointly
+NAMED_MAX = 10_000  # per statement; both databases accept 32 766
+_log = Logger("promenade.sync")
 
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """The store that sends: its deployment, and what its answers say in meta.instanceId."""
+    """The store that uploads: its deployment, and the instance ID that its answers have in meta.instanceId."""
 
     deployment_id: str
     instance_id: str
@@ -60,7 +67,7 @@ class Sender:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Something that was sent and cannot be understood; see `Taken`."""
+    """An uploaded item that cannot be parsed; see `Taken`."""
 
     code: str
     message: str
@@ -68,7 +75,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What became of a sale or a coupon event: accepted, duplicate or rejected, then with a stable code and why.
+    """The result for a sale or a coupon event: accepted, duplicate, or rejected with a stable code and a message.
 
     ``missing`` are definitions that must be sent with it.
     """
@@ -86,22 +93,22 @@ ACCEPTED, DUPLICATE = Taken("accepted"), Taken("duplicate")
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What is known of what was sent before any of it is done."""
+    """What the database knows of the uploaded items before any of them is applied."""
 
     confirmed: Mapping[str, Confirmation]
     logged: Collection[str]
     definitions: Collection[str]
     codes: Mapping[str, CodeOf]
-    shared: Collection[str]  # types whose code all share
-    shares: Collection[str]  # of what the store was given something
+    shared: Collection[str]  # types with one code shared by all
+    shares: Collection[str]  # IDs of which the store has a share
     controls: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
 
 async def take_uploads(context: Context, tenant_id: str, sender: Sender, sent: Sequence[Sent]) -> list[Taken]:
-    """Take what a store has sent, in its order; the answer has one for each.
+    """Apply what a store has uploaded, in its order; return one result for each item.
 
-    What has nothing to do with each other is carried out at the same time. Raises Unavailable; what was taken until
-    then is a duplicate when it is sent again.
+    Independent items are applied concurrently. Raises Unavailable; items applied before that are duplicates when they
+    are sent again.
     """
     known = await context.database.read(lambda session: _look_up(session, sender, sent), tenant=tenant_id)
     taken: list[Taken] = []
@@ -130,7 +137,7 @@ def _count(context: Context, tenant_id: str, one: Sent, answer: Taken) -> None:
 
 
 def _waves(sent: Sequence[Sent], most: int) -> Iterator[list[Sent]]:
-    """What can be done at the same time, in order: nothing of a wave has a transaction or a coupon in common."""
+    """Yield the items, in order, in groups that can be applied concurrently: no two share a transaction or a coupon."""
     wave: list[Sent] = []
     busy: set[str] = set()
     for one in sent:
@@ -159,7 +166,7 @@ def _keys(one: Sent) -> set[str]:
 
 
 async def _look_up(session: Session, sender: Sender, sent: Sequence[Sent]) -> _Known:
-    """All that the portion needs to know, in as many statements whatever its length."""
+    """Read everything that the portion needs, in a number of statements that does not depend on its length."""
     sales = [one for one in sent if isinstance(one, UploadedSale)]
     events = [one for one in sent if isinstance(one, UploadedCoupon)]
     facts = [fact for one in sales for fact in one.request.facts.coupons]
@@ -185,13 +192,13 @@ async def _look_up(session: Session, sender: Sender, sent: Sequence[Sent]) -> _K
 
 
 def _portions(names: Collection[str]) -> Iterator[list[str]]:
-    """As many at a time as a statement takes, whatever a store names."""
+    """Split names into lists that fit into one statement, whatever number a store sends."""
     ordered = sorted(names)
     return (ordered[start : start + NAMED_MAX] for start in range(0, len(ordered), NAMED_MAX))
 
 
 def _spent_by(sale: UploadedSale) -> Iterator[str]:
-    """Promotions and budgets of a sale."""
+    """Yield the promotions and budgets of a sale."""
     for one in sale.result.applied:
         yield one.promotion_id
         yield from one.budget_ids
@@ -213,7 +220,7 @@ async def _take(context: Context, tenant_id: str, sender: Sender, known: _Known,
     except PromenadeError as refused:
         return Taken("rejected", refused.code, refused.message)
     except Exception:
-        # What one sale stumbles over must not hold up all that come after it: the store keeps it, and tells of it.
+        # One sale that fails must not block all that follow: the store keeps it and reports it.
         _log.exception("an upload could not be taken", deployment=sender.deployment_id, tenant=tenant_id)
         return Taken("rejected", "UPLOAD_FAILED", "The cloud could not take it; its log says why. Send it again later.")
 
@@ -263,7 +270,7 @@ async def _take_sale(context: Context, tenant_id: str, sender: Sender, known: _K
 
 
 def _repeated(confirmed: Confirmation, command: ConfirmCommand) -> Taken:
-    """The store has sent the sale before, or another one of the same name."""
+    """Return the result for a sale that is already confirmed: the same sale again, or another one with the same ID."""
     if confirmed.transaction_counter != command.transaction_counter:
         message = f"Iteration {confirmed.transaction_counter} of this transaction was confirmed."
         return Taken("rejected", "TRANSACTION_ALREADY_CONFIRMED", message)
@@ -273,7 +280,9 @@ def _repeated(confirmed: Confirmation, command: ConfirmCommand) -> Taken:
 
 
 def _check_code(known: _Known, coupon_id: str | None, coupon_type_id: str, code: str | None) -> None:
-    """A coupon is what the store says it is. One that is gone is left to the rules of spending."""
+    """Check that a coupon has the type and code that the store states. A deleted one is left to the redemption
+    rules.
+    """
     if coupon_id is None:
         if coupon_type_id not in known.shared:
             raise Invalid("COUPON_MISMATCH", "A coupon names no code, and its type does not share one among all.")
@@ -320,9 +329,9 @@ def _command(upload: UploadedSale) -> ConfirmCommand:
 
 
 def _fingerprint(upload: UploadedSale) -> bytes:
-    """What makes a second upload a repeat: the same confirm at the same moment.
+    """Return the fingerprint by which a second upload is a repetition: the same confirm at the same moment.
 
-    A till whose store was set up anew may count its transactions from the beginning: those are other sales.
+    A till whose store was reinstalled may restart its transaction numbers: those are different sales.
     """
     return hashlib.sha256(msgspec.json.encode([upload.confirm.fingerprint, upload.confirmed_at])).digest()
 
@@ -338,6 +347,113 @@ def _item(one: SoldItem) -> ConfirmedItem:
 
 
 def _refusal_id(sale: SaleIdentity, code: str) -> str:
-    """The ID of the log of a refusal: sent again and refused again, there is one."""
+    """Return the log ID of a refusal; repeated refusals of the same sale have the same one, so that there is one
+    log.
+    """
     name = msgspec.json.encode([sale.origin, sale.transaction_id, sale.transaction_counter, sale.confirmed_at, code])
     return str(uuid.UUID(bytes=hashlib.sha256(name).digest()[:16], version=4))
+
+
+# --- what happened to coupons at the tills of a store -----------------------------------------------------------------
+
+
+async def take_coupon(context: Context, tenant_id: str, deployment_id: str, event: UploadedCoupon) -> bool:
+    """Apply a coupon event of the store's till; return False if it was already applied.
+
+    Raises Conflict (COUPON_ALREADY_CLAIMED, COUPON_LIMIT_REACHED, COUPON_NOT_HELD) and Invalid
+    (COUPON_TYPE_NOT_FOUND); then nothing is changed.
+    """
+
+    async def work(session: Session) -> bool:
+        at = context.clock()
+        is_new = await uploaded_coupons.log_once(
+            session,
+            event.log_id,
+            coupon_id=event.coupon_id,
+            coupon_type_id=event.coupon_type_id,
+            action=event.action,
+            transaction_id=event.transaction_id,
+            customer_id=event.customer_id,
+            occurred_at=min(event.occurred_at, at),
+            at=at,
+        )
+        if is_new:
+            await _ACTIONS[event.action](context, session, deployment_id, event)
+        return is_new
+
+    return await context.database.write(work, tenant=tenant_id)
+
+
+async def _redeem(context: Context, session: Session, deployment_id: str, event: UploadedCoupon) -> None:
+    """Redeem a coupon like `coupons.redeeming`, but without a reservation: the store's lease replaced it."""
+    at = context.clock()
+    judged_at = min(event.occurred_at, at)
+    type_id, coupon_id = event.coupon_type_id, event.coupon_id
+    transaction_id = event.transaction_id or ""
+    rule = (await claims.read_rules(session, [type_id])).get(type_id)
+    if rule is None:
+        raise Invalid("COUPON_TYPE_NOT_FOUND", "The coupon type has been deleted.")
+    codes = [] if coupon_id is None else [coupon_id]
+    if codes:
+        await uploaded_coupons.revive_leased(session, deployment_id, codes, judged_at)
+    await release_shares(
+        context,
+        session,
+        deployment_id,
+        budgets={},
+        coupon_codes=codes,
+        coupon_types={type_id: 1},
+        promotions=(),
+        at=at,
+    )
+    if await claims.count_use(session, type_id, None, rule.max_redemptions) is None:
+        raise _limit_reached()
+    if event.customer_id is not None:
+        each = rule.max_redemptions_per_customer
+        if await claims.count_use(session, type_id, event.customer_id, each) is None:
+            raise _limit_reached()
+    if coupon_id is not None:
+        spend = claims.count_generic if rule.is_generic else claims.claim_individual
+        if not await spend(session, coupon_id, transaction_id, judged_at):
+            raise Conflict("COUPON_ALREADY_CLAIMED", "The coupon was spent elsewhere, or is not the store's.")
+    key = coupon_id or type_id
+    slot = await claims.next_slot(session, key) if rule.is_generic else 0
+    claim = Claim(key, slot, type_id, promotion_id=None, customer_id=event.customer_id)
+    await claims.insert_claim(
+        session, claim, origin=deployment_id, transaction_id=transaction_id, transaction_counter=None, at=at
+    )
+    await claims.finish_redemption(session, claim, transaction_id, at)
+    redeemed = CouponRedeemed(
+        coupon_id=coupon_id, coupon_type_id=type_id, transaction_id=transaction_id, customer_id=event.customer_id
+    )
+    await emit(session, redeemed, event_id=context.new_id(), at=at)
+
+
+def _limit_reached() -> Conflict:
+    return Conflict("COUPON_LIMIT_REACHED", "Coupons of this type have been spent as often as they may.")
+
+
+async def _issue(context: Context, session: Session, deployment_id: str, event: UploadedCoupon) -> None:
+    order = Order("MANUAL", (event.customer_id,), reason=event.reason, metadata=event.metadata)
+    issued = await write_issued(
+        context,
+        session,
+        deployment_id,
+        coupon_id=event.coupon_id,
+        coupon_type_id=event.coupon_type_id,
+        order=order,
+        issued_at=event.occurred_at,
+    )
+    if issued is None:
+        raise Conflict("COUPON_NOT_HELD", "The code is not there to be issued: it is not the store's any more.")
+    await emit(session, issued_event(issued.issue, issued.coupon), event_id=context.new_id(), at=issued.issue.issued_at)
+
+
+async def _activate(context: Context, session: Session, deployment_id: str, event: UploadedCoupon) -> None:
+    """Activate a code: a code that the store still leases becomes active when it is returned, any other one at once."""
+    at, coupon_id = context.clock(), event.coupon_id or ""
+    if coupon_id not in await keep_leased(session, deployment_id, {coupon_id: "ACTIVE"}, at):
+        await activate_code(session, coupon_id, min(event.occurred_at, at))
+
+
+_ACTIONS = {"REDEEMED": _redeem, "ISSUED": _issue, "ACTIVATED": _activate}

@@ -1,8 +1,8 @@
-"""What stores may spend on their own: parts of budgets and of limits, given, renewed, used up and given back.
+"""Shares that stores may spend on their own: parts of budgets and limits, granted, renewed, used and returned.
 
-A share is good for `GOOD_FOR` from when it was last given or renewed. The store spends nothing of it afterwards; what
-it has spent before reaches the cloud with its sales, for which what is outstanding is kept that long again.
-Every request is answered as before when it is repeated with its key.
+A share is valid for `GOOD_FOR` from its last grant or renewal. The store spends nothing of it afterwards; what it spent
+before arrives with its sales, for which the outstanding amount is kept for the same time again.
+A request that is repeated with its key is answered as before.
 """
 
 from __future__ import annotations
@@ -15,29 +15,26 @@ from decimal import ROUND_FLOOR, Decimal
 import msgspec
 
 from promenade.errors import Conflict, NotFound
-from promenade.store import store_shares as store
-from promenade.store.budgets import spendable
-from promenade.store.coupon_reservations import count_held
-from promenade.store.deployments import count_online
-from promenade.store.share_limits import read_limit
-from promenade.store.store_shares import BUDGET, COUPON_CODE, COUPON_TYPE, PROMOTION, BudgetRow, Share
-from promenade.store.unit import Session
+from promenade.store.budgets.charges import spendable
+from promenade.store.coupons.reservations import count_held
+from promenade.store.driver.unit import Session
+from promenade.store.sync import shares as store
+from promenade.store.sync.deployments import count_online
+from promenade.store.sync.shares import BUDGET, COUPON_CODE, COUPON_TYPE, PROMOTION, BudgetRow, Share, read_limit
 from promenade.workflows.context import Context
 from promenade.workflows.sync.deployments import require_deployment
-
-__all__ = ["FAR", "GOOD_FOR", "Given", "Granted", "grant_budget", "grant_uses", "keep_leased", "release_shares"]
 
 GOOD_FOR = timedelta(days=14)
 FAR = GOOD_FOR + timedelta(days=1)
 """Further ahead no share ends that was given now: its clock was ahead (reliability A4)."""
-USUAL_PART = 10  # who does not say how much is given a tenth of what is free
+USUAL_PART = 10  # if no amount is requested, a tenth of the free amount is granted
 _ONE = Decimal(1)
 _RUNNING = frozenset({"ACTIVE", "SCHEDULED", "EXHAUSTED"})
 
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """What was given now (below zero: given back), in major units, and all that the store has of it by that."""
+    """The amount granted now (negative: returned), in major units, and the store's total share afterwards."""
 
     granted: Decimal
     currency: str
@@ -47,7 +44,7 @@ class Granted:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """How many uses of a limit were given now (below zero: given back), and how many the store has by that."""
+    """The number of uses granted now (negative: returned), and the store's total share afterwards."""
 
     given: int
     expires_at: datetime
@@ -60,10 +57,10 @@ class Given:
 async def grant_budget(
     context: Context, tenant_id: str, deployment_id: str, budget_id: str, amount: Decimal | None, key: str | None
 ) -> Granted:
-    """Give a store ``amount`` of a budget, or as much of that as is fair; None: as much as is usual.
+    """Grant a store ``amount`` of a budget, or the fair part of it; None: the usual part.
 
-    0 renews what it has, below zero gives back. Raises NotFound (DEPLOYMENT_NOT_FOUND, BUDGET_NOT_FOUND) and Conflict
-    (BUDGET_NOT_RUNNING, IDEMPOTENCY_KEY_REUSED).
+    0 renews the share, a negative amount returns it. Raises NotFound (DEPLOYMENT_NOT_FOUND, BUDGET_NOT_FOUND) and
+    Conflict (BUDGET_NOT_RUNNING, IDEMPOTENCY_KEY_REUSED).
     """
 
     async def work(session: Session) -> Granted:
@@ -94,7 +91,7 @@ def _grant(budget: BudgetRow, share: Share, amount: Decimal | None, online: int,
         return spendable(value, budget.currency)
 
     if amount is not None and amount < 0:
-        return -min(whole(-amount), share.outstanding) + 0  # no zero is below zero
+        return -min(whole(-amount), share.outstanding) + 0  # avoids negative zero
     if budget.status not in _RUNNING or (budget.valid_to is not None and budget.valid_to <= at):
         message = "The budget does not run: stores get nothing of it."
         raise Conflict("BUDGET_NOT_RUNNING", message, "budgetId")
@@ -102,7 +99,7 @@ def _grant(budget: BudgetRow, share: Share, amount: Decimal | None, online: int,
 
 
 def _fair(free: Decimal, wanted: Decimal | None, online: int, whole: Callable[[Decimal], Decimal]) -> Decimal:
-    """How much of what is free one store gets: a part that leaves some for the others, or all of what is too little."""
+    """Return how much of the free amount a store gets: leaving some for the others, or all if little is left."""
     most = whole(free / (online + 1)) or whole(free)
     if wanted is None:
         return min(whole(free / USUAL_PART) or most, most)
@@ -121,10 +118,10 @@ async def grant_uses(
     quantity: int | None,
     key: str | None,
 ) -> Given:
-    """Give a store uses of a limited coupon type or promotion (``kind``), counted in advance; else as `grant_budget`.
+    """Grant a store uses of a limited coupon type or promotion (``kind``), counted in advance.
 
-    Raises NotFound (DEPLOYMENT_NOT_FOUND, COUPON_TYPE_NOT_FOUND, PROMOTION_NOT_FOUND) and Conflict (NOT_LIMITED,
-    NOT_RUNNING, IDEMPOTENCY_KEY_REUSED).
+    Otherwise like `grant_budget`. Raises NotFound (DEPLOYMENT_NOT_FOUND, COUPON_TYPE_NOT_FOUND, PROMOTION_NOT_FOUND)
+    and Conflict (NOT_LIMITED, NOT_RUNNING, IDEMPOTENCY_KEY_REUSED).
     """
 
     async def work(session: Session) -> Given:
@@ -179,7 +176,7 @@ def _whole(value: Decimal) -> Decimal:
 
 
 def _told(share: Share, key: str | None, asked: Decimal | int | None) -> object | None:
-    """What the request of this key was answered; None: it is a new one."""
+    """Return the stored answer to the request with this key; None: it is a new request."""
     if key is None or share.last_key != key or share.last_answer is None:
         return None
     kept = msgspec.json.decode(share.last_answer)
@@ -229,12 +226,13 @@ async def release_shares(
     promotions: Collection[str],
     at: datetime,
 ) -> None:
-    """Put back what a sale of the store uses, so that the confirm which follows in this unit finds it free.
+    """Release what a sale of the store uses, so that the confirm that follows in this unit of work finds it free.
 
-    Of each at most what is outstanding: where the share does not cover it, the ordinary rules of the confirm decide.
-    ``budgets`` are amounts in major units, ``coupon_types`` how many of its uses, ``coupon_codes`` and ``promotions``
-    are IDs. Below zero a budget got something back in the store, where it can be spent again: the share grows by it, as
-    far as the budget has it, so that is for after the confirm. Only for what is new: repeated, it would be done twice.
+    At most the outstanding share is released; where it is not enough, the ordinary rules of the confirm decide.
+    ``budgets`` are amounts in major units, ``coupon_types`` numbers of uses, ``coupon_codes`` and ``promotions`` IDs. A
+    negative amount means that a return in the store refunded the budget and the store may spend it again: the share
+    grows by it, as far as the budget allows, so this must be called after the confirm. Call it for new sales only; it
+    is not idempotent.
     """
     wanted: dict[tuple[str, str], Decimal] = {(COUPON_CODE, one): _ONE for one in coupon_codes}
     wanted |= {(COUPON_TYPE, one): Decimal(number) for one, number in coupon_types.items() if number > 0}
@@ -250,9 +248,9 @@ async def release_shares(
 async def keep_leased(
     session: Session, deployment_id: str, statuses: Mapping[str, str], at: datetime
 ) -> frozenset[str]:
-    """Note what codes (by ID) that the store still holds will be when it gives them back: ACTIVE or CREATED.
+    """Record the status (ACTIVE or CREATED) that codes still leased by the store will have when they are returned.
 
-    For codes that it has issued or activated. The answer is those of them that are leased to it.
+    ``statuses`` is by ID of codes that the store has issued or activated. Returns those of them that are leased to it.
     """
     held = await store.hold_shares(session, deployment_id, [(COUPON_CODE, one) for one in statuses])
     noted = [replace(one, last_answer=statuses[one.entity_id].encode(), changed_at=at) for one in held]

@@ -1,4 +1,6 @@
-"""What a store's sale does to what the store was given: inside the confirm, where each is about to be held."""
+"""The effect of a store's sale on the store's shares, inside the confirm: each share is released just before its
+use.
+"""
 
 from __future__ import annotations
 
@@ -9,35 +11,35 @@ from datetime import datetime
 from decimal import Decimal
 
 from promenade.engine.money import minor_digits
-from promenade.store import coupon_pool, uploaded_coupons
-from promenade.store.coupon_pool import Issue
-from promenade.store.unit import Session
-from promenade.workflows.budgets import BudgetMove
-from promenade.workflows.confirm_rules import SaleIdentity, money
+from promenade.store.coupons import pool as coupon_pool
+from promenade.store.coupons.pool import Issue
+from promenade.store.driver.unit import Session
+from promenade.store.sync import uploaded_coupons
+from promenade.workflows.budgets.charging import BudgetMove
 from promenade.workflows.context import Context
-from promenade.workflows.coupon_claims import Spending
-from promenade.workflows.coupon_issuing import IssuedCoupon, Order, issue_of, issued_under, tell_of
-from promenade.workflows.effects import PostPurchaseCoupon
-from promenade.workflows.returns import GiveBack
+from promenade.workflows.coupons.claims import Spending
+from promenade.workflows.coupons.issuing import IssuedCoupon, Order, issue_of, issued_under, tell_of
+from promenade.workflows.replica.uploads import IssuedCode
+from promenade.workflows.settlement.effects import PostPurchaseCoupon
+from promenade.workflows.settlement.returns import GiveBack
+from promenade.workflows.settlement.rules import SaleIdentity, money
 from promenade.workflows.sync.shares import keep_leased, release_shares
-from promenade.workflows.uploads import IssuedCode
-
-__all__ = ["Issued", "StoreSale", "write_issued"]
 
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """A coupon that was issued, and for what."""
+    """A coupon that was issued, with its issue."""
 
     issue: Issue
     coupon: IssuedCoupon
 
 
 class StoreSale:
-    """See `confirm.Shares`; one for each attempt at the unit of work.
+    """The implementation of `confirm.Shares` for a store's sale, created for each attempt at the unit of work.
 
-    ``is_new``: the sale was not known. A repeat never comes to any of these. ``shares`` are the IDs of all that the
-    store was given something of, as far as the sale is concerned: it spends nothing that it was not given before.
+    ``is_new``: the sale was not known; none of the methods is called for a repetition. ``shares`` are the IDs, among
+    those
+    of the sale, of which the store has a share: it cannot spend a share that it was never granted.
     """
 
     def __init__(
@@ -50,9 +52,9 @@ class StoreSale:
         self.is_new = False
 
     async def before_coupons(self, session: Session, spendings: Sequence[Spending]) -> None:
-        """Let go of the coupons and of the redemptions of their types.
+        """Release the leased coupons and the shares of their types' redemptions.
 
-        What the till has redeemed before was let go of when the cloud heard of that.
+        Those that the till redeemed earlier were released when the cloud received that event.
         """
         self.is_new = True
         if not spendings:
@@ -77,7 +79,7 @@ class StoreSale:
             )
 
     async def issued(self, session: Session) -> frozenset[PostPurchaseCoupon]:
-        """Write down the coupons that the store has issued; the others are left to the side effects."""
+        """Record the coupons that the store has issued; the others are left to the side effects."""
         return frozenset(
             [
                 PostPurchaseCoupon(code.promotion_id, code.coupon_type_id)
@@ -109,25 +111,27 @@ class StoreSale:
         return issued is not None
 
     async def before_counting(self, session: Session, promotion_ids: Sequence[str]) -> None:
-        """Let go of the applications of promotions."""
+        """Release the store's reserved applications of the promotions."""
         limited = [promotion_id for promotion_id in promotion_ids if promotion_id in self._shares]
         if limited:
             await self._release(session, {}, limited)
 
     async def before_budgets(self, session: Session, moves: Sequence[BudgetMove], brought: Sequence[GiveBack]) -> None:
-        """Let go of the money that the sale takes."""
+        """Release the store's reserved budget that this sale spends."""
         wanted = {budget_id: amount for budget_id, amount in self._net(moves, brought).items() if amount > 0}
         if wanted:
             await self._release(session, wanted, ())
 
     async def after_budgets(self, session: Session, moves: Sequence[BudgetMove], brought: Sequence[GiveBack]) -> None:
-        """Keep for the store what its returns have brought back: it may spend that again, and has perhaps."""
+        """Return the refunds of the store's own sales to its share: it may spend them again, and perhaps already
+        has.
+        """
         kept = {budget_id: amount for budget_id, amount in self._net(moves, brought).items() if amount < 0}
         if kept:
             await self._release(session, kept, ())
 
     def _net(self, moves: Sequence[BudgetMove], brought: Sequence[GiveBack]) -> dict[str, Decimal]:
-        """What the store's own money has become less by; a return of another's sale has given it nothing."""
+        """Return the net use of the store's shares by budget; a return of another store's sale adds nothing to them."""
         net: dict[str, Decimal] = {}
         for move in moves:
             net[move.budget_id] = net.get(move.budget_id, Decimal(0)) + move.wanted
@@ -161,9 +165,9 @@ async def write_issued(
     order: Order,
     issued_at: datetime,
 ) -> Issued | None:
-    """Write down a coupon that a store has issued, at ``issued_at`` by its clock; None: the code was not there for it.
+    """Record a coupon that a store issued at ``issued_at`` by its clock; None: the code was not available.
 
-    It is still to be told of.
+    The caller has to send the notification.
     """
     at = context.clock()
     kind = await coupon_pool.read_type(session, coupon_type_id)
@@ -176,5 +180,5 @@ async def write_issued(
         if not await uploaded_coupons.mark_issued(session, coupon_id, issue, customer_id, is_leased=is_leased):
             return None
     coupon = IssuedCoupon(coupon_id, None, coupon_type_id, customer_id, issue.valid_until)
-    # It is told now: what is old is not sent any more.
+    # The notification has the current time, because old ones are not sent.
     return Issued(replace(issue, issued_at=at), coupon)

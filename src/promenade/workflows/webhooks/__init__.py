@@ -1,1 +1,1 @@
-"""The delivery of events to subscribers: what is planned, how it is signed and sent, and what comes of it."""
+"""Delivery of events to subscribers: planning, signing, sending and the outcome."""

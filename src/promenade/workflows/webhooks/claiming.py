@@ -1,4 +1,4 @@
-"""Taking deliveries that are due, and giving them back: what a worker may hold, and for how long."""
+"""Claiming and releasing due deliveries: what a worker may lease, and for how long."""
 
 from __future__ import annotations
 
@@ -7,35 +7,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from promenade import metrics
-from promenade.store import webhook_queue as queue
-from promenade.store.unit import Session
-from promenade.store.webhook_messages import Message, messages
-from promenade.store.webhook_planning import any_waiting
-from promenade.store.webhook_queue import Claim
+from promenade.store.driver.leases import DELIVERIES
+from promenade.store.driver.unit import Session
+from promenade.store.webhooks import queue
+from promenade.store.webhooks.messages import Message, messages
+from promenade.store.webhooks.planning import any_waiting
+from promenade.store.webhooks.queue import Claim
 from promenade.workflows.context import Context
 
-__all__ = [
-    "LEASE",
-    "Claim",
-    "Message",
-    "Waiting",
-    "claim_messages",
-    "clear_deserted",
-    "release",
-    "repair_dates",
-    "waiting",
-]
+__all__ = ["LEASE", "Claim", "Message", "claim_messages", "clear_deserted", "release", "repair_dates", "waiting"]
 
-LEASE = timedelta(seconds=60)
+LEASE = timedelta(seconds=DELIVERIES.lease_seconds)
 """How long a delivery is held; an attempt takes a quarter of it at most, the rest is for waiting one's turn."""
-PORTION = 500  # deliveries that one unit of work gives up or dates anew
+PORTION = 500  # deliveries that one unit of work dead-letters or reschedules
 
 _NOT_WANTED = "The subscription is inactive or was deleted."
 _NOT_KEPT = "The event is no longer kept."
 
 
 class Waiting:
-    """What there is to do: ``events`` to be planned, ``lanes`` with something due and since when, oldest first."""
+    """Waiting work: ``events`` to plan, and ``lanes`` with due deliveries and the time since, oldest first."""
 
     __slots__ = ("events", "lanes")
 
@@ -45,7 +36,7 @@ class Waiting:
 
 
 async def waiting(context: Context) -> Waiting:
-    """Look for work without taking it; costs one look into the index for each lane. Raises Unavailable."""
+    """Look for work without claiming it; costs one index look-up per lane. Raises Unavailable."""
     at = context.clock()
 
     async def work(session: Session) -> Waiting:
@@ -55,16 +46,16 @@ async def waiting(context: Context) -> Waiting:
 
 
 async def claim_messages(context: Context, lanes: Mapping[str, int], persistent: Iterable[str]) -> list[Message]:
-    """Take what is due in these lanes, of each at most so many, and read what is to be sent.
+    """Claim due deliveries of these lanes, up to the number given for each, and read what is to be sent.
 
-    Of ``persistent`` lanes those first that were tried most often. What nobody wants any more becomes a dead letter
-    on the way. Raises Unavailable.
+    In ``persistent`` lanes, those with the most attempts come first. Deliveries that are no longer wanted become dead
+    letters. Raises Unavailable.
     """
     at = context.clock()
 
     async def work(session: Session) -> tuple[list[Message], list[str]]:
         claims = await queue.claim(
-            session, lanes, persistent=persistent, token=context.new_id(), at=at, until=at + LEASE
+            session, lanes, persistent=persistent, lease_owner=context.new_id(), at=at, until=at + LEASE
         )
         found = await messages(session, claims, at=at)
         unwanted = [one.claim.key for one in found if not one.is_wanted]
@@ -78,20 +69,20 @@ async def claim_messages(context: Context, lanes: Mapping[str, int], persistent:
             [tenant for tenant, _ in (*unwanted, *forgotten)],
         )
 
-    # Lost with the power, they are due at once.
+    # Not durable: if the claim is lost in a power failure, the deliveries are due at once.
     claimed, dead = await context.database.write(work, system=True, durable=False)
     _count_dead(dead)
     return claimed
 
 
 async def release(context: Context, claims: Sequence[Claim]) -> None:
-    """Give back what was claimed and not tried. Raises Unavailable."""
+    """Release claims that were not attempted. Raises Unavailable."""
     if claims:
         await context.database.write(lambda session: queue.release(session, claims), system=True, durable=False)
 
 
 async def clear_deserted(context: Context) -> int:
-    """Make dead letters of a portion of what waits for subscriptions that are inactive or gone; how many.
+    """Dead-letter a portion of the deliveries for subscriptions that are inactive or deleted; return their number.
 
     Raises Unavailable.
     """
@@ -114,7 +105,7 @@ async def clear_deserted(context: Context) -> int:
 
 
 async def repair_dates(context: Context) -> int:
-    """Make due what waits for a moment that only a clock set back since can have given it; how many.
+    """Make due the deliveries whose due time can only stem from a clock that was set back since; return their number.
 
     Raises Unavailable.
     """

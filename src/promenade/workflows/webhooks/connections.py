@@ -1,7 +1,7 @@
-"""Connections to receivers that are kept for a while: few of each address, and a bounded number of idle ones in all.
+"""Connections to receivers, kept for a while: few per address, and a limited number of idle ones in total.
 
-Whoever sends takes an idle connection of the same address or opens one; what it costs to find one does not depend on
-how many others there are. How many are in use at once is for the caller to bound.
+A sender takes an idle connection to the same address or opens one; the cost of finding one does not depend on the
+number of the others. The caller has to limit how many are in use at once.
 """
 
 from __future__ import annotations
@@ -14,28 +14,29 @@ from typing import Any
 
 import httpcore2
 
-__all__ = ["Connections"]
-
-IDLE_MAX = 64  # idle connections in all; those unused for longest are closed first
+IDLE_MAX = 64  # idle connections in total; the longest unused are closed first
 IDLE_PER_ORIGIN_MAX = 16
-IDLE_SECONDS = 2.0  # shorter than servers keep connections: one that is closing is not written to
+IDLE_SECONDS = 2.0  # shorter than servers' keep-alive, to avoid writing to a connection that is being closed
 
 _Origin = tuple[bytes, bytes, int | None]
 
 
 class Connections:
-    """One per process and event loop; `close` it at the end. ``backend`` makes the connections and judges addresses."""
+    """A connection pool, one per process and event loop; `close` it at the end.
+
+    ``backend`` connects and checks addresses.
+    """
 
     def __init__(self, tls: ssl.SSLContext, backend: httpcore2.AsyncNetworkBackend) -> None:
         self._tls = tls
         self._backend = backend
-        self._idle: dict[_Origin, list[_Connection]] = {}  # of each the one used last is at the end
-        self._kept: dict[_Connection, float] = {}  # all idle ones with the end of their time, the next to end first
+        self._idle: dict[_Origin, list[_Connection]] = {}  # by address; the most recently used is last
+        self._kept: dict[_Connection, float] = {}  # all idle ones with their expiry, the next to expire first
         self._reaper: asyncio.TimerHandle | None = None
         self._closing: set[asyncio.Task[None]] = set()
 
     async def close(self) -> None:
-        """Close all that are idle; those in use are closed by their users."""
+        """Close all idle connections; those in use are closed by their users."""
         if self._reaper is not None:
             self._reaper.cancel()
         for connection in list(self._kept):
@@ -44,7 +45,10 @@ class Connections:
 
     @asynccontextmanager
     async def exchange(self, request: httpcore2.Request) -> AsyncIterator[httpcore2.Response]:
-        """Send a request; the answer's head, its body to be read within the block. Raises what httpcore2 raises."""
+        """Send a request and yield the answer's head; its body must be read within the block.
+
+        Raises what httpcore2 raises.
+        """
         url = request.url
         origin = (url.scheme, url.host, url.port)
         connection = self._taken(origin) or _Connection(url.origin, self._tls, self._backend)
@@ -61,7 +65,7 @@ class Connections:
                 await connection.close()
 
     def _taken(self, origin: _Origin) -> _Connection | None:
-        """An idle connection that the receiver has not closed meanwhile."""
+        """Return an idle connection that the receiver has not closed, if there is one."""
         idle = self._idle.get(origin)
         while idle:
             connection = idle[-1]
@@ -85,7 +89,7 @@ class Connections:
             self._reaper = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._reap)
 
     def _reap(self) -> None:
-        """Close what nobody has used in time."""
+        """Close the expired idle connections."""
         self._reaper = None
         now = _now()
         for connection in [one for one, ends in self._kept.items() if ends <= now]:
@@ -109,7 +113,7 @@ class Connections:
 
 
 class _Connection:
-    """A connection, with what lies beneath it: the library leaves that open when a TLS handshake is cut off."""
+    """A connection with its underlying stream, which the library leaves open when a TLS handshake is aborted."""
 
     __slots__ = ("_beneath", "http", "is_closed", "origin")
 
@@ -120,7 +124,7 @@ class _Connection:
         self.is_closed = False
 
     async def close(self) -> None:
-        """Close it; a second time does nothing."""
+        """Close it; idempotent."""
         if not self.is_closed:
             self.is_closed = True
             await self.http.aclose()
@@ -129,7 +133,7 @@ class _Connection:
 
 
 class _Remembering(httpcore2.AsyncNetworkBackend):
-    """Makes one connection by another backend and remembers its stream."""
+    """A backend that makes one connection by another backend and keeps its stream."""
 
     def __init__(self, backend: httpcore2.AsyncNetworkBackend) -> None:
         self._backend = backend
@@ -143,24 +147,24 @@ class _Remembering(httpcore2.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        """The stream to the host."""
+        """Connect to the host."""
         self.stream = await self._backend.connect_tcp(host, port, timeout, local_address, socket_options)
         return _WholeRequests(self.stream)
 
 
 class _WholeRequests(httpcore2.AsyncNetworkStream):
-    """Sends what was written when an answer is waited for: head and body in one go."""
+    """A stream that buffers writes until the first read, so that head and body are sent in one go."""
 
     def __init__(self, stream: httpcore2.AsyncNetworkStream) -> None:
         self._stream = stream
         self._written: list[bytes] = []
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
-        """Keep it until something is to be read."""
+        """Buffer the data until something is read."""
         self._written.append(buffer)
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
-        """Raises ReadError. A receiver that does not take all of a request may have answered it nevertheless."""
+        """Read. Raises ReadError. A receiver that does not read the whole request may have answered it nevertheless."""
         if self._written:
             request = b"".join(self._written)
             self._written.clear()
@@ -178,11 +182,11 @@ class _WholeRequests(httpcore2.AsyncNetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,  # noqa: ASYNC109
     ) -> httpcore2.AsyncNetworkStream:
-        """The same over TLS."""
+        """Start TLS with the same buffering."""
         return _WholeRequests(await self._stream.start_tls(ssl_context, server_hostname, timeout))
 
     def get_extra_info(self, info: str) -> Any:
-        """What the connection knows of itself."""
+        """Return extra information about the connection."""
         return self._stream.get_extra_info(info)
 
 

@@ -1,19 +1,20 @@
-"""Attempts: made, judged by the schedule, and recorded (data-model.md, NotificationLogs)."""
+"""Delivery attempts: sending, the decision by the retry schedule, and recording (data-model.md, NotificationLogs)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
+from standardwebhooks import Webhook
+
 from promenade import metrics
-from promenade.store.unit import Session
-from promenade.store.webhook_messages import Message
-from promenade.store.webhook_outcomes import Outcome, write_outcomes
+from promenade.store.driver.unit import Session
+from promenade.store.webhooks.messages import Message
+from promenade.store.webhooks.outcomes import Outcome, write_outcomes
 from promenade.workflows.context import Context
 from promenade.workflows.webhooks.sending import Attempted, Sender
-from promenade.workflows.webhooks.signing import UnreadableSecret, sign
 
-__all__ = ["Draw", "Outcome", "attempt", "judge", "record_outcomes"]
+__all__ = ["Draw", "Outcome", "attempt", "record_outcomes", "sign"]
 
 Draw = Callable[[int], int]
 """A random whole number from 0 up to, but not including, the one given."""
@@ -22,7 +23,7 @@ JITTER_PERCENT = 10
 
 
 async def attempt(context: Context, sender: Sender, message: Message, draw: Draw) -> Outcome:
-    """Sign and send a delivery once; never raises but when it is cancelled."""
+    """Sign and send a delivery once; raises nothing except when it is cancelled."""
     at = context.clock()
     payload = message.payload or b""
     try:
@@ -39,19 +40,21 @@ async def attempt(context: Context, sender: Sender, message: Message, draw: Draw
 def judge(
     message: Message, attempted: Attempted, *, at: datetime, ended_at: datetime, schedule: Sequence[int], draw: Draw
 ) -> Outcome:
-    """What follows from an attempt made ``at`` and ended ``ended_at``.
+    """Return the outcome of an attempt made ``at`` and ended ``ended_at``.
 
-    ``schedule`` are the seconds from each failed attempt to the next; each is drawn up to 10 % longer or shorter, so
-    that what failed together does not come back together. A receiver that asks for more time is given it.
+    ``schedule`` are the seconds from each failed attempt to the next; each has a jitter of up to 10 % either way, so
+    that
+    deliveries that failed together are not retried together. A receiver's request for a longer wait (Retry-After) is
+    honoured.
     """
     status, error = attempted.http_status, attempted.error
     if error is None:
         return Outcome(message, "DELIVERED", at, status)
     attempts = message.claim.attempts
     if attempted.is_gone or attempts >= len(schedule):
-        # 410 speaks for the subscription; without one there is nothing to switch off.
+        # 410 ends the subscription; without one there is nothing to deactivate.
         return Outcome(message, "DEAD_LETTER", at, status, error, ends=attempted.is_gone)
-    spread = schedule[attempts] * 10 * JITTER_PERCENT  # in milliseconds
+    spread = schedule[attempts] * 10 * JITTER_PERCENT  # milliseconds
     wait = timedelta(milliseconds=schedule[attempts] * 1000 - spread + draw(2 * spread + 1))
     if attempted.retry_after is not None:
         wait = max(wait, attempted.retry_after)
@@ -59,16 +62,18 @@ def judge(
 
 
 async def record_outcomes(context: Context, outcomes: Sequence[Outcome]) -> None:
-    """Write what came of attempts in one transaction, then count it; what another has taken over is left to it.
+    """Write the outcomes of attempts in one transaction, then count them.
 
-    Raises Unavailable: nothing was written, and may be written later.
+    Deliveries that another worker took over are skipped. Raises Unavailable: nothing was written, and the call may be
+    repeated.
     """
     at = context.clock()
 
     async def work(session: Session) -> list[Outcome]:
         return await write_outcomes(session, outcomes, at=at, new_id=context.new_id)
 
-    # A delivery that is lost with the power is sent once more; that one is given up is told to others.
+    # A success lost in a power failure is sent once more; a final failure is published to others, so it must be
+    # durable.
     is_final = any(outcome.is_given_up for outcome in outcomes)
     for outcome in await context.database.write(work, system=True, durable=is_final):
         tenant = outcome.message.claim.tenant_id
@@ -76,3 +81,29 @@ async def record_outcomes(context: Context, outcomes: Sequence[Outcome]) -> None
         metrics.webhook_deliveries.labels(tenant, status).inc()
         if outcome.is_given_up:
             metrics.webhook_dead_letters.labels(tenant).inc()
+
+
+# --- signatures -------------------------------------------------------------------------------------------------------
+
+
+class UnreadableSecret(Exception):
+    """A secret is empty or not base64 with an optional `whsec_` prefix."""
+
+
+def sign(secret: str | None, previous_secret: str | None, webhook_id: str, at: datetime, body: bytes) -> dict[str, str]:
+    """Return the headers webhook-id, webhook-timestamp and webhook-signature of an attempt made ``at`` (aware).
+
+    During a secret's rotation the previous one signs too: two signatures, separated by a space. Without a ``secret``
+    there is no signature. Raises UnreadableSecret.
+    """
+    headers = {"webhook-id": webhook_id, "webhook-timestamp": str(int(at.timestamp()))}
+    text = body.decode()
+    signatures = [_signature(one, webhook_id, at, text) for one in (secret, previous_secret) if one]
+    return headers | {"webhook-signature": " ".join(signatures)} if signatures else headers
+
+
+def _signature(secret: str, webhook_id: str, at: datetime, text: str) -> str:
+    try:
+        return Webhook(secret).sign(webhook_id, at, text)
+    except Exception as error:  # the library has no common exception for invalid secrets
+        raise UnreadableSecret("the secret is not base64") from error

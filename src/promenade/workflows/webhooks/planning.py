@@ -1,4 +1,4 @@
-"""Planning: which subscriptions are told of which events (data-model.md, Events)."""
+"""Planning: which events are delivered to which subscriptions (data-model.md, Events)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from promenade.store import webhook_planning as store
-from promenade.store.unit import Session
-from promenade.store.webhook_planning import Delivery, Subscription, Waiting
+from promenade.store.driver.unit import Session
+from promenade.store.webhooks import planning as store
+from promenade.store.webhooks.planning import Delivery, Subscription, Waiting
 from promenade.workflows.context import Context
 
-__all__ = ["DELIVERIES_MAX", "Planned", "plan_deliveries"]
-
-DELIVERIES_MAX = 500  # of one unit: some 20 ms, for which tills wait on SQLite
+DELIVERIES_MAX = 500  # per unit of work: some 20 ms, for which tills wait on SQLite
 
 _Wanted = dict[tuple[str, str], list[Subscription]]
 """Active subscriptions by tenant and kind."""
@@ -21,7 +19,7 @@ _Wanted = dict[tuple[str, str], list[Subscription]]
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """How many events were taken, and how many deliveries that makes."""
+    """The number of events processed and of deliveries planned."""
 
     events: int
     deliveries: int
@@ -30,9 +28,9 @@ class Planned:
 async def plan_deliveries(context: Context, limit: int, deliveries_max: int = DELIVERIES_MAX) -> Planned:
     """Take up to ``limit`` events of the outbox, oldest first, and plan their deliveries, all in one transaction.
 
-    Of events with many subscribers so many fewer that there are at most ``deliveries_max``, unless the first alone has
-    more. An event is planned exactly once, however many workers there are and whatever kills them. What nobody has
-    subscribed to is only marked. Raises Unavailable.
+    Fewer events are taken if they have many subscribers, so that there are at most ``deliveries_max`` deliveries,
+    unless the first event alone has more. An event is planned exactly once, however many workers run or crash. Events
+    without a subscriber are only marked. Raises Unavailable.
     """
     at = context.clock()
 
@@ -52,7 +50,7 @@ async def plan_deliveries(context: Context, limit: int, deliveries_max: int = DE
         await store.plan(session, deliveries, at=at)
         return Planned(taken, len(deliveries))
 
-    # Lost with the power, it is planned again: the events are not.
+    # Not durable: planning lost in a power failure is repeated, as the events themselves are durable.
     return await context.database.write(work, system=True, durable=False)
 
 
@@ -65,7 +63,7 @@ def _by_kind(subscriptions: Iterable[Subscription]) -> _Wanted:
 
 
 def _deliveries(event: Waiting, wanted: _Wanted, new_id: Callable[[], str]) -> list[Delivery]:
-    """One delivery for each subscription to the kind of an event, or to all kinds, and one for its own callback."""
+    """Return a delivery for each subscription to the event's kind or to all kinds, and one for its own callback."""
     subscribed = (*wanted.get((event.tenant_id, event.kind), ()), *wanted.get((event.tenant_id, "*"), ()))
     deliveries = [Delivery(new_id(), event, one.id, one.callback_url) for one in subscribed]
     if event.callback_url is not None:

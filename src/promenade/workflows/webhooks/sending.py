@@ -1,4 +1,4 @@
-"""One attempt over HTTP: no redirects, no proxies, no cookies, bounded in time and size."""
+"""A single HTTP attempt: no redirects, no proxies, no cookies, limited in time and size."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ import httpcore2
 import httpx2
 
 from promenade import __version__
-from promenade.workflows.webhooks.addresses import Allowed, GuardedBackend, NotPublic, Resolve, Unresolved
+from promenade.workflows.authoring.allowed import Allowed
+from promenade.workflows.webhooks.addresses import GuardedBackend, NotPublic, Resolve, Unresolved
 from promenade.workflows.webhooks.connections import Connections
 
-__all__ = ["SECONDS_MAX", "Attempted", "Sender", "trusted_roots"]
-
-SECONDS_MAX = 15.0  # for all of it: the look-up, the connection, the answer
-BODY_SECONDS_MAX = 2.0  # once the status is known, an answer's body is worth no more than this
-BODY_BYTES_MAX = 4096  # read so that the connection can be used again; thrown away
+SECONDS_MAX = 15.0  # for everything: look-up, connection, answer
+BODY_SECONDS_MAX = 2.0  # for the answer's body once the status is known
+BODY_BYTES_MAX = 4096  # read and discarded, so that the connection can be reused
 RETRY_AFTER_MAX = timedelta(days=1)
 
 _GONE = 410
@@ -34,9 +33,9 @@ _FIXED = (
 
 @dataclass(frozen=True, slots=True)
 class Attempted:
-    """How an attempt ended: ``http_status`` None: without an answer. ``error`` None: it was delivered.
+    """The result of an attempt: ``http_status`` None: no answer. ``error`` None: it was delivered.
 
-    ``retry_after`` is how long the receiver asks to be left alone, ``is_gone`` that it wants nothing any more (410).
+    ``retry_after`` is the wait that the receiver asks for, ``is_gone`` that it wants no more deliveries (410).
     """
 
     http_status: int | None = None
@@ -46,16 +45,19 @@ class Attempted:
 
 
 class _BadUrl(Exception):
-    """An address that cannot be called; its text says why."""
+    """A URL that cannot be called; its text says why."""
 
 
 def trusted_roots() -> ssl.SSLContext:
-    """TLS by the system's trusted certificates, or those of SSL_CERT_FILE; takes tens of milliseconds."""
+    """Return a TLS context with the system's trusted certificates, or those of SSL_CERT_FILE.
+
+    Takes tens of milliseconds.
+    """
     return httpcore2.default_ssl_context()
 
 
 class Sender:
-    """Posts to receivers over connections that are kept; one per process and event loop. `close` it at the end."""
+    """A client that posts to receivers over kept connections; one per process and event loop. `close` it at the end."""
 
     def __init__(
         self,
@@ -70,20 +72,20 @@ class Sender:
         self._connections = Connections(tls, GuardedBackend(allowed, resolve))
 
     async def close(self) -> None:
-        """Close every connection that is kept."""
+        """Close all open connections."""
         await self._connections.close()
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes, *, at: datetime) -> Attempted:
-        """Post ``body``; every way in which that can fail is an `Attempted` with a short sentence.
+        """Post ``body``; every failure is returned as an `Attempted` with a short message.
 
-        The sentence never holds more of a receiver's network than its subscriber wrote.
+        The message reveals nothing of a receiver's network beyond what its subscriber wrote.
         """
         try:
             request = self._request(url, headers, body)
             status, retry_after = await self._exchange(request)
         except TimeoutError:
             return Attempted(error=f"There was no answer within {self._seconds_max:g} seconds.")
-        except Exception as error:  # whatever a stranger's server brings about is an attempt that failed
+        except Exception as error:  # any error caused by a foreign server is a failed attempt
             return Attempted(error=_sentence(error))
         return _answered(status, retry_after, at)
 
@@ -110,11 +112,11 @@ class Sender:
                 *((name.encode(), value.encode()) for name, value in headers.items()),
             ],
             content=body,
-            extensions={"sni_hostname": name.removesuffix(".")},  # certificates name hosts without it
+            extensions={"sni_hostname": name.removesuffix(".")},  # host names in certificates have no trailing dot
         )
 
     async def _exchange(self, request: httpcore2.Request) -> tuple[int, str | None]:
-        """Status and Retry-After of the answer."""
+        """Return the answer's status and Retry-After."""
         loop = asyncio.get_running_loop()
         end = loop.time() + self._seconds_max
         status = 0
@@ -126,7 +128,7 @@ class Sender:
                 limit.reschedule(min(end, loop.time() + BODY_SECONDS_MAX))
                 await _discard(response)
         except (TimeoutError, httpcore2.NetworkError, httpcore2.ProtocolError):
-            if not status:  # else it says it all
+            if not status:  # otherwise the status alone is the result
                 raise
         return status, None if retry_after is None else retry_after.decode("latin-1")
 
@@ -149,7 +151,7 @@ def _answered(status: int, retry_after: str | None, at: datetime) -> Attempted:
 
 
 def _wait(retry_after: str, at: datetime) -> timedelta | None:
-    """How long a receiver asks to be left alone, a day at most; None: what it says cannot be read."""
+    """Return the wait that a receiver asks for, at most a day; None: the header cannot be parsed."""
     text = retry_after.strip()
     if text.isascii() and text.isdigit():
         return RETRY_AFTER_MAX if len(text) > 6 else min(timedelta(seconds=int(text)), RETRY_AFTER_MAX)

@@ -1,8 +1,8 @@
 """Workers that die before a chosen statement: `python -m tests.reliability.imports.kills.dying VERB URL`.
 
-For step 1, 2, 3 ... a tenant of its own, t001, t002, t003 ..., sends a job, and a forked process that works on it exits
-before its n-th statement. The last one finds no n-th statement and ends well. Prints how many processes died. VERB says
-what kind of job: see `JOBS`.
+For step 1, 2, 3 ... a tenant of its own, t001, t002, t003 ..., submits a job, and a forked process that works on it
+exits before its n-th statement. The last process has no n-th statement and completes. Prints how many processes died.
+VERB is the kind of job: see `JOBS`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from promenade.store.session import open_database
-from promenade.worker.import_pace import ImportPace
-from promenade.workflows.imports.importers import importer_for
+from promenade.store.driver.session import open_database
+from promenade.worker.pace import ImportPace
+from promenade.workflows.imports.rows import importer_for
 from promenade.workflows.imports.running import LEASE_SECONDS, ImportRun, claim_import
 from tests.reliability.crashing import DyingDatabase, die_before_each_statement
 from tests.workflows.imports.running.yard import Yard, open_yard
@@ -23,7 +23,7 @@ from tests.workflows.imports.running.yard import Yard, open_yard
 __all__ = ["JOBS", "ROWS", "WRONG", "opened_yard", "sent", "tenant"]
 
 ROWS = 25
-WRONG = 14  # the row that cannot be stored, where there is one
+WRONG = 14  # the row that cannot be stored, if there is one
 
 JOBS: dict[str, dict[str, Any]] = {
     "batch": {"source": "POS_BATCH", "continue_on_error": True},
@@ -38,7 +38,7 @@ def tenant(step: int) -> str:
 
 
 def sent(verb: str) -> list[dict[str, Any]]:
-    """The rows of a job: of those of a batch and of a faulty job one is wrong, and one of a batch is there twice."""
+    """Return the rows of a job: a batch and a faulty job have one wrong row, and a batch has one duplicate."""
     rows = [{"articleNumber": f"A{number}", "name": f"Article {number}"} for number in range(1, ROWS + 1)]
     if verb != "whole":
         rows[WRONG - 1]["status"] = "SOUR"
@@ -49,7 +49,7 @@ def sent(verb: str) -> list[dict[str, Any]]:
 
 @asynccontextmanager
 async def opened_yard(url: str, *, is_new: bool = False) -> AsyncIterator[Yard]:
-    """The yard at ``url``, with the importers of the service."""
+    """Open the yard at ``url``, with the importers of the service."""
     database = await open_database(url)
     try:
         yield await open_yard(database, is_new=is_new)
@@ -65,7 +65,8 @@ async def import_and_die(verb: str, url: str, step: int) -> None:
         assert held is not None
         assert held.tenant_id == tenant(step)
         pace = ImportPace(context.tills)
-        # However slow the machine is: a stretch that is over lets go of the job, and no statement comes after that.
+        # However slow the machine is: the worker releases the job when its time slice is over, and no statement
+        # follows.
         run = ImportRun(context, held, importer_for, pace, lambda: False, stretch_seconds=LEASE_SECONDS)
         await run.carry_out()
 

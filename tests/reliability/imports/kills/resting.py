@@ -1,7 +1,7 @@
-"""The command `promenade` with a clock that tests move, whose imports rest after each few rows:
+"""The command `promenade` with a clock that tests move and imports that pause after every few rows:
 `python -m tests.reliability.imports.kills.resting worker ...`.
 
-For workers that are to be killed in the middle of a job, however busy the machine is that watches how far they are.
+For workers that must be killed in the middle of a job, however busy the machine that watches their progress is.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from pathlib import Path
 
 from promenade import app
 from promenade.cli import main
-from promenade.worker import import_pace
+from promenade.worker import pace
+from promenade.workflows.pace import Rest
 from promenade.workflows.tills import Tills
 from tests.kit.moved_clock import MovedClock
 
@@ -20,13 +21,16 @@ REST_SECONDS = 0.2
 
 
 def always(_tills: Tills) -> bool:
-    """Whether tills are there that it should rest for."""
+    """Report that tills are active, so that imports always pause."""
     return True
 
 
 if __name__ == "__main__":
-    vars(import_pace).update(ROWS_MAX=ROWS, REST_SECONDS_MIN=REST_SECONDS, REST_SECONDS_MAX=REST_SECONDS)
-    vars(import_pace).update(REST_WITHIN_SECONDS_MAX=REST_SECONDS)
+    vars(pace).update(
+        ROWS_MAX=ROWS,
+        BETWEEN_SLICES=Rest(seconds_min=REST_SECONDS, seconds_max=REST_SECONDS),
+        WITHIN_A_TRANSACTION=Rest(times=0.0, busy_times=1.0, seconds_max=REST_SECONDS),
+    )
     Tills.are_there = always  # type: ignore[method-assign, assignment]
     vars(app)["clock"] = MovedClock(Path(os.environ["CLOCK_FILE"]))
     main()

@@ -1,4 +1,4 @@
-"""I1, T4: a worker that dies before any of its statements leaves nothing half done, and its job ends well."""
+"""I1, T4: a worker that dies before any of its statements leaves nothing incomplete, and its job ends well."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections import Counter
 
 import pytest
 
-from promenade.workflows.imports.importers import importer_for
+from promenade.workflows.imports.rows import importer_for
 from promenade.workflows.imports.running import LEASE_SECONDS
 from tests.reliability.imports.kills.dying import ROWS, WRONG, opened_yard, sent, tenant
 from tests.workflows.imports.running.yard import Yard
 
-STATEMENTS_MIN = {"batch": 25, "whole": 20, "faulty": 12}  # a worker that runs fewer has lost a part
+STATEMENTS_MIN = {"batch": 25, "whole": 20, "faulty": 12}  # a worker with fewer has lost a part
 
 
 def die_at_every_statement(verb: str, url: str) -> int:
@@ -30,7 +30,7 @@ def die_at_every_statement(verb: str, url: str) -> int:
 
 
 async def nothing_is_half_done(yard: Yard, verb: str, steps: int) -> None:
-    """What is stored of each job is what it says of itself, and nothing is told before the end."""
+    """The stored rows of each job match its counts, and no event is sent before its end."""
     articles = Counter(row.tenant_id for row in await yard.every("Articles"))
     errors = Counter(row.job_id for row in await yard.every("ImportJobErrors"))
     told = {event["jobId"] for event in await yard.events()}

@@ -1,4 +1,4 @@
-"""I1, T4: kill -9 of `promenade worker` at random rows, by clocks that jump: each row once, one event, nothing half."""
+"""I1, T4: kill -9 of `promenade worker` at random rows, with jumping clocks: each row once, one event."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from promenade.store.unit import Database
+from promenade.store.driver.unit import Database
 from tests.conftest import StartService
 from tests.kit.moved_clock import MovedClock
 from tests.kit.service import Service
@@ -21,8 +21,8 @@ SOAK = (pytest.mark.soak, pytest.mark.timeout(900))
 ROWS = {"Articles": 5_000, "PosGroups": 2_000}
 KEYS = {"Articles": "articleNumber", "PosGroups": "code"}
 COLUMNS = {"Articles": "article_number", "PosGroups": "code"}
-WRONG = 777  # the row that cannot be stored, where the others do not mind
-JUMPS = (3600, -3600, 61)  # seconds: the lease of who was killed is over, or was given by a clock that is wrong
+WRONG = 777  # the row that cannot be stored; the others are not affected
+JUMPS = (3600, -3600, 61)  # seconds: the killed worker's lease has expired, or was set by a wrong clock
 
 
 def sent(entity: str, continue_on_error: bool) -> list[dict[str, Any]]:
@@ -48,7 +48,7 @@ async def nothing_is_half_done(yard: Yard, entity: str, job_id: str, continue_on
 
 
 async def kill_at_a_random_row(yard: Yard, worker: Service, job_id: str, rng: random.Random) -> None:
-    """Kill a worker when it has come some way: by what the job says, or by how often it was asked."""
+    """Kill a worker after some progress, measured by the job's counts or by the number of polls."""
     before = await yard.job(job_id)
     rows, looks = rng.randint(1, before.total_rows // 8), rng.randint(1, 60)
     while worker.running:

@@ -1,4 +1,4 @@
-"""An import of any size takes little memory: what is received waits on disk and is stored in parts."""
+"""An import of any size needs little memory: the request is buffered on disk and stored in parts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ JAR = "\U0001f36f"  # four bytes of UTF-8
 
 
 def an_article(number: int) -> dict[str, Any]:
-    """About 6.7 KB of text, in every column that takes some."""
+    """Return about 6.7 KB of text, spread over all text columns."""
     return {
         "articleNumber": f"A{number}",
         "name": JAR * 250,
@@ -33,14 +33,14 @@ def an_article(number: int) -> dict[str, Any]:
 
 
 def a_condition(number: int, promotions: list[str]) -> dict[str, Any]:
-    """A condition with as many articles as make up most of its share of the body; its promotion has a hundred."""
+    """Return a condition with enough articles to fill most of its share of the body; its promotion has a hundred."""
     items = [{"articleNumber": f"{number:05}-{item:03}".ljust(40, "x"), "ean": "4006381333931"} for item in range(65)]
     promotion = promotions[number % len(promotions)]
     return {"promotion_ID": promotion, "conditionType": "ARTICLE", "minQuantity": 1, "articleListItems": items}
 
 
 def write_body(file: Path, rows: list[dict[str, Any]], *, keep_good: bool) -> None:
-    """A request of nearly 64 MiB: what its rows leave is filled up with blanks between them."""
+    """Write a request of nearly 64 MiB, padded with blanks between the rows."""
     texts = [json.dumps(row, ensure_ascii=False).encode() for row in rows]
     share = BYTES // len(rows) - 1
     assert sum(map(len, texts)) > BYTES / 2
@@ -65,7 +65,7 @@ async def test_ten_thousand_long_articles(
     small, large = tmp_path / "small", tmp_path / "large"
     write_body(large, [an_article(number) for number in range(ROWS)], keep_good=keep_good)
     small.write_text('{"rows": [{"articleNumber": "first"}]}')
-    imported(service, tenant, "Articles", small)  # everything that is loaded at first need has been
+    imported(service, tenant, "Articles", small)  # so that everything loaded on first use is loaded
     assert large.stat().st_size > 66_000_000
     growth = peak_growth(service.pid, lambda: imported(service, tenant, "Articles", large))
     print(f"grew by {growth / 1e6:.0f} MB")
@@ -73,12 +73,12 @@ async def test_ten_thousand_long_articles(
 
 
 async def test_four_uploads_at_once(database_url: str, server: StartService, tmp_path: Path) -> None:
-    """No more of a tenant's are taken at once; each waits in a file until those before it are cut into parts."""
+    """The maximum per tenant at a time; each waits in a file until the ones before it are split into parts."""
     (tenant,) = await prepare(database_url, "long")
     service = server("--database-url", database_url, "--data-dir", str(tmp_path))
     large = tmp_path / "large"
     with tenant.asking(service) as http:
-        assert http.get("/api/v1/Articles").status_code == 200  # and has its token
+        assert http.get("/api/v1/Articles").status_code == 200  # and obtains its token
     write_body(large, [an_article(number) for number in range(ROWS)], keep_good=True)
 
     def all_at_once() -> None:

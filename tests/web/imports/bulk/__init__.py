@@ -1,1 +1,1 @@
-"""Bulk imports as they are accepted, over real HTTP, on SQLite and PostgreSQL."""
+"""Accepting bulk imports, over real HTTP, on SQLite and PostgreSQL."""

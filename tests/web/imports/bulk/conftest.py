@@ -1,4 +1,4 @@
-"""The public API served without a worker, so that jobs stay as they are accepted; each test has a tenant."""
+"""The public API served without a worker, so that jobs stay as accepted; each test has its own tenant."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ import httpx2
 import pytest
 from sqlalchemy.engine import make_url
 
-from promenade.store.access import insert_client
-from promenade.store.import_parts import Part, unpack
-from promenade.store.session import open_database
-from promenade.store.tenants import insert_tenant
-from promenade.store.unit import Session
-from promenade.workflows.tenants import create_tenant
+from promenade.store.access.clients import insert_client
+from promenade.store.access.tenants import insert_tenant
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Session
+from promenade.store.imports.parts import Part, unpack
+from promenade.workflows.access.tenants import create_tenant
 from tests.kit.api_client import SECRET, ApiClient
 from tests.kit.databases import DIALECTS, Databases, past_the_wall
 from tests.kit.service import Service
@@ -48,13 +48,13 @@ NOTHING = dict.fromkeys(TABLES, 0)
 
 
 async def furnish(database_url: str, tenants: int = TENANTS) -> None:
-    """Tenants, the operator's among them, each with a client for every role: `erp@t1`."""
+    """Create tenants, including the operator's, each with a client for every role: `erp@t1`."""
     database = await open_database(database_url)
     await create_tenant(database, OPERATOR, settings={"isOperator": "true"}, at=MADE, user="tests")
     names = [f"t{number}" for number in range(tenants)]
     digest = hashlib.sha256(SECRET.encode()).hexdigest()
 
-    async def work(session: Session) -> None:  # all in one unit: each would wait for the disk
+    async def work(session: Session) -> None:  # all in one transaction: each commit would wait for the disk
         for tenant in names:
             stamps = {"created_at": MADE, "created_by": "tests", "modified_at": MADE, "modified_by": "tests"}
             await insert_tenant(session, {"tenant_id": tenant, "name": tenant, **stamps})
@@ -70,7 +70,7 @@ async def furnish(database_url: str, tenants: int = TENANTS) -> None:
 
 
 def ask(database_url: str, statement: str) -> list[tuple[Any, ...]]:
-    """Look into the database of a running service, past it."""
+    """Query the database of a running service directly."""
     if not database_url.startswith("sqlite"):
 
         async def fetched() -> list[tuple[Any, ...]]:
@@ -106,7 +106,7 @@ class Bulk(ApiClient):
 
     def send(self, rows: Any = None, *, entity: str = "Articles", form: str = FORMS[0], role: str = "erp",
              header: Any = None, **headers: str) -> httpx2.Response:  # fmt: skip
-        """Import rows; ``headers`` with underscores for dashes."""
+        """Import rows; ``headers`` have underscores for dashes."""
         body = {"rows": articles(1) if rows is None else rows} | ({} if header is None else {"header": header})
         return self.raw(json.dumps(body).encode(), entity=entity, form=form, role=role, **headers)
 
@@ -115,13 +115,13 @@ class Bulk(ApiClient):
         return self.call("POST", form.format(entity), body, client=f"{role}@{self.tenant}", **headers)
 
     def received(self, job_id: str) -> list[bytes]:
-        """The rows of a job as the worker will read them."""
+        """Return the rows of a job as the worker will read them."""
         columns = "part, first_row, row_count, row_numbers, rows"
         parts = ask(self.database_url, f"SELECT {columns} FROM import_parts WHERE job_id = '{job_id}' ORDER BY part")
         return [row.text for part in parts for row in unpack(Part(*part))]
 
     def stored(self) -> dict[str, int]:
-        """How many rows of imports the tenant has, by table."""
+        """Return the number of import rows that the tenant has, by table."""
         counts = ", ".join(f"(SELECT count(*) FROM {name} WHERE tenant_id = '{self.tenant}')" for name in TABLES)
         return dict(zip(TABLES, ask(self.database_url, f"SELECT {counts}")[0], strict=True))
 
@@ -131,7 +131,7 @@ def articles(count: int, name: str = "Milk") -> list[dict[str, Any]]:
 
 
 def accepted(answer: httpx2.Response, status: int = 202) -> str:
-    """The ID of the job that an answer tells of, in the form that is specified."""
+    """Return the job ID in a response, and check that the response has the specified form."""
     assert answer.status_code == status, answer.text
     body = answer.json()
     assert set(body) - {"@context"} == {"jobId", "statusUrl", "minorVersion"}
@@ -141,7 +141,7 @@ def accepted(answer: httpx2.Response, status: int = 202) -> str:
 
 
 def problem(answer: httpx2.Response) -> tuple[int, str, str | None]:
-    """Status, code and target of a refusal to a client of plain REST."""
+    """Return the status, code and target of an error response to a plain REST client."""
     assert answer.headers["content-type"] == "application/problem+json", answer.text
     body = answer.json()
     assert body["status"] == answer.status_code
@@ -151,7 +151,7 @@ def problem(answer: httpx2.Response) -> tuple[int, str, str | None]:
 
 @pytest.fixture(scope="package", params=DIALECTS)
 def served(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> Iterator[Bulk]:
-    """The service, once per database for all tests of this package."""
+    """Serve the service, once per database for all tests of this package."""
     database_url = databases.create(request.param)
     run(furnish(database_url))
     service = Service(logs / f"bulk-{request.param}.log", "--database-url", database_url, command=WITHOUT_WORKER)
@@ -164,12 +164,12 @@ def served(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> 
 
 @pytest.fixture
 def api(served: Bulk) -> Bulk:
-    """The API for a tenant that has imported nothing yet."""
+    """Return the API for a tenant that has imported nothing yet."""
     return served.of(f"t{next(served.numbers)}")
 
 
 async def at_once(count: int, url: str, call: Any) -> list[httpx2.Response]:
-    """Answers to ``count`` requests sent at the same time, each over a connection of its own: ``call(client, n)``."""
+    """Return the responses to ``count`` simultaneous requests, each on its own connection: ``call(client, n)``."""
     async with contextlib.AsyncExitStack() as stack:
         limits = httpx2.Limits(max_connections=1)
         clients = [

@@ -1,4 +1,4 @@
-"""What is accepted is a job with its rows, once for each key; what is refused leaves nothing."""
+"""An accepted import is one job with its rows, once per key; a refused import leaves nothing."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from promenade.errors import Conflict, Invalid, PromenadeError, TooMany, Unavailable
-from promenade.store.import_parts import PART_ROWS, Part, drop_parts, pack, read_part, unpack
-from promenade.store.unit import Database, Session
+from promenade.store.driver.unit import Database, Session
+from promenade.store.imports.parts import PART_ROWS, Part, drop_parts, pack, read_part, unpack
 from promenade.workflows.imports.accepting import ImportOrder, accept_import, check_room, find_accepted
 from tests.workflows.shop import Shop, open_shop
 
@@ -34,7 +34,7 @@ async def accept(shop: Shop, order: ImportOrder = ORDER, count: int = 3, **more:
 
 
 async def received(shop: Shop, job_id: str) -> list[tuple[int, bytes]]:
-    """The rows of a job with their numbers, as a worker will read them."""
+    """Return the rows of a job with their numbers, as a worker will read them."""
     found: list[tuple[int, bytes]] = []
 
     async def work(session: Session) -> list[Part]:
@@ -119,7 +119,7 @@ async def test_a_key_holds_while_the_clock_is_an_hour_back_and_not_for_ever(shop
     first = await accept(shop, KEYED)
     shop.later(hours=-1)
     assert (await accept(shop, KEYED)).job_id == first.job_id
-    shop.later(days=-30)  # the clock was a month ahead when the key was seen
+    shop.later(days=-30)  # the clock was a month ahead when the key was used
     assert not (await accept(shop, KEYED)).is_replay
 
 
@@ -157,7 +157,7 @@ async def test_a_tenant_has_no_more_jobs_at_once_than_it_may(shop: Shop) -> None
     with pytest.raises(TooMany):
         await check_room(shop.context, shop.tenant, "BULK_IMPORT", 2)
     assert await tables(shop) == there
-    await accept(shop, replace(order, source="POS_BATCH"))  # jobs of another kind are counted on their own
+    await accept(shop, replace(order, source="POS_BATCH"))  # jobs of another source are counted separately
     await accept_import(shop.context, "tenant-b", order, pack(rows(1)))
 
 
@@ -202,14 +202,14 @@ async def test_rows_that_break_off_leave_nothing(shop: Shop, error: Exception) -
 
 
 async def test_rows_stay_where_nobody_knows_whether_the_job_is_there(shop: Shop) -> None:
-    """The connection broke at the commit: were the rows removed, the job could be there without them."""
+    """The connection broke at the commit: if the rows were removed, the job might exist without them."""
 
     async def also(session: Session, job_id: str) -> None:
         raise Unavailable("DATABASE_UNAVAILABLE", "The connection broke.")
 
     with pytest.raises(PromenadeError):
         await accept(shop, KEYED, MORE, also=also)
-    assert await shop.count("import_parts") == 2  # for the purge
+    assert await shop.count("import_parts") == 2  # left for the purge
 
 
 async def test_parts_go_with_their_job_alone(shop: Shop) -> None:

@@ -1,4 +1,4 @@
-"""Posts at the same time with one key make one job, in one process and in several; what is accepted survives kills."""
+"""Concurrent requests with one key create one job, in one process or several; accepted jobs survive kills."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from promenade.store.import_parts import PART_ROWS
+from promenade.store.imports.parts import PART_ROWS
 from tests.conftest import StartService
 from tests.kit.databases import Databases
 from tests.web.conftest import run
@@ -24,7 +24,7 @@ ADDRESS = "/api/v1/Articles:bulk-import"
 
 
 def one_job(answers: list[httpx2.Response]) -> str:
-    """The job that all answers tell of, made by one of them."""
+    """Return the one job that all responses name; exactly one of them created it."""
     assert sorted(answer.status_code for answer in answers) == [200] * (len(answers) - 1) + [202]
     (job_id,) = {accepted(answer, answer.status_code) for answer in answers}
     return job_id
@@ -75,7 +75,7 @@ def test_of_many_at_the_same_time_four_are_accepted(api: Bulk) -> None:
 
 @pytest.fixture
 def several(databases: Databases, server: StartService) -> Iterator[tuple[Bulk, str]]:
-    """A service of two processes that take each other's tokens, and the address of the second."""
+    """Start a service of two processes that accept each other's tokens; return it and the URL of the second."""
     database_url = databases.create("postgresql")
     run(furnish(database_url, tenants=2))
     options = ("--database-url", database_url, "--issuer", "https://issuer.example")
@@ -114,7 +114,7 @@ def test_two_processes_make_one_job_of_one_key_and_four_of_many(several: tuple[B
 
 @pytest.fixture
 def mortal(database_url: str, server: StartService) -> Iterator[Bulk]:
-    """A service of the test's own, to be killed."""
+    """Start a service for one test, which may kill it."""
     run(furnish(database_url, tenants=20))
     service = server("--database-url", database_url, command=WITHOUT_WORKER)
     with httpx2.Client(base_url=service.url, timeout=60) as http:
@@ -144,12 +144,12 @@ def test_a_kill_at_any_moment_leaves_a_whole_job_or_none(mortal: Bulk, seed: int
         answers: list[httpx2.Response] = []
 
         def send(sent: dict[str, str] = headers, heard: list[httpx2.Response] = answers) -> None:
-            with contextlib.suppress(httpx2.HTTPError):  # nobody knows what became of it
+            with contextlib.suppress(httpx2.HTTPError):  # the outcome is unknown
                 heard.append(httpx2.post(f"{mortal.service.url}{ADDRESS}", content=content, headers=sent, timeout=60))
 
         sender = threading.Thread(target=send)
         sender.start()
-        sender.join(chance.uniform(0.0, 0.6))  # or however long it takes
+        sender.join(chance.uniform(0.0, 0.6))  # or until it ends
         mortal.service.kill()
         sender.join()
         mortal.service.restart()
@@ -162,6 +162,6 @@ def test_a_kill_at_any_moment_leaves_a_whole_job_or_none(mortal: Bulk, seed: int
 
 
 def accepted_or_not(api: Bulk, content: bytes, headers: dict[str, str]) -> str:
-    """The job of a request that is sent again, whether the first had made it or not."""
+    """Send the request again and return its job, whether or not the first request had created it."""
     answer = api.http.post(ADDRESS, content=content, headers=headers)
     return accepted(answer, 200 if answer.status_code == 200 else 202)

@@ -1,4 +1,4 @@
-"""Rows of ImportJobs as their owner may change and delete them."""
+"""How the owner of ImportJobs rows may change and delete them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.web.imports.bulk.conftest import NOTHING, ODATA, Bulk, accepted, ask,
 
 
 def change(database_url: str, *statements: str) -> None:
-    """Do what a worker would do, past the service."""
+    """Change the database as a worker would, bypassing the service."""
     if not database_url.startswith("sqlite"):
 
         async def carried_out() -> None:
@@ -31,7 +31,7 @@ def change(database_url: str, *statements: str) -> None:
         run(carried_out())
         return
     with contextlib.closing(sqlite3.connect(make_url(database_url).database or "", timeout=10)) as connection:
-        connection.execute("PRAGMA wal_autocheckpoint=0")  # that is for the service
+        connection.execute("PRAGMA wal_autocheckpoint=0")  # checkpoints are left to the service
         for statement in statements:
             connection.execute(statement)
         connection.commit()
@@ -78,7 +78,7 @@ def test_what_belongs_to_a_job_goes_with_it(api: Bulk, status: str) -> None:
     assert api.stored() == {"import_jobs": 1, "import_work": 1, "import_parts": 1, "import_keys": 1}
     assert ask(api.database_url, f"SELECT job_id FROM import_parts WHERE tenant_id = '{api.tenant}'") == [(kept,)]
     assert problem(api.get(f"jobs/{job_id}"))[:2] == (404, "NOT_FOUND")
-    assert accepted(api.send(idempotency_key="once"), 200) == job_id  # it was carried out, and is not once more
+    assert accepted(api.send(idempotency_key="once"), 200) == job_id  # the job was processed and does not run again
 
 
 def test_jobs_of_others_are_not_there(api: Bulk, served: Bulk) -> None:

@@ -1,4 +1,4 @@
-"""A bulk import over HTTP: its addresses, who may, what its header says, and every way in which it is refused."""
+"""Bulk imports over HTTP: endpoints, permissions, headers, and every reason for refusal."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_an_administrator_of_an_operator_imports_for_others(api: Bulk) -> None:
     assert operator.get(f"jobs/{job_id}").status_code == 404  # another user of the operator
     again = operator.send(header={"tenantId": api.tenant}, role="chief", idempotency_key="for-another")
     assert accepted(again, 200) == job_id
-    own = operator.send(role="chief", idempotency_key="for-another")  # a key of its own tenant
+    own = operator.send(role="chief", idempotency_key="for-another")  # the key belongs to its own tenant
     assert accepted(own) != job_id
     for tenant in ("nowhere", "x" * 50, "a\0b", ""):
         answer = operator.send(header={"tenantId": tenant}, role="chief")
@@ -222,7 +222,7 @@ def test_a_repeat_is_answered_with_the_job_it_has_made(api: Bulk, first: str, se
     job_id = accepted(send(first, articles(2)))
     there = api.stored()
     assert accepted(send(second, articles(2)), 200) == job_id
-    assert accepted(send(second, articles(5), "PosGroups"), 200) == job_id  # whatever it holds
+    assert accepted(send(second, articles(5), "PosGroups"), 200) == job_id  # whatever the body holds
     assert api.stored() == there
     assert ask(api.database_url, f"SELECT total_rows FROM import_jobs WHERE id = '{job_id}'") == [(2,)]
 

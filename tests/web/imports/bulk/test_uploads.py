@@ -1,4 +1,4 @@
-"""Large and hostile bodies: bounded in time and memory, whatever they hold; nothing is left of what is refused."""
+"""Large and hostile bodies: bounded in time and memory, whatever they hold; refused ones leave nothing behind."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ import httpx2
 import pytest
 
 from promenade.errors import Invalid, Unavailable
-from promenade.web import spool
-from promenade.web.spool import SpooledBody
+from promenade.web.http import spool
+from promenade.web.http.spool import SpooledBody
 from tests.web.imports.bulk.conftest import NOTHING, Bulk, accepted, articles, problem
 
 MIB = 2**20
@@ -28,7 +28,7 @@ ADDRESS = "/api/v1/Articles:bulk-import"
 
 
 def filled(count: int, size: int) -> bytes:
-    """A body of ``count`` rows and exactly ``size`` bytes."""
+    """Return a body of ``count`` rows and exactly ``size`` bytes."""
     head, tail = b'{"rows":[', b"]}"
     rows = [b'{"articleNumber":"A-%06d","name":"%s"}' % (number, b"") for number in range(count)]
     bare = len(head) + len(tail) + sum(map(len, rows)) + count - 1
@@ -54,7 +54,7 @@ def cpu_seconds(api: Bulk) -> float:
 
 
 def memory(api: Bulk, what: str = "VmRSS") -> int:
-    """Bytes of memory that the service has now, or (VmHWM) has had at most since `forget_peak`."""
+    """Return the service's current memory in bytes, or its peak (VmHWM) since `forget_peak`."""
     status = Path(f"/proc/{api.service.pid}/status").read_text()
     return int(status.partition(f"{what}:")[2].split()[0]) * 1024
 
@@ -64,7 +64,7 @@ def forget_peak(api: Bulk) -> None:
 
 
 def files(api: Bulk) -> list[str]:
-    """What large bodies are kept in while they arrive."""
+    """Return the temporary files that hold large bodies while they arrive."""
     found = []
     for one in Path(f"/proc/{api.service.pid}/fd").iterdir():
         with contextlib.suppress(OSError):
@@ -73,23 +73,24 @@ def files(api: Bulk) -> list[str]:
 
 
 def eventually(api: Bulk, holds: Callable[[], bool]) -> None:
-    """Ask the service for its health, which lets it go on, until something holds."""
+    """Poll the health endpoint, which lets the service continue, until a condition holds."""
     deadline = time.monotonic() + 90
     while not holds():
         assert time.monotonic() < deadline, "it did not come to be"
         assert api.http.get("/health").status_code == 200
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("chunked", [False, True], ids=["declared", "chunked"])
 def test_a_body_of_64_mib_is_accepted_in_little_memory(api: Bulk, chunked: bool) -> None:
     body = filled(10_000, BODY_MAX)
-    accepted(post(api, filled(10, 2 * MIB)))  # whatever is loaded at first use
+    accepted(post(api, filled(10, 2 * MIB)))  # load everything that is loaded on first use
     before, spent = memory(api), cpu_seconds(api)
     forget_peak(api)
     job_id = accepted(post(api, pieces(body) if chunked else body))
     assert api.read(f"ImportJobs({job_id})")["totalRows"] == 10_000
     assert memory(api, "VmHWM") - before < 64 * MIB
-    assert cpu_seconds(api) - spent < 6  # half a second on a machine of our own
+    assert cpu_seconds(api) - spent < 6  # half a second on an idle machine
     assert files(api) == []
 
 
@@ -127,7 +128,7 @@ def test_a_row_is_no_longer_than_a_body_of_a_single_create(api: Bulk) -> None:
     accepted(api.raw(b'{"rows":[{},{"name":"%s"}]}' % (b"x" * (10 * MIB - 11))))
 
 
-# Made when they are sent: together they are a gigabyte, which every process of the tests would hold.
+# Created only when sent: together they are a gigabyte, which every test process would hold.
 HOSTILE: dict[str, Callable[[], bytes]] = {
     "rows without number": lambda: b'{"rows":[' + b"1," * (31 * MIB) + b"1]}",
     "brackets": lambda: b'{"rows":[' + b"[" * (63 * MIB),
@@ -151,6 +152,7 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
 }
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_body_costs_more_than_its_bytes(api: Bulk, name: str) -> None:
     before, spent = memory(api), cpu_seconds(api)
@@ -200,7 +202,7 @@ def test_a_good_body_that_breaks_off_leaves_nothing(api: Bulk, cut: float) -> No
 
 
 def begun(api: Bulk, sent: int, size: int = BODY_MAX) -> socket.socket:
-    """A request that has sent a part of its body, and waits."""
+    """Start a request that sends a part of its body and waits."""
     connection = socket.create_connection(("127.0.0.1", api.service.port), timeout=30)
     head = (
         f"POST {ADDRESS} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {api.token(api.usual)}\r\n"
@@ -222,13 +224,13 @@ def test_a_sender_that_goes_away_leaves_nothing(api: Bulk) -> None:
 
 
 def test_a_tenant_sends_no_more_large_bodies_at_once_than_it_may_have_jobs(api: Bulk, served: Bulk) -> None:
-    accepted(api.send())  # one that has not ended
+    accepted(api.send())  # while another has not ended
     senders = [begun(api, 2 * MIB) for _ in range(3)]
     eventually(api, lambda: len(files(api)) == 3)
     answer = post(api, filled(10, 2 * MIB))
     assert problem(answer) == (429, "TOO_MANY_JOBS", None)
     assert answer.headers["retry-after"] == "5"
-    accepted(api.send())  # one that is small is known to fit, as long as it does
+    accepted(api.send())  # a small body is known to fit for as long as it does
     accepted(post(served.of(f"t{next(served.numbers)}"), filled(10, 2 * MIB)))
     for sender in senders:
         sender.close()
@@ -240,13 +242,14 @@ def test_a_repeat_of_a_large_body_is_answered_before_it_is_received(api: Bulk) -
     body = filled(1000, 20 * MIB)
     headers = {"authorization": f"Bearer {api.token(api.usual)}", "idempotency-key": "large"}
     job_id = accepted(api.http.post(ADDRESS, content=body, headers=headers))
-    for _ in range(3):  # over one connection: what is not read is passed over
+    for _ in range(3):  # over one connection: unread data is skipped
         assert accepted(api.http.post(ADDRESS, content=body, headers=headers), 200) == job_id
     assert api.stored()["import_jobs"] == 1
 
 
+@pytest.mark.alone
 def test_others_are_served_while_64_mib_arrive(api: Bulk) -> None:
-    sender = begun(api, BODY_MAX - MIB)  # returns when all of that is on its way
+    sender = begun(api, BODY_MAX - MIB)  # returns when all of it has been sent
     waits = []
     for _ in range(20):
         start = time.perf_counter()
@@ -260,7 +263,7 @@ def test_others_are_served_while_64_mib_arrive(api: Bulk) -> None:
 
 
 async def _no_room() -> None:
-    """There is always room."""
+    """Pretend that there is always room."""
 
 
 def scope(length: int) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Master data by SOAP 1.1 and REST."""
+"""Master data over SOAP 1.1 and REST."""

@@ -1,4 +1,4 @@
-"""The ingest, served without a worker, so that jobs stay as they were accepted; each test has a tenant of its own."""
+"""The ingest, served without a worker, so that jobs stay as accepted; each test has its own tenant."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any
 
 import httpx2
 import pytest
-import zstandard
 from lxml import etree
 from msgspec import json as exact
 
-from promenade.store.session import open_database
-from promenade.workflows.tenants import create_tenant
+from promenade.store.driver.session import open_database
+from promenade.workflows.access.tenants import create_tenant
+from promenade.zstd import decompress
 from tests.kit.databases import DIALECTS, Databases
 from tests.kit.moved_clock import MovedClock
 from tests.kit.service import Service
@@ -43,7 +43,7 @@ async def furnish(database_url: str, tenants: int = TENANTS) -> None:
 
 @dataclass(kw_only=True)
 class Ingest:
-    """The served ingest, as the leading system of one tenant sees it."""
+    """The served ingest, as one tenant's leading system uses it."""
 
     http: httpx2.Client
     service: Service
@@ -61,17 +61,17 @@ class Ingest:
         return f"erp@{self.tenant}"
 
     def soap(self, body: str | bytes, *, name: str | None = None, media_type: str = "text/xml") -> httpx2.Response:
-        """Send an envelope as it is."""
+        """Send an envelope unchanged."""
         headers = {"content-type": media_type, "x-common-name": self.name if name is None else name}
         content = body.encode() if isinstance(body, str) else body
         return self.http.post(SOAP, content=content, headers=headers)
 
     def send(self, items: str, message_id: str = "m-1") -> httpx2.Response:
-        """Send a message by SOAP."""
+        """Send a message over SOAP."""
         return self.soap(envelope(items, message_id=message_id))
 
     def rest(self, body: bytes, *, name: str | None = None, **headers: str) -> httpx2.Response:
-        """Send JSON as it is; ``headers`` with underscores for dashes."""
+        """Send JSON unchanged; ``headers`` have underscores for dashes."""
         sent = {"content-type": "application/json", "x-common-name": self.name if name is None else name}
         sent |= {header.replace("_", "-"): value for header, value in headers.items()}
         return self.http.post(REST, content=body, headers=sent)
@@ -80,7 +80,7 @@ class Ingest:
         return self.rest(message(items, message_id), **headers)
 
     def jobs(self) -> list[dict[str, Any]]:
-        """The tenant's jobs, in the order of their coming."""
+        """Return the tenant's jobs in order of arrival."""
         columns = ("id", "entity", "source", "status", "total_rows", "rows_skipped", "rows_succeeded", "rows_failed",
                    "continue_on_error", "idempotency_key", "created_by")  # fmt: skip
         found = ask(
@@ -90,7 +90,7 @@ class Ingest:
         return [dict(zip(columns, row, strict=True)) for row in found]
 
     def payloads(self) -> list[tuple[Any, ...]]:
-        """Message ID, body, content type and job of what is kept."""
+        """Return the message ID, body, content type and job of each stored payload."""
         return ask(
             self.database_url,
             "SELECT message_id, payload, content_type, job_id FROM raw_payloads"
@@ -98,19 +98,19 @@ class Ingest:
         )
 
     def rows(self) -> dict[int, Any]:
-        """The rows that wait for the worker, by their numbers."""
+        """Return the rows that wait for the worker, by their numbers."""
         parts = ask(
             self.database_url,
             f"SELECT row_numbers, rows FROM import_parts WHERE tenant_id = '{self.tenant}' ORDER BY part",
         )
         waiting: dict[int, Any] = {}
         for numbers, packed in parts:
-            rows = exact.decode(zstandard.decompress(packed))
+            rows = exact.decode(decompress(packed))
             waiting |= zip(exact.decode(numbers) if isinstance(numbers, str) else numbers, rows, strict=True)
         return waiting
 
     def counts(self, metric: str) -> dict[str, float]:
-        """The samples of a metric that are the tenant's, by their other labels."""
+        """Return the tenant's samples of a metric, by their other labels."""
         text = self.http.get("/metrics").text
         found = re.findall(rf"^{metric}{{(.*)}} (\S+)$", text, re.MULTILINE)
         mine = f'tenant="{self.tenant}"'
@@ -122,7 +122,7 @@ class Ingest:
 
 
 def fault(answer: httpx2.Response, media_type: str = "text/xml") -> tuple[int, str, str]:
-    """Status, code and sentence of a fault that has nothing else in it."""
+    """Return the status, code and message of a fault, and check that it contains nothing else."""
     assert answer.headers["content-type"] == f"{media_type}; charset=utf-8"
     root = etree.fromstring(answer.content)
     assert [one.tag for one in root.iter()] == [
@@ -138,7 +138,7 @@ def fault(answer: httpx2.Response, media_type: str = "text/xml") -> tuple[int, s
 
 
 def accepted(answer: httpx2.Response, status: int = 202, media_type: str = "text/xml") -> None:
-    """Check that a message was taken, and that no more is said."""
+    """Check that a message was accepted and that the response says nothing more."""
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == f"{media_type}; charset=utf-8"
     assert etree.canonicalize(answer.text.partition("?>")[2]) == etree.canonicalize(EMPTY)
@@ -148,7 +148,7 @@ def accepted(answer: httpx2.Response, status: int = 202, media_type: str = "text
 def served(
     request: pytest.FixtureRequest, databases: Databases, logs: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Ingest]:
-    """The ingest, once per database for all tests of this package."""
+    """Serve the ingest once per database for all tests of this package."""
     database_url = databases.create(request.param)
     run(furnish(database_url))
     clock_file = tmp_path_factory.mktemp("clock") / "clock"
@@ -164,5 +164,5 @@ def served(
 
 @pytest.fixture
 def ingest(served: Ingest) -> Ingest:
-    """The ingest for a tenant that has sent nothing yet."""
+    """Return the ingest for a tenant that has sent nothing yet."""
     return served.of(f"t{next(served.numbers)}")

@@ -1,4 +1,4 @@
-"""Messages of master data as a leading system sends them."""
+"""Master data messages as a leading system sends them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ ITEM = "ProductMerchandiseViewReplicationRequestMessage"
 
 
 def item(number: str = "A-1", code: str | None = "04", **members: str) -> str:
-    """An item; ``members`` of its product besides."""
+    """Return an item; ``members`` are added to its product."""
     attribute = "" if code is None else f' ActionCode="{code}"'
     texts = "".join(f"<{name}>{escape(text)}</{name}>" for name, text in ({"ProductID": number} | members).items())
     return f"<{ITEM}><MessageHeader><ID>i</ID></MessageHeader><Product{attribute}>{texts}</Product></{ITEM}>"
 
 
 def envelope(items: str, *, message_id: str = "", declaration: str = "", header: str = "", more: str = "") -> str:
-    """A message; ``declaration`` comes before it, ``header`` into the envelope, ``more`` into its start tag."""
+    """Return a message; ``declaration`` precedes it, ``header`` goes into the envelope, ``more`` into its start tag."""
     named = f"<MessageHeader><ID>{message_id}</ID></MessageHeader>" if message_id else ""
     return (
         f'{declaration}<soap:Envelope xmlns:soap="{ENVELOPE}"{more}>{header}<soap:Body>'
@@ -29,7 +29,7 @@ def envelope(items: str, *, message_id: str = "", declaration: str = "", header:
 
 
 def message(items: Any, message_id: str | None = None) -> bytes:
-    """The same in JSON."""
+    """Return the same message in JSON."""
     header = {} if message_id is None else {"MessageHeader": {"ID": message_id}}
     return json.dumps(header | {ITEM: items}).encode()
 
@@ -40,7 +40,7 @@ def product(number: object = "A-1", code: str | None = "04", **members: Any) -> 
 
 
 def many(numbers: Sequence[int], filling: int = 0) -> str:
-    """As many items, each some 400 bytes long, or so much longer."""
+    """Return one item per number, each some 400 bytes long plus ``filling``."""
     text = "A product that is sold by the piece &amp; kept dry" + "." * filling
     return "".join(
         f'<{ITEM}><MessageHeader><ID>{number}</ID></MessageHeader><Product ActionCode="04"><ProductID>M-{number}'

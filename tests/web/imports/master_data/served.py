@@ -1,7 +1,7 @@
-"""The command `promenade` with an ingest that takes a header's word for a certificate: `python -m ... serve ...`.
+"""The command `promenade` with an ingest that trusts a header instead of a certificate: `python -m ... serve ...`.
 
-x-common-name is ``<name>@<tenant>``, or says what shall go wrong. CLOCK_FILE names a clock that tests move; with
-WITHOUT_WORKER set, jobs stay as they were accepted.
+x-common-name is ``<name>@<tenant>``, or names the failure to simulate. CLOCK_FILE names a clock that tests move; with
+WITHOUT_WORKER set, jobs stay as accepted.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from starlette.types import Scope
 from promenade import app
 from promenade.cli import main
 from promenade.errors import Forbidden, Unauthorized, Unavailable
-from promenade.web.auth import Caller
-from promenade.web.body import header
+from promenade.web.access import certificates
+from promenade.web.access.auth import Caller
+from promenade.web.http.body import header
 from tests.kit.moved_clock import MovedClock
 from tests.kit.without_worker import rest
 
 
 class ByHeader:
-    """In the place of certificates."""
+    """Authenticates by a header instead of certificates."""
 
     async def caller(self, scope: Scope) -> Caller:
         name = (header(scope, b"x-common-name") or b"").decode()
@@ -37,7 +38,7 @@ class ByHeader:
 
 
 if __name__ == "__main__":
-    vars(app)["Certificates"] = lambda *arguments: ByHeader()
+    vars(certificates)["Certificates"] = lambda *arguments: ByHeader()
     if "CLOCK_FILE" in os.environ:
         vars(app)["clock"] = MovedClock(Path(os.environ["CLOCK_FILE"]))
     if "WITHOUT_WORKER" in os.environ:

@@ -1,4 +1,4 @@
-"""The metrics of the ingest: by what is declared, never by what a message says."""
+"""The metrics of the ingest: their labels come from declared values, never from a message."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ INTERFACE = f'interface="{REQUEST}"'
 
 
 def inbound(ingest: Ingest, protocol: str) -> dict[str, float]:
-    """Messages by outcome."""
+    """Return the number of messages by outcome."""
     found = ingest.counts("svc_drfout_inbound_total")
     labels = {
         f'{INTERFACE},outcome="{name}",protocol="{protocol}"': name for name in ("accepted", "rejected", "replay")
@@ -42,7 +42,7 @@ def test_items_are_counted_by_their_action_codes(ingest: Ingest) -> None:
     codes = ("01", "04", "04", "05", "99", 'x"} 1', "04\n")
     accepted(ingest.send("".join(item(code=code.replace('"', "&quot;")) for code in codes)))
     ingest.send("".join(item(code=code.replace('"', "&quot;")) for code in codes))  # a replay is not counted
-    ingest.send(item(code="06"))  # nor is what is refused
+    ingest.send(item(code="06"))  # nor is a refused message
     assert ingest.counts("svc_drfout_items_total") == {
         f'action_code="{code}",{INTERFACE}': number for code, number in {"01": 1, "04": 3, "05": 1, "other": 2}.items()
     }

@@ -1,4 +1,4 @@
-"""The WSDL, and a client that was made of nothing else."""
+"""The WSDL, and a client generated from nothing else."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from tests.web.imports.master_data.conftest import SOAP, Ingest
 from tests.web.imports.master_data.messages import ITEM, REQUEST, product
 
 XS = "{http://www.w3.org/2001/XMLSchema}"
-Client: Any = zeep.Client  # it has no types of its own
+Client: Any = zeep.Client  # zeep has no type annotations
 Transport: Any = zeep.transports.Transport
 WSDL = "{http://schemas.xmlsoap.org/wsdl/}"
 
 
 def client_of(url: str, session: requests.Session) -> Callable[..., Any]:
-    """The operation as a client sees it that has read the description.
+    """Return the operation for a client that has only read the description.
 
-    It answers with the response: this client takes any 202 that has a body for an unknown fault.
+    It returns the response, because this client treats any 202 with a body as an unknown fault.
     """
     client = Client(f"{url}{SOAP}?wsdl", transport=Transport(session=session))
     client.settings.raw_response = True
@@ -46,7 +46,7 @@ def test_everybody_is_given_the_description(ingest: Ingest) -> None:
         root = etree.fromstring(answer.content)
         assert root.tag == f"{WSDL}definitions"
         (operation,) = root.iterfind(f"{WSDL}portType/{WSDL}operation")
-        assert [one.tag for one in operation] == [f"{WSDL}input"]  # one way
+        assert [one.tag for one in operation] == [f"{WSDL}input"]  # one-way operation
         (address,) = root.iter("{http://schemas.xmlsoap.org/wsdl/soap/}address")
         assert address.get("location") == f"{ingest.service.url}{SOAP}"
 
@@ -60,7 +60,7 @@ def test_its_types_are_complete(ingest: Ingest) -> None:
         client.service, REQUEST, MessageHeader={"ID": "m-1"}, **{ITEM: [product(Brand="Acme"), product(None, "99")]}
     )
     request = sent[0][0]
-    assert not schema.validate(request)  # there is no such action code
+    assert not schema.validate(request)  # no such action code exists
     request.remove(request[-1])
     schema.assertValid(request)
 

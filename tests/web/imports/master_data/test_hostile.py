@@ -1,4 +1,4 @@
-"""Documents that are made to cost or to reach something: each is a fault, at once and for nothing (reliability X2)."""
+"""Documents made to consume resources or reach other hosts: each gets a fault, at once and cheaply (reliability X2)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.web.http.test_bounds import mebibytes
 from tests.web.imports.master_data.conftest import Ingest, accepted, fault
 from tests.web.imports.master_data.messages import envelope, item
-from tests.web.test_bounds import mebibytes
 
 MILLION = 1_000_000
 SIZE = 19 * 2**20
@@ -109,14 +109,14 @@ DOCUMENTS: dict[str, Callable[[str], str | bytes]] = {
 
 
 def seconds(pid: int) -> float:
-    """The processor time that all threads of a process have used, to the nanosecond."""
+    """Return the processor time that all threads of a process have used, to the nanosecond."""
     tasks = Path(f"/proc/{pid}/task").glob("*/schedstat")
     return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
 
 
 @dataclass
 class Bait:
-    """An address that nobody may ask, and who did."""
+    """A server that nobody may call, which records its callers."""
 
     url: str
     bitten: list[object]
@@ -140,14 +140,15 @@ def bait() -> Iterator[Bait]:
     listener.close()
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_a_hostile_document_is_a_fault_and_costs_nothing(ingest: Ingest, bait: Bait, document: str) -> None:
     body = DOCUMENTS[document](bait.url)
     ingest.soap("<a/>")  # everything is loaded
     pid = ingest.service.pid
     spent = grown = math.inf
-    for _ in range(3):  # of which one is not disturbed by what else the machine does
-        Path(f"/proc/{pid}/clear_refs").write_text("5")  # the peak starts here
+    for _ in range(3):  # so that at least one is not disturbed by other load on the machine
+        Path(f"/proc/{pid}/clear_refs").write_text("5")  # reset the peak
         used, held = seconds(pid), mebibytes(pid, "VmRSS")
         answer = ingest.soap(body)
         spent = min(spent, seconds(pid) - used)
@@ -175,6 +176,7 @@ def test_compressed_bodies_are_not_read(ingest: Ingest, encoding: str) -> None:
     assert fault(answer)[:2] == (400, "Client")
 
 
+@pytest.mark.alone
 def test_as_much_as_a_message_may_hold_stays_within_a_second(ingest: Ingest) -> None:
     pid = ingest.service.pid
     ingest.soap("<a/>")

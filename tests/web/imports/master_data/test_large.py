@@ -1,4 +1,4 @@
-"""A message as large as there may be: taken within bounds, and carried out."""
+"""A message of the maximum size: accepted within bounds, and processed."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import httpx2
 
 from tests.conftest import StartService
 from tests.web.conftest import run
+from tests.web.http.test_bounds import mebibytes
 from tests.web.imports.bulk.conftest import ask
 from tests.web.imports.master_data.conftest import COMMAND, SOAP, furnish
 from tests.web.imports.master_data.conftest import accepted as taken
 from tests.web.imports.master_data.messages import envelope, many
-from tests.web.test_bounds import mebibytes
 
 ITEMS = 40_000
 LIMIT = 20 * 2**20
 END_SECONDS_MAX = 240
-GROWTH_MAX = 200  # in MiB: some copies of the body, and the rows
+GROWTH_MAX = 200  # in MiB: a few copies of the body, and the rows
 
 
 def test_twenty_mebibytes_of_forty_thousand_items_are_taken_and_imported(

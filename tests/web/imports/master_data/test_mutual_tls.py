@@ -1,4 +1,4 @@
-"""The whole way: clients with certificates, from the handshake to the articles in the database."""
+"""End to end: clients with certificates, from the handshake to the articles in the database."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ import pytest
 import requests
 import zeep.exceptions
 
-from promenade.store.session import open_database
-from promenade.workflows.certificate_authority import CertificateAuthority
-from promenade.workflows.tenants import create_tenant
-from promenade.workflows.trust import trust
+from promenade.store.driver.session import open_database
+from promenade.workflows.access.certificate_authority import CertificateAuthority
+from promenade.workflows.access.tenants import create_tenant
+from promenade.workflows.access.trust import trust
 from tests.kit.databases import DIALECTS, Databases
 from tests.kit.processes import free_port
 from tests.kit.service import Service
+from tests.web.access.mtls.peers import until
 from tests.web.conftest import run
 from tests.web.imports.bulk.conftest import ask
 from tests.web.imports.master_data.conftest import REST, SOAP, fault
 from tests.web.imports.master_data.messages import ITEM, REQUEST, envelope, item, message, product
 from tests.web.imports.master_data.test_description import Client, Transport, client_of
-from tests.web.imports.mtls.peers import until
 
 NAMES = {"erp": "acme", "elsewhere": "other"}
 
 
 @dataclass
 class Mutual:
-    """A service with a listener for certificates; ``files`` of each common name are its certificate and key."""
+    """A service with a mutual-TLS listener; ``files`` are the certificate and key of each common name."""
 
     service: Service
     url: str
@@ -42,7 +42,7 @@ class Mutual:
     files: Mapping[str, tuple[str, str]]
 
     def session(self, name: str | None = None) -> requests.Session:
-        """A client, with a certificate or without."""
+        """Return a client, with or without a certificate."""
         session = requests.Session()
         session.trust_env = False
         session.verify = self.authority
@@ -50,7 +50,7 @@ class Mutual:
         return session
 
     def curl(self, name: str | None, path: str, *options: str, body: bytes = b"") -> httpx2.Response:
-        """What curl is answered."""
+        """Send a request with curl and return the response."""
         pair = () if name is None else ("--cert", self.files[name][0], "--key", self.files[name][1])
         data = ("--data-binary", "@-") if body else ()
         done = subprocess.run(
@@ -64,7 +64,7 @@ class Mutual:
         return httpx2.Response(int(status.split()[1]), headers=headers, content=content)
 
     def status(self, job_id: str, name: str = "erp") -> dict[str, Any]:
-        """A job, once it has ended."""
+        """Return a job once it has ended."""
         session, found = self.session(name), {}
 
         def is_over() -> bool:
@@ -84,7 +84,7 @@ class Mutual:
 
 
 async def furnish(database_url: str) -> None:
-    """Two tenants, and a name that speaks for each."""
+    """Create two tenants, each with a trusted certificate name."""
     database = await open_database(database_url)
     at = datetime.now(UTC)
     try:
@@ -99,7 +99,7 @@ async def furnish(database_url: str) -> None:
 def mutual(
     request: pytest.FixtureRequest, databases: Databases, logs: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Mutual]:
-    """A service that trusts two names, and an authority that has signed for a stranger too."""
+    """Return a service that trusts two names, and an authority that has also signed a stranger's certificate."""
     database_url = databases.create(request.param)
     run(furnish(database_url))
     authority = CertificateAuthority(tmp_path_factory.mktemp("authority"), days=30, at=datetime.now(UTC))
@@ -154,7 +154,7 @@ def test_messages_become_articles(mutual: Mutual) -> None:
 
 
 def described_at(url: str, mutual: Mutual, name: str | None) -> Callable[..., Any]:
-    """The operation by the description that is served at ``url``, for the client ``name``."""
+    """Return the operation from the description at ``url``, for the client ``name``."""
     return client_of(url, mutual.session(name))
 
 
@@ -200,7 +200,7 @@ def test_a_client_without_a_trusted_certificate_is_told_by_a_fault(mutual: Mutua
 
 
 def test_a_message_by_hand_is_answered(mutual: Mutual) -> None:
-    """By the command line of OpenSSL: bytes that no library has put in order."""
+    """Sent with the OpenSSL command line: bytes that no library has normalized."""
     body = envelope(item(), message_id="by-hand").encode()
     head = f"POST {SOAP} HTTP/1.1\r\nHost: x\r\nContent-Type: text/xml\r\nConnection: close\r\n"
     cert, key = mutual.files["erp"]

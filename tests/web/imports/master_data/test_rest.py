@@ -1,4 +1,4 @@
-"""Messages in JSON: the same pipeline, with answers that name the job."""
+"""Messages in JSON: the same pipeline, with responses that name the job."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from tests.web.http.test_bounds import mebibytes
 from tests.web.imports.bulk.conftest import accepted, problem
 from tests.web.imports.master_data.conftest import REST, Ingest
 from tests.web.imports.master_data.conftest import accepted as taken
 from tests.web.imports.master_data.messages import ITEM, REQUEST, item, message, product
 from tests.web.imports.master_data.test_hostile import seconds
-from tests.web.test_bounds import mebibytes
 
 
 def test_an_accepted_message_is_a_job_of_its_rows_and_is_kept_as_it_came(ingest: Ingest) -> None:
@@ -99,6 +99,7 @@ def test_all_but_upserts_are_counted_and_passed_over(ingest: Ingest, written: An
 GOOD = message([product()], "m-1")
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     ("body", "code", "target"),
     [

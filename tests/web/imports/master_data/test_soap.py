@@ -1,4 +1,4 @@
-"""Messages by SOAP 1.1: what is accepted, what is kept of it, and how everything else is told."""
+"""Messages over SOAP 1.1: what is accepted and stored, and the faults for everything else."""
 
 from __future__ import annotations
 
@@ -272,7 +272,7 @@ def test_more_than_twenty_mebibytes_are_refused_while_they_come(ingest: Ingest, 
     content = body if is_told else (body[start : start + 2**16] for start in range(0, len(body), 2**16))
     headers = {"content-type": "text/xml", "x-common-name": ingest.name}
     assert fault(ingest.http.post(SOAP, content=content, headers=headers))[:2] == (413, "Client")
-    with contextlib.suppress(httpx2.TransportError):  # one that never ends is answered, and then cut off
+    with contextlib.suppress(httpx2.TransportError):  # an endless body gets a response and is then cut off
         endless = iter(lambda: b" " * 2**20, b"")
         assert fault(ingest.http.post(SOAP, content=endless, headers=headers))[:2] == (413, "Client")
     assert ingest.payloads() == []

@@ -1,4 +1,4 @@
-"""A cloud that is served, on both databases: two tenants, their stores, and those who author."""
+"""A served cloud, on both databases: two tenants, their stores, and their authors."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 import httpx2
 import pytest
 
-from promenade.store.changes import record_change
-from promenade.store.rows import insert_rows
-from promenade.store.session import open_database
-from promenade.store.unit import Session
-from promenade.workflows.clients import create_client
-from promenade.workflows.tenants import create_tenant
+from promenade.store.driver.rows import insert_rows
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Session
+from promenade.store.pricing.changes import record_change
+from promenade.workflows.access.clients import create_client
+from promenade.workflows.access.tenants import create_tenant
 from tests.kit.api_client import SECRET, ApiClient
 from tests.kit.databases import DIALECTS, Databases
 from tests.kit.service import Service
@@ -42,7 +42,7 @@ CANARY = "CANARY-of-globex"
 
 @dataclass(kw_only=True)
 class Cloud(ApiClient):
-    """The served cloud, as stores and integrators speak to it."""
+    """The served cloud, as stores and integrators use it."""
 
     root = "/sync"
     usual = "store"
@@ -51,7 +51,7 @@ class Cloud(ApiClient):
     dialect: str
 
     def register(self, store_code: str, *, client: str = "store", **values: Any) -> str:
-        """The deployment ID of a store."""
+        """Register a store and return its deployment ID."""
         answer = self.post("register", {"storeCode": store_code, "version": "1.4.0", **values}, client=client)
         assert answer.status_code == 200, answer.text
         return str(answer.json()["deploymentId"])
@@ -61,7 +61,7 @@ class Cloud(ApiClient):
         return self.get(query, **how)
 
     def follow(self, deployment_id: str, replica: Replica, **how: Any) -> int:
-        """All pages that there are; how many."""
+        """Fetch and apply all pages; return their number."""
         pages = 0
         while True:
             answer = self.promotions(deployment_id, replica.cursor, **how)
@@ -73,7 +73,7 @@ class Cloud(ApiClient):
                 return pages
 
     def author(self, set_name: str, **values: Any) -> str:
-        """A row that an integrator makes; its ID."""
+        """Create a row as an integrator; return its ID."""
         answer = self.post(f"/api/v1/{set_name}", values, client="integrator")
         assert answer.status_code == 201, answer.text
         return str(answer.json()["ID"])
@@ -108,7 +108,7 @@ def _id(mark: str, number: int) -> str:
 
 @pytest.fixture(scope="package", params=DIALECTS)
 def cloud(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> Iterator[Cloud]:
-    """The cloud, served once per database for all tests of this package."""
+    """Serve the cloud once per database for all tests of this package."""
     database_url = databases.create(request.param)
     run(furnish(database_url))
     service = Service(logs / f"sync-down-{request.param}.log", "--database-url", database_url).start()
@@ -119,6 +119,6 @@ def cloud(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> I
 
 
 def fault(answer: httpx2.Response) -> tuple[int, str, str | None]:
-    """Status, code and target of a refusal."""
+    """Return the status, code and target of an error response."""
     error = answer.json()["error"]
     return answer.status_code, error["code"], error.get("target")

@@ -1,4 +1,4 @@
-"""What a store makes of the pages that it is sent, in plain dictionaries; and what the cloud's tables hold for it."""
+"""A store's replica of the pages it receives, in plain dictionaries; and the expected rows from the cloud's tables."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import select
 
 from promenade.model.sync_sets import ROOTS, SETS, Root, columns_of, values_of
-from promenade.store.schema import table
-from promenade.store.unit import Database, Session
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Database, Session
 
 __all__ = ["Replica", "held_by_stores", "rows_by_id"]
 
@@ -21,7 +21,7 @@ Rows = dict[str, dict[str, Row]]
 
 @dataclass
 class Replica:
-    """A store's rows as they came, and how they came."""
+    """A store's rows as received, and the pages they came in."""
 
     rows: Rows = field(default_factory=lambda: {name: {} for name in SETS})
     cursor: str | None = None
@@ -29,7 +29,7 @@ class Replica:
     deleted: set[tuple[str, str]] = field(default_factory=set)
 
     def take(self, page: Mapping[str, Any]) -> None:
-        """Take up a page as it is said to be taken up; a page that is not what it should be fails the test."""
+        """Apply a page as specified; a malformed page fails the test."""
         if page["full"]:
             self.fulls += 1
             self.rows = {name: {} for name in SETS}
@@ -70,19 +70,19 @@ class Replica:
 
     @property
     def values(self) -> Rows:
-        """The rows by columns, as a store keeps them."""
+        """Return the rows by columns, as a store keeps them."""
         return {
             name: {key: values_of(name, row) for key, row in rows.items()} for name, rows in self.rows.items() if rows
         }
 
 
 def rows_by_id(rows: Iterable[Row]) -> dict[str, Row]:
-    """Rows by their ID."""
+    """Return the rows by their ID."""
     return {row.get("ID", ""): row for row in rows}
 
 
 async def held_by_stores(database: Database, tenant: str) -> Rows:
-    """What a store of the tenant should hold, read from its tables without the feed."""
+    """Return what a store of the tenant should hold, read from the tables without the feed."""
 
     async def work(session: Session) -> Rows:
         found: Rows = {}

@@ -1,4 +1,4 @@
-"""What time does to stores: those that are silent go OFFLINE, their old exchanges are forgotten."""
+"""Effects of time on stores: silent ones go OFFLINE, their old exchanges are deleted."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from promenade.store.unit import Database, Session
+from promenade.store.driver.unit import Database, Session
+from promenade.workflows.access.tenants import create_tenant
 from promenade.workflows.clockwork import clock_jobs
 from promenade.workflows.sync.deployments import StoreCard, hear, record_exchange, register
-from promenade.workflows.tenants import create_tenant
 from tests.workflows.authoring.desk import OTHER, TENANT, Desk
 from tests.workflows.shop import Shop, open_shop
 
@@ -27,7 +27,7 @@ async def enrolled(shop: Shop, code: str, tenant: str = TENANT) -> str:
 
 
 async def statuses(shop: Shop) -> dict[str, str]:
-    """By store code, of both tenants, after the clock has had its turn."""
+    """Return statuses by store code, of both tenants, after the scheduled work has run."""
     await clock_jobs()["deployments.offline"].run(shop.context, None)
     return {
         row["storeCode"]: row["status"]

@@ -1,4 +1,4 @@
-"""Stores fetch what they price by, over HTTP."""
+"""Stores download their pricing data over HTTP."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from promenade.store.changes import Version
+from promenade.store.pricing.changes import Version
 from promenade.workflows.sync.cursors import Cursor, Place, write_cursor
 from tests.web.sync.down.conftest import ARTICLES, CANARY, OWN, Cloud, fault
 from tests.web.sync.down.replica import Replica
@@ -25,7 +25,7 @@ def deployment(cloud: Cloud) -> str:
 
 
 def seen_by_integrators(cloud: Cloud, set_name: str, choice: str = "") -> dict[str, dict[str, Any]]:
-    """Every row of a collection of the public API, by ID."""
+    """Return every row of a public API collection, by ID."""
     found: dict[str, dict[str, Any]] = {}
     path: str | None = f"/api/v1/{set_name}{choice}"
     while path:
@@ -37,7 +37,7 @@ def seen_by_integrators(cloud: Cloud, set_name: str, choice: str = "") -> dict[s
 
 
 def same(replica: Replica, set_name: str, shown: dict[str, dict[str, Any]]) -> None:
-    """The replica has what integrators see, as far as both are told of it."""
+    """Check that the replica has what integrators see, in the properties that both receive."""
     held = replica.rows[set_name]
     assert held.keys() == shown.keys(), set_name
     for key, row in shown.items():
@@ -116,7 +116,7 @@ def test_imported_articles_come_without_the_rest(cloud: Cloud, deployment: str) 
     cloud.follow(deployment, replica)
     rows = [{"articleNumber": f"A-{n}", "name": "Renamed"} for n in range(300)]
     rows += [{"articleNumber": cloud.unique("I"), "name": "Imported"} for _ in range(40)]
-    rows.append({"articleNumber": "A-300", "name": CANARY.replace("globex", "acme")})  # as it is
+    rows.append({"articleNumber": "A-300", "name": CANARY.replace("globex", "acme")})  # unchanged
     body = {"header": {"continueOnError": True}, "rows": rows}
     job = cloud.post("/api/v1/Articles:bulk-import", body, client="integrator")
     assert job.status_code == 202, job.text

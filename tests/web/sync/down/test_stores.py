@@ -1,4 +1,4 @@
-"""Stores make themselves known and are heard of."""
+"""Stores register and report their status."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CARD = {"storeCode": "S-faulty", "name": "Zoo", "posGroupCode": "BERLIN", "versi
 
 
 def shown(cloud: Cloud, deployment_id: str) -> dict[str, Any]:
-    """The store as integrators see it."""
+    """Return the store as integrators see it."""
     found: dict[str, Any] = cloud.read(f"/api/v1/LocalDeployments({deployment_id})", client="integrator")
     return found
 

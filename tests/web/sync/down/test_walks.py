@@ -1,4 +1,4 @@
-"""Whatever is authored between two pages, a store ends with what the cloud has: pages of a few rows, in process."""
+"""Whatever is changed between two pages, a store ends with the cloud's state: small pages, in process."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from sqlalchemy import delete, func, select
 
 from promenade import model
 from promenade.errors import PromenadeError
-from promenade.store import sync_feed
-from promenade.store.changes import record_change
-from promenade.store.schema import table
-from promenade.store.unit import Database, Session
-from promenade.web.sync import _body
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Database, Session
+from promenade.store.pricing.changes import record_change
+from promenade.store.sync import feed as sync_feed
+from promenade.web.sync.endpoints import _body
+from promenade.workflows.access.tenants import create_tenant, set_tenant
 from promenade.workflows.context import Context
 from promenade.workflows.sync import feed
 from promenade.workflows.sync.deployments import StoreCard, register
-from promenade.workflows.tenants import create_tenant, set_tenant
 from tests.web.sync.down.replica import Replica, held_by_stores
 from tests.workflows.authoring.desk import NOON, OTHER, TENANT, Desk
 from tests.workflows.shop import open_shop
@@ -34,7 +34,7 @@ PARTS = ("CampaignPosGroups", "Conditions", "ConditionValueListItems", "Conditio
          "ActionExclusionArticleListItems", "BundleComponents", "LoyaltyActions", "LoyaltyActionArticleListItems",
          "PromotionPosGroups", "CalculationConfigs", "PriorityGroupPromotions", "BudgetPromotions",
          "CouponTypePromotions", "PromotionPilotConfigs", "PilotPosGroups", "ControlPosGroups")  # fmt: skip
-# What a promotion that runs needs besides, to mean something.
+# What an active promotion also needs to have an effect.
 SENSE: dict[str, dict[str, Any]] = {
     "Conditions": {"conditionType": "ARTICLE", "articleNumber": "A-1"},
     "DiscountActions": {"actionType": "ARTICLE", "discountType": "PERCENTAGE", "discountValue": Decimal(10)},
@@ -47,14 +47,14 @@ SENSE: dict[str, dict[str, Any]] = {
 
 @dataclass
 class Author:
-    """Somebody who changes what prices are made of, at random."""
+    """An author who changes pricing data at random."""
 
     desk: Desk
     draw: random.Random
     made: dict[str, list[str]] = field(default_factory=dict)
 
     async def change(self) -> None:
-        """One unit of work; what the rules do not allow is not done."""
+        """Make one random change in one transaction; changes that the rules forbid are skipped."""
         act = self.draw.choices((self._create, self._patch, self._remove, self._move, self._settings), (9, 5, 4, 3, 1))
         self.desk.now += timedelta(seconds=1)
         try:
@@ -107,21 +107,21 @@ class Author:
 
 
 class Cloud:
-    """The feed of one tenant, to one store of it."""
+    """The feed of one tenant to one of its stores."""
 
     def __init__(self, context: Context, deployment_id: str) -> None:
         self.context = context
         self.deployment_id = deployment_id
 
     async def page(self, replica: Replica) -> bool:
-        """Fetch and take up a page; whether there are more."""
+        """Fetch and apply a page; return whether there are more."""
         page = await feed.page_after(self.context, TENANT, self.deployment_id, replica.cursor)
         document = json.loads(_body(page))
         replica.take(document)
         return bool(document["hasMore"])
 
     async def follow(self, replica: Replica) -> int:
-        """All pages; how many."""
+        """Fetch and apply all pages; return their number."""
         pages = 1
         while await self.page(replica):
             pages += 1
@@ -130,7 +130,7 @@ class Cloud:
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages of a few rows, so that a small catalogue has many."""
+    """Use pages of a few rows, so that a small catalogue has many."""
     monkeypatch.setattr(feed, "ROWS_MAX", 7)
     monkeypatch.setattr(feed, "_READ_AT_ONCE", 3)
     monkeypatch.setattr(feed, "_FIRST_AGGREGATES", 2)
@@ -148,10 +148,10 @@ async def cloud(database: Database, small: None) -> Cloud:
 
 @pytest.fixture
 async def author(database: Database, cloud: Cloud, seed: int) -> Author:
-    """An author who has begun already."""
+    """Return an author who has already made some changes."""
     found = Author(Desk(database), random.Random(seed))
     await found.create("Campaigns")
-    await found.create("Promotions", status="ACTIVE")  # one at least that stores are told of
+    await found.create("Promotions", status="ACTIVE")  # at least one that stores receive
     for set_name in ("Promotions", "DiscountActions", "ActionScaledTiers"):
         await found.create(set_name)
     return found
@@ -211,7 +211,7 @@ async def test_where_all_of_a_kind_may_have_changed_the_store_begins_anew(
 
     await database.write(everything, tenant=TENANT)
     await cloud.page(replica)
-    await database.write(everything, tenant=TENANT)  # in the middle of it once more
+    await database.write(everything, tenant=TENANT)  # once more, in the middle of it
     await cloud.follow(replica)
     assert replica.fulls == 3
     assert replica.values == await held_by_stores(database, TENANT)
@@ -298,7 +298,7 @@ async def test_a_page_ends_where_it_would_become_too_large(
         if not page.has_more:
             break
     assert len(sizes) >= 4
-    assert max(sizes) < 4000 + 3000  # one row more than fits, and what stands around the rows
+    assert max(sizes) < 4000 + 3000  # one row more than fits, and the text around the rows
     assert replica.values == await held_by_stores(database, TENANT)
 
 

@@ -13,12 +13,13 @@ from typing import Any
 import httpx2
 import pytest
 
-from promenade.store.rows import insert_rows
-from promenade.store.session import open_database
-from promenade.store.unit import Session
+from promenade.store.driver.rows import insert_rows
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Session
 from tests.kit.databases import DIALECTS, Databases
-from tests.kit.service import Service, promenade
-from tests.web.conftest import OPENED, TENANT, Shop, furnish, make_client, run
+from tests.kit.service import Service
+from tests.kit.tenants import make_clients, make_tenants
+from tests.web.conftest import OPENED, TENANT, Shop, furnish, run
 
 OTHER = "other"
 NORTH, SOUTH = (str(uuid.uuid5(uuid.NAMESPACE_OID, one)) for one in ("north", "south"))
@@ -30,13 +31,13 @@ CODES = 40
 
 @dataclass
 class Link:
-    """A store's calls to `/sync`."""
+    """A store's client for `/sync`."""
 
     shop: Shop
     _numbers: Iterator[int] = field(default_factory=itertools.count)
 
     def code(self) -> str:
-        """A code that no test has used."""
+        """Return an unused code."""
         return f"SAVE-{next(self._numbers)}"
 
     def post(self, what: str, *, client: str = "store", key: str | None = None, **body: Any) -> httpx2.Response:
@@ -44,7 +45,7 @@ class Link:
         return self.shop.call(f"/sync/{what}", body, client=client, **headers)
 
     def ask(self, what: str, *, key: str | None = None, **body: Any) -> dict[str, Any]:
-        """The answer of a call that must be one."""
+        """Return the response of a call that must succeed."""
         answer = self.post(what, key=key, **{"deploymentId": NORTH, **body})
         assert answer.status_code == 200, answer.text
         found: dict[str, Any] = answer.json()
@@ -87,17 +88,17 @@ async def _furnish_shares(database_url: str) -> None:
 
 @pytest.fixture(scope="package", params=DIALECTS)
 def link(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> Iterator[Link]:
-    """The link of the stores; served once for all tests of this package."""
+    """Return the stores' client; served once for all tests of this package."""
     database_url = databases.create(request.param)
-    for tenant in (TENANT, OTHER):
-        promenade("tenant", "create", tenant, "--database-url", database_url)
+    make_tenants(database_url, TENANT, OTHER)
     run(furnish(database_url))
     run(_furnish_shares(database_url))
-    clients = {
-        "store": make_client(database_url, TENANT, "svc.Sync"),
-        "till": make_client(database_url, TENANT, "svc.POSReader", "svc.PromotionManager"),
-        "author": make_client(database_url, TENANT, "PublicApi.Read", "PublicApi.Write", "svc.Admin"),
+    scopes = {
+        "store": ("svc.Sync",),
+        "till": ("svc.POSReader", "svc.PromotionManager"),
+        "author": ("PublicApi.Read", "PublicApi.Write", "svc.Admin"),
     }
+    clients = make_clients(database_url, TENANT, scopes)
     service = Service(logs / f"shares-{request.param}.log", "--database-url", database_url).start()
     with httpx2.Client(base_url=service.url, timeout=30) as http:
         yield Link(Shop(service, database_url, clients, http))

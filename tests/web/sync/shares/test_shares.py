@@ -1,4 +1,4 @@
-"""`/sync/budget-grants` and `/sync/coupon-leases` as a store and a till meet them (interface decisions, Sync)."""
+"""`/sync/budget-grants` and `/sync/coupon-leases` as a store and a till use them (interface decisions, Sync)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_budget_is_granted_once_for_each_key_and_given_back(link: Link) -> Non
     assert (Decimal(back["granted"]), Decimal(back["outstanding"])) == (Decimal("-12.34"), Decimal(0))
     assert Decimal(link.ask("budget-grants", budgetId=BUDGET)["granted"]) == 100
     part = link.ask("budget-grants", budgetId=BUDGET, amount="-0.009")
-    assert (part["granted"], part["outstanding"]) == ("0.00", "100.000")  # no part of a cent is given back
+    assert (part["granted"], part["outstanding"]) == ("0.00", "100.000")  # fractions of a cent are not returned
     link.ask("budget-grants", budgetId=BUDGET, amount=-100)
 
 
@@ -46,7 +46,7 @@ def test_a_code_that_a_store_holds_is_refused_at_a_till_until_it_comes_back(link
     assert till.json()["reason"] == "RESERVED_ELSEWHERE"
     other = link.ask("coupon-leases", deploymentId=SOUTH, codes=[code])
     assert other["refused"] == [{"code": code, "reason": "RESERVED_ELSEWHERE"}]
-    # A release that was on its way while the code was leased anew changes nothing.
+    # A release that arrives after the code was leased anew changes nothing.
     link.ask("coupon-leases", release=[code], expiresAt="2026-01-01T00:00:00Z")
     assert link.shop.call("/pos/coupons/validate", {"code": code}).json()["valid"] is False
     link.ask("coupon-leases", release=[code], expiresAt=leased["expiresAt"])
@@ -127,7 +127,7 @@ def test_keys_and_scopes_are_checked(link: Link) -> None:
 def test_what_stores_hold_a_part_of_cannot_be_deleted(
     link: Link, what: str, body: dict[str, Any], back: dict[str, Any], held: str
 ) -> None:
-    """Nobody would ever book what they spend of it."""
+    """Otherwise the stores' spending could never be booked."""
     link.ask(what, **body)
     sent = {"authorization": f"Bearer {link.shop.token('author')}"}
     public = link.shop.http.delete(f"/api/v1/{held}", headers=sent)

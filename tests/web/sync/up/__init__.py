@@ -1,1 +1,1 @@
-"""Sales of stores, sent to a served cloud."""
+"""Sales of stores, uploaded to a served cloud."""

@@ -1,4 +1,4 @@
-"""A cloud that is served, on both databases, with two tenants; each has a store, a budget and a coupon."""
+"""A served cloud, on both databases, with two tenants; each has a store, a budget and a coupon."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ import pytest
 from sqlalchemy import Row, select
 
 from promenade.engine.basket import Basket, BasketLine, Facts, PosGroupFact, Settings
-from promenade.store.rows import insert_rows
-from promenade.store.schema import table
-from promenade.store.session import open_database
-from promenade.store.surroundings import tree_hash
-from promenade.store.unit import Session
-from promenade.workflows.clients import create_client
-from promenade.workflows.tenants import create_tenant
-from promenade.workflows.uploads import UploadedSale
+from promenade.store.driver.rows import insert_rows
+from promenade.store.driver.schema import table
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Session
+from promenade.store.pricing.surroundings import tree_hash
+from promenade.workflows.access.clients import create_client
+from promenade.workflows.access.tenants import create_tenant
+from promenade.workflows.replica.uploads import UploadedSale
 from tests.kit.api_client import SECRET, ApiClient
 from tests.kit.databases import DIALECTS, Databases
 from tests.kit.service import Service
@@ -49,7 +49,7 @@ TREE = tree_hash(NO_GROUPS)
 
 @dataclass(kw_only=True)
 class Cloud(ApiClient):
-    """The served cloud, as stores speak to it."""
+    """The served cloud, as stores use it."""
 
     root = "/sync"
     usual = "store"
@@ -57,7 +57,7 @@ class Cloud(ApiClient):
     database_url: str
 
     def send(self, *sales: Any, client: str = "store", **changes: Any) -> httpx2.Response:
-        """Send sales of the own store, as they are or as documents."""
+        """Send sales of the tenant's store, unchanged or as documents."""
         body = {
             "deploymentId": named(OWN, "store"),
             "definitions": {TREE: "gA=="},
@@ -67,13 +67,13 @@ class Cloud(ApiClient):
         return self.post("transactions", body, client=client)
 
     def results(self, *sales: Any, **changes: Any) -> list[tuple[str, str | None]]:
-        """Status and reason of each."""
+        """Send sales; return status and reason of each."""
         answer = self.send(*sales, **changes)
         assert answer.status_code == 200, answer.text
         return [(one["status"], one.get("reason")) for one in answer.json()["results"]]
 
     def rows(self, set_name: str, tenant: str = OWN, **where: Any) -> list[Row[Any]]:
-        """Rows of a tenant, straight from the database."""
+        """Return rows of a tenant, directly from the database."""
         wanted = table(set_name)
         statement = select(wanted).where(*[wanted.c[name] == value for name, value in where.items()])
 
@@ -92,12 +92,12 @@ class Cloud(ApiClient):
 
 
 def named(tenant: str, name: str) -> str:
-    """The ID of what a tenant has under a name."""
+    """Return the ID of a tenant's row by name."""
     return identity(f"{tenant} {name}")
 
 
 def sale(name: str, tenant: str = OWN, lines: int = 1, **changes: Any) -> UploadedSale:
-    """Coffees of 10.00, of which 2.00 are taken off and charged to a budget; all IDs are those of ``tenant``."""
+    """Return a sale of coffees at 10.00 with 2.00 off charged to a budget; all IDs are those of ``tenant``."""
     promotion, budget, group = (named(tenant, one) for one in ("promotion", "budget", "group"))
     priced = outcome(
         (
@@ -148,7 +148,7 @@ async def _furnish(database_url: str) -> None:
 
 @pytest.fixture(scope="package", params=DIALECTS)
 def cloud(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> Iterator[Cloud]:
-    """The cloud, served once per database for all tests of this package."""
+    """Serve the cloud once per database for all tests of this package."""
     database_url = databases.create(request.param)
     run(_furnish(database_url))
     service = Service(logs / f"sync-up-{request.param}.log", "--database-url", database_url).start()

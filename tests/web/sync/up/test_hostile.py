@@ -1,4 +1,4 @@
-"""`POST /sync/transactions` by stores that lie, damage or flood (reliability X1): no 5xx, and little memory."""
+"""`POST /sync/transactions` from stores that lie, damage data or flood (reliability X1): no 5xx, little memory."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ import pytest
 
 from promenade.engine.definition import PromotionDefinition
 from promenade.engine.fingerprint import definition_hash
-from promenade.store.iterations import encode_definition
+from promenade.store.pricing.iterations import encode_definition
 from tests.web.sync.up.conftest import OTHER, OWN, TREE, Cloud, named, sale
 from tests.web.sync.up.test_transactions import ACCEPTED, fresh
 
-MEGABYTES_MAX = 120  # of growth; the body itself is there twice for a moment
+MEGABYTES_MAX = 120  # of growth; the body itself is held twice for a moment
 MALFORMED, INCONSISTENT = ("rejected", "SALE_MALFORMED"), ("rejected", "SALE_INCONSISTENT")
 
 
 def document(name: str, **changes: Any) -> Any:
-    """A sale as it travels, of which a member of its result's only promotion may be another."""
+    """Return a sale as it is sent, optionally with a changed member in its result's only promotion."""
     made = json.loads(msgspec.json.encode(sale(name)))
     made["result"]["applied"][0] |= changes
     return made
 
 
 def memory(cloud: Cloud, of: str) -> int:
-    """VmRSS or VmHWM of the service, in megabytes."""
+    """Return VmRSS or VmHWM of the service, in megabytes."""
     found = re.search(rf"{of}:\s+(\d+)", Path(f"/proc/{cloud.service.pid}/status").read_text())
     assert found is not None
     return int(found[1]) // 1024
@@ -53,7 +53,7 @@ FLOODS = {
 def test_ten_megabytes_of_next_to_nothing_cost_next_to_nothing(cloud: Cloud, name: str) -> None:
     members, status = FLOODS[name]
     cloud.token("store")
-    Path(f"/proc/{cloud.service.pid}/clear_refs").write_text("5")  # VmHWM begins anew
+    Path(f"/proc/{cloud.service.pid}/clear_refs").write_text("5")  # reset VmHWM
     before = memory(cloud, "VmRSS")
     answer = cloud.post("transactions", body(members))
     assert answer.status_code == status, answer.text[:300]
@@ -70,7 +70,7 @@ def test_a_definition_whose_name_is_no_hash_is_passed_over(cloud: Cloud, key: st
 def test_a_definition_that_could_not_be_carried_out_is_not_kept(cloud: Cloud) -> None:
     name = fresh()
     sound = PromotionDefinition(named(OWN, "promotion"), "P", rounding="ROUND_UP", precision=0)
-    endless = replace(sound, precision=-(10**18))  # a step of 10 to the power of that
+    endless = replace(sound, precision=-(10**18))  # a step of 10 to that power
     for definition, told in ((endless, ("rejected", "DEFINITION_MISSING")), (sound, ACCEPTED)):
         key = definition_hash(definition)
         given = {TREE: "gA==", key: base64.b64encode(encode_definition(definition)).decode()}
@@ -135,12 +135,12 @@ def test_who_sends_slowly_holds_up_nobody_else(cloud: Cloud) -> None:
     try:
         for connection in slow:
             connection.sendall(head.encode())
-        assert cloud.get("/health", client=None).status_code == 200  # by now they have been begun
+        assert cloud.get("/health", client=None).status_code == 200  # by now the service has started on them
         answer = cloud.http.post(
             "/sync/transactions",
             content=body(b'"transactions": []'),
             headers={"Authorization": f"Bearer {cloud.token('store')}"},
-            timeout=25,  # a slow body is given up after 30 s
+            timeout=25,  # a slow body is abandoned after 30 s
         )
         assert answer.status_code == 200
     finally:

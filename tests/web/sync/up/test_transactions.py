@@ -1,4 +1,4 @@
-"""`POST /sync/transactions`, by real requests (specification, Authentication; reliability T1, S1, S2, X1)."""
+"""`POST /sync/transactions` with real requests (specification, Authentication; reliability T1, S1, S2, X1)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ import msgspec
 import pytest
 
 from promenade.engine.basket import CouponFact
-from promenade.workflows.uploads import SoldCommand, SoldPromotion, UploadedSale
+from promenade.workflows.replica.uploads import SoldCommand, SoldPromotion, UploadedSale
 from tests.web.sync.up.conftest import OTHER, OWN, Cloud, named, sale
 
 ACCEPTED, DUPLICATE = ("accepted", None), ("duplicate", None)
 
 
 def fresh() -> str:
-    """A transaction that no test has used."""
+    """Return an unused transaction."""
     return f"T-{uuid.uuid4()}"[:36]
 
 
@@ -86,7 +86,7 @@ def test_a_store_of_another_tenant_is_as_unknown_as_one_that_is_not(cloud: Cloud
 def test_what_belongs_to_another_tenant_is_never_touched(cloud: Cloud) -> None:
     before = foreign(cloud)
     name = fresh()
-    assert cloud.results(sale(name, OTHER)) == [ACCEPTED]  # it was sold; the budget is none of this tenant's
+    assert cloud.results(sale(name, OTHER)) == [ACCEPTED]  # the sale happened; the budget is not this tenant's
     assert cloud.rows("BudgetConsumptions", transaction_id=name) == []
     assert cloud.results(with_coupon(sale(fresh()), OTHER)) == [("rejected", "COUPON_ALREADY_CLAIMED")]
     event = {
@@ -105,13 +105,13 @@ def test_what_belongs_to_another_tenant_is_never_touched(cloud: Cloud) -> None:
 
 
 def foreign(cloud: Cloud) -> list[Any]:
-    """All that the other tenant has."""
+    """Return everything that the other tenant has."""
     sets = ("Budgets", "Promotions", "CouponTypes", "CouponCodes", "coupon_usage", "promotion_usage", "RedemptionLogs")
     return [[tuple(row) for row in cloud.rows(name, OTHER)] for name in (*sets, "CalculationLogs", "outbox_events")]
 
 
 def with_coupon(upload: UploadedSale, tenant: str) -> UploadedSale:
-    """The same sale, triggered by the coupon of a tenant."""
+    """Return the same sale, triggered by a tenant's coupon."""
     code = f"CODE-{tenant}"
     request, result = upload.request, upload.result
     fact = CouponFact(code, named(tenant, "type"), "T", named(tenant, "code"))

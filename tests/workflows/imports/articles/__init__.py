@@ -1,1 +1,1 @@
-"""Articles by the fast way."""
+"""The fast import of articles."""

@@ -1,4 +1,4 @@
-"""Article rows as JSON texts, right, wrong and odd, for tests of properties."""
+"""Valid, invalid and unusual article rows as JSON texts, for property tests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 __all__ = ["FOOD", "ID", "portions"]
 
-FOOD = str(uuid.UUID(int=1))  # an article group that is there
+FOOD = str(uuid.UUID(int=1))  # an existing article group
 ID = str(uuid.UUID(int=7))
 
 _NUMBERS = ["A1", "A2", "A3", "A 4", "é😀", "x" * 50]
@@ -22,7 +22,7 @@ _ODD_PRICES = [
 
 
 def _texts(length: int) -> st.SearchStrategy[str]:
-    """Values of a text as JSON."""
+    """Return text values as JSON."""
     good = st.one_of(st.just(""), st.just("x" * length), st.text(st.characters(codec="utf-8"), max_size=min(length, 8)))
     odd = st.sampled_from(
         ["5", "true", "{}", '["a"]', '"\\ud800"', '"\\u0000"', '"\\ud83d\\ude00"', json.dumps("x" * (length + 1))]
@@ -78,7 +78,7 @@ def _row(draw: st.DrawFn, *, odd: bool) -> bytes:
         numbers = _ODD_NUMBERS if odd and draw(st.booleans()) else _NUMBERS
         members.append(("articleNumber", json.dumps(draw(st.sampled_from(numbers)))))
     for values, most in ((_PLAIN, 3), (_ODD, 1)) if odd else ((_PLAIN, 3),):
-        names = draw(st.lists(st.sampled_from(sorted(values)), max_size=most))  # one may come twice
+        names = draw(st.lists(st.sampled_from(sorted(values)), max_size=most))  # with possible duplicates
         members += [(name, draw(values[name])) for name in names]
     members = draw(st.permutations(members))
     return ("{" + ", ".join(f"{json.dumps(name)}: {value}" for name, value in members) + "}").encode()

@@ -1,4 +1,4 @@
-"""The fast way comes to what authoring says: the same rows in the database, the same told of each, the same faults."""
+"""The fast import has the same results as authoring: the same rows in the database, results and errors."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from sqlalchemy import insert, select
 
-from promenade.store.schema import table
-from promenade.store.session import open_database
-from promenade.store.unit import Database, Session
+from promenade.store.driver.schema import table
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Database, Session
 from promenade.workflows.imports.articles import ArticleImporter
 from promenade.workflows.imports.importing import NumberedRow, Portion, RowImporter
 from promenade.workflows.imports.rows import EntityImporter
+from tests.kit.examples import examples
 from tests.workflows.imports.articles.made_up import FOOD, portions
 
 AT = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -42,7 +43,7 @@ def _fast(tenant: str) -> ArticleImporter:
 async def _one_by_one(
     importer: RowImporter, session: Session, rows: Sequence[NumberedRow], at: datetime, keep_good: bool
 ) -> Portion:
-    """Each row as a portion of its own: as if it were created alone, after those before it."""
+    """Import each row as its own portion, as if it were created alone after those before it."""
     told = Portion()
     for row in rows:
         one = await importer.store(session, [row], at=at, keep_good=keep_good)
@@ -60,7 +61,7 @@ async def _articles(session: Session) -> dict[str, dict[str, Any]]:
 async def _outcome(
     database: Database, portions: Sequence[Sequence[NumberedRow]], keep_good: bool, fast: bool
 ) -> Outcome:
-    """What is told of some portions, and what is in the database afterwards, IDs that the server made apart."""
+    """Return the results of some portions and the database contents afterwards, without IDs made by the server."""
     tenant = f"t-{uuid.uuid4().hex[:20]}"
     group = {"id": FOOD, "group_id": "FOOD", "created_at": AT, "modified_at": AT}
     await database.write(lambda session: session.rowcount(insert(table("ArticleGroups")), group), tenant=tenant)
@@ -94,7 +95,7 @@ async def _outcome(
 
 
 @pytest.mark.parametrize("keep_good", [True, False])
-@settings(max_examples=30, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(30), suppress_health_check=list(HealthCheck))
 @given(first=portions, second=portions)
 @example(
     first=[b'{"articleNumber": "A1", "name": "a\\u0000"}'], second=[b'{"articleNumber": "A1", "source": "EXTERNAL"}']

@@ -1,4 +1,4 @@
-"""Articles that others make, and price, while they are imported."""
+"""Articles that others create and price while they are imported."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ import pytest
 from sqlalchemy import select
 
 from promenade.errors import Conflict
-from promenade.store.schema import table
-from promenade.store.unit import Database, Session
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Database, Session
 from promenade.workflows.authoring import Authoring
-from promenade.workflows.evaluate import simulate
 from promenade.workflows.imports.articles import ArticleImporter
 from promenade.workflows.imports.importing import NumberedRow, Portion
 from promenade.workflows.imports.rows import EntityImporter
+from promenade.workflows.pricing.evaluate import simulate
 from tests.kit.databases import past_the_wall
-from tests.workflows.test_evaluate import OFF, PROMOTION, TENANT, a_context, author, basket, percent_off
-from tests.workflows.test_evaluate import uuid as known
+from tests.workflows.pricing.test_evaluate import OFF, PROMOTION, TENANT, a_context, author, basket, percent_off
+from tests.workflows.pricing.test_evaluate import uuid as known
 
 AT = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 
@@ -57,7 +57,7 @@ async def test_single_creates_at_the_same_time_are_met(database: Database, seed:
             await authoring.create("Articles", {"articleNumber": number, "name": "made"})
             await authoring.finish()
 
-        with suppress(Conflict):  # the import was quicker
+        with suppress(Conflict):  # the import was faster
             await database.write(work, tenant=TENANT)
 
     async def imported(place: int) -> Portion:

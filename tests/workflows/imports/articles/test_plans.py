@@ -1,12 +1,12 @@
-"""How PostgreSQL goes to the articles that an import names, while it knows nothing of their table or their tenant."""
+"""How PostgreSQL accesses the articles of an import without statistics on their table or their tenant."""
 
 from __future__ import annotations
 
 import asyncpg
 import pytest
 
-from promenade.store.hot import HOT
-from promenade.store.unit import Database
+from promenade.store.driver.hot import HOT
+from promenade.store.driver.unit import Database
 from tests.kit.databases import past_the_wall
 
 FIND = HOT["find articles"].postgresql
@@ -26,7 +26,7 @@ async def test_articles_are_found_by_their_numbers_however_many_there_are(
     try:
         await connection.execute("SET plan_cache_mode = force_generic_plan")
         await connection.execute("SET enable_sort = off")
-        if others:  # the tenant is new, and all that is known is of another
+        if others:  # the tenant is new, and all statistics are about another
             await connection.execute(ROWS, 1, others, "other")
             await connection.execute("ANALYZE articles")
         count = 0

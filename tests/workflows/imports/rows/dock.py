@@ -1,4 +1,4 @@
-"""A dock where rows arrive: the same row by an import and by a request of its own, over a real database."""
+"""A dock to write the same row by an import or by a separate request, on a real database."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 import msgspec
 
-from promenade.store.cache import LocalCache
-from promenade.store.catalogue import Catalogues
-from promenade.store.unit import Database, Session
-from promenade.web.auth import Caller
-from promenade.web.public import PublicApi
+from promenade.store.driver.cache import LocalCache
+from promenade.store.driver.unit import Database, Session
+from promenade.store.pricing.catalogue import Catalogues
+from promenade.web.access.auth import Caller
+from promenade.web.odata.public import PublicApi
 from promenade.workflows.context import Context
-from promenade.workflows.imports.importers import importer_for
 from promenade.workflows.imports.importing import NumberedRow, Portion
+from promenade.workflows.imports.rows import importer_for
 from tests.workflows.authoring.desk import TENANT, Desk
 
 __all__ = ["Dock", "Fault", "faults_of", "text_of"]
@@ -26,12 +26,12 @@ Fault = tuple[str, str, str | None]
 
 
 def text_of(row: Any) -> bytes:
-    """A row as JSON: decimals are exact numbers."""
+    """Return a row as JSON with exact decimals."""
     return row if isinstance(row, bytes) else msgspec.json.Encoder(decimal_format="number").encode(row)
 
 
 class _Doorman:
-    """Lets everybody in as the user of one tenant."""
+    """Accepts every caller as the user of one tenant."""
 
     def __init__(self, tenant: str) -> None:
         self._tenant = tenant
@@ -41,7 +41,7 @@ class _Doorman:
 
 
 class Dock:
-    """One tenant's; `desk` authors beside it."""
+    """One tenant's dock; `desk` authors in the same database."""
 
     def __init__(self, database: Database, tenant: str = TENANT) -> None:
         self.desk = Desk(database, tenant)
@@ -58,7 +58,7 @@ class Dock:
         self._api = PublicApi(self.context, _Doorman(tenant))  # type: ignore[arg-type]  # nobody is turned away
 
     async def bring(self, set_name: str, rows: Sequence[Any], *, keep_good: bool = True) -> Portion:
-        """Import rows, numbered from 1, in one portion; without ``keep_good`` a fault rolls everything back."""
+        """Import rows, numbered from 1, in one portion; without ``keep_good`` an error rolls everything back."""
         importer = importer_for(set_name, self.context, tenant_id=self.tenant, user="ann", source="BULK_IMPORT")
         numbered = [NumberedRow(number, text_of(row)) for number, row in enumerate(rows, 1)]
 
@@ -77,7 +77,7 @@ class Dock:
         return found[0]
 
     async def send(self, method: str, path: str, row: Any) -> tuple[str | None, list[Fault]]:
-        """A request of its own; the answer is the ID of what was made, or what is wrong with it."""
+        """Send a separate request; return the ID of the new row, or the errors."""
         body = text_of(row)
         sent: list[Mapping[str, Any]] = []
 
@@ -102,10 +102,10 @@ class Dock:
         return None, [(one["code"], one["message"], one.get("target")) for one in told.get("details") or [whole]]
 
     async def post(self, set_name: str, row: Any) -> tuple[str | None, list[Fault]]:
-        """A create of its own."""
+        """Create a row by a separate request."""
         return await self.send("POST", set_name, row)
 
 
 def faults_of(portion: Portion, number: int) -> list[Fault]:
-    """The faults of one row, as a request of its own would tell them."""
+    """Return the errors of one row as a separate request would report them."""
     return [(one.code, one.message, one.property) for one in portion.faults if one.number == number]

@@ -1,4 +1,4 @@
-"""A row of an import is judged exactly as a create of it: the same codes, words and properties, in both modes."""
+"""An imported row is validated exactly like a create of it: the same codes, messages and properties, in both modes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from promenade import model
 from promenade.errors import Invalid
-from promenade.workflows.imports.importers import importable_sets, importer_for
+from promenade.workflows.imports.rows import importer_for
 from tests.workflows.authoring.desk import Desk
 from tests.workflows.imports.rows.dock import Dock, Fault, faults_of, text_of
 from tests.workflows.imports.rows.wrongs import given_fields, wrong_rows
@@ -22,7 +22,7 @@ TWELVE = {
 
 
 def test_twelve_entity_sets_take_imports() -> None:
-    assert set(importable_sets()) == TWELVE
+    assert {entity.set_name for entity in model.entities() if entity.importable} == TWELVE
 
 
 async def test_others_take_none(dock: Dock) -> None:
@@ -37,7 +37,7 @@ async def test_others_take_none(dock: Dock) -> None:
 
 
 async def sample(desk: Desk, set_name: str, *, full: bool = False) -> dict[str, Any]:
-    """A good row as clients write it."""
+    """Return a valid row as clients write it."""
     row = await desk.sample(set_name, full=full)
     if set_name == "CouponCodes":
         row |= {"code": f"SECRET-{row['couponType_ID']}"}
@@ -46,9 +46,9 @@ async def sample(desk: Desk, set_name: str, *, full: bool = False) -> dict[str, 
 
 
 def hushed(faults: list[Fault]) -> list[Fault]:
-    """What a create answers to its sender, as it is kept for all who look at the job.
+    """Convert a create's errors to the form stored with the job, which others can read.
 
-    No secret is quoted, and what a body is told, the row is told.
+    Secrets are not quoted, and messages name the row instead of the body.
     """
     quoting = "TYPE_MISMATCH", "genericCode"
     hush = "genericCode: It is of another type."
@@ -65,7 +65,7 @@ async def test_wrong_rows_are_told_what_creates_are_told(dock: Dock, set_name: s
     answers = {one.about: (await dock.post(set_name, one.row))[1] for one in wrongs if set_name != "CouponCodes"}
     before = await dock.desk.rows(set_name)
 
-    # Good rows among bad ones, then each bad one alone where one fault undoes everything.
+    # Good rows among bad ones; then each bad one alone, where one error rolls back everything.
     good = [await sample(dock.desk, set_name) for _ in range(2)]
     portion = await dock.bring(set_name, [good[0], *[one.row for one in wrongs], good[1]])
     assert [one.number for one in portion.stored] == [1, len(wrongs) + 2]
@@ -85,7 +85,7 @@ async def test_wrong_rows_are_told_what_creates_are_told(dock: Dock, set_name: s
 
 
 async def test_whole_rows_are_stored_as_they_are(dock: Dock) -> None:
-    """Every property that a client may give, with IDs of its own and annotations that mean nothing."""
+    """Every property that a client may write, with client-made IDs and ignored annotations."""
     for set_name in sorted(TWELVE):
         rows = [await dock.desk.sample(set_name, full=True) for _ in range(3)]
         if set_name == "CouponCodes":

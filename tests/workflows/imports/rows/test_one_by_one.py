@@ -1,4 +1,4 @@
-"""Whether rows come one in each job, all in one, or as requests of their own: the database ends up the same."""
+"""Rows imported in one job each, all in one, or sent as separate requests give the same database contents."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from promenade.store.session import open_database
+from promenade.store.driver.session import open_database
 from tests.kit.databases import Dialect
+from tests.kit.examples import examples
 from tests.workflows.imports.rows.dock import Dock, Fault
 
 Row = dict[str, Any]
@@ -76,7 +77,7 @@ LOOKED_AT = ("ArticleGroups", "PosGroups", "Promotions", "PromotionPosGroups", "
              "ConditionValueListItems", "Budgets", "CouponTypes")  # fmt: skip
 
 
-# A change that cannot be stored, whatever else there is to say of it.
+# A change that can never be stored, whatever other errors it has.
 POISON: Mapping[str, Row] = {"ArticleGroups": {"source": "EXTERNAL"}, "PosGroups": {"timeZone": "Nowhere"}}
 
 
@@ -97,13 +98,13 @@ async def furnished(dock: Dock) -> Dock:
 
 
 async def by_requests(dock: Dock, set_name: str, natural: str | None, rows: Sequence[Row]) -> set[Any]:
-    """Each row as a create; where imports upsert, as a change of the row that has its key."""
+    """Send each row as a create, or as a change of the existing row with its key where imports upsert."""
     faults: set[Any] = set()
     for number, row in enumerate(rows, 1):
         there = await dock.desk.rows(set_name, **{natural: row[natural]}) if natural else []
         found: list[Fault]
         if there and row.get("ID", there[0]["ID"]) != there[0]["ID"]:
-            # What is wrong with the change itself comes before it meets the row of another ID.
+            # Errors of the change itself come before the conflict with the other row's ID.
             _, found = await dock.send("PATCH", f"{set_name}({there[0]['ID']})", row | POISON[set_name])
             found = [one for one in found if one[2] not in POISON[set_name]] or [("ALREADY_EXISTS", "", "ID")]
         elif there:
@@ -127,7 +128,7 @@ async def by_imports(dock: Dock, set_name: str, portions: Sequence[Sequence[Row]
 
 
 async def contents(dock: Dock) -> dict[str, list[str]]:
-    """What is there, with IDs that nobody chose as the key of their row."""
+    """Return the database contents, with generated IDs replaced by the key of their row."""
     found = {set_name: await dock.desk.rows(set_name) for set_name in LOOKED_AT}
     names = {row["ID"]: str(row.get("code") or row.get("groupId") or "") for each in found.values() for row in each}
 
@@ -147,15 +148,17 @@ async def contents(dock: Dock) -> dict[str, list[str]]:
 async def test_all_ways_lead_to_the_same_rows(database_url: str, dialect: Dialect, set_name: str) -> None:
     strategy, natural = SETS[set_name]
     database = await open_database(database_url)
-    examples: list[list[Row]] = []
+    found: list[list[Row]] = []
 
-    @settings(max_examples=16 if dialect == "sqlite" else 8, suppress_health_check=list(HealthCheck), database=None)
+    @settings(
+        max_examples=examples(16 if dialect == "sqlite" else 8), suppress_health_check=list(HealthCheck), database=None
+    )
     @given(strategy)
     def collect(example: list[Row]) -> None:
-        examples.append(example)
+        found.append(example)
 
     collect()
-    for number, example in enumerate(examples):
+    for number, example in enumerate(found):
         ways = [await furnished(Dock(database, f"tenant-{number}-{way}")) for way in range(3)]
         faults = [
             await by_requests(ways[0], set_name, natural, example),
@@ -165,7 +168,7 @@ async def test_all_ways_lead_to_the_same_rows(database_url: str, dialect: Dialec
         assert faults[1] == faults[0], example
         assert faults[2] == faults[0], example
         there = [await contents(dock) for dock in ways]
-        if set_name == "ArticleGroups":  # the one thing that tells of imports
+        if set_name == "ArticleGroups":  # the only trace of imports
             there = [{name: [row.replace("'IMPORTED'", "'MANUAL'") for row in each] for name, each in one.items()}
                      for one in there]  # fmt: skip
         assert there[1] == there[0], example

@@ -1,4 +1,4 @@
-"""What a fault tells of its row: no secrets, not more than 10 KB, and always JSON."""
+"""The quoted row of an error: no secrets, at most 10 KB, and always valid JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from promenade import model
 from promenade.errors import Detail
-from promenade.workflows.imports.payloads import PAYLOAD_BYTES_MAX, Telling
+from promenade.workflows.imports.rows import PAYLOAD_BYTES_MAX, Telling
 from tests.workflows.imports.rows.dock import Dock, text_of
 
 

@@ -1,4 +1,4 @@
-"""Rows of one portion have to do with each other as if they came one after the other."""
+"""Rows of one portion interact as if they were stored one after the other."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from promenade.store.statistics import planned_rows
-from promenade.store.unit import Session
+from promenade.store.driver.statistics import planned_rows
+from promenade.store.driver.unit import Session
 from tests.workflows.imports.rows.dock import Dock, text_of
 
 A, B, C, D = (f"{letter * 8}-0000-4000-8000-000000000000" for letter in "abcd")
@@ -39,7 +39,7 @@ async def test_the_first_of_two_with_a_key_has_it(dock: Dock) -> None:
 
 
 async def test_a_row_that_is_not_stored_holds_no_key(dock: Dock) -> None:
-    """Whatever else is wrong with the first, be it invalid or in conflict, the next with its key is good."""
+    """Whatever else is wrong with the first row, invalid or conflicting, the next row with its key is stored."""
     taken = await dock.desk.given("PriorityGroups")
     rows = [
         priority("X", description="x" * 1001), priority("X"), priority("Y", ID=taken), priority("Y"),
@@ -95,7 +95,7 @@ async def test_a_later_row_changes_what_an_earlier_made(dock: Dock) -> None:
 
 
 async def test_moves_in_a_tree_come_one_after_the_other(dock: Dock) -> None:
-    """A below B and B below A at once is a circle; taken in turn only the second is."""
+    """A below B and B below A at once is a cycle; in sequence only the second one is."""
     for key, row_id in (("a", A), ("b", B), ("c", C)):
         await dock.desk.create("ArticleGroups", groupId=key, ID=row_id)
     rows = [
@@ -108,13 +108,13 @@ async def test_moves_in_a_tree_come_one_after_the_other(dock: Dock) -> None:
     assert above == {"a": None, "b": C, "c": A}
     portion = await dock.bring("ArticleGroups", [group("a", parent_ID=B), group("b", parent_ID=None), group("n", ID=D)])
     assert told(portion) == [(1, "CYCLE", "parent_ID")]
-    # What is there may be put below what is new.
+    # Existing rows may be moved below new ones.
     portion = await dock.bring("ArticleGroups", [group("m"), group("p", ID=str(uuid.uuid4())), group("a", parent_ID=D)])
     assert portion.faults == ()
 
 
 async def test_one_faulty_row_is_enough_where_all_or_none_count(dock: Dock) -> None:
-    """The faults are those of the first faulty row, whatever the kind of fault."""
+    """The errors are those of the first faulty row, whatever their kind."""
     await dock.desk.given("PriorityGroups", code="TAKEN")
     rows = [priority("A"), priority("A", priority=1), priority("B", name=" ", priority=2**40), b'"text"']
     for start, expected in (
@@ -129,7 +129,7 @@ async def test_one_faulty_row_is_enough_where_all_or_none_count(dock: Dock) -> N
     assert [fault.message for fault in portion.faults] == ["The row must be a JSON object."], "not the whole request"
     rows = [priority("C", name=" ", description="x" * 2000), priority("D", name="")]
     portion = await dock.bring("PriorityGroups", rows, keep_good=False)
-    assert told(portion) == [(1, "TOO_LONG", "description")]  # as a create: whether it fits is looked at first
+    assert told(portion) == [(1, "TOO_LONG", "description")]  # as in a create: the length is checked first
     assert [row["code"] for row in await dock.desk.rows("PriorityGroups")] == ["TAKEN"]
     portion = await dock.bring("PriorityGroups", [priority("A"), priority("B")], keep_good=False)
     assert numbers(portion) == [1, 2]
@@ -153,7 +153,7 @@ async def test_locked_campaigns_refuse_rows_one_by_one(dock: Dock) -> None:
 
 
 async def test_conditions_of_what_is_live_must_compile(dock: Dock) -> None:
-    """What only the end of a unit can tell is told of the rows that it is about, and the others are stored."""
+    """Errors found only at the end of a unit are reported for the rows concerned, and the others are stored."""
     live = await dock.desk.given("Promotions", status="ACTIVE")
     draft = await dock.desk.given("Promotions")
     good = {"conditionType": "CHANNEL", "value": "SHOP"}
@@ -170,7 +170,7 @@ async def test_conditions_of_what_is_live_must_compile(dock: Dock) -> None:
 
 
 async def test_what_was_broken_before_is_told_of_every_row(dock: Dock) -> None:
-    """A fault that names no row of the portion is found by halves, and is that of each row that meets it alone."""
+    """An error that names no row of the portion is located by bisection; each row that causes it alone gets it."""
     live = await dock.desk.given("Promotions", status="ACTIVE")
     await dock.desk.put(
         "Conditions", promotion_id=live, condition_type="RECEIPT_AMOUNT", value="much", logical_connector="AND",
@@ -251,7 +251,7 @@ async def test_bad_rows_cost_no_statements_of_their_own(dock: Dock, bad: str, mo
 
 
 async def test_the_planner_learns_how_a_table_grows(dock: Dock) -> None:
-    """Or it goes through all promotions of the tenant for each of their parts, within one transaction."""
+    """Otherwise it would scan all promotions of the tenant for each of their parts, within one transaction."""
     place = await dock.desk.given("PosGroups")
     rows = [{"name": "p", "posGroups": [{"posGroup_ID": place}]} for _ in range(250)]
     assert len((await dock.bring("Promotions", rows, keep_good=False)).stored) == 250

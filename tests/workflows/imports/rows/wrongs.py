@@ -1,4 +1,4 @@
-"""Rows that are wrong in one way, for any entity set, made from its declaration."""
+"""Rows with exactly one error, for any entity set, generated from its declaration."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MALFORMED: dict[Kind, Any] = {
 
 @dataclass(frozen=True)
 class Wrong:
-    """A row, and the property that every answer must name (None: it names none)."""
+    """A row, and the property that every answer must name (None: none)."""
 
     about: str
     row: Any
@@ -31,7 +31,7 @@ class Wrong:
 
 
 def given_fields(entity: EntityType) -> list[Field]:
-    """The fields that a row may hold."""
+    """Return the fields that a row may contain."""
     return [
         one
         for one in entity.fields
@@ -41,7 +41,7 @@ def given_fields(entity: EntityType) -> list[Field]:
 
 
 def wrong_rows(set_name: str, good: dict[str, Any], made: str) -> Iterator[Wrong]:
-    """Rows that each break one rule; ``good`` breaks none, and ``made`` is the ID of a row that is there."""
+    """Return rows that each break one rule; ``good`` breaks none, and ``made`` is the ID of an existing row."""
     entity = model.entity(set_name)
     for one in given_fields(entity):
         for about, value in _wrong_values(one):

@@ -1,1 +1,1 @@
-"""Import jobs as a worker carries them out: what they come to, in what portions, and in whose turn."""
+"""Import jobs run by a worker: their outcomes, portions and scheduling."""

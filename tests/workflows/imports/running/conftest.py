@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from promenade.store.unit import Database
+from promenade.store.driver.unit import Database
 from tests.workflows.imports.running.yard import Yard, open_yard
 
 
 @pytest.fixture
 async def yard(database: Database) -> Yard:
-    """A yard without goods."""
+    """A yard without articles."""
     return await open_yard(database)

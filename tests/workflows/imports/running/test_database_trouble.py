@@ -1,4 +1,4 @@
-"""What real databases do to an import under way: connections that end, deadlocks, disks that are full."""
+"""Database failures during an import: closed connections, deadlocks, full disks."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from datetime import datetime
 import pytest
 from sqlalchemy import func, select, text, update
 
-from promenade.store.import_parts import NumberedRow
-from promenade.store.schema import table
-from promenade.store.unit import Database, Session
+from promenade.store.driver.leases import IMPORTS
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Database, Session
+from promenade.store.imports.parts import NumberedRow
 from promenade.workflows.context import Context
 from promenade.workflows.imports.importing import Portion, RowImporter
-from promenade.workflows.imports.running import RETRY_SECONDS
 from tests.workflows.imports.running.yard import Goods, Yard, good
 from tests.workflows.shop import TENANT
 
@@ -26,7 +26,7 @@ ROWS = 30
 
 @dataclass
 class Disturbed(Goods):
-    """Stores goods, and then something happens before the unit is over."""
+    """Stores articles, then causes a disturbance before the unit ends."""
 
     meanwhile: Meanwhile | None = None
 
@@ -45,7 +45,7 @@ def disturb(yard: Yard, meanwhile: Meanwhile) -> None:
 
 
 async def succeeds_in_the_end(yard: Yard, job_id: str, others: int = 0) -> None:
-    for seconds in RETRY_SECONDS:
+    for seconds in IMPORTS.pauses:
         await yard.work()
         yard.shop.later(seconds=seconds)
     job = await yard.job(job_id)
@@ -56,7 +56,7 @@ async def succeeds_in_the_end(yard: Yard, job_id: str, others: int = 0) -> None:
 
 @pytest.fixture
 def postgresql(database: Database) -> Database:
-    """The database, where it is one with connections and several writers."""
+    """The database; PostgreSQL only, which has connections and several writers."""
     if database.dialect != "postgresql":
         pytest.skip("SQLite has neither connections nor two writers")
     return database
@@ -82,7 +82,7 @@ async def test_a_connection_that_ends(yard: Yard, postgresql: Database, continue
 
 @pytest.mark.parametrize("continue_on_error", [True, False])
 async def test_a_deadlock(yard: Yard, postgresql: Database, continue_on_error: bool) -> None:
-    """Another unit changes two articles in the other order: one of the two is undone, and done again."""
+    """Another unit changes two articles in the other order: one of the two is rolled back and repeated."""
     for number in ("X", "Y"):
         await yard.shop.put("Articles", article_number=number, name=number)
     articles = table("Articles")

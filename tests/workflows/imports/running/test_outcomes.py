@@ -1,4 +1,6 @@
-"""What a job comes to, and who is told (specification, Bulk import request; interface decisions, Import)."""
+"""Outcomes of a job and the receivers of its event (specification, Bulk import request; interface decisions,
+Import).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is left of imports goes when nobody needs it any more."""
+"""Remains of imports are deleted when nobody needs them any more."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from datetime import timedelta
 
 import pytest
 
-from promenade.store.import_parts import stage
-from promenade.store.import_purging import purge_import_jobs
+from promenade.store.imports.parts import stage
+from promenade.store.imports.purging import purge_import_jobs
 from promenade.workflows.clockwork import clock_jobs, imports
 from promenade.workflows.clockwork.jobs import Ran
 from promenade.workflows.context import Context, Retention
@@ -21,7 +21,7 @@ ROWS = 90
 
 
 async def purge(run: Callable[[Context, str | None], Awaitable[Ran]], context: Context) -> int:
-    """Run a purge until it has nothing more to do; how much it did."""
+    """Run a purge until no work is left; return the total done."""
     cursor, done = None, 0
     for _ in range(1000):
         ran = await run(context, cursor)
@@ -44,7 +44,7 @@ async def test_keys_are_forgotten_after_a_day(yard: Yard) -> None:
     yard.shop.later(days=1, minutes=-50)
     assert await purge(imports.keys, yard.context) == 40
     assert {row.idempotency_key for row in await yard.every("import_keys")} == {f"k{n}" for n in range(40, ROWS)}
-    yard.shop.later(days=-3)  # what a wrong clock has said is not believed
+    yard.shop.later(days=-3)  # times set by a wrong clock are ignored
     assert await purge(imports.keys, yard.context) == ROWS - 40
 
 

@@ -1,4 +1,4 @@
-"""What keeps a job from being carried out: it is put off and tried again, and ends FAILED in the end."""
+"""Failures that prevent a job from running: it is postponed and retried, and finally FAILED."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ import pytest
 
 from promenade import metrics
 from promenade.errors import Unavailable
-from promenade.store.import_parts import NumberedRow
-from promenade.store.tenancy import Scope
-from promenade.store.unit import Database, Session, Work
+from promenade.store.driver.leases import IMPORTS
+from promenade.store.driver.tenancy import Scope
+from promenade.store.driver.unit import Database, Session, Work
+from promenade.store.imports.parts import NumberedRow
 from promenade.workflows.context import Context
 from promenade.workflows.imports.importing import Portion, RowImporter
-from promenade.workflows.imports.running import ATTEMPTS_MAX, RETRY_SECONDS, claim_import
+from promenade.workflows.imports.running import ATTEMPTS_MAX, claim_import
 from tests.kit.databases import Dialect
 from tests.workflows.imports.running.yard import Goods, Yard, good
 
@@ -28,7 +29,7 @@ SECRET = "statement and rows"
 
 
 class Failing(Database):
-    """A database in which the writes of ``broken`` numbers, counted from 1, are not carried out."""
+    """A database in which the writes numbered in ``broken``, counted from 1, fail."""
 
     def __init__(self, inner: Database, broken: Sequence[int]) -> None:
         self.dialect, self.url = inner.dialect, inner.url
@@ -57,7 +58,7 @@ class Failing(Database):
 
 @dataclass
 class Patient(RowImporter):
-    """An importer that waits for something with each slice; for PostgreSQL, where a unit may."""
+    """An importer that waits for an event in each slice; for PostgreSQL, where a unit may wait."""
 
     goods: Goods
     until: Any
@@ -68,7 +69,7 @@ class Patient(RowImporter):
 
 
 async def until_ended(yard: Yard, job_id: str) -> None:
-    """Look again and again, as its sender does."""
+    """Poll until the job has ended, as its sender does."""
     while (await yard.job(job_id)).status in ("QUEUED", "RUNNING"):  # noqa: ASYNC110 - nothing else tells of it
         await asyncio.sleep(0)
 
@@ -96,7 +97,7 @@ async def test_a_job_is_tried_again_and_has_failed_in_the_end(
     for attempt in range(1, ATTEMPTS_MAX):
         assert await yard.work() == 1
         assert (await yard.job(job_id)).status == "RUNNING"
-        yard.shop.later(seconds=RETRY_SECONDS[attempt - 1] - 1)
+        yard.shop.later(seconds=IMPORTS.pauses[attempt - 1] - 1)
         assert await yard.work() == 0, "it was tried again too early"
         yard.shop.later(seconds=1)
     assert await yard.work() == 1
@@ -121,7 +122,7 @@ async def test_a_job_that_can_be_carried_out_later_succeeds(yard: Yard, continue
 
     yard.before = before
     job_id = await yard.accept((good(number) for number in range(50)), continue_on_error=continue_on_error)
-    for seconds in RETRY_SECONDS:
+    for seconds in IMPORTS.pauses:
         await yard.work()
         yard.shop.later(seconds=seconds)
     job = await yard.job(job_id)
@@ -137,7 +138,7 @@ async def test_what_was_stored_before_a_job_failed_stays_and_is_told(yard: Yard)
     yard.before = before
     rows = [good(number, bad=["name"] if number == 1 else []) for number in range(30)]
     job_id = await yard.accept(rows, source="POS_BATCH")
-    for seconds in (*RETRY_SECONDS, 0):
+    for seconds in (*IMPORTS.pauses, 0):
         await yard.work()
         yard.shop.later(seconds=seconds)
     job = await yard.job(job_id)
@@ -153,7 +154,7 @@ async def test_a_job_that_kills_its_worker_each_time_has_failed(yard: Yard, cont
     job_id = await yard.accept([good(1)], continue_on_error=continue_on_error)
     for _ in range(ATTEMPTS_MAX):
         assert await claim_import(yard.context, "") is not None
-        yard.shop.later(minutes=2)  # it is never heard of again
+        yard.shop.later(minutes=2)  # it never reports again
     await yard.work()
     job = await yard.job(job_id)
     assert (job.status, job.rows_succeeded) == ("FAILED", 0)
@@ -162,7 +163,7 @@ async def test_a_job_that_kills_its_worker_each_time_has_failed(yard: Yard, cont
 
 @pytest.mark.parametrize("continue_on_error", [True, False])
 async def test_a_worker_that_the_database_left_goes_on_when_it_is_back(yard: Yard, continue_on_error: bool) -> None:
-    """Whichever write fails, and the one after it: nobody has to wait until a lease runs out."""
+    """Whichever write fails, and the one after it: nobody has to wait for a lease to expire."""
     rows = [good(number) for number in range(30)]
     for broken in range(1, 12):
         yard.shop.later(hours=1)
@@ -172,7 +173,7 @@ async def test_a_worker_that_the_database_left_goes_on_when_it_is_back(yard: Yar
         for _ in range(20):
             try:
                 if not await worker.run_once():
-                    yard.shop.later(seconds=RETRY_SECONDS[0])
+                    yard.shop.later(seconds=IMPORTS.pauses[0])
             except Unavailable:
                 continue
         job = await yard.job(job_id)
@@ -235,7 +236,7 @@ async def test_rows_that_count_at_once_are_told_of_meanwhile_and_keep_the_lease(
     told: list[str] = []
 
     async def until(session: Session) -> None:
-        """With the second slice, until the job says that the first is done and the lease was renewed."""
+        """In the second slice, wait until the job shows the first as done and the lease was renewed."""
         if len(told) != 1:
             told.append("")
             return

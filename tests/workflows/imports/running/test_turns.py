@@ -1,4 +1,4 @@
-"""Who works on which job: turns among tenants, one job of a tenant at a time, leases, clocks that jump."""
+"""Job scheduling: fairness between tenants, one job of a tenant at a time, leases, jumping clocks."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import delete
 
-from promenade.store.import_work import ImportClaim
-from promenade.store.leases import end_all
-from promenade.store.schema import table
-from promenade.store.session import open_database
-from promenade.store.unit import Database
+from promenade.store.driver.leases import end_all
+from promenade.store.driver.schema import table
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Database
+from promenade.store.imports.work import ImportClaim
 from promenade.workflows.imports.running import LEASE_SECONDS, ImportRun, claim_import
 from tests.kit.databases import Dialect
 from tests.workflows.imports.running.yard import Yard, good
@@ -20,7 +20,7 @@ from tests.workflows.shop import TENANT
 
 
 class Hurried:
-    """The pace of a worker that takes its time for nobody: slices of ``rows`` rows."""
+    """The pace of a worker that never yields: slices of ``rows`` rows."""
 
     def __init__(self, rows: int = 250) -> None:
         self.rows = rows
@@ -152,7 +152,7 @@ async def test_several_workers_share_the_jobs_of_tenants(database_url: str, dial
         for of in range(4)
         for n in range(2)
     ]
-    # A process each on PostgreSQL; SQLite is one process's.
+    # Separate processes on PostgreSQL; a SQLite file belongs to one process.
     others: list[Database] = [await open_database(database_url) for _ in range(2 if dialect == "postgresql" else 0)]
     places = [yard.context, *(replace(yard.context, database=other) for other in others)]
     try:

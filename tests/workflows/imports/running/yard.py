@@ -1,4 +1,4 @@
-"""A shop whose goods arrive: jobs are accepted as they are, and rows stored by an importer as simple as can be."""
+"""A shop with imports: jobs are accepted unchecked, and a minimal importer stores the rows."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 
 from sqlalchemy import Row, Select, insert, select, update
 
-from promenade.store.import_parts import NumberedRow, Part, pack
-from promenade.store.schema import table
-from promenade.store.unit import Session
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Session
+from promenade.store.imports.parts import NumberedRow, Part, pack
 from promenade.worker.imports import Imports
 from promenade.workflows.context import Context
 from promenade.workflows.imports.accepting import ImportOrder, accept_import
@@ -26,12 +26,12 @@ _ARTICLES = table("Articles")
 
 
 def good(number: int | str, **members: Any) -> dict[str, Any]:
-    """A row that is stored as an article, unless ``bad`` says what is wrong with it."""
+    """Return a row that is stored as an article, unless ``bad`` names its error."""
     return {"articleNumber": f"A{number}", "name": f"Article {number}", **members}
 
 
 def parts_of(rows: Iterable[dict[str, Any]], size: int) -> list[Part]:
-    """Parts of ``size`` rows each."""
+    """Return parts of ``size`` rows each."""
     found: list[Part] = []
     listed = list(rows)
     for start in range(0, len(listed), size):
@@ -44,7 +44,7 @@ def parts_of(rows: Iterable[dict[str, Any]], size: int) -> list[Part]:
 
 @dataclass
 class Goods(RowImporter):
-    """Stores rows as articles, by two statements a slice; ``before`` is called with each slice that comes."""
+    """Stores rows as articles, with two statements per slice; ``before`` is called with each slice."""
 
     user: str
     before: Callable[[Sequence[NumberedRow]], None] = lambda rows: None
@@ -107,7 +107,7 @@ class Yard:
         source: str = "BULK_IMPORT",
         **order: Any,
     ) -> str:
-        """Accept a job; its ID."""
+        """Accept a job; return its ID."""
         made = ImportOrder(order.pop("entity", "Articles"), source, "buyer", continue_on_error, **order)
 
         async def also(session: Session, job_id: str) -> None:
@@ -121,7 +121,7 @@ class Yard:
         return accepted.job_id
 
     async def work(self, worker: Imports | None = None) -> int:
-        """Let a worker do everything that is due; how many stretches that took."""
+        """Let a worker do everything that is due; return the number of work units."""
         chosen = worker or self.worker()
         done = 0
         while await chosen.run_once():
@@ -133,7 +133,7 @@ class Yard:
         return found
 
     async def every(self, name: str, **where: Any) -> Sequence[Row[Any]]:
-        """Rows of all tenants."""
+        """Return rows of all tenants."""
         rows = table(name)
         statement: Select[Any] = select(rows)
         for column, value in where.items():
@@ -145,11 +145,11 @@ class Yard:
         return await self.context.database.read(work, system=True)
 
     async def numbers(self) -> list[str]:
-        """The numbers of all articles."""
+        """Return the numbers of all articles."""
         return sorted(row.article_number for row in await self.every("Articles"))
 
     async def events(self) -> list[dict[str, Any]]:
-        """The events that were written, their kind and where they go besides in ``kind`` and ``callback_url``."""
+        """Return the written events, with their kind and destination in ``kind`` and ``callback_url``."""
         rows = await self.every("outbox_events")
         return [
             {"kind": row.kind, "callback_url": row.callback_url, **json.loads(row.payload)["data"]}
@@ -158,5 +158,5 @@ class Yard:
 
 
 async def open_yard(database: Any, *, is_new: bool = True) -> Yard:
-    """A yard on a migrated database."""
+    """Open a yard on a migrated database."""
     return Yard(await open_shop(database, is_new=is_new))

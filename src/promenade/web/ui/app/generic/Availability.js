@@ -47,7 +47,7 @@ sap.ui.define([], function () {
       if (expression.$Not) {
         return !this._value(expression.$Not, read);
       }
-      const operator = Object.keys(OPERATORS).find((one) => one in expression);
+      const operator = /** @type {keyof typeof OPERATORS} */ (Object.keys(OPERATORS).find((one) => one in expression));
       return OPERATORS[operator](...expression[operator].map((one) => this._value(one, read)));
     }
   };

@@ -66,6 +66,9 @@ sap.ui.define(
       /**
        * A control that shows a field, bound relative to its row or page: a status in its colour, a link to what is
        * referred to, or a text. `isInList`: on one line; `isPlain`: without links.
+       *
+       * @param {any} field
+       * @param {{model?: string, isInList?: boolean, isPlain?: boolean}} [options]
        */
       display(field, {model, isInList = false, isPlain = false} = {}) {
         if (field.criticalityPath) {

@@ -11,11 +11,10 @@ sap.ui.define(
     "sap/ui/layout/form/FormContainer",
     "sap/ui/model/json/JSONModel",
     "promenade/generic/Fields",
-    "promenade/generic/Guard",
     "promenade/generic/Marks",
     "promenade/generic/Messages",
     "promenade/generic/Texts",
-    "promenade/generic/Unsent"
+    "promenade/generic/Unsaved"
   ],
   function (
     Button,
@@ -29,11 +28,10 @@ sap.ui.define(
     FormContainer,
     JSONModel,
     Fields,
-    Guard,
     Marks,
     Messages,
     Texts,
-    Unsent
+    Unsaved
   ) {
     "use strict";
 
@@ -95,8 +93,8 @@ sap.ui.define(
     /** Asks before the address is changed or the window ends while something is in the dialog that was never sent. */
     function guard(dialog, asked) {
       const before = stateOf(asked);
-      const release = Guard.over(Component.getComponentById("promenade").getRouter(), {
-        isChanged: () => stateOf(asked) !== before || Unsent.hasWrong(dialog),
+      const release = Unsaved.guardDialog(Component.getComponentById("promenade").getRouter(), {
+        isChanged: () => stateOf(asked) !== before || Unsaved.hasWrong(dialog),
         mayLeave: () => Messages.confirm(Texts.of("unsaved"), {action: Texts.of("leave"), isCritical: true}),
         leave: () => dialog.close()
       });
@@ -165,6 +163,16 @@ sap.ui.define(
        * `submit(changed, all)` carries it out, and when it rejects, the dialog stays and says why.
        *
        * Resolves with what `submit` resolved with, undefined when it was left.
+       *
+       * @param {object} options
+       * @param {string} options.title
+       * @param {string} [options.action]
+       * @param {string} [options.text]
+       * @param {any[]} options.fields
+       * @param {Record<string, any>} [options.values]
+       * @param {Record<string, string>} [options.texts]
+       * @param {boolean} [options.isNew]
+       * @param {(changed: any, all: any) => any} options.submit
        */
       async open({title, action, text, fields, values = {}, texts = {}, isNew = true, submit}) {
         await Texts.ready();

@@ -219,7 +219,7 @@ sap.ui.define(
     return {
       /** What can be filtered by of what an address says. */
       sound(meta, filters) {
-        const isSound = ([path, value]) => meta.has(path) && SOUND.get(controlOf(meta.field(path)))(value);
+        const isSound = ([path, value]) => meta.has(path) && SOUND.get(controlOf(meta.field(path)))?.(value);
         return Object.fromEntries(Object.entries(filters || {}).filter(isSound));
       },
 

@@ -167,7 +167,13 @@ sap.ui.define(
         }
       },
 
-      /** Asks before something is done. Resolves with whether it may be. */
+      /**
+       * Asks before something is done. Resolves with whether it may be.
+       *
+       * @param {string} text
+       * @param {{action?: string, isCritical?: boolean, title?: string}} [options]
+       * @returns {Promise<boolean>}
+       */
       async confirm(text, {action, isCritical = false, title} = {}) {
         await Texts.ready();
         const yes = action || Texts.of("yes");

@@ -76,6 +76,12 @@ sap.ui.define(["promenade/generic/Availability", "promenade/generic/Words"], fun
       this._notes = notes;
       this._fields = new Map();
       this._criticality = new Map();
+      /** @type {Set<string>} */
+      this._unsortable = new Set();
+      /** @type {Set<string>} */
+      this._unfilterable = new Set();
+      /** @type {Set<string>} */
+      this._closed = new Set();
       this.set = set;
       this.type = metaModel.getObject(`/${set}`).$Type;
       this.key = metaModel.getObject(`/${set}/`).$Key;

@@ -6,13 +6,13 @@ sap.ui.define(
     "promenade/generic/Addresses",
     "promenade/generic/Drafts",
     "promenade/generic/Extensions",
-    "promenade/generic/Guard",
     "promenade/generic/Messages",
     "promenade/generic/Meta",
     "promenade/generic/ObjectButtons",
     "promenade/generic/ObjectDraft",
     "promenade/generic/ObjectInPlace",
     "promenade/generic/Texts",
+    "promenade/generic/Unsaved",
     "promenade/resources/All"
   ],
   function (
@@ -22,13 +22,13 @@ sap.ui.define(
     Addresses,
     Drafts,
     Extensions,
-    Guard,
     Messages,
     Meta,
     ObjectButtons,
     ObjectDraft,
     ObjectInPlace,
-    Texts
+    Texts,
+    Unsaved
   ) {
     "use strict";
 
@@ -91,7 +91,7 @@ sap.ui.define(
 
       /** Forgets what the page showed: what was said of it, its changes, its parts. */
       _leave() {
-        Guard.release();
+        Unsaved.release();
         Messages.clear();
         this._draft.end();
         this._ticket = null;
@@ -182,15 +182,15 @@ sap.ui.define(
       // ---- where to ---------------------------------------------------------------------------------------------
 
       _toList() {
-        Guard.release();
+        Unsaved.release();
         this._router.navTo("list", {set: this._meta.set}, true);
       },
 
       /** Goes to the page of a context; without a trace of where one was when `isInstead`. */
       _goTo(context, isInstead = false) {
-        Guard.release();
-        const [, set] = /^\/(\w+)\(/.exec(context.getPath());
-        const id = /ID=([^,)]+)/.exec(context.getPath()) || /\(([^)]+)\)$/.exec(context.getPath());
+        Unsaved.release();
+        const [, set = ""] = /^\/(\w+)\(/.exec(context.getPath()) || [];
+        const id = /ID=([^,)]+)/.exec(context.getPath()) || /\(([^)]+)\)$/.exec(context.getPath()) || [];
         const isActive = !context.getPath().includes("IsActiveEntity=false");
         const {name, parameters} = Addresses.route(set, id[1], isActive);
         this._router.navTo(name, parameters, isInstead);
@@ -289,7 +289,7 @@ sap.ui.define(
       },
 
       _endEditing() {
-        Guard.release();
+        Unsaved.release();
         this._layout.show({isEditing: false, isNew: false, isDraft: false});
         this._buttons.show({meta: this._meta, isNew: false, isDraft: false});
       },

@@ -1,14 +1,12 @@
 sap.ui.define(
   [
     "promenade/generic/Drafts",
-    "promenade/generic/DraftWatch",
-    "promenade/generic/Guard",
+    "promenade/generic/EditedDraft",
     "promenade/generic/Messages",
     "promenade/generic/Texts",
-    "promenade/generic/Underway",
-    "promenade/generic/Unsent"
+    "promenade/generic/Unsaved"
   ],
-  function (Drafts, DraftWatch, Guard, Messages, Texts, Underway, Unsent) {
+  function (Drafts, EditedDraft, Messages, Texts, Unsaved) {
     "use strict";
 
     /** The draft that an entity's page edits: kept field by field, saved, thrown away, or lost to somebody else. */
@@ -19,20 +17,19 @@ sap.ui.define(
        */
       constructor(view, {onLost, onSaving, onUnsent}) {
         this._view = view;
-        this._watch = new DraftWatch(onLost);
-        this._underway = new Underway();
+        this._draft = new EditedDraft(onLost);
         this._onSaving = onSaving;
         this._onUnsent = onUnsent;
       }
 
       /** Looks after the draft that the view is bound to. */
       begin(router, set, id) {
-        this._watch.start(set, id);
-        Guard.hold(router, {
-          settled: () => this._underway.settled(),
-          isChanged: () => this._isUnsent() || Unsent.hasWrong(this._view),
+        this._draft.start(set, id);
+        Unsaved.guard(router, {
+          settled: () => this._draft.settled(),
+          isChanged: () => this._isUnsent() || Unsaved.hasWrong(this._view),
           mayLeave: async () => {
-            const question = Unsent.leaving(this._view, this._isUnsent());
+            const question = Unsaved.question(this._view, this._isUnsent());
             const may = await Messages.confirm(question, {action: Texts.of("leave"), isCritical: true});
             if (may) {
               await this.drop();
@@ -44,7 +41,7 @@ sap.ui.define(
 
       /** Looks after nothing: the page shows something else. */
       end() {
-        this._watch.stop();
+        this._draft.stop();
         this._onUnsent("");
       }
 
@@ -55,23 +52,23 @@ sap.ui.define(
 
       /** A change is on its way. */
       sent() {
-        this._underway.sent();
+        this._draft.sent();
         this._onSaving(true, true);
       }
 
       /** A change has been answered. */
       answered(isKept) {
-        this._underway.answered();
+        this._draft.answered();
         this._onSaving(false, isKept);
         if (!isKept) {
-          this._watch.isLost();
+          this._draft.isLost();
         }
-        this._underway.idle().then(() => this._onUnsent(this._isUnsent() ? Unsent.words(this._view) : ""));
+        this._draft.idle().then(() => this._onUnsent(this._isUnsent() ? Unsaved.words(this._view) : ""));
       }
 
       /** Forgets what failed to be kept: it would be sent again, to a draft that is gone. */
       async drop() {
-        await this._underway.idle();
+        await this._draft.idle();
         if (this._isUnsent()) {
           await this._view.getElementBinding().resetChanges();
         }
@@ -80,19 +77,19 @@ sap.ui.define(
 
       /** Makes it the active entity; resolves with the context of that, null when not all of it could be sent. */
       async save(context) {
-        await this._underway.idle();
+        await this._draft.idle();
         await context.getModel().submitBatch("$auto"); // which also sends again what failed before
-        await this._underway.idle();
-        return context.hasPendingChanges() ? null : this._watch.ending(() => Drafts.activate(context));
+        await this._draft.idle();
+        return context.hasPendingChanges() ? null : this._draft.ending(() => Drafts.activate(context));
       }
 
       /** Throws it away; resolves with the path of what it was a draft of, null when it was something new. */
       async discard(context) {
-        await this._underway.idle();
+        await this._draft.idle();
         if (this._isUnsent()) {
           await this._view.getElementBinding().resetChanges();
         }
-        const {path} = await this._watch.ending(async () => {
+        const {path} = await this._draft.ending(async () => {
           const discarded = Drafts.discard(context);
           this._view.unbindElement();
           return {path: await discarded};
@@ -102,7 +99,7 @@ sap.ui.define(
 
       /** Whether it is there no more, of which the person has been told then. */
       isLost() {
-        return this._watch.isLost();
+        return this._draft.isLost();
       }
     };
   }

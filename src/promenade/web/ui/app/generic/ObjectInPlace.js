@@ -1,6 +1,6 @@
 sap.ui.define(
-  ["promenade/generic/Guard", "promenade/generic/Messages", "promenade/generic/Texts", "promenade/generic/Unsent"],
-  function (Guard, Messages, Texts, Unsent) {
+  ["promenade/generic/Messages", "promenade/generic/Texts", "promenade/generic/Unsaved"],
+  function (Messages, Texts, Unsaved) {
     "use strict";
 
     /** What was changed is saved in one go. */
@@ -39,8 +39,8 @@ sap.ui.define(
 
       /** Asks from now on before changes are lost. */
       begin(router) {
-        Guard.hold(router, {
-          isChanged: () => this._model().hasPendingChanges(GROUP) || Unsent.hasWrong(this._view),
+        Unsaved.guard(router, {
+          isChanged: () => this._model().hasPendingChanges(GROUP) || Unsaved.hasWrong(this._view),
           mayLeave: async () => {
             const may = await Messages.confirm(Texts.of("unsaved"), {action: Texts.of("leave"), isCritical: true});
             if (may) {

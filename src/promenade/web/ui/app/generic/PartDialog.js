@@ -40,6 +40,7 @@ sap.ui.define(
       return {values, binding};
     }
 
+    /** @type {(values: any) => Record<string, string>} */
     const tag = (values) => (values["@odata.etag"] ? {"If-Match": values["@odata.etag"]} : {});
 
     return {

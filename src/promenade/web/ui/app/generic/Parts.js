@@ -95,7 +95,7 @@ sap.ui.define(
             icon: "sap-icon://delete",
             type: "Transparent",
             tooltip: Texts.of("delete"),
-            press: (event) => act(event, (context) => PartDialog.remove({part, target, context, table}))
+            press: (event) => act(event, (context) => PartDialog.remove({target, context, table}))
           })
       ].filter(Boolean);
       return new ColumnListItem({

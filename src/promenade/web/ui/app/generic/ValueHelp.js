@@ -144,6 +144,15 @@ sap.ui.define(
       /**
        * Lets the person choose rows of an entity set; resolves with them (one at most unless `multi`), none when it was
        * left. `filters`: UI5 filters; `columns`: paths of what is shown; `model`: of administration by default.
+       *
+       * @param {object} options
+       * @param {string} options.set
+       * @param {string} [options.title]
+       * @param {boolean} [options.multi]
+       * @param {any[]} [options.filters]
+       * @param {string[]} [options.columns]
+       * @param {any} [options.model]
+       * @returns {Promise<any[]>}
        */
       async pick({set, title, multi = false, filters, columns, model}) {
         const used = model || Component.getComponentById("promenade").getModel();

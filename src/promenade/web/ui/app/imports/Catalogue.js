@@ -11,7 +11,7 @@ sap.ui.define(
       loaded =
         loaded ||
         Http.get(METADATA, {headers: {Accept: "application/json"}}).then(
-          (found) => found[Object.keys(found).find((name) => !name.startsWith("$"))]
+          (found) => Object.entries(found).find(([name]) => !name.startsWith("$"))?.[1]
         );
       loaded.catch(() => {
         loaded = null; // to be tried again

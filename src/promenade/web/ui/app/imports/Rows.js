@@ -62,6 +62,7 @@ sap.ui.define(
 
     /** Goes through all rows and keeps what is shown of them. */
     function collected(rows, read) {
+      /** @type {{count: number, bad: number, shown: any[], problems: any[], texts: string[]}} */
       const found = {count: rows.length, bad: 0, shown: [], problems: [], texts: []};
       rows.forEach((row, at) => {
         const one = read(row);

@@ -4,6 +4,12 @@ sap.ui.define(["promenade/net/Http"], function (Http) {
   const TYPE = "application/json;IEEE754Compatible=true";
   const FAILED_DEPENDENCY = 424; // what a request says that would have gone well but for another one of the set
 
+  /** @typedef {{method: string, url: string, body?: any, headers?: Record<string, string>, rule?: string}} Request */
+
+  /**
+   * @param {Request} request
+   * @param {number} place
+   */
   function partOf(request, place) {
     const part = {
       id: String(place + 1),
@@ -15,6 +21,10 @@ sap.ui.define(["promenade/net/Http"], function (Http) {
     return request.body === undefined ? part : {...part, body: request.body};
   }
 
+  /**
+   * @param {{id: string, status: number, body: any}[]} answers
+   * @param {Request[]} requests
+   */
   function refusalOf(answers, requests) {
     const refused = answers.filter((answer) => answer.status >= 400);
     if (!refused.length && answers.length === requests.length) {
@@ -37,6 +47,10 @@ sap.ui.define(["promenade/net/Http"], function (Http) {
      * A request is `{method, url, body, headers}`, its address relative to `root` ("/admin/"); whatever else it holds
      * is not sent. Resolves with the decoded bodies of the answers; rejects with the HttpError of the request that was
      * refused, which has its `index` and the `request` itself.
+     *
+     * @param {string} root
+     * @param {Request[]} requests
+     * @returns {Promise<any[]>}
      */
     async changeSet(root, requests) {
       if (!requests.length) {

@@ -1,8 +1,15 @@
 sap.ui.define(["promenade/session/Session"], function (Session) {
   "use strict";
 
-  /** An answer that says no: `status`, and of the error in its body `code`, `message`, `target` and `details`. */
+  /**
+   * An answer that says no: `status`, and of the error in its body `code`, `message`, `target` and `details`; of an
+   * answer in a change set also the `request` that was refused, and its `index` there.
+   */
   class HttpError extends Error {
+    /**
+     * @param {number} status
+     * @param {any} body
+     */
     constructor(status, body) {
       const error = (body && (body.error || body)) || {};
       super(error.message || error.detail || `The service answered ${status}.`);
@@ -10,9 +17,13 @@ sap.ui.define(["promenade/session/Session"], function (Session) {
       this.code = error.code || null;
       this.target = error.target || null;
       this.details = error.details || [];
+      this.index = -1;
+      /** @type {{method: string, url: string, rule?: string} | null} */
+      this.request = null;
     }
   }
 
+  /** @param {Response} answer */
   async function bodyOf(answer) {
     const text = await answer.text();
     const isJson = (answer.headers.get("content-type") || "").includes("json");
@@ -21,9 +32,15 @@ sap.ui.define(["promenade/session/Session"], function (Session) {
 
   const CSRF = "X-CSRF-Token";
   const CSRF_REFUSED = "CSRF_TOKEN_REQUIRED";
+  /** @type {string | null} */
   let csrfToken = null;
 
-  /** What proves that this page made a write: only a session asks for it, a bearer token is proof enough. */
+  /**
+   * What proves that this page made a write: only a session asks for it, a bearer token is proof enough.
+   *
+   * @param {Record<string, string>} own
+   * @returns {Promise<Record<string, string>>}
+   */
   async function proof(own) {
     if (own.Authorization) {
       return {};
@@ -35,9 +52,18 @@ sap.ui.define(["promenade/session/Session"], function (Session) {
     return {[CSRF]: csrfToken};
   }
 
-  /** One request and its decoded answer. Rejects with an HttpError unless it is 2xx. */
+  /**
+   * One request and its decoded answer. Rejects with an HttpError unless it is 2xx.
+   *
+   * @typedef {{body?: any, headers?: Record<string, string>, signal?: AbortSignal}} Options
+   * @param {string} method
+   * @param {string} url
+   * @param {Options} [options]
+   * @returns {Promise<any>}
+   */
   async function ask(method, url, {body, headers = {}, signal} = {}) {
     const own = await Session.headers();
+    /** @type {Record<string, string>} */
     const sent = {...own, ...(method === "GET" ? {} : await proof(own)), ...headers};
     if (body !== undefined && !sent["Content-Type"]) {
       sent["Content-Type"] = "application/json";
@@ -54,7 +80,14 @@ sap.ui.define(["promenade/session/Session"], function (Session) {
   return {
     HttpError,
 
-    /** The decoded JSON, or the text, of an answer. Rejects with an HttpError unless it is 2xx. */
+    /**
+     * The decoded JSON, or the text, of an answer. Rejects with an HttpError unless it is 2xx.
+     *
+     * @param {string} method
+     * @param {string} url
+     * @param {Options} [options]
+     * @returns {Promise<any>}
+     */
     async request(method, url, options) {
       try {
         return await ask(method, url, options);
@@ -68,10 +101,19 @@ sap.ui.define(["promenade/session/Session"], function (Session) {
       }
     },
 
+    /**
+     * @param {string} url
+     * @param {Options} [options]
+     */
     get(url, options) {
       return this.request("GET", url, options);
     },
 
+    /**
+     * @param {string} url
+     * @param {any} [body]
+     * @param {Options} [options]
+     */
     post(url, body, options) {
       return this.request("POST", url, {...options, body});
     }

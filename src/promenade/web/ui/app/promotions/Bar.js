@@ -46,8 +46,8 @@ sap.ui.define(["sap/ui/core/Control", "promenade/promotions/Texts"], function (C
     _renderBar(rm, {from, to}) {
       const begin = this.getStartsAt() ? new Date(this.getStartsAt()) : null;
       const end = this.getEndsAt() ? new Date(this.getEndsAt()) : null;
-      const left = Math.max(0, begin ? (begin - from) / (to - from) : 0);
-      const right = Math.min(1, end ? (end - from) / (to - from) : 1);
+      const left = Math.max(0, begin ? (begin.getTime() - from) / (to - from) : 0);
+      const right = Math.min(1, end ? (end.getTime() - from) / (to - from) : 1);
       const words = Texts.get("calendar.bar", [this.getText(), this.getStatus(), this.getValidity()]);
       rm.openStart("a", `${this.getId()}-bar`)
         .class("promenadeBar")

@@ -16,7 +16,18 @@ sap.ui.define(
   function (Button, Dialog, Input, Label, SearchField, StandardListItem, List, VBox, Messages, Http, Filters, Texts) {
     "use strict";
 
-    /** A dialog that is gone when it is closed; `confirm` answers whether it may close. */
+    /**
+     * A dialog that is gone when it is closed; `confirm` answers whether it may close.
+     *
+     * @param {any} view
+     * @param {object} options
+     * @param {string} options.title
+     * @param {any[]} options.content
+     * @param {string} [options.action]
+     * @param {() => unknown} [options.confirm]
+     * @param {any} [options.initialFocus]
+     * @param {string} [options.width]
+     */
     function ask(view, {title, content, action, confirm, initialFocus, width = "28rem"}) {
       const dialog = new Dialog({
         title,
@@ -31,7 +42,7 @@ sap.ui.define(
       async function finish() {
         dialog.setBusy(true);
         try {
-          if (await confirm()) {
+          if (await confirm?.()) {
             dialog.close();
           }
         } catch (error) {

@@ -51,8 +51,8 @@ sap.ui.define(
         const today = new Date();
         this._period = new DateRangeSelection({
           width: "17rem",
-          dateValue: new Date(today - 7 * DAY_MS),
-          secondDateValue: new Date(today - DAY_MS),
+          dateValue: new Date(today.getTime() - 7 * DAY_MS),
+          secondDateValue: new Date(today.getTime() - DAY_MS),
           maxDate: today
         });
         this._start = new Button({

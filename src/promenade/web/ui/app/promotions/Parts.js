@@ -162,13 +162,10 @@ sap.ui.define(
       }
 
       /** Leads to what a finding is about. */
-      _reveal({target, entity_ID: entityId}) {
+      _reveal({target}) {
         const [set] = target.split("/");
         const isRule = set !== "Promotions" && set !== "PromotionPosGroups";
         this._goTo(isRule ? "rules" : "general");
-        if (isRule && entityId && this.editor.reveal) {
-          this.editor.reveal(entityId);
-        }
       }
     };
   }

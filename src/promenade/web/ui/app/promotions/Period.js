@@ -39,7 +39,7 @@ sap.ui.define(["sap/ui/core/format/DateFormat"], function (DateFormat) {
      */
     scale(first, span, now) {
       const {from, to} = this.bounds(first, span);
-      const place = (date) => (date - from) / (to - from);
+      const place = (date) => (date.getTime() - from.getTime()) / (to.getTime() - from.getTime());
       const weekday = DateFormat.getDateInstance({pattern: "EEEEEE"});
       const day = DateFormat.getDateInstance({pattern: "d"});
       const dayAndMonth = DateFormat.getDateInstance({pattern: "d MMM"});

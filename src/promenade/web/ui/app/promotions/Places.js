@@ -15,6 +15,7 @@ sap.ui.define(
      * Rows are `{ID, posGroup_ID, posGroup: {code, name}}`: a row that was there keeps its ID.
      */
     return class Places {
+      /** @param {{onChange?: (rows: any[]) => unknown, placeholder?: string}} [options] */
       constructor({onChange = () => undefined, placeholder = Texts.get("places.everywhere")} = {}) {
         this._onChange = onChange;
         this._rows = [];

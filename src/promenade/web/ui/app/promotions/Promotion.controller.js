@@ -4,15 +4,12 @@ sap.ui.define(
     "sap/ui/model/json/JSONModel",
     "promenade/generic/Addresses",
     "promenade/generic/Drafts",
-    "promenade/generic/Hold",
     "promenade/generic/Messages",
     "promenade/generic/Meta",
-    "promenade/generic/Typed",
-    "promenade/generic/Unsent",
+    "promenade/generic/Unsaved",
     "promenade/net/Http",
     "promenade/promotions/Creating",
     "promenade/promotions/Head",
-    "promenade/promotions/Leaving",
     "promenade/promotions/Lifecycle",
     "promenade/promotions/Lock",
     "promenade/promotions/Page",
@@ -27,15 +24,12 @@ sap.ui.define(
     JSONModel,
     Addresses,
     Drafts,
-    Hold,
     Messages,
     Meta,
-    Typed,
-    Unsent,
+    Unsaved,
     Http,
     Creating,
     Head,
-    Leaving,
     Lifecycle,
     Lock,
     Page,
@@ -68,27 +62,10 @@ sap.ui.define(
         this._ready = this._build();
         this._router.getRoute("promotion").attachPatternMatched(this._onRoute, this);
         this._router.attachRouteMatched(this._onAnyRoute, this);
-        this._onUnload = (event) => {
-          this._take();
-          if (this._isUnsaved()) {
-            event.preventDefault();
-          }
-        };
-        window.addEventListener("beforeunload", this._onUnload);
-        this._router.getHashChanger().attachEvent("hashChanged", this._take, this); // while its fields are still there
       },
 
       onExit() {
-        window.removeEventListener("beforeunload", this._onUnload);
-        this._router.getHashChanger().detachEvent("hashChanged", this._take, this);
         this._stop();
-      },
-
-      /** What was typed and has not been taken by its field yet is a change of the draft. */
-      _take() {
-        if (this._shown && !this._shown.isActive) {
-          Typed.take();
-        }
       },
 
       async _build() {
@@ -111,14 +88,6 @@ sap.ui.define(
         const {key} = event.getParameter("arguments");
         await this._ready;
         const {id, isActive} = Addresses.parse(key);
-        await this._saving.answered();
-        if (this._isUnsaved()) {
-          const isSame = this._shown.id === id && !isActive;
-          if (isSame || !(await this._mayLeave())) {
-            this._saving.watch();
-            return;
-          }
-        }
         if (!Addresses.isKey(key)) {
           this._showNothing();
           return;
@@ -127,7 +96,7 @@ sap.ui.define(
           await (key === "new" ? this._begin() : this._show({id, isActive}));
         } catch (error) {
           await (Messages.read(error).status === 404 ? Messages.gone(this._meta.label) : Messages.show(error));
-          this._router.navTo("promotions", {}, true);
+          this._goOn("promotions");
         }
       },
 
@@ -138,37 +107,49 @@ sap.ui.define(
         this._router.getTargets().display("notFound");
       },
 
-      /** Another page is shown: nothing is asked for any more, and what was not saved is not lost without a word. */
-      async _onAnyRoute(event) {
-        this._isHere = event.getParameter("name") === "promotion";
-        if (this._isHere || !this._shown) {
-          return;
-        }
-        this._stop();
-        await this._saving.answered(); // what is on its way may yet be refused
-        if (this._isHere) {
-          return;
-        }
-        if (this._isUnsaved()) {
-          await this._mayLeave();
-        } else {
+      /** Another page is shown: nothing is asked for any more. */
+      _onAnyRoute(event) {
+        if (event.getParameter("name") !== "promotion" && this._shown) {
+          this._stop();
           this._shown = null;
         }
       },
 
-      _isUnsaved() {
-        return Boolean(this._shown && !this._shown.isActive && Leaving.lost(this._page, this._parts, this._saving));
+      /** Asks from now on before unsaved changes of the draft that is shown are lost. */
+      _guard() {
+        Unsaved.guard(this._router, {
+          settled: () => this._saving.answered(), // what is on its way may yet be refused
+          isChanged: () => Boolean(this._lost()),
+          mayLeave: () => this._mayLeave()
+        });
       },
 
-      /** Asks what is to become of what was not saved; to stay leads back to it. */
+      /**
+       * What would be lost if the page were left now: "rules" that were changed, "fields" whose change the service has
+       * not taken, "both"; "typed" into a field that cannot take it; null: nothing.
+       */
+      _lost() {
+        if (!this._shown || this._shown.isActive) {
+          return null;
+        }
+        const [rules, fields] = [this._parts.isUnsaved(), !this._saving.isKept()];
+        const all = (rules && fields && "both") || (rules && "rules") || (fields && "fields");
+        return all || (Unsaved.hasWrong(this._page) ? "typed" : null);
+      },
+
+      /** Asks whether unsaved changes may be lost, and forgets them then. */
       async _mayLeave() {
-        const isLeaving = await Leaving.ask(this._page, Leaving.lost(this._page, this._parts, this._saving));
+        const lost = this._lost();
+        const isOfRules = lost === "rules" || lost === "both";
+        const question = isOfRules ? Texts.get(`leave.${lost}`) : Unsaved.question(this._page, lost === "fields");
+        const isLeaving = await Messages.confirm(question, {
+          action: Texts.get("leave.go"),
+          isCritical: true,
+          title: Texts.get("leave.title")
+        });
         if (isLeaving) {
           this._parts.forget();
           this._saving.drop();
-          this._shown = null;
-        } else {
-          this._router.navTo("promotion", {key: `${this._shown.id},draft`});
         }
         return isLeaving;
       },
@@ -201,6 +182,7 @@ sap.ui.define(
         if (row && shown === this._shown) {
           if (!shown.isActive) {
             this._saving.begin(shown.id, this._page.getElementBinding());
+            this._guard();
           }
           this._showState(context, row);
           await this._parts.show({...shown, isEditable: !shown.isActive, currency: row.currency});
@@ -218,7 +200,7 @@ sap.ui.define(
       _sayUnsent() {
         const isForm = this._shown && !this._shown.isActive && !this._saving.isKept();
         const parts = this._saving.parked().map((name) => Texts.get(`unsent.${name}`));
-        this._model.setProperty("/unsent", isForm ? Unsent.words(this._page, parts) : "");
+        this._model.setProperty("/unsent", isForm ? Unsaved.words(this._page, parts) : "");
       },
 
       async _read(context, shown) {
@@ -278,12 +260,18 @@ sap.ui.define(
       _onLost(hasActive) {
         const {id} = this._shown;
         this._parts.forget();
-        this._shown = null;
         if (hasActive) {
-          this._router.navTo("promotion", {key: id}, true);
+          this._goOn("promotion", {key: id});
         } else {
-          this._router.navTo("promotions", {}, true);
+          this._goOn("promotions");
         }
+      },
+
+      /** Shows something else in place of what is gone or done, without a question. */
+      _goOn(route, parameters = {}) {
+        Unsaved.release();
+        this._shown = null;
+        this._router.navTo(route, parameters, true);
       },
 
       /** The promotion as it is now, once more. */
@@ -298,7 +286,7 @@ sap.ui.define(
       async _busy(task) {
         this._page.setBusy(true);
         try {
-          return await Hold.during(this._buttons(), task);
+          return await Page.during(this._buttons(), task);
         } catch (error) {
           await Messages.show(error);
           return undefined;
@@ -324,14 +312,13 @@ sap.ui.define(
       onSave() {
         return this._busy(async () => {
           const {id} = this._shown;
-          if (!(await this._saving.settled()) || !this._parts.isValid() || Unsent.leadToWrong(this._page)) {
+          if (!(await this._saving.settled()) || !this._parts.isValid() || Unsaved.leadToWrong(this._page)) {
             return;
           }
           if (await this._saving.save(id, this._parts.editor)) {
             this._parts.forget();
             Messages.toast("promotions.saved");
-            this._shown = null;
-            this._router.navTo("promotion", {key: id}, true);
+            this._goOn("promotion", {key: id});
           }
         });
       },
@@ -358,8 +345,7 @@ sap.ui.define(
         if (isWanted) {
           await this._busy(async () => {
             await Http.request("DELETE", `/admin/Promotions(ID=${id},IsActiveEntity=true)`);
-            this._shown = null;
-            this._router.navTo("promotions", {}, true);
+            this._goOn("promotions");
           });
         }
       },

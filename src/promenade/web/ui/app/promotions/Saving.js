@@ -2,14 +2,13 @@ sap.ui.define(
   [
     "sap/ui/core/Messaging",
     "sap/ui/core/message/Message",
-    "promenade/generic/DraftWatch",
+    "promenade/generic/EditedDraft",
     "promenade/generic/Messages",
-    "promenade/generic/Underway",
     "promenade/net/Batch",
     "promenade/net/Http",
     "promenade/promotions/Texts"
   ],
-  function (Messaging, Message, DraftWatch, Messages, Underway, Batch, Http, Texts) {
+  function (Messaging, Message, EditedDraft, Messages, Batch, Http, Texts) {
     "use strict";
 
     /** A draft being changed: what is under way, and how it is saved, thrown away, or lost to somebody else. */
@@ -17,9 +16,8 @@ sap.ui.define(
       /** `onLost(hasActive)`: the draft is gone; `onSettled()`: what `isKept` and `parked` tell may have changed. */
       constructor(model, {onLost, onSettled}) {
         this._model = model;
-        this._watch = new DraftWatch(onLost);
+        this._draft = new EditedDraft(onLost);
         this._onSettled = onSettled;
-        this._underway = new Underway();
         this._parked = {};
       }
 
@@ -34,25 +32,25 @@ sap.ui.define(
       /** Looks whether the draft is still there, from now on. */
       watch() {
         if (this._id) {
-          this._watch.start("Promotions", this._id);
+          this._draft.start("Promotions", this._id);
         }
       }
 
       /** Does not look any more. */
       rest() {
-        this._watch.stop();
+        this._draft.stop();
       }
 
       /** Counts a change of a field that the model sends by itself. */
       sent() {
-        this._underway.sent();
+        this._draft.sent();
       }
 
       /** A change has been answered. */
       completed(isGood) {
-        this._underway.answered();
+        this._draft.answered();
         if (!isGood) {
-          this._watch.isLost();
+          this._draft.isLost();
         }
         this.idle().then(this._onSettled);
       }
@@ -64,7 +62,7 @@ sap.ui.define(
           this._pushing = null;
         });
         const error = await this._pushing;
-        if (error && !(await this._watch.isLost())) {
+        if (error && !(await this._draft.isLost())) {
           await Messages.show(error);
         }
       }
@@ -108,7 +106,7 @@ sap.ui.define(
         const [error] = await Promise.all([this._push(this._id), this._model.submitBatch("$auto")]);
         await this.idle();
         const isGood = !error && this.isKept();
-        if (!isGood && !(await this._watch.isLost())) {
+        if (!isGood && !(await this._draft.isLost())) {
           await Messages.show({message: Texts.get("notKept")});
         }
         return isGood;
@@ -116,23 +114,23 @@ sap.ui.define(
 
       /** Resolves when no change is on its way any more. */
       idle() {
-        return this._underway.idle();
+        return this._draft.idle();
       }
 
       /** Resolves when no change is on its way any more, nor one that a field has only just taken. */
       answered() {
-        return this._underway.settled();
+        return this._draft.settled();
       }
 
       /** Gives up changes that were not taken: nobody is to send them to a draft that is gone or left. */
       drop() {
         this._parked = {};
-        if (this._binding && this._underway.isIdle() && this._binding.hasPendingChanges()) {
+        if (this._binding && this._draft.isIdle() && this._binding.hasPendingChanges()) {
           this._binding.resetChanges();
         }
         this._id = null;
         this._binding = null;
-        this._watch.stop();
+        this._draft.stop();
       }
 
       /** Activates the draft and writes the rules, all or nothing. Resolves with whether it was done. */
@@ -145,7 +143,7 @@ sap.ui.define(
         );
         try {
           const activation = {method: "POST", url: `${draft}/draftActivate`, body: {}};
-          await this._watch.ending(() => Batch.changeSet("/admin/", [activation, ...editor.requests()]));
+          await this._draft.ending(() => Batch.changeSet("/admin/", [activation, ...editor.requests()]));
           return true;
         } catch (error) {
           await this._refused(id, editor, error);
@@ -158,7 +156,7 @@ sap.ui.define(
         const draft = `/admin/Promotions(ID=${id},IsActiveEntity=false)`;
         await this.idle();
         const {HasActiveEntity} = await Http.get(`${draft}?$select=ID,HasActiveEntity`);
-        await this._watch.ending(async () => {
+        await this._draft.ending(async () => {
           await Http.request("DELETE", draft);
           return true;
         });
@@ -170,7 +168,7 @@ sap.ui.define(
           Messages.toast("promotions.notSaved");
           return;
         }
-        if (await this._watch.isLost()) {
+        if (await this._draft.isLost()) {
           return;
         }
         this._markFields(id, error);

@@ -46,7 +46,7 @@ sap.ui.define(
       /** A day in the person's way of writing; of an end, the first moment that is out, the last day that is in. */
       day(value, isEnd) {
         const at = instant(value);
-        return at ? DateFormat.getDateInstance({style: "medium"}).format(isEnd ? new Date(at - 1) : at) : "";
+        return at ? DateFormat.getDateInstance({style: "medium"}).format(isEnd ? new Date(at.getTime() - 1) : at) : "";
       },
 
       /** The last day of what ends at a moment. */

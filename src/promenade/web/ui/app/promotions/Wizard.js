@@ -81,6 +81,10 @@ sap.ui.define(
     class Wizard {
       constructor(view) {
         this._view = view;
+        /** @type {any[]} */
+        this._values = [];
+        /** @type {any} */
+        this._places = null;
         this._model = view.getModel();
         this._choice = new Page({showHeader: false, content: this._cards()});
         this._details = new Page({showHeader: false});

@@ -33,7 +33,17 @@ sap.ui.define(
 
     /** The boxes that reports are made of. `id` becomes a CSS class, `t` gives texts of reports. */
     const Cards = {
-      /** A box with a title, what `beside(title)` makes to stand next to it, and a content. */
+      /**
+       * A box with a title, what `beside(title)` makes to stand next to it, and a content.
+       *
+       * @param {object} options
+       * @param {string} options.id
+       * @param {string} options.title
+       * @param {string} [options.note]
+       * @param {boolean} [options.isWide]
+       * @param {(heading: any) => any[]} [options.beside]
+       * @param {any[]} [options.content]
+       */
       box({id, title, note, isWide, beside = () => [], content = []}) {
         const heading = new Title(plain({text: title, level: "H2", titleStyle: "H5", wrapping: true}));
         const notes = note ? [new Text(plain({text: note})).addStyleClass("promNote sapThemeTextLight")] : [];
@@ -49,7 +59,22 @@ sap.ui.define(
         return box.addStyleClass(`promCard promCard-${id}${isWide ? " promWide" : ""}`);
       },
 
-      /** A chart that can be turned into its table; without figures it says so. */
+      /**
+       * A chart that can be turned into its table; without figures it says so.
+       *
+       * @param {(key: string, ...values: any[]) => string} t
+       * @param {object} options
+       * @param {string} options.id
+       * @param {string} options.title
+       * @param {string} [options.note]
+       * @param {boolean} [options.isWide]
+       * @param {string} options.kind
+       * @param {{title?: string, labels: any[], series: any[], extra?: any[]}} options.data
+       * @param {(value: any) => string} [options.axis]
+       * @param {string} [options.height]
+       * @param {string} [options.gist]
+       * @param {(chart: any) => any} [options.more]
+       */
       chart(t, {id, title, note, isWide, kind, data, axis, height, gist, more}) {
         if (!data.labels.length) {
           return Cards.box({id, title, note, isWide, content: [new Text({text: t("nothing")})]});
@@ -61,7 +86,12 @@ sap.ui.define(
         return Cards.box({id, title, note, isWide, beside: (heading) => [toggle(t, chart, heading)], content});
       },
 
-      /** Bars across, of which `load(top)` brings the first so many as `{data, count}`, and more of them on demand. */
+      /**
+       * Bars across, of which `load(top)` brings the first so many as `{data, count}`, and more of them on demand.
+       *
+       * @param {(key: string, ...values: any[]) => string} t
+       * @param {any} options
+       */
       async ranking(t, {step = 10, load, ...card}) {
         const first = await load(step);
         const heightOf = ({data}) => `${Math.max(8, data.labels.length * 2 + 3)}rem`;

@@ -51,7 +51,7 @@ sap.ui.define([], function () {
       }
       const square = document.createElement("canvas");
       square.width = square.height = SIZE;
-      const pen = square.getContext("2d");
+      const pen = /** @type {CanvasRenderingContext2D} */ (square.getContext("2d"));
       pen.fillStyle = colour;
       pen.fillRect(0, 0, SIZE, SIZE);
       pen.strokeStyle = pen.fillStyle = this.background();

@@ -4,7 +4,13 @@ sap.ui.define([], function () {
   const FIRST_MS = 700;
   const LONGEST_MS = 5000;
 
-  /** Resolves after a while, sooner when it is called off. */
+  /**
+   * Resolves after a while, sooner when it is called off.
+   *
+   * @param {number} milliseconds
+   * @param {AbortSignal} signal
+   * @returns {Promise<void>}
+   */
   function pause(milliseconds, signal) {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, milliseconds);
@@ -24,6 +30,12 @@ sap.ui.define([], function () {
      * Reads again and again until `isDone(value)`, less and less often, and not while nobody looks at the page.
      *
      * `onValue` hears of every value. Resolves with the last one, and with null when `signal` calls it off.
+     *
+     * @template Value
+     * @param {() => Promise<Value>} read
+     * @param {(value: Value) => boolean} isDone
+     * @param {{onValue?: (value: Value) => unknown, signal?: AbortSignal}} [options]
+     * @returns {Promise<Value | null>}
      */
     async until(read, isDone, {onValue = () => {}, signal = new AbortController().signal} = {}) {
       let wait = FIRST_MS;

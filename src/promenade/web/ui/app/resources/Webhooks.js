@@ -88,10 +88,18 @@ sap.ui.define(
 
     /** The secret of a new subscription, which nobody can read any more afterwards. */
     async function showSecret(secret) {
-      const t = await words();
+      await shown(secret, await words());
+    }
+
+    /**
+     * @param {string} secret
+     * @param {(key: string, ...values: any[]) => string} t
+     * @returns {Promise<void>}
+     */
+    function shown(secret, t) {
       const label = new Label({text: t("resources.secret")});
       const input = new Input({editable: false, ariaLabelledBy: [label]}).setValue(secret);
-      await new Promise((resolve) => {
+      return new Promise((resolve) => {
         const dialog = new Dialog({
           title: t("resources.secretTitle"),
           contentWidth: "34rem",

@@ -1,6 +1,7 @@
 sap.ui.define([], function () {
   "use strict";
 
+  // Generated from the code by `make docs`. Change the code, not this file.
   /** Kinds of events that can be subscribed to; each has a sentence `resources.event.<kind>`. */
   return [
     "PROMOTION_SUBMITTED",

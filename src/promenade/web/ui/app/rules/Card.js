@@ -66,7 +66,7 @@ sap.ui.define(
       const place = {desk, entity: "/Conditions", at: "values/", faults: "faults/"};
       const parts = [{path: "rules>values/operator"}, {path: "rules>values/fieldName"}, {path: "rules>values/values"}];
       const isSingle = (operator, fieldName, all) => {
-        const isNumber = shape.numeric || (row.values.conditionType === "LOYALTY_ACCOUNT" && fieldName === "points");
+        const isNumber = shape.isNumeric || (row.values.conditionType === "LOYALTY_ACCOUNT" && fieldName === "points");
         return operator === "BETWEEN" || (Boolean(isNumber) && (all || []).length < 2);
       };
       const several = Controls.tokens(place, "values", {property: "value"});
@@ -110,7 +110,7 @@ sap.ui.define(
 
     function typeField(desk, row) {
       const name = Rows.KINDS[row.kind].type;
-      const items = Object.keys(Shapes[row.kind]).map((key) => new Item({key, text: Texts.of(`${row.kind}.${key}`)}));
+      const items = Object.keys(Shapes[row.kind]).map((key) => new Item({key, text: Texts.ofType(row.kind, key).name}));
       const select = new Select({
         width: "100%",
         items,
@@ -153,7 +153,7 @@ sap.ui.define(
 
     function form(desk, row) {
       const shape = Shapes[row.kind][Rows.type(row)];
-      const help = new Text({text: Texts.of(`${row.kind}.${Rows.type(row)}.help`)}).addStyleClass("promenadeRuleKind");
+      const help = new Text({text: Texts.ofType(row.kind, Rows.type(row)).help}).addStyleClass("promenadeRuleKind");
       const names = [...shape.fields, ...alsoOf(row, shape)];
       const main = fields(desk, row, shape, names);
       main.insertItem(typeField(desk, row), 0);
@@ -209,7 +209,7 @@ sap.ui.define(
     }
 
     function head(desk, row, {isFirst, toggle}) {
-      const kind = new Text({text: Texts.of(`${row.kind}.${Rows.type(row)}`)}).addStyleClass("promenadeRuleKind");
+      const kind = new Text({text: Texts.ofType(row.kind, Rows.type(row)).name}).addStyleClass("promenadeRuleKind");
       const sentence = new Text({text: {path: "rules>sentence"}});
       const items = [
         new Icon({

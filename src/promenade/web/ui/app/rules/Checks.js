@@ -162,7 +162,7 @@ sap.ui.define(
     }
 
     function isNumeric(values) {
-      return Boolean(Shapes.Conditions[values.conditionType].numeric) || values.fieldName === "points";
+      return Boolean(Shapes.Conditions[values.conditionType].isNumeric) || values.fieldName === "points";
     }
 
     function rangeOf(values, from, to, found) {
@@ -192,7 +192,7 @@ sap.ui.define(
       if (isEmpty(value)) {
         return null;
       }
-      if (values.conditionType === "CREDIT_CARD_BIN" && !/^[\d ]{1,8}$/.test(value)) {
+      if (Shapes.Conditions[values.conditionType].values === "digits" && !/^[\d ]{1,8}$/.test(value)) {
         return Texts.of("fault.bin");
       }
       const isNumber = /^-?\d{1,20}(\.\d{1,9})?$/.test(value);
@@ -212,7 +212,13 @@ sap.ui.define(
       }
     }
 
-    /** A range has two ends, the lower one first. */
+    /**
+     * A range has two ends, the lower one first.
+     *
+     * @param {any} values
+     * @param {any[][]} ends
+     * @param {Record<string, string>} found
+     */
     function endsOf(values, [[, from], [, to]], found) {
       if (isEmpty(to)) {
         found.valueTo = Texts.of("fault.required");
@@ -225,10 +231,12 @@ sap.ui.define(
     const isDay = (value) => /^\d{4}-\d\d-\d\d$/.test(value);
 
     function timesOf(values, found) {
-      for (const [names, isRight] of [
+      /** @type {[string[], (value: string) => boolean][]} */
+      const pairs = [
         [["timeFrom", "timeTo"], isTime],
         [["dateFrom", "dateTo"], isDay]
-      ]) {
+      ];
+      for (const [names, isRight] of pairs) {
         names
           .filter((name) => !isEmpty(values[name]) && !isRight(values[name]))
           .forEach((name) => {

@@ -134,6 +134,7 @@ sap.ui.define(
       return new Input(settings(place, name, {value: {path: to(place, name), type: new Types.Text()}, maxLength}));
     }
 
+    /** @type {(place: any, name: string, options?: {codes?: string[], fallback?: string}) => any} */
     function coded(place, name, {codes, fallback} = {}) {
       const list = CODED[name];
       const items = (codes || Codes[list]).map((key) => new Item({key, text: Texts.of(`code.${list}.${key}`)}));
@@ -262,7 +263,11 @@ sap.ui.define(
       }
     }
 
-    /** Texts as tokens: of a list of entities `property` is shown; `pickedAs` names a field with a value help. */
+    /**
+     * Texts as tokens: of a list of entities `property` is shown; `pickedAs` names a field with a value help.
+     *
+     * @type {(place: any, name: string, as: {property: string, pickedAs?: any, also?: (one: any) => string}) => any}
+     */
     function tokens(place, name, {property, pickedAs, also = () => ""}) {
       const {desk} = place;
       const pathOf = (control) => `${control.getBindingContext("rules").getPath()}/${place.at}${name}`;
@@ -315,7 +320,7 @@ sap.ui.define(
           },
           description: {
             parts: [{path: to(place, "conditionType")}, {path: "rules>/currency"}],
-            formatter: (kind, currency) => (kind === "RECEIPT_AMOUNT" ? currency : "")
+            formatter: (kind, currency) => (kind && Shapes.Conditions[kind].values === "amount" ? currency : "")
           },
           change(event) {
             const path = `${event.getSource().getBindingContext("rules").getPath()}/${place.at}values`;
@@ -336,8 +341,8 @@ sap.ui.define(
     function of(place, name, shape = {}) {
       const constraints = place.desk.constraints(`${place.entity}/${name}`);
       if (name === "operator") {
-        const fallback = shape.numeric ? "GTE" : "EQUALS";
-        return coded(place, name, {codes: shape.numeric ? NUMERIC_OPERATORS : undefined, fallback});
+        const fallback = shape.isNumeric ? "GTE" : "EQUALS";
+        return coded(place, name, {codes: shape.isNumeric ? NUMERIC_OPERATORS : undefined, fallback});
       }
       if (name === "discountType") {
         return coded(place, name, {codes: shape.discountTypes});
@@ -365,7 +370,7 @@ sap.ui.define(
       return make(place, name, constraints);
     }
 
-    /** A control with its label. */
+    /** @type {(name: string, control: any, more?: Record<string, any>) => any} A control with its label. */
     function labelled(name, control, {visible, isWide, isRequired, label} = {}) {
       const focused = control.isA("sap.m.VBox") ? control.getItems()[0] : control;
       const hasOwnLabel = control.isA("sap.m.CheckBox");

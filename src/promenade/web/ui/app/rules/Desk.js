@@ -12,15 +12,11 @@ sap.ui.define(
 
     /** What a new rule of a type begins with. */
     const BEGIN = {
-      Conditions: (type) => ({valueCategory: Shapes.Conditions[type].category || null}),
-      DiscountActions: (type) => ({discountType: (Shapes.DiscountActions[type].discountTypes || [null])[0]}),
+      Conditions: ({category}) => ({valueCategory: category || null}),
+      DiscountActions: ({discountTypes}) => ({discountType: (discountTypes || [null])[0]}),
       LoyaltyActions: () => ({targetScope: "ALL_ITEMS"})
     };
-    const BEGIN_OF_TYPE = {
-      ARTICLE_GROUP: {includeSubGroups: true},
-      FREE_ITEM: {freeItemQuantity: "1"},
-      LOYALTY_ACCOUNT: {fieldName: "tier"}
-    };
+    const begin = (kind, shape) => ({...BEGIN[kind](shape), ...shape.begin});
     const KEPT_MAX = 20;
 
     /** The rules being edited, without anything to see: rows, their order, what was removed, what is wrong. */
@@ -36,6 +32,8 @@ sap.ui.define(
         this._removed = [];
         this._loaded = {};
         this.listeners = [];
+        /** @type {((set: string, keys: string[]) => unknown) | null} */
+        this.lookUp = null; // what finds the names of keys
       }
 
       /** Takes rows as they are stored: `{<kind>: [row]}`. */
@@ -125,7 +123,7 @@ sap.ui.define(
 
       /** A new rule of a type, at the end. */
       add(kind, type) {
-        const values = {[Rows.KINDS[kind].type]: type, ...BEGIN[kind](type), ...BEGIN_OF_TYPE[type]};
+        const values = {[Rows.KINDS[kind].type]: type, ...begin(kind, Shapes[kind][type])};
         return this._insert(Rows.blank(kind, values), this._order[kind].length);
       }
 
@@ -205,7 +203,7 @@ sap.ui.define(
         const kept = Object.fromEntries(
           Object.entries(row.values).filter(([, value]) => value !== null && value !== false)
         );
-        Object.assign(row.values, BEGIN[row.kind](type), BEGIN_OF_TYPE[type], kept, {
+        Object.assign(row.values, begin(row.kind, shape), kept, {
           [Rows.KINDS[row.kind].type]: type
         });
         if (shape.discountTypes && !shape.discountTypes.includes(row.values.discountType)) {
@@ -235,7 +233,7 @@ sap.ui.define(
           return Object.entries(faults).map(([field, message]) => ({
             key: row.key,
             kind: row.kind,
-            title: Texts.of(`${row.kind}.${Rows.type(row)}`),
+            title: Texts.ofType(row.kind, Rows.type(row)).name,
             field,
             message
           }));
@@ -248,7 +246,7 @@ sap.ui.define(
        */
       placeOf(target, key) {
         const [, isBound, kind, which, rest] =
-          /^(in\/|\/)?(?:(Conditions|DiscountActions|LoyaltyActions)\(([^)]*)\)\/?)?(.*)$/.exec(target || "");
+          /^(in\/|\/)?(?:(Conditions|DiscountActions|LoyaltyActions)\(([^)]*)\)\/?)?(.*)$/.exec(target || "") || [];
         if (!kind) {
           return key && isBound !== "in/" ? {key, field: target || ""} : null;
         }

@@ -42,8 +42,8 @@ sap.ui.define(
       exclusions: {columns: ["exclusionType", "excluded"]}
     };
     const NEW = {
-      scaledTiers: (items) => ({...next(items, "thresholdAmount"), thresholdAmount: null}),
-      quantityTiers: (items) => ({...next(items, "minQuantity"), minQuantity: null}),
+      scaledTiers: (items) => ({...next(items), thresholdAmount: null}),
+      quantityTiers: (items) => ({...next(items), minQuantity: null}),
       bundleComponents: () => ({
         quantity: "1",
         articleNumber: null,

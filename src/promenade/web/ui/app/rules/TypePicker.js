@@ -24,8 +24,8 @@ sap.ui.define(
           new StandardListItem({
             type: "Active",
             icon: `sap-icon://${icon}`,
-            title: Texts.of(`${kind}.${type}`),
-            description: Texts.of(`${kind}.${type}.help`),
+            title: Texts.ofType(kind, type).name,
+            description: Texts.ofType(kind, type).help,
             wrapping: true,
             wrapCharLimit: 300
           }).data("type", type)

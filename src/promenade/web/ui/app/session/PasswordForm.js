@@ -39,6 +39,7 @@ sap.ui.define(
           text: texts.getText(isSetUp ? "session.logIn" : "session.setUpNow"),
           press: () => this._submit()
         }).addStyleClass("sapUiSmallMarginTop");
+        /** @type {Promise<void>} */
         this._waited = new Promise((resolve) => {
           this._resolve = resolve;
         });

@@ -133,7 +133,8 @@ sap.ui.define(
         }
         // Models send requests that nobody here sees; what comes of them is told to all.
         new window.PerformanceObserver((seen) => {
-          if (seen.getEntries().some(({name, responseStatus}) => responseStatus === 401 && Renewal.isService(name))) {
+          const requests = /** @type {PerformanceResourceTiming[]} */ (seen.getEntries());
+          if (requests.some(({name, responseStatus}) => responseStatus === 401 && Renewal.isService(name))) {
             Renewal.require();
           }
         }).observe({type: "resource"});

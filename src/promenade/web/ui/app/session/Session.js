@@ -174,7 +174,11 @@ sap.ui.define(
         return (who.sets[set] || []).includes(verb);
       },
 
-      /** What every request to the service carries, once the token still holds. */
+      /**
+       * What every request to the service carries, once the token still holds.
+       *
+       * @returns {Promise<Record<string, string>>}
+       */
       async headers() {
         if (how && how.clientId && !Store.token()) {
           await Renewal.require();
@@ -182,7 +186,11 @@ sap.ui.define(
         return Session.sentHeaders();
       },
 
-      /** The same as known at this moment. */
+      /**
+       * The same as known at this moment.
+       *
+       * @returns {Record<string, string>}
+       */
       sentHeaders() {
         const token = Store.token();
         return token ? {Authorization: `Bearer ${token}`} : {};

@@ -5,7 +5,7 @@ sap.ui.define([], function () {
 
   function read() {
     try {
-      return JSON.parse(window.sessionStorage.getItem(KEY)) || {};
+      return JSON.parse(window.sessionStorage.getItem(KEY) || "null") || {};
     } catch {
       return {};
     }

@@ -23,6 +23,7 @@ sap.ui.define(["sap/ui/core/InvisibleMessage", "sap/ui/core/library"], function 
       this._product = product;
       this._name = "";
       this._path = null;
+      this._frame = 0;
       this._isOnTheWay = false;
       this._message = InvisibleMessage.getInstance();
       this._observer = new MutationObserver(() => this._plan());
@@ -76,7 +77,7 @@ sap.ui.define(["sap/ui/core/InvisibleMessage", "sap/ui/core/library"], function 
     /** A page has steps of its own, which lead to no other address; then nobody came from the navigation. */
     _isFocusLost(isOnTheWay) {
       const {activeElement} = document;
-      const isNowhere = activeElement === document.body || !isSeen(activeElement);
+      const isNowhere = !activeElement || activeElement === document.body || !isSeen(activeElement);
       return isNowhere || (isOnTheWay && Boolean(activeElement.closest(LEFT_BEHIND)));
     }
   };

@@ -49,10 +49,13 @@ sap.ui.define(
           otherLanguage: isGerman ? "English" : "Deutsch",
           selected: "home"
         });
+        this._shown = "home";
         this.getView().setModel(this._state, "shell");
         Entries.filter((one) => this._isOpen(one)).forEach((one) => this.byId("entries").addItem(this._item(one)));
-        this.getOwnerComponent().getRouter().attachRouteMatched(this._onRoute, this);
-        this.getOwnerComponent().getRouter().attachBypassed(this._onAddress, this);
+        const router = this.getOwnerComponent().getRouter();
+        router.attachRouteMatched(this._onRoute, this);
+        router.attachBypassed(this._onAddress, this);
+        router.getHashChanger().attachEvent("hashChanged", this._select, this);
         this.byId("pages").addEventDelegate({onAfterRendering: () => this._onRendered()});
         Device.media.initRangeSet(WIDTHS, [WIDE], "px", ["Narrow", "Wide"], true);
         Device.media.attachHandler(this._onWidth, this, WIDTHS);
@@ -61,6 +64,7 @@ sap.ui.define(
 
       onExit() {
         Device.media.detachHandler(this._onWidth, this, WIDTHS);
+        this.getOwnerComponent().getRouter().getHashChanger().detachEvent("hashChanged", this._select, this);
         this._arrival?.destroy();
       },
 
@@ -98,8 +102,14 @@ sap.ui.define(
         const {name, arguments: given} = event.getParameters();
         const list = `list/${given.set}`;
         const among = {promotion: "promotions", report: "reports", list, object: list};
-        this._state.setProperty("/selected", among[name] || name);
+        this._shown = among[name] || name;
+        this._select();
         this._onAddress();
+      },
+
+      /** Selects the entry of the page that is shown: whoever presses another one may yet decide to stay. */
+      _select() {
+        this._state.setProperty("/selected", this._shown);
       },
 
       onItem(event) {

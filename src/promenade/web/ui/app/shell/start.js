@@ -2,6 +2,7 @@
 sap.ui.loader.config({
   shim: {
     "promenade/framework/chart": {amd: true, exports: "Chart"},
+    "promenade/framework/js-yaml": {amd: true, exports: "jsyaml"},
     "promenade/framework/papaparse": {amd: true, exports: "Papa"}
   }
 });

@@ -34,6 +34,7 @@ sap.ui.define(["promenade/simulator/Clock"], function (Clock) {
     return [articleNumber, quantity, unitPrice, ...(isEmpty(more) ? [] : [more])];
   }
 
+  /** @param {any[]} short */
   function longLine([articleNumber, quantity, unitPrice, more = {}]) {
     return {
       articleNumber,
@@ -79,7 +80,11 @@ sap.ui.define(["promenade/simulator/Clock"], function (Clock) {
   }
 
   const Basket = {
-    /** Nothing in it, in a shop (or nowhere yet). */
+    /**
+     * Nothing in it, in a shop (or nowhere yet).
+     *
+     * @param {{code: string, name: string, currency: string, timeZone: string} | null} [store]
+     */
     empty(store = null) {
       return {
         store,

@@ -41,7 +41,11 @@ sap.ui.define([], function () {
   ];
   const DAYS = /\b(MON|TUE|WED|THU|FRI|SAT|SUN)\b/g;
 
-  /** `of(phrase)`, with a function that gives the text of a key. */
+  /**
+   * `of(phrase)`, with a function that gives the text of a key.
+   *
+   * @param {(key: string, values?: string[]) => string} text
+   */
   return function Phrases(text) {
     const inOwnWords = (part) =>
       part

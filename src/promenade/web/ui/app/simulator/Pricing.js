@@ -4,7 +4,11 @@ sap.ui.define(["promenade/net/Http", "promenade/session/Session"], function (Htt
   const ACCEPT = "application/json;IEEE754Compatible=true"; // money as texts: no binary fraction ever sees it
   let key = null;
 
-  /** What tills show. In a store that is its API key, asked for with the session and kept in memory alone. */
+  /**
+   * What tills show. In a store that is its API key, asked for with the session and kept in memory alone.
+   *
+   * @returns {Promise<Record<string, string>>}
+   */
   async function credential() {
     if (Session.current().edition !== "local-store") {
       return {};

@@ -215,12 +215,16 @@ sap.ui.define(
         const input = document.createElement("input");
         input.type = "file";
         input.accept = ".yaml,.yml";
-        input.addEventListener("change", () => resolve(input.files[0]));
+        input.addEventListener("change", () => resolve(input.files?.[0]));
         input.click();
       });
     }
 
-    /** The basket of a file's entries. */
+    /**
+     * The basket of a file's entries.
+     *
+     * @param {any} entries
+     */
     function basketOf({store, now, customer = {}, payment = {}, manualDiscount = {}, ...file}) {
       const asPairs = (fields) => Object.entries(fields || {});
       return Basket.lengthen({

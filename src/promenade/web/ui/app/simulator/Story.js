@@ -17,7 +17,7 @@ sap.ui.define(
       /** `text(key, args)` gives a text in the person's language. */
       constructor(text) {
         this._text = text;
-        this._phrases = new Phrases(text);
+        this._phrases = Phrases(text);
         this._reach = new Reach(text, this._phrases);
       }
 

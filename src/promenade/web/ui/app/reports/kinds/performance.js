@@ -80,6 +80,18 @@ sap.ui.define(
       });
     }
 
+    /**
+     * @param {any} desk
+     * @param {object} options
+     * @param {string} options.id
+     * @param {any[]} options.rows
+     * @param {string[]} options.labels
+     * @param {string} options.title
+     * @param {string} [options.note]
+     * @param {string} [options.axis]
+     * @param {any[]} [options.more]
+     * @param {boolean} [options.isWide]
+     */
     function columns(desk, {id, rows, labels, title, note, axis = "given", more = [], isWide}) {
       const {t} = desk;
       return Cards.chart(t, {

@@ -1,0 +1,1 @@
+"""Typed SQL expressions: values, operators and the functions of OData on them."""

@@ -1,0 +1,213 @@
+"""Comparisons with OData semantics (URL Conventions 4.01, 5.1.1.1): null equals null, and is not more or less.
+
+With ``exact`` False the caller keeps rows where the result is true, so SQL's null may stand for false, and plain
+comparisons that can use an index are enough. With ``exact`` True the result is true or false and never null.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Double,
+    False_,
+    Numeric,
+    True_,
+    and_,
+    bindparam,
+    false,
+    func,
+    literal,
+    or_,
+    true,
+)
+
+from odata_server.edm import ComplexType, EnumType, Primitive
+from odata_server.sql.terms.arithmetic import aligned
+from odata_server.sql.terms.storage import NATIVE, ScaledInteger
+from odata_server.sql.terms.typed import (
+    FLOATS,
+    NUMBERS,
+    Context,
+    Term,
+    bind,
+    mismatch,
+    scaled,
+    type_name,
+    whole,
+)
+
+__all__ = ["compare", "converted", "is_in"]
+
+Boolean = ColumnElement[bool]
+
+_PYTHON: dict[str, Callable[[Any, Any], Any]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "lt": operator.lt,
+    "le": operator.le,
+}
+_FLIPPED = {"eq": "eq", "ne": "ne", "gt": "lt", "lt": "gt", "ge": "le", "le": "ge"}
+
+
+def compare(name: str, left: Term, right: Term, context: Context, *, exact: bool) -> Boolean:
+    """Return ``left name right`` where ``name`` is eq, ne, gt, ge, lt or le. Raise 400 TYPE_MISMATCH."""
+    if left.is_null or right.is_null:
+        return _with_null(name, left, right)
+    left, right = _known(converted(left, right)), _known(converted(right, left))
+    _check(name, left, right)
+    if left.is_literal and right.is_literal:
+        return true() if _PYTHON[name](left.value, right.value) else false()
+    if left.is_literal:
+        name, left, right = _FLIPPED[name], right, left
+    if left.type not in NUMBERS:
+        sql, other = bind(left, right, context), bind(right, left, context)
+    elif right.is_literal:
+        found = _number(name, left, right.value, context)
+        if found is None:
+            return true() if name == "ne" else false()
+        name, other = found
+        sql = bind(left, right, context)
+    else:
+        sql, other = aligned(left, right, context)
+    return _compared(name, sql, other, left.nullable, right.nullable, exact)
+
+
+def _known(term: Term) -> Term:
+    """Convert a constant to a literal."""
+    if isinstance(term.sql, True_ | False_):
+        return Term(term.type, value=isinstance(term.sql, True_), nullable=False, name=term.name)
+    return term
+
+
+def _with_null(name: str, left: Term, right: Term) -> Boolean:
+    if name in {"gt", "lt"}:
+        return false()
+    term = right if left.is_null else left
+    wanted = name != "ne"
+    if term.is_literal:
+        return true() if term.is_null == wanted else false()
+    element = term.element if term.presence is None else term.presence
+    return element.is_(None) if wanted else element.is_not(None)
+
+
+def _compared(
+    name: str, left: ColumnElement[Any], right: ColumnElement[Any], left_null: bool, right_null: bool, exact: bool
+) -> Boolean:
+    either, both = left_null or right_null, left_null and right_null
+    if name == "ne":
+        return left.is_distinct_from(right) if either else left != right
+    if name == "eq":
+        return left.is_not_distinct_from(right) if both or (either and exact) else left == right
+    result: Boolean = _PYTHON[name](left, right)
+    if both and name in {"ge", "le"}:
+        result = or_(result, and_(left.is_(None), right.is_(None)))
+    return func.coalesce(result, false()) if either and exact else result
+
+
+def _number(
+    name: str, left: Term, value: int | Decimal | float, context: Context
+) -> tuple[str, ColumnElement[Any]] | None:
+    """Return the operator, possibly adjusted, and the bound value; None if they can never be equal."""
+    if left.type in FLOATS or (left.storage is NATIVE and context.sqlite and left.type is Primitive.DECIMAL):
+        return name, literal(float(value), Double())
+    number = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+    if not number.is_finite():
+        number = Decimal(10) ** 60 * (1 if number > 0 else -1)
+    if left.type is Primitive.DECIMAL and left.storage is NATIVE:
+        return name, literal(number, Numeric())
+    floor, exactly = scaled(number, left.storage.scale if isinstance(left.storage, ScaledInteger) else 0)
+    if exactly:
+        return name, whole(floor)
+    # For integers, more than 1.5 is more than 1, and less than 1.5 is at most 1.
+    if name in {"eq", "ne"}:
+        return None
+    return ("gt" if name in {"gt", "ge"} else "le"), whole(floor)
+
+
+def converted(term: Term, other: Term) -> Term:
+    """Convert a literal to the type of the other operand.
+
+    It handles a quoted GUID, the name of an enumeration's member, and a date as midnight. Raise 400 TYPE_MISMATCH for a
+    text that is not a GUID or not the name of a member.
+    """
+    if not term.is_literal or term.is_null or other.collection:
+        return term
+    value, wanted = term.value, other.type
+    if wanted is Primitive.GUID and isinstance(value, str):
+        return Term(Primitive.GUID, value=_guid(value, other), nullable=False)
+    if isinstance(wanted, EnumType) and isinstance(value, str):
+        if value not in {member.name for member in wanted.members}:
+            raise mismatch(f"{wanted.name} has no member {value!r}.", other)
+        return Term(wanted, value=value, nullable=False)
+    if wanted is Primitive.DATE_TIME_OFFSET and type(value) is date:
+        return Term(wanted, value=datetime.combine(value, time(), UTC), nullable=False)
+    return term
+
+
+def _guid(text: str, other: Term) -> str:
+    try:
+        found = str(UUID(text))
+    except ValueError:
+        found = ""
+    if found != text.lower():
+        raise mismatch(f"{other.name or 'A GUID'} is compared with {text[:40]!r}, which is no GUID.", other)
+    return found
+
+
+def _check(name: str, left: Term, right: Term) -> None:
+    fits = left.type == right.type or (left.type in NUMBERS and right.type in NUMBERS)
+    if not fits or left.collection or right.collection or isinstance(left.type, ComplexType):
+        raise mismatch(
+            f"{left.name or 'A value'} ({type_name(left)}) cannot be compared with "
+            f"{right.name or 'a value'} ({type_name(right)}).",
+            left,
+            right,
+        )
+    if left.type is Primitive.BINARY and name not in {"eq", "ne"}:
+        raise mismatch(f"{left.name or 'A binary value'} has no order.", left, right)
+
+
+def is_in(left: Term, items: Sequence[Term], context: Context, *, exact: bool) -> Boolean:
+    """Return ``left in (items)``: whether it equals one of them."""
+    if left.is_null:
+        return or_(false(), *(compare("eq", left, item, context, exact=exact) for item in items))
+    values = [converted(item, left) for item in items if not item.is_null]
+    for value in values:
+        _check("eq", left, value)
+    literals = [value for value in values if value.is_literal]
+    parts = [compare("eq", left, value, context, exact=exact) for value in values if not value.is_literal]
+    if len(values) < len(items):
+        parts.append(compare("eq", left, Term(None), context, exact=exact))
+    if literals and not left.is_literal:
+        parts.append(_among(left, literals, context, exact))
+    elif literals:
+        parts += [compare("eq", left, value, context, exact=exact) for value in literals]
+    return or_(false(), *parts)
+
+
+def _among(left: Term, literals: Sequence[Term], context: Context, exact: bool) -> Boolean:
+    if left.type in NUMBERS:
+        bound = [_number("eq", left, value.value, context) for value in literals]
+        elements: list[Any] = [one[1] for one in bound if one is not None]
+        type_ = elements[0].type if elements else BigInteger()
+        values = [one.value for one in elements]
+    else:
+        elements = [bind(value, left, context) for value in literals]
+        type_ = elements[0].type
+        values = [one.value for one in elements]
+    found = left.element.in_(_expanding(values, type_))
+    return func.coalesce(found, false()) if exact and left.nullable else found
+
+
+def _expanding(values: list[Any], type_: Any) -> Any:
+    return bindparam(None, values, type_=type_, expanding=True, unique=True)

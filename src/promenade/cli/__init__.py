@@ -1,0 +1,373 @@
+"""The command line.
+
+Heavy modules are imported only by the commands that need them, so that `--help` and errors in options appear at once.
+"""
+
+# ruff: noqa: PLC0415 -- imports stand inside commands, see above
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from promenade import __version__
+from promenade.cli.console import (
+    background_options,
+    cache_option,
+    configure_log,
+    database_errors,
+    database_options,
+    listen_options,
+    make_data_dir,
+    option,
+    prepare_database,
+    print_json,
+    print_rows,
+    serve_options,
+    serving,
+    warn_of_needless_power,
+    with_database,
+)
+from promenade.cli.key_commands import key
+from promenade.cli.local_store_commands import local_admin
+from promenade.cli.operating import operator_commands
+from promenade.cli.sync_link_commands import sync_link
+from promenade.cli.trust_commands import trust
+from promenade.errors import PromenadeError, Unavailable
+from promenade.settings import Settings, SettingsError
+
+if TYPE_CHECKING:
+    from promenade.store.driver.unit import Database
+
+__all__ = ["main"]
+
+_USER = "cli"
+_EXIT_WRONG_VALUE = 2
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, message="promenade %(version)s")
+def cli() -> None:
+    """Promotion and coupon engine for retail."""
+
+
+for _command in (*operator_commands, key, trust, local_admin, sync_link):
+    cli.add_command(_command)
+
+
+@cli.command()
+@serve_options
+def serve(**options: Any) -> None:
+    """Serve HTTP. SQLite is upgraded to the current schema automatically, PostgreSQL by `promenade db upgrade`."""
+    settings = Settings(**options)
+    with serving(settings):
+        _serve(settings)
+
+
+@cli.command()
+@listen_options
+@option("--seed", type=int, default=1, show_default=True, help="What the demo's data are drawn from.")
+def demo(host: str, port: int, seed: int) -> None:
+    """Serve a temporary, freshly seeded retailer; prints credentials and curl commands ready to paste.
+
+    Webhooks may call receivers on this machine.
+    """
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="promenade-demo-") as directory:
+        settings = Settings(host=host, port=port, data_dir=Path(directory), webhook_allow=("127.0.0.1", "localhost"))
+        prepare_database(settings)
+        click.echo("Seeding a retailer and a week of its sales; this takes a few seconds.", err=True)
+        click.echo(asyncio.run(_seed_demo(settings, seed)))
+        _serve(settings)
+
+
+@cli.command()
+@database_options
+@cache_option
+@background_options
+@option("--metrics-port", type=click.IntRange(1, 65535), help="Serve this worker's metrics here; default: nowhere.")
+@option("--metrics-host", default="127.0.0.1", show_default=True, help="Address to serve them on, without a token.")
+def worker(metrics_port: int | None, metrics_host: str, **options: Any) -> None:
+    """Run background work in a separate process, beside `serve --workers N`."""
+    settings = Settings(**options)
+    with serving(settings):
+        configure_log()
+        warn_of_needless_power(settings)
+        if metrics_port is not None:
+            _serve_metrics(metrics_host, metrics_port)
+        asyncio.run(_work(settings))
+
+
+def _serve_metrics(host: str, port: int) -> None:
+    from promenade.metrics import serve_metrics
+
+    try:
+        serve_metrics(host, port)
+    except OSError as error:
+        raise Unavailable("METRICS_ADDRESS", f"Metrics cannot be served on {host}:{port}: {error.strerror}.") from error
+
+
+@cli.group()
+def db() -> None:
+    """The database."""
+
+
+@db.command()
+@database_options
+def upgrade(**options: Any) -> None:
+    """Upgrade the database to the current schema."""
+    from promenade.store.driver.migrations import upgrade as upgrade_schema
+
+    settings = Settings(**options)
+    make_data_dir(settings)
+    with database_errors():
+        upgrade_schema(settings.database_url)
+    click.echo("The database has the current schema.")
+
+
+@db.command("grant")
+@click.argument("role", metavar="ROLE")
+@database_options
+def db_grant(role: str, **options: Any) -> None:
+    """Let ROLE of PostgreSQL serve and work: read and write rows, own nothing. Run it as the tables' owner.
+
+    Once is enough: tables of later upgrades are included.
+    """
+    from promenade.store.driver.roles import grant
+
+    settings = Settings(**options)
+    if settings.is_sqlite:
+        raise click.UsageError("SQLite has no roles: give the --database-url of a PostgreSQL database.")
+    prepare_database(settings)
+    with database_errors():
+        grant(settings.database_url, role)
+    click.echo(f"{role} may serve and work.")
+
+
+@cli.group()
+def tenant() -> None:
+    """Tenants and their settings."""
+
+
+def _assignments(settings: Sequence[str]) -> dict[str, str]:
+    pairs = [setting.partition("=") for setting in settings]
+    for name, equals, _ in pairs:
+        if not equals:
+            raise click.UsageError(f"Settings are given as name=value, not {name}.")
+    return {name: value for name, _, value in pairs}
+
+
+@tenant.command("create")
+@click.argument("tenant_id", metavar="TENANT")
+@click.argument("settings", metavar="[NAME=VALUE]...", nargs=-1)
+@database_options
+def tenant_create(tenant_id: str, settings: tuple[str, ...], **options: Any) -> None:
+    """Create TENANT, with settings if given."""
+    values = _assignments(settings)
+
+    async def work(database: Database) -> None:
+        from promenade.clock import clock
+        from promenade.workflows.access.tenants import create_tenant
+
+        await create_tenant(database, tenant_id, settings=values, at=clock(), user=_USER)
+
+    with_database(Settings(**options), work)
+    click.echo(f"Tenant {tenant_id} was made.")
+
+
+@tenant.command("list")
+@option("--json", "as_json", is_flag=True, help="Print JSON.")
+@database_options
+def tenant_list(as_json: bool, **options: Any) -> None:
+    """Show the tenants and their settings."""
+
+    async def work(database: Database) -> list[dict[str, Any]]:
+        from promenade.workflows.access.tenants import list_tenants
+
+        return await list_tenants(database)
+
+    print_rows(with_database(Settings(**options), work), as_json=as_json)
+
+
+@tenant.command("set")
+@click.argument("tenant_id", metavar="TENANT")
+@click.argument("settings", metavar="NAME=VALUE...", nargs=-1, required=True)
+@database_options
+def tenant_set(tenant_id: str, settings: tuple[str, ...], **options: Any) -> None:
+    """Change settings of TENANT, such as combinationStrategy=BEST_DEAL."""
+    values = _assignments(settings)
+
+    async def work(database: Database) -> None:
+        from promenade.clock import clock
+        from promenade.workflows.access.tenants import set_tenant
+
+        await set_tenant(database, tenant_id, values, at=clock(), user=_USER)
+
+    with_database(Settings(**options), work)
+    click.echo(f"Tenant {tenant_id} was changed.")
+
+
+@cli.group()
+def client() -> None:
+    """Clients of the built-in token issuer."""
+
+
+@client.command("create")
+@option("--tenant", "tenant_id", required=True, help="The tenant its tokens speak for.")
+@option("--scope", "scopes", multiple=True, required=True, help="A scope its tokens carry (repeatable).")
+@option("--name", help="What the client is for.")
+@option("--json", "as_json", is_flag=True, help='Print {"clientId", "clientSecret"} and nothing else.')
+@database_options
+def client_create(tenant_id: str, scopes: tuple[str, ...], name: str | None, as_json: bool, **options: Any) -> None:
+    """Create a client and show its secret, once: only a digest of it is stored."""
+    import secrets
+
+    from promenade.clock import clock
+    from promenade.ids import new_id
+
+    client_id, secret = new_id(), secrets.token_urlsafe(32)
+
+    async def work(database: Database) -> None:
+        from promenade.workflows.access.clients import create_client
+
+        await create_client(
+            database, client_id=client_id, secret=secret, tenant_id=tenant_id, scopes=scopes, name=name, at=clock()
+        )
+
+    with_database(Settings(**options), work)
+    if as_json:
+        print_json({"clientId": client_id, "clientSecret": secret})
+    else:
+        click.echo(f"client id      {client_id}\nclient secret  {secret}\nThe secret is not shown again.")
+
+
+@client.command("list")
+@option("--tenant", "tenant_id", help="Only clients of this tenant.")
+@option("--json", "as_json", is_flag=True, help="Print JSON.")
+@database_options
+def client_list(tenant_id: str | None, as_json: bool, **options: Any) -> None:
+    """Show the clients, without their secrets, which are not stored."""
+
+    async def work(database: Database) -> list[dict[str, Any]]:
+        from promenade.workflows.access.clients import list_clients
+
+        return [
+            {
+                "clientId": found.client_id,
+                "tenantId": found.tenant_id,
+                "scopes": " ".join(found.scopes),
+                "name": found.name or "",
+                "createdAt": found.created_at.isoformat(timespec="seconds"),
+            }
+            for found in await list_clients(database, tenant_id)
+        ]
+
+    print_rows(with_database(Settings(**options), work), as_json=as_json)
+
+
+@client.command("delete")
+@click.argument("client_id", metavar="CLIENT")
+@database_options
+def client_delete(client_id: str, **options: Any) -> None:
+    """Delete a client; its tokens expire within four hours."""
+
+    async def work(database: Database) -> None:
+        from promenade.workflows.access.clients import delete_client
+
+        await delete_client(database, client_id)
+
+    with_database(Settings(**options), work)
+    click.echo(f"Client {client_id} was removed.")
+
+
+@cli.command()
+@click.argument("tenant_id", metavar="TENANT")
+@click.argument("transaction_id", metavar="TRANSACTION")
+@click.argument("transaction_counter", metavar="COUNTER", type=click.IntRange(1))
+@database_options
+def replay(tenant_id: str, transaction_id: str, transaction_counter: int, **options: Any) -> None:
+    """Reprice a stored iteration from its stored data, and print the outcome as JSON."""
+
+    async def work(settings: Settings) -> bytes:
+        from promenade.app import opened_context
+        from promenade.workflows.pricing.replay import replay as replay_iteration
+
+        async with opened_context(settings) as context:
+            return await replay_iteration(context, tenant_id, transaction_id, transaction_counter)
+
+    settings = Settings(**options)
+    prepare_database(settings)
+    import msgspec
+
+    outcome = msgspec.msgpack.decode(asyncio.run(work(settings)))
+    click.echo(msgspec.json.format(msgspec.json.encode(outcome)))
+
+
+# ---- what commands share --------------------------------------------------------------------------------------------
+
+
+def _serve(settings: Settings) -> None:
+    from promenade.app import serve as serve_until_stopped
+
+    configure_log()
+    warn_of_needless_power(settings)
+    if not serve_until_stopped(settings, configure_log):
+        raise SystemExit(1)
+
+
+async def _seed_demo(settings: Settings, seed: int) -> str:
+    from promenade.app import opened_context
+    from promenade.demo import seed as seed_demo
+
+    async with opened_context(settings) as context:
+        seeded = await seed_demo(context, seed)
+        return seeded.greeting(settings.base_url)
+
+
+async def _work(settings: Settings) -> None:
+    import signal
+
+    from promenade.app import opened_context
+    from promenade.worker import run_worker
+
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    async with opened_context(settings) as context:
+        await run_worker(context, stop)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    click.echo("promenade: " + " ".join(message.split()), err=True)
+    raise SystemExit(code)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a command; an invalid value gives one clear line and exit code 2, a failure one line and exit code 1."""
+    try:
+        code = cli.main(args=arguments, prog_name="promenade", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        raise SystemExit(_EXIT_WRONG_VALUE) from None
+    except click.UsageError as error:
+        _fail(error.format_message(), _EXIT_WRONG_VALUE)
+    except (click.Abort, KeyboardInterrupt):
+        raise SystemExit(130) from None
+    except SettingsError as error:
+        _fail(str(error), _EXIT_WRONG_VALUE)
+    except Unavailable as error:
+        _fail(error.message, 1)
+    except PromenadeError as error:
+        _fail(error.message, _EXIT_WRONG_VALUE)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(1) from None
+    raise SystemExit(code if isinstance(code, int) else 0)

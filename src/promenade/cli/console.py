@@ -1,0 +1,265 @@
+"""How commands read their options, print, and open the database.
+
+Every option can also be set by the variable PROMENADE_<OPTION>.
+"""
+
+# ruff: noqa: PLC0415 -- what a command needs is imported when it runs, so that `--help` answers at once
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import Callable, Coroutine, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from promenade.errors import Unavailable
+from promenade.log import Logger, configure_with
+from promenade.settings import EDITIONS, KEEP_DAYS_MAX, WEBHOOK_RETRY_SCHEDULE, Settings
+
+if TYPE_CHECKING:
+    from promenade.store.driver.unit import Database
+
+T = TypeVar("T")
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def option(name: str, *names: str, **attributes: Any) -> Callable[[Command], Command]:
+    """Return a click option that is also read from the environment."""
+    variable = "PROMENADE_" + name.removeprefix("--").upper().replace("-", "_")
+    return click.option(name, *names, envvar=variable, show_envvar=True, **attributes)
+
+
+def _options(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    def apply(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return apply
+
+
+database_options = _options(
+    option("--database-url", "database", help="sqlite:///path or postgresql://...; default: SQLite in --data-dir."),
+    option("--data-dir", type=click.Path(path_type=Path, file_okay=False), default=Path("promenade-data"),
+            show_default=True, help="Where files are kept."),
+)  # fmt: skip
+cache_option = option("--redis-url", help="Redis or Valkey as the cache; default: a cache in the process.")
+listen_options = _options(
+    option("--host", default="127.0.0.1", show_default=True, help="Address to listen on."),
+    option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="Port to listen on."),
+)
+
+
+def _seconds(context: click.Context, parameter: click.Parameter, text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(one) for one in text.split(",") if one.strip())
+    except ValueError:
+        raise click.BadParameter("must be whole seconds, separated by commas.") from None
+
+
+background_options = _options(
+    option("--webhook-allow", multiple=True, metavar="TARGET",
+           help="Host, host:port or network that callbacks may reach by http or at a private address (repeatable)."),
+    option("--webhook-retry-schedule", metavar="SECONDS,...", callback=_seconds,
+           default=",".join(str(one) for one in WEBHOOK_RETRY_SCHEDULE), show_default=True,
+           help="How long a failed delivery waits before each further attempt; after the last it is a dead letter."),
+    option("--keep-iterations-days", type=click.IntRange(1, KEEP_DAYS_MAX), default=30, show_default=True,
+           help="How long evaluations that were never confirmed are kept."),
+    option("--keep-sales-days", type=click.IntRange(1, KEEP_DAYS_MAX), default=400, show_default=True,
+           help="How long what confirmed sales were priced from is kept, for replays and forecasts."),
+    option("--keep-events-days", type=click.IntRange(1, KEEP_DAYS_MAX), default=30, show_default=True,
+           help="How long events can be sent again by hand."),
+    option("--keep-imports-days", type=click.IntRange(1, KEEP_DAYS_MAX), default=400, show_default=True,
+           help="How long ended import jobs and the raw messages of master data are kept."),
+)  # fmt: skip
+_file = click.Path(path_type=Path, dir_okay=False)
+_mtls_options = _options(
+    option("--mtls-port", type=click.IntRange(0, 65535),
+           help="Port for master data by client certificate (TLS); default: there is none."),
+    option("--mtls-host", help="Address to listen on there; default: that of --host."),
+    option("--mtls-cert", type=_file, help="Certificate of that listener, and what leads to its root (PEM)."),
+    option("--mtls-key", type=_file, help="Its private key (PEM)."),
+    option("--mtls-ca", type=_file, help="Roots and issuers of accepted client certificates (PEM)."),
+    option("--mtls-crl", type=_file, help="Their revocation lists (PEM or DER); without a fresh one nobody gets in."),
+)  # fmt: skip
+serve_options = _options(
+    option("--edition", type=click.Choice(EDITIONS), default=EDITIONS[0], show_default=True,
+           help="What the server is: the cloud, for many tenants and bearer tokens, or one store that works offline."),
+    listen_options,
+    option("--workers", type=click.IntRange(1, 256), default=1, show_default=True,
+            help="Server processes; above 1 needs PostgreSQL and `promenade worker` beside them."),
+    database_options,
+    cache_option,
+    option("--public-url", help="How clients reach the server; default: http://host:port."),
+    option("--trusted-proxy", "trusted_proxies", multiple=True, metavar="ADDRESS",
+           help="Proxy, by address or network, that is believed who calls (X-Forwarded-For, X-Forwarded-Proto;"
+                " repeatable); default: none."),
+    option("--jwks-url", help="Keys of an external token issuer (https); default: the built-in issuer."),
+    option("--issuer", help="The `iss` of accepted tokens; default: the public address."),
+    option("--audience", default="promenade", show_default=True, help="The `aud` of accepted tokens."),
+    option("--login-client-id",
+           help="The back office's public client ID at the external issuer; default: nobody signs in there."),
+    option("--login-scope", default="openid", show_default=True, help="What the back office asks that issuer for."),
+    option("--login-url", help="That issuer's discovery document; default: <issuer>/.well-known/openid-configuration."),
+    option("--tenant-claim", "tenant_claims", multiple=True, default=("zid", "tenant"), show_default=True,
+            help="Claims that name the tenant, the first present one counts (repeatable)."),
+    option("--scope-claim", "scope_claims", multiple=True, default=("scope",), show_default=True,
+            help="Claims that list the scopes, the first present one counts (repeatable)."),
+    option("--metrics-token", help="Bearer token that opens /metrics beyond loopback."),
+    background_options,
+    _mtls_options,
+    option("--instance-id", help="meta.instanceId of responses; default: a new one with every start."),
+    option("--tenant", default="local", show_default=True, help="The one tenant of a store (local-store edition)."),
+    option("--reset-admin-password", is_flag=True,
+           help="Forget the password of a store's administrator: setup is open again."),
+    option("--rate-limit-tenant", type=click.IntRange(0), default=120_000, show_default=True,
+           help="Requests a minute to one server process that a tenant may make; 0: any number."),
+    option("--rate-limit-client", type=click.IntRange(0), default=60_000, show_default=True,
+           help="The same for one client of a tenant."),
+)  # fmt: skip
+
+
+def print_json(value: object) -> None:
+    """Print ``value`` as one line of JSON."""
+    import msgspec
+
+    click.echo(msgspec.json.encode(value).decode("utf-8"))
+
+
+def print_rows(rows: list[dict[str, Any]], *, as_json: bool) -> None:
+    """Print rows with equal keys as a table, or as JSON."""
+    if as_json:
+        print_json(rows)
+        return
+    if not rows:
+        click.echo("There are none.")
+        return
+    cells = [list(rows[0]), *([_cell(value) for value in row.values()] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for line in cells:
+        click.echo("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
+
+
+def _cell(value: object) -> str:
+    """In one line, whatever it is: whoever pipes a table into another program wants a line for each row."""
+    return "" if value is None else "".join(one if one.isprintable() else " " for one in str(value))
+
+
+def configure_log() -> None:
+    """Log to standard error, one line of key=value pairs per event."""
+    import logging
+
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    logging.getLogger("httpx2").setLevel(logging.WARNING)  # otherwise a store's link logs two useless lines a minute
+    configure_with(_configure_structlog)
+
+
+def _configure_structlog() -> None:
+    import logging
+
+    import structlog
+
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"]),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+
+
+# ---- the database of a command ---------------------------------------------------------------------------------------
+
+
+def make_data_dir(settings: Settings) -> None:
+    """Create the directory of the SQLite file, accessible to its owner only."""
+    if settings.database is None:
+        settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+
+def prepare_database(settings: Settings) -> None:
+    """Upgrade SQLite, which only we use; PostgreSQL may be shared, so its operator decides when."""
+    from promenade.store.driver.migrations import current, head, upgrade
+
+    make_data_dir(settings)
+    with database_errors():
+        if settings.is_sqlite:
+            upgrade(settings.database_url)
+        elif current(settings.database_url) != head():
+            raise Unavailable("SCHEMA_BEHIND", "The database is behind this program: run `promenade db upgrade` first.")
+
+
+def warn_of_needless_power(settings: Settings) -> None:
+    """Log a warning if the database account could bypass row-level security; the log must be configured."""
+    if settings.is_sqlite:
+        return
+    from promenade.store.driver.roles import needless_power
+
+    with database_errors():
+        found = needless_power(settings.database_url)
+    if found is not None:
+        role, power = found
+        advice = "serve as a role that owns nothing: `promenade db grant ROLE`"
+        Logger(__name__).warning("database.role_too_strong", role=role, because=power, advice=advice)
+
+
+@contextlib.contextmanager
+def database_errors() -> Iterator[None]:
+    """Convert the errors that drivers raise when a database is unreachable to one line."""
+    from promenade.store.driver.migrations import SchemaAheadError
+
+    try:
+        yield
+    except SchemaAheadError as error:
+        message = "The database belongs to a newer version of this program: install that one."
+        raise Unavailable("SCHEMA_AHEAD", message) from error
+    except Exception as error:
+        if not _is_from_a_driver(error):
+            raise
+        cause = str(getattr(error, "orig", None) or error).partition("\n")[0]
+        raise Unavailable("DATABASE_UNAVAILABLE", f"The database cannot be used: {cause}") from error
+
+
+def _is_from_a_driver(error: Exception) -> bool:
+    import sqlite3
+
+    from asyncpg import PostgresError
+    from sqlalchemy.exc import SQLAlchemyError
+
+    return isinstance(error, (OSError, sqlite3.Error, PostgresError, SQLAlchemyError))
+
+
+@contextlib.contextmanager
+def serving(settings: Settings) -> Iterator[None]:
+    """Prepare the database; on SQLite, only this process may serve it."""
+    from promenade.store.driver.sole import sole_process
+
+    make_data_dir(settings)
+    with sole_process(settings.database_url):
+        prepare_database(settings)
+        yield
+
+
+def with_database(settings: Settings, work: Callable[[Database], Coroutine[Any, Any, T]]) -> T:
+    """Run a command that needs only the database."""
+
+    async def opened() -> T:
+        from promenade.store.driver.session import open_database
+
+        database = await open_database(settings.database_url)
+        try:
+            return await work(database)
+        finally:
+            await database.close()
+
+    prepare_database(settings)
+    return asyncio.run(opened())

@@ -1,0 +1,91 @@
+"""Reports on the advice that was shown, and its effect."""
+
+from __future__ import annotations
+
+from promenade.model.declare import (
+    RO,
+    Entity,
+    Fields,
+    calendar_date,
+    computed_amount,
+    currency_code,
+    decimal,
+    long_integer,
+    text,
+    uuid,
+)
+
+__all__ = [
+    "DailyFreeItemAggregates",
+    "DailyNearMissAggregates",
+    "DailyNudgesAggregates",
+    "DailySavingsSummaryAggregates",
+    "DailyThresholdGapAggregates",
+    "NearMissROI",
+    "ProgressiveNudgesROI",
+    "SavingsSummaryROI",
+    "ThresholdGapROI",
+]
+
+_KEY = ("day", "promotion_id", "currency")
+
+
+class AdviceFields(Fields):
+    """The counts of every kind of advice; a day is the POS group's day on which the advice was shown."""
+
+    day = calendar_date("The day on which it was shown, on the clock of the POS group.", required=True, read_only=True)
+    promotion_id = uuid("The promotion.", required=True, read_only=True)
+    promotion_name = text(255, "What it is called; once it is deleted, what it was called.", read_only=True)
+    currency = currency_code("The currency of the amounts.", required=True, read_only=True)
+    shown = long_integer("How many evaluations returned it.", required=True, read_only=True)
+    converted = long_integer("How many sales reached what it had told, of the same transaction or the same customer.",
+                             required=True, read_only=True)  # fmt: skip
+    extra_revenue = computed_amount("What these sales came to beyond the basket that it was first shown for.",
+                                    required=True)  # fmt: skip
+    total_discount = computed_amount("What the promotion gave in these sales.", required=True)
+
+
+class ReturnFields(AdviceFields):
+    """The return of advice compared with its cost."""
+
+    conversion_rate = decimal(5, 2, "converted, as a percentage of shown.", virtual=True)
+    net_gain = computed_amount("extraRevenue less totalDiscount.", required=True)
+    return_on_discount = decimal(
+        5, 2, "extraRevenue as a percentage of totalDiscount, at most 999.99; 0 where nothing was given.", virtual=True
+    )
+
+
+class DailyThresholdGapAggregates(AdviceFields, Entity, reporting=RO, key=_KEY, managed=False, stored=False):
+    """Threshold gaps that evaluations returned, by day and promotion, and their effect."""
+
+
+class DailyNearMissAggregates(AdviceFields, Entity, reporting=RO, key=_KEY, managed=False, stored=False):
+    """Near misses that evaluations returned among their recommendations, by day and promotion."""
+
+
+class DailySavingsSummaryAggregates(AdviceFields, Entity, reporting=RO, key=_KEY, managed=False, stored=False):
+    """Savings that evaluations returned in savingsSummary, by day and promotion; converted when the basket was paid."""
+
+
+class DailyNudgesAggregates(AdviceFields, Entity, reporting=RO, key=_KEY, managed=False, stored=False):
+    """Nudges that evaluations returned, by day and promotion, and their effect."""
+
+
+class DailyFreeItemAggregates(AdviceFields, Entity, reporting=RO, key=_KEY, managed=False, stored=False):
+    """Free items that evaluations granted, by day and promotion; converted when the sale was confirmed with them."""
+
+
+class ThresholdGapROI(ReturnFields, Entity, reporting=RO, key=_KEY, managed=False, stored=False):
+    """The return of threshold gaps compared with the discounts of their promotions."""
+
+
+class NearMissROI(ReturnFields, Entity, reporting=RO, key=_KEY, managed=False, stored=False):
+    """The return of near misses compared with the discounts of their promotions."""
+
+
+class SavingsSummaryROI(ReturnFields, Entity, reporting=RO, key=_KEY, managed=False, stored=False):
+    """The return of shown savings compared with the discounts of their promotions."""
+
+
+class ProgressiveNudgesROI(ReturnFields, Entity, reporting=RO, key=_KEY, managed=False, stored=False):
+    """The return of nudges compared with the discounts of their promotions."""

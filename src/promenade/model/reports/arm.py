@@ -1,0 +1,242 @@
+"""Pilots, experiments and uplift: the results of their arms, and how certain they are.
+
+The *treated* arm is where a promotion was on trial: the treated POS groups of a pilot, the experiment's own POS group.
+Baskets are the net grand totals of confirmed transactions; a return counts negative. A basket is *converted* if it has
+a line which the promotion targets. Statistics that cannot be computed, because there are too few baskets or all are
+equal, are null.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from promenade.model.declare import (
+    RO,
+    Entity,
+    Field,
+    Fields,
+    boolean,
+    calendar_date,
+    choice,
+    code_of,
+    computed_amount,
+    currency_code,
+    decimal,
+    long_integer,
+    percentage,
+    text,
+    timestamp,
+    uuid,
+)
+from promenade.model.shape import EVERY_SERVICE
+
+__all__ = [
+    "ABTestROI",
+    "ABTestResults",
+    "DailyABTestAggregates",
+    "PilotComparisonReports",
+    "PromotionAbComparison",
+    "PromotionUpliftAnalysis",
+]
+
+_KEPT_NAME = "What the promotion was called when this was last counted."
+
+
+def _promotion() -> Field:
+    return uuid("The promotion.", required=True, read_only=True)
+
+
+def _name(*, virtual: bool = True) -> Field:
+    doc = "What it is called; once it is deleted, what it was called."
+    return text(255, doc, read_only=True, virtual=virtual)
+
+
+def _unseen(field: Field) -> Field:
+    """Return the field hidden from every service."""
+    return replace(field, hidden_from=EVERY_SERVICE)
+
+
+def _trial() -> Field:
+    return choice("PILOT", "EXPERIMENT", doc="Whether it is tried out as a pilot or as an experiment.", required=True,
+                  read_only=True)  # fmt: skip
+
+
+def _the_currency() -> Field:
+    return currency_code(
+        "The currency that averages are compared in: the only one, or of several the only one with sales on both "
+        "sides; null: several, at face value.",
+        read_only=True,
+    )
+
+
+def _change(doc: str) -> Field:
+    """Return a field for the percentage by which a value is higher."""
+    return decimal(18, 2, doc, read_only=True)
+
+
+def _statistic(doc: str) -> Field:
+    return decimal(18, 6, doc, read_only=True)
+
+
+def _probability(doc: str) -> Field:
+    return decimal(11, 10, doc, read_only=True)
+
+
+def _rate(doc: str) -> Field:
+    return replace(percentage(doc), read_only=True)
+
+
+def _number(doc: str) -> Field:
+    return long_integer(doc, required=True, read_only=True)
+
+
+class ABTestResults(Entity, reporting=RO, key=("promotion_id",), managed=False):
+    """The results of the two arms of a pilot or an experiment, and whether chance alone explains the difference.
+
+    The main result is revenue: Welch's t-test, two-sided, of the baskets of both arms. The second one is conversion:
+    Pearson's chi-squared test without correction. A p-value below 0.05 is significant.
+    """
+
+    promotion_id = _promotion()
+    promotion_name = _name()
+    control_avg_basket = computed_amount("Average basket of the control arm.")
+    experiment_avg_basket = computed_amount("Average basket of the treated arm.")
+    revenue_uplift = _change("(experimentAvgBasket - controlAvgBasket) / controlAvgBasket, in percent.")
+    revenue_t_statistic = _statistic("Welch's t of the baskets; above zero where the treated arm's are larger.")
+    revenue_p_value = _probability("Its two-sided p-value.")
+    revenue_is_significant = boolean("Whether revenuePValue is below 0.05.", read_only=True)
+    control_conversion_rate = _rate("Percentage of the control arm's baskets that are converted.")
+    experiment_conversion_rate = _rate("Percentage of the treated arm's baskets that are converted.")
+    uplift = _change("(experimentConversionRate - controlConversionRate) / controlConversionRate, in percent.")
+    chi_squared = _statistic("Pearson's chi-squared of the baskets by arm and conversion, one degree of freedom.")
+    p_value = _probability("Its p-value.")
+    is_significant = boolean("Whether pValue is below 0.05.", read_only=True)
+    currency = _the_currency()
+    trial = _trial()
+    control_transactions = _number("Baskets of the control arm.")
+    experiment_transactions = _number("Baskets of the treated arm.")
+    control_conversions = _number("Converted ones of the control arm.")
+    experiment_conversions = _number("Converted ones of the treated arm.")
+    total_discount = computed_amount("What the promotion gave in the treated arm, at face value.", required=True)
+    computed_at = timestamp("When this was computed.", required=True, read_only=True)
+    kept_name = _unseen(text(255, _KEPT_NAME, read_only=True))
+
+
+class ArmFields(Fields):
+    """The results of one arm of a trial."""
+
+    promotion_id = _promotion()
+    arm = choice("PILOT", "EXPERIMENT", "CONTROL", doc="The arm.", required=True, read_only=True)
+    transactions = _number("Its baskets.")
+    avg_basket = computed_amount("Its average basket.")
+    conversion_rate = _rate("Percentage of its baskets that are converted.")
+    uplift = _change("By how many percent its average basket is above that of the control arm; there null.")
+    p_value = _probability("Two-sided p-value of Welch's t-test of its baskets and the control arm's; there null.")
+    is_significant = boolean("Whether pValue is below 0.05.", read_only=True)
+    conversion_uplift = _change("By how many percent its conversion rate is above that of the control arm; there null.")
+    conversion_p_value = _probability("p-value of the chi-squared test of both arms' conversions; there null.")
+    currency = _the_currency()
+    conversions = _number("Its baskets that are converted.")
+    revenue = computed_amount("Sum of its baskets, at face value.", required=True)
+    total_discount = computed_amount("What the promotion gave in it, at face value.", required=True)
+
+
+class PromotionAbComparison(ArmFields, Entity, reporting=RO, key=("promotion_id", "arm"), managed=False):
+    """The arms of pilots and experiments side by side, one entry per arm."""
+
+    promotion_name = _name()
+    trial = _trial()
+    computed_at = timestamp("When this was computed.", required=True, read_only=True)
+    kept_name = _unseen(text(255, _KEPT_NAME, read_only=True))
+
+
+class PilotComparisonReports(ArmFields, Entity, reporting=RO, key=("promotion_id", "arm"), managed=False, stored=False):
+    """The arms of pilots side by side with the plan; one entry per arm.
+
+    It remains after the pilot has ended. The planned values are null once the pilot's configuration is deleted.
+    """
+
+    promotion_name = _name(virtual=False)
+    promotion_status = code_of("PromotionStatuses", "Where the promotion stands.", read_only=True)
+    pilot_start_at = timestamp("When the pilot begins.", read_only=True)
+    pilot_end_at = timestamp("When the pilot ends.", read_only=True)
+    auto_promote = boolean("Whether the promotion goes live by itself.", read_only=True)
+    auto_promote_threshold = decimal(5, 2, "Uplift in percent from which it does.", read_only=True)
+
+
+class TrialDayFields(Fields):
+    """A day of a trial. The names are those of all daily aggregates; here "shown" refers to the promotion itself."""
+
+    day = calendar_date("The day, on the clock of the POS group.", required=True, read_only=True)
+    promotion_id = _promotion()
+    promotion_name = _name(virtual=False)
+    currency = currency_code("The currency of the amounts.", required=True, read_only=True)
+    shown = _number("Transactions of the treated arm, which the promotion was open to.")
+    converted = _number("Those of them that hold a line which it targets.")
+    extra_revenue = computed_amount(
+        "What the treated arm took beyond what as many baskets of the control arm came to on this day; null where "
+        "that had none."
+    )
+    total_discount = computed_amount("What the promotion gave.", required=True)
+
+
+class DailyABTestAggregates(
+    TrialDayFields, Entity, reporting=RO, key=("day", "promotion_id", "currency"), managed=False, stored=False
+):
+    """The results of the arms of pilots and experiments, by day."""
+
+    trial = _trial()
+    revenue = computed_amount("Sum of the treated arm's baskets.", required=True)
+    control_transactions = _number("Transactions of the control arm.")
+    control_converted = _number("Those of them that hold a line which the promotion targets.")
+    control_revenue = computed_amount("Sum of the control arm's baskets.", required=True)
+
+
+class ABTestROI(
+    TrialDayFields, Entity, reporting=RO, key=("day", "promotion_id", "currency"), managed=False, stored=False
+):
+    """The return of trials by day, compared with the discounts of their promotions.
+
+    Baskets are net, so extraRevenue is the revenue after the discount.
+    """
+
+    conversion_rate = decimal(5, 2, "converted, as a percentage of shown.", read_only=True)
+    return_on_discount = decimal(
+        5, 2, "extraRevenue as a percentage of totalDiscount, at most 999.99; 0 where nothing was given, or won.",
+        read_only=True,
+    )  # fmt: skip
+
+
+class PromotionUpliftAnalysis(
+    Entity, reporting=RO, key=("promotion_id",), managed=False, indexes=(("is_stale", "promotion_id"), ("due_at",))
+):
+    """Sales while a promotion ran, compared with a baseline of as many days before it, where the promotion runs.
+
+    Days are whole days in the time zones of the POS groups, including the last one. Today is not over and does not
+    count, nor do days after the promotion's end, nor those before the first sale of all. All sales count, whether the
+    promotion applied to them or not.
+    """
+
+    promotion_id = _promotion()
+    promotion_name = _name()
+    baseline_from = calendar_date("First day of the baseline.", read_only=True)
+    baseline_to = calendar_date("Its last day: the one before the promotion began.", read_only=True)
+    promotion_from = calendar_date("First day of the promotion.", read_only=True)
+    promotion_to = calendar_date("Its last day so far.", read_only=True)
+    baseline_avg_basket = computed_amount("Average basket of the baseline.")
+    promotion_avg_basket = computed_amount("Average basket while the promotion ran.")
+    baseline_revenue_per_day = computed_amount("Revenue of the baseline by its days.")
+    promotion_revenue_per_day = computed_amount("Revenue while the promotion ran by its days.")
+    uplift_pct = _change("By how many percent promotionAvgBasket is above baselineAvgBasket.")
+    p_value = _probability("Two-sided p-value of Welch's t-test of the baskets of both periods.")
+    is_significant = boolean("Whether pValue is below 0.05.", read_only=True)
+    revenue_per_day_uplift_pct = _change("By how many percent promotionRevenuePerDay is above baselineRevenuePerDay.")
+    revenue_per_day_p_value = _probability("Two-sided p-value of Welch's t-test of the days' revenues.")
+    currency = _the_currency()
+    baseline_transactions = _number("Transactions of the baseline.")
+    promotion_transactions = _number("Transactions while the promotion ran.")
+    computed_at = timestamp("When this was computed.", read_only=True)
+    kept_name = _unseen(text(255, _KEPT_NAME, read_only=True))
+    first_applied_on = _unseen(calendar_date("The first day on which it applied.", required=True, read_only=True))
+    is_stale = _unseen(boolean("Whether it is to be computed anew.", default=True, read_only=True))
+    due_at = _unseen(timestamp("When its next day is over; null: it has no more.", read_only=True))

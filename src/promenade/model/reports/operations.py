@@ -1,0 +1,117 @@
+"""The action of reporting: a report of a period as CSV (specification, Reporting Service)."""
+
+from __future__ import annotations
+
+import re
+
+from odata_server.edm import (
+    Action,
+    Annotation,
+    ComplexType,
+    Operation,
+    Parameter,
+    Primitive,
+    Property,
+    Record,
+    ReturnType,
+)
+from promenade.model.declare import declared
+
+EXPORT_CSV = "exportCsv"
+EXPORT_FILE = "CsvExport"
+_EXPORTED = {
+    "promotionPerformance": ("PromotionPerformance", "last_applied_at"),
+    "stakeholderCost": ("StakeholderCostBreakdown", "linked_promotions"),
+    "budgetUtilization": ("BudgetUtilization", "linked_promotions"),
+    "couponAnalytics": ("CouponAnalytics", "redemption_rate"),
+    "abTestResults": ("ABTestResults", "is_significant"),
+}
+"""By report type, in the order of the specification: the entity, and the last of its fields that is exported."""
+
+REPORT_TYPES = tuple(_EXPORTED)
+"""What can be exported."""
+
+_MOMENT_DIGITS = 6  # decimals of a second that are stored
+
+
+def reporting_operations() -> tuple[Operation, ...]:
+    """Return the operations of reporting."""
+    return (export_csv_action(),)
+
+
+def reporting_complex_types() -> tuple[ComplexType, ...]:
+    """Return the complex types that the operations return."""
+    return (_EXPORT,)
+
+
+def export_csv_action() -> Action:
+    """Return the action that exports a report as CSV."""
+    return Action(
+        name=EXPORT_CSV,
+        parameters=(
+            Parameter(
+                name="reportType",
+                type=Primitive.STRING,
+                nullable=False,
+                max_length=50,
+                annotations=(
+                    *_described("Which report."),
+                    Annotation("Validation.AllowedValues", tuple(Record({"Value": one}) for one in REPORT_TYPES)),
+                ),
+            ),
+            _moment("dateFrom", "What happened then or later counts."),
+            _moment("dateTo", "What happened then or later is left out; after `dateFrom`."),
+            _id("promotionId", "What has to do with this promotion alone."),
+            _id("stakeholderId", "What has to do with this stakeholder alone."),
+        ),
+        returns=ReturnType(type=_EXPORT, nullable=False),
+        annotations=_described(
+            "A report of what happened in a period, as comma-separated values (RFC 4180) in a text; its columns are the"
+            " fields of the report's entity. A request of its own, not a part of a $batch."
+        ),
+    )
+
+
+def export_columns(report_type: str) -> dict[str, str]:
+    """Return the columns of an export: the names of the entity's fields and their wire names."""
+    set_name, last = _EXPORTED[report_type]
+    columns = {field.name: field.wire for field in declared()[set_name].fields}
+    return dict(list(columns.items())[: list(columns).index(last) + 1])
+
+
+def export_filename(report_type: str) -> str:
+    """Convert ``stakeholderCost`` to ``stakeholder-cost.csv``."""
+    return re.sub(r"([A-Z])", r"-\1", report_type).lower() + ".csv"
+
+
+def _moment(name: str, text: str) -> Parameter:
+    return Parameter(
+        name=name,
+        type=Primitive.DATE_TIME_OFFSET,
+        precision=_MOMENT_DIGITS,
+        nullable=False,
+        annotations=_described(text),
+    )
+
+
+def _id(name: str, text: str) -> Parameter:
+    return Parameter(name=name, type=Primitive.GUID, annotations=_described(text))
+
+
+def _text(name: str, text: str, length: int | None = None) -> Property:
+    return Property(name=name, type=Primitive.STRING, max_length=length, nullable=False, annotations=_described(text))
+
+
+def _described(text: str) -> tuple[Annotation, ...]:
+    return (Annotation("Core.Description", text),)
+
+
+_EXPORT = ComplexType(
+    name=EXPORT_FILE,
+    properties=(
+        _text("filename", "What to call the file, the same for every export of a report.", 100),
+        _text("contentType", "Always text/csv.", 50),
+        _text("data", "What the file holds: a line with the names of the columns, then the rows."),
+    ),
+    annotations=_described("A file that was exported."),
+)

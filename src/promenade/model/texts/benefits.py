@@ -1,0 +1,188 @@
+"""The texts of the action types and the loyalty action types, in every language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from promenade.model.texts.rules import RuleWords, Said
+
+ACTIONS: Mapping[str, RuleWords] = {
+    "ARTICLE": RuleWords(
+        description="A discount on an article.",
+        en=Said(
+            "Discount on an article",
+            "A percentage or an amount off each piece, or the price that it costs then. Without "
+            "an article: of all that met the conditions.",
+            "{off} on {targets}",
+        ),
+        de=Said(
+            "Rabatt auf einen Artikel",
+            "Prozente oder ein Betrag weniger je Stück, oder der Preis, den es dann kostet. Ohne "
+            "Artikel: auf alles, was die Bedingungen erfüllt.",
+            "{off} auf {targets}",
+            code="Artikel",
+        ),
+    ),
+    "ARTICLE_GROUP": RuleWords(
+        description="A discount on an article group.",
+        en=Said(
+            "Discount on an article group",
+            "A percentage or an amount off each piece of a group, or the price that it costs then.",
+            "{off} on {targets}",
+        ),
+        de=Said(
+            "Rabatt auf eine Artikelgruppe",
+            "Prozente oder ein Betrag weniger je Stück einer Gruppe, oder der Preis, den es dann kostet.",
+            "{off} auf {targets}",
+            code="Artikelgruppe",
+        ),
+    ),
+    "ARTICLE_LIST": RuleWords(
+        description="A discount on a list of articles.",
+        en=Said(
+            "Discount on a list of articles",
+            "A percentage or an amount off each piece of a list; articles of the list may have a price of their own.",
+            "{off} on {targets}",
+        ),
+        de=Said(
+            "Rabatt auf eine Artikelliste",
+            "Prozente oder ein Betrag weniger je Stück einer Liste; Artikel der "
+            "Liste können einen eigenen Preis haben.",
+            "{off} auf {targets}",
+            code="Artikelliste",
+        ),
+    ),
+    "RECEIPT": RuleWords(
+        description="A discount on the receipt.",
+        en=Said(
+            "Discount on the receipt",
+            "A percentage or an amount off the sum of the receipt.",
+            ("{off} on the sum of {named}", "{off} on the receipt"),
+        ),
+        de=Said(
+            "Rabatt auf den Bon",
+            "Prozente oder ein Betrag weniger auf die Summe des Bons.",
+            ("{off} auf die Summe von {named}", "{off} auf den Bon"),
+            code="Bon",
+        ),
+    ),
+    "SCALED_RECEIPT": RuleWords(
+        description="A discount on the receipt that grows with its amount.",
+        en=Said(
+            "Discount that grows with the amount",
+            "From 50 so much, from 100 more off the receipt: the highest step that is reached counts.",
+            ("{scaledTiers} on the sum of {named}", "{scaledTiers} on the receipt"),
+        ),
+        de=Said(
+            "Betragsstaffel",
+            "Ab 50 so viel, ab 100 mehr Rabatt auf den Bon: Die höchste erreichte Stufe gilt.",
+            ("{scaledTiers} auf die Summe von {named}", "{scaledTiers} auf den Bon"),
+            code="Betragsstaffel auf den Bon",
+        ),
+    ),
+    "BUNDLE": RuleWords(
+        description="A discount on articles bought together.",
+        en=Said(
+            "Bundle",
+            "Buy several things together and get them for one price, or with a discount: three for two, menus, sets.",
+            "{components} together: {off}",
+        ),
+        de=Said(
+            "Bündel",
+            "Mehreres zusammen kaufen und zu einem Preis oder mit Rabatt bekommen: drei für zwei, Menüs, Sets.",
+            "{components} zusammen: {off}",
+        ),
+    ),
+    "POST_PURCHASE_COUPON": RuleWords(
+        description="A coupon after the purchase.",
+        en=Said(
+            "Coupon after the purchase",
+            "The customer gets a coupon of a certain type for the next purchase.",
+            "Coupon after the purchase: {coupon}",
+        ),
+        de=Said(
+            "Coupon nach dem Kauf",
+            "Der Kunde bekommt einen Coupon eines bestimmten Typs für den nächsten Kauf.",
+            "Coupon nach dem Kauf: {coupon}",
+        ),
+    ),
+    "LOYALTY": RuleWords(
+        description="Loyalty points.",
+        en=Said(
+            "Loyalty points",
+            'Says that points are given; how many is said under "Points".',
+            "Loyalty points, as said under Points",
+        ),
+        de=Said(
+            "Treuepunkte",
+            "Sagt, dass es Punkte gibt; wie viele, steht unter „Punkte“.",
+            "Treuepunkte, wie unter Punkte gesagt",
+            code="Treueprogramm",
+        ),
+    ),
+    "QUANTITY_TIER": RuleWords(
+        description="A discount that grows with the quantity.",
+        en=Said(
+            "Discount that grows with the quantity",
+            "From 3 pieces 5 %, from 6 pieces 10 %: the highest tier that is reached counts for all of them.",
+            "{quantityTiers} on {targets}",
+        ),
+        de=Said(
+            "Mengenstaffel",
+            "Ab 3 Stück 5 %, ab 6 Stück 10 %: Die höchste erreichte Staffel gilt für alle Stücke.",
+            "{quantityTiers} auf {targets}",
+        ),
+    ),
+    "FREE_ITEM": RuleWords(
+        description="A free item.",
+        en=Said(
+            "Free item",
+            "An article for free each time the conditions are met, or once per basket.",
+            ("{freeItems} free, {once}", "{freeItems} free each time"),
+        ),
+        de=Said(
+            "Gratisartikel",
+            "Ein Artikel gratis, jedes Mal wenn die Bedingungen erfüllt sind, oder einmal je Warenkorb.",
+            ("{freeItems} gratis, {once}", "{freeItems} gratis, jedes Mal"),
+        ),
+    ),
+}
+"""Words of the action types, in the order of the code list ActionTypes."""
+
+LOYALTY_ACTIONS: Mapping[str, RuleWords] = {
+    "ADD_FIXED": RuleWords(
+        description="Adds a number of points.",
+        en=Said("Extra points", "A fixed number of points.", "{points} points"),
+        de=Said("Extrapunkte", "Eine feste Zahl von Punkten.", "{points} Punkte", code="Feste Punktzahl"),
+    ),
+    "MULTIPLY_POINTS": RuleWords(
+        description="Multiplies the points earned so far.",
+        en=Said(
+            "Multiply points", "The points earned so far, times a number.", "Points earned so far times {multiplier}"
+        ),
+        de=Said(
+            "Punkte vervielfachen",
+            "Die bisher gesammelten Punkte mal eine Zahl.",
+            "Bisher gesammelte Punkte mal {multiplier}",
+        ),
+    ),
+    "CURRENCY_TO_POINTS": RuleWords(
+        description="Points for each full amount spent.",
+        en=Said(
+            "Points for money spent",
+            "So many points for each full amount that remains to be paid.",
+            "{points} points for each full {currencyAmount}",
+        ),
+        de=Said(
+            "Punkte für Umsatz",
+            "So viele Punkte für jeden vollen Betrag, der zu zahlen bleibt.",
+            "{points} Punkte für jede vollen {currencyAmount}",
+        ),
+    ),
+    "SUBTRACT_POINTS": RuleWords(
+        description="Takes points away, never below zero.",
+        en=Said("Take points", "So many points fewer, never below zero.", "{points} points fewer"),
+        de=Said("Punkte abziehen", "So viele Punkte weniger, nie unter null.", "{points} Punkte weniger"),
+    ),
+}
+"""Words of the loyalty action types, in the order of the code list LoyaltyActionTypes."""

@@ -1,0 +1,244 @@
+"""The texts of the condition types, in every language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from promenade.model.texts.rules import RuleWords, Said
+
+CONDITIONS: Mapping[str, RuleWords] = {
+    "ARTICLE": RuleWords(
+        description="An article is in the basket.",
+        summary=("{articles}", "an article whose number {test}"),
+        en=Said(
+            "Article",
+            "A certain article is in the basket, if you like so many pieces of it or for so much money.",
+            ("{articles}", "Article {test}", "…"),
+        ),
+        de=Said(
+            "Artikel",
+            "Ein bestimmter Artikel liegt im Warenkorb, auf Wunsch ab einer Stückzahl oder einem Betrag.",
+            ("{articles}", "Artikel {test}", "…"),
+        ),
+    ),
+    "ARTICLE_GROUP": RuleWords(
+        description="An article of a group is in the basket.",
+        summary=("an article of {groups}{below}", "an article of an article group whose number {test}{below}"),
+        en=Said(
+            "Article group",
+            "Articles of a group are in the basket, if you like also of the groups below it.",
+            ("{group}", "Article group {test}", "Article group …"),
+        ),
+        de=Said(
+            "Artikelgruppe",
+            "Artikel einer Gruppe liegen im Warenkorb, auf Wunsch auch aus den Gruppen darunter.",
+            ("{group}", "Artikelgruppe {test}", "Artikelgruppe …"),
+        ),
+    ),
+    "ARTICLE_LIST": RuleWords(
+        description="An article of a list is in the basket.",
+        summary=("{articles}", "an article whose number {test}"),
+        en=Said(
+            "List of articles",
+            "Any of several articles is in the basket; pieces and amounts of all of them add up.",
+            ("{articles}", "Article {test}", "…"),
+        ),
+        de=Said(
+            "Artikelliste",
+            "Einer von mehreren Artikeln liegt im Warenkorb; Stückzahlen und Beträge aller werden zusammengezählt.",
+            ("{articles}", "Artikel {test}", "…"),
+        ),
+    ),
+    "CUSTOMER_GROUP": RuleWords(
+        description="The customer belongs to a group.",
+        en=Said("Customer group", "The customer belongs to one of these groups.", "Customer group {test}"),
+        de=Said("Kundengruppe", "Der Kunde gehört zu einer dieser Gruppen.", "Kundengruppe {test}"),
+    ),
+    "RECEIPT_AMOUNT": RuleWords(
+        description="The basket is worth an amount.",
+        summary="Basket is worth {amount}",
+        en=Said(
+            "Receipt amount",
+            "The basket is worth at least so much, or at most, or between two amounts.",
+            "Receipt amount {amount}",
+        ),
+        de=Said(
+            "Bonbetrag",
+            "Der Warenkorb ist mindestens so viel wert, höchstens so viel oder liegt zwischen zwei Beträgen.",
+            "Bonbetrag {amount}",
+        ),
+    ),
+    "ITEM_QUANTITY": RuleWords(
+        description="The basket holds a number of items.",
+        summary="Basket holds {pieces}",
+        en=Said(
+            "Number of pieces",
+            "So many pieces are in the basket. Together with conditions on articles only the pieces of these count.",
+            "Number of pieces {count}",
+        ),
+        de=Said(
+            "Stückzahl",
+            "So viele Stück liegen im Warenkorb. Zusammen mit Bedingungen an Artikel zählen nur deren Stücke.",
+            "Stückzahl {count}",
+            code="Positionsmenge",
+        ),
+    ),
+    "PAYMENT_MEANS": RuleWords(
+        description="The basket is paid by certain means.",
+        en=Said(
+            "Means of payment", "It is paid by one of these means, such as CASH or CARD.", "Means of payment {test}"
+        ),
+        de=Said(
+            "Zahlungsmittel",
+            "Bezahlt wird mit einem dieser Zahlungsmittel, etwa CASH oder CARD.",
+            "Zahlungsmittel {test}",
+        ),
+    ),
+    "PAYMENT_CARD": RuleWords(
+        description="The basket is paid with a kind of card.",
+        en=Said("Kind of card", "It is paid with a card of one of these kinds, such as VISA.", "Kind of card {test}"),
+        de=Said(
+            "Kartenart", "Bezahlt wird mit einer Karte dieser Art, etwa VISA.", "Kartenart {test}", code="Zahlungskarte"
+        ),
+    ),
+    "CUSTOMER": RuleWords(
+        description="The customer is a certain one.",
+        en=Said("Customer", "Only these customers, by their ID.", "Customer {test}"),
+        de=Said("Kunde", "Nur diese Kunden, nach ihrer Nummer.", "Kunde {test}"),
+    ),
+    "MANUFACTURER": RuleWords(
+        description="An article of a manufacturer is in the basket.",
+        summary=("an article of {manufacturers}", "an article of a manufacturer whose name {test}"),
+        en=Said(
+            "Manufacturer",
+            "Articles of a manufacturer are in the basket.",
+            ("Manufacturer {manufacturer}", "Manufacturer {test}", "Manufacturer …"),
+        ),
+        de=Said(
+            "Hersteller",
+            "Artikel eines Herstellers liegen im Warenkorb.",
+            ("Hersteller {manufacturer}", "Hersteller {test}", "Hersteller …"),
+        ),
+    ),
+    "ADDITIONAL_FIELD": RuleWords(
+        description="A line carries a certain additional field.",
+        summary="an article whose field {field} {test}",
+        en=Said(
+            "Field of the line",
+            "Lines of the basket carry a certain value in an additional field that the till sends.",
+            "Line whose field {field} {test}",
+        ),
+        de=Said(
+            "Feld der Position",
+            "Positionen des Warenkorbs tragen einen bestimmten Wert in einem Zusatzfeld, das die Kasse schickt.",
+            "Position, deren Feld {field} {test}",
+            code="Zusatzfeld",
+        ),
+    ),
+    "CREDIT_CARD_BIN": RuleWords(
+        description="The card's number starts with certain digits.",
+        code="Credit card BIN",
+        summary=("Card number {prefix}", "The first digits of the card number {digits}"),
+        en=Said(
+            "First digits of the card",
+            "The number of the card begins with these digits, up to eight: cards of a certain bank.",
+            "Number of the card {test}",
+        ),
+        de=Said(
+            "Erste Ziffern der Karte",
+            "Die Kartennummer beginnt mit diesen Ziffern, höchstens acht: Karten einer bestimmten Bank.",
+            "Kartennummer {test}",
+            code="Kreditkarten-BIN",
+        ),
+    ),
+    "USER_DEFINED": RuleWords(
+        description="The request carries a certain user-defined field.",
+        summary="Field {field} of the sale {test}",
+        en=Said(
+            "Field of the request", "The till sends a user-defined field with a certain value.", "Field {field} {test}"
+        ),
+        de=Said(
+            "Feld der Anfrage",
+            "Die Kasse schickt ein eigenes Feld mit einem bestimmten Wert.",
+            "Feld {field} {test}",
+            code="Benutzerdefiniert",
+        ),
+    ),
+    "LOYALTY_ACCOUNT": RuleWords(
+        description="The customer's loyalty tier or points.",
+        summary=("Customer has {points} loyalty points", "Loyalty tier {test}"),
+        en=Said(
+            "Loyalty account",
+            "The customer has a certain tier of the loyalty programme, or so many points.",
+            ("Loyalty points {points}", "Loyalty tier {test}"),
+        ),
+        de=Said(
+            "Treuekonto",
+            "Der Kunde hat eine bestimmte Stufe des Treueprogramms oder so viele Punkte.",
+            ("Treuepunkte {points}", "Treuestufe {test}"),
+        ),
+    ),
+    "MANUAL_DISCOUNT": RuleWords(
+        description="The till gave a manual discount.",
+        summary=("The till gave a manual discount whose reason {test}", "The till gave a manual discount"),
+        en=Said(
+            "Manual discount",
+            "The cashier gave a manual discount, if you like for one of these reasons.",
+            ("Reason of the manual discount {test}", "The cashier gave a manual discount"),
+        ),
+        de=Said(
+            "Manueller Rabatt",
+            "An der Kasse wurde ein manueller Rabatt gegeben, auf Wunsch aus einem dieser Gründe.",
+            ("Grund des manuellen Rabatts {test}", "An der Kasse wurde ein manueller Rabatt gegeben"),
+        ),
+    ),
+    "CHANNEL": RuleWords(
+        description="The basket comes from a channel.",
+        en=Said(
+            "Channel", "It is sold through one of these channels, such as IN_STORE, ONLINE or MOBILE.", "Channel {test}"
+        ),
+        de=Said(
+            "Kanal",
+            "Verkauft wird über einen dieser Kanäle, etwa IN_STORE, ONLINE oder MOBILE.",
+            "Kanal {test}",
+            code="Vertriebskanal",
+        ),
+    ),
+    "TIME_WINDOW": RuleWords(
+        description="The time of day, and the weekday.",
+        summary="{hours}",
+        en=Said(
+            "Time of day and weekdays",
+            "Between two times of the day, on certain weekdays, by the clock of the store. It may run past midnight.",
+            "Bought {when}",
+        ),
+        de=Said(
+            "Uhrzeit und Wochentage",
+            "Zwischen zwei Uhrzeiten, an bestimmten Wochentagen, nach der Uhr der "
+            "Filiale. Auch über Mitternacht hinaus.",
+            "Gekauft {when}",
+            code="Zeitfenster",
+        ),
+    ),
+    "TIME_PERIOD": RuleWords(
+        description="A range of dates.",
+        summary=(
+            "On {day}",
+            "From {dateFrom} until {dateTo}",
+            "From {dateFrom} on",
+            "Until {dateTo}",
+            "Date is (not given)",
+        ),
+        en=Said(
+            "Range of dates",
+            "From one day until another, both included; either may be left open.",
+            ("Bought from {dateFrom} until {dateTo}", "Bought until {dateTo}", "Bought from {dateFrom}"),
+        ),
+        de=Said(
+            "Zeitraum",
+            "Von einem Tag bis zu einem anderen, beide eingeschlossen; jeder von beiden kann offen bleiben.",
+            ("Gekauft vom {dateFrom} bis zum {dateTo}", "Gekauft bis {dateTo}", "Gekauft ab {dateFrom}"),
+        ),
+    ),
+}
+"""Words of the condition types, in the order of the code list ConditionTypes."""

@@ -1,0 +1,1 @@
+"""The annotations for user interfaces in the admin service's metadata."""

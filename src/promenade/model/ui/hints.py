@@ -1,0 +1,81 @@
+"""Hints for `promenade.model.ui`: exceptions for single entities and actions that no rule can derive."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "Conditions": ("sequence", "logicalConnector", "parameterSummary", "conditionType"),
+        "DiscountActions": (
+            "sequence", "actionType", "discountType", "discountValue", "targetArticleNumber", "targetArticleGroupId",
+            "freeItemArticleNumber", "targetCouponType_ID",
+        ),
+        "LoyaltyActions": ("actionType", "points", "multiplier", "currencyAmount", "targetScope", "maxPoints"),
+        "TemplateConditions": (
+            "sequence", "logicalConnector", "conditionType", "operator", "value", "valueTo", "articleNumber",
+            "articleGroupId",
+        ),
+        "TemplateDiscountActions": (
+            "sequence", "actionType", "discountType", "discountValue", "targetArticleNumber", "targetArticleGroupId",
+        ),
+        "ArticleImportJobs": ("name", "status", "totalArticles", "processedArticles", "failedArticles", "startedAt"),
+        "Articles": (
+            "articleNumber", "name", "ean", "manufacturer", "articleGroup_ID", "basePrice", "source", "isActive",
+        ),
+        "PosGroups": ("code", "name", "parent_ID", "country", "currency", "timeZone", "isActive"),
+        "Budgets": (
+            "code", "name", "status", "totalAmount", "remainingAmount", "utilization", "validFrom", "validTo",
+        ),
+        "CalculationLogs": (
+            "transactionId", "status", "confirmedAt", "posGroup_ID", "customerId", "discount", "grandTotal",
+            "loyaltyPoints", "discrepancy",
+        ),
+        "AuditLogs": ("timestamp", "actor", "action", "entityType", "entityName", "note"),
+        "NotificationLogs": (
+            "createdAt", "eventType", "status", "subscription_ID", "attempts", "httpStatus", "lastError",
+            "lastAttemptAt", "nextAttemptAt",
+        ),
+        "WebhookSubscriptions": (
+            "name", "callbackUrl", "isActive", "failureCount", "disabledAt", "previousSecretUntil",
+        ),
+    }
+)  # fmt: skip
+"""The columns of lists, where the general choice is not the best; by wire names."""
+
+FILTERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"NotificationLogs": ("status", "eventType", "subscription_ID", "createdAt")}
+)
+"""What lists are filtered by at hand, where the general choice is not the best: by what has an index."""
+
+LATEST_BY: Mapping[str, str] = MappingProxyType({"NotificationLogs": "createdAt"})
+"""The moment by which a list comes from the last to the first, where it is not the first one of the entity."""
+
+DEPENDENT: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
+    {
+        ("Budgets", "remainingAmount"): ("totalAmount",),
+        ("Budgets", "utilization"): ("totalAmount",),
+    }
+)
+"""Computed properties and what is typed in that changes them; colours follow what they colour without being here."""
+
+AVAILABLE: Mapping[tuple[str, str], str] = MappingProxyType(
+    {
+        ("Promotions", "submit"): "DRAFT REJECTED",
+        ("Promotions", "approve"): "PENDING_APPROVAL",
+        ("Promotions", "reject"): "PENDING_APPROVAL",
+        ("Promotions", "startPilot"): "DRAFT APPROVED INACTIVE",
+        ("Promotions", "promoteToActive"): "PILOT",
+        ("Promotions", "endPilot"): "PILOT",
+        ("Promotions", "archive"): "DRAFT REJECTED INACTIVE EXPIRED",
+        ("Budgets", "activate"): "DRAFT",
+    }
+)
+"""The states in which an action is offered: those that the state machine lets it leave; others are offered in all."""
+
+LOCKED_BY: Mapping[str, str] = MappingProxyType({"Campaigns": "locked", "Promotions": "campaign/locked"})
+"""What says, of an entity, that no action may change it; by a path from the entity."""
+
+CRITICAL_ACTIONS = frozenset({"archive", "deactivate", "endPilot"})
+"""Actions that a user is asked to confirm: something stops running."""

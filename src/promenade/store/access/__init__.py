@@ -1,0 +1,1 @@
+"""Who may call: tenants, clients, keys, certificates, and the one row of a store."""

@@ -1,0 +1,34 @@
+"""The rows of Tenants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Row, insert, select, update
+
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Session
+
+_TENANTS = table("Tenants")
+
+
+async def tenant_is_known(session: Session, tenant_id: str) -> bool:
+    """Return whether the tenant exists; needs a system session or the tenant's own."""
+    return bool(await session.execute(select(_TENANTS.c.tenant_id).where(_TENANTS.c.tenant_id == tenant_id)))
+
+
+async def insert_tenant(session: Session, row: Mapping[str, Any]) -> None:
+    """Insert a tenant."""
+    await session.rowcount(insert(_TENANTS), row)
+
+
+async def update_tenant(session: Session, tenant_id: str, values: Mapping[str, Any]) -> bool:
+    """Change a tenant's settings; return whether it exists."""
+    statement = update(_TENANTS).where(_TENANTS.c.tenant_id == tenant_id)
+    return bool(await session.rowcount(statement.values(version=_TENANTS.c.version + 1, **values)))
+
+
+async def read_tenants(session: Session) -> Sequence[Row[Any]]:
+    """Return all tenants that the session may see, by ID."""
+    return await session.execute(select(_TENANTS).order_by(_TENANTS.c.tenant_id))

@@ -1,0 +1,1 @@
+"""Writing authored rows of any entity."""

@@ -1,0 +1,1 @@
+"""The jobs of the clock, and the rows that they move or delete."""

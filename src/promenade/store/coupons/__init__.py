@@ -1,0 +1,1 @@
+"""Coupon codes: made, reserved, spent, issued, expired."""

@@ -1,0 +1,1 @@
+"""Edit drafts: who holds them, and their rows."""

@@ -1,0 +1,1 @@
+"""Connections, units of work, the two dialects, schema and migrations: what all rooms of the store stand on."""

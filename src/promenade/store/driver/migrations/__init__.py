@@ -1,0 +1,198 @@
+"""Migrations: they bring a database, empty or old, to the tables of this version.
+
+``upgrade(url)`` is what ``promenade db upgrade`` runs. The steps are Alembic revisions in ``versions``; nothing but
+this package is needed, so an installed wheel upgrades without configuration files. One upgrade is one transaction:
+it is applied as a whole or not at all; of two concurrent upgrades the second waits and finds nothing left to do.
+
+Most starts find a database of this version, and most others an empty SQLite file. Neither needs Alembic: the first
+is recognized by one read of its revision, the second is created from the script of the first revision.
+"""
+
+# ruff: noqa: PLC0415 -- Alembic and the tables take most of a second to load, and are needed by real upgrades alone
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.pool import NullPool
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+__all__ = ["HEAD", "SchemaAheadError", "current", "differences", "head", "in_transaction", "upgrade"]
+
+T = TypeVar("T")
+
+HEAD = "0001"
+"""The newest revision in ``versions``, known without loading Alembic; a test compares it with `head`."""
+
+_FIRST = "0001"
+_FIRST_SCRIPT = Path(__file__).parent / "versions" / f"{_FIRST}_sqlite.sql"
+_VERSION_TABLE = """CREATE TABLE alembic_version (
+	version_num VARCHAR(32) NOT NULL, 
+	CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
+)"""  # noqa: W291 -- as Alembic writes it, so that a new database is the same to the byte
+_PATIENCE_SECONDS = 60.0
+_LOCK = 7_310_000  # PostgreSQL advisory lock: one upgrade at a time
+
+
+class SchemaAheadError(LookupError):
+    """A newer version of the program has upgraded the database."""
+
+
+def upgrade(url: str) -> None:
+    """Upgrade the database at ``url`` (``sqlite:///path`` or ``postgresql://...``) to this version's tables.
+
+    Raises ValueError for another kind of URL, SchemaAheadError, and the driver's errors if the database does not
+    answer.
+    """
+    if url.startswith("sqlite") and _sqlite_revision(url) == HEAD:
+        return
+    in_transaction(url, _upgrade)
+
+
+def _sqlite_revision(url: str) -> str | None:
+    """Return the revision of a SQLite database, created if it is empty; None: it has tables but no revision."""
+    with closing(_raw_sqlite(url)) as connection:
+        found = connection.execute("SELECT name FROM sqlite_master LIMIT 1").fetchone()
+        if found is None:
+            connection.execute("BEGIN IMMEDIATE")
+            # no other process has created it in the meantime
+            if connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None:
+                for statement in _FIRST_SCRIPT.read_text(encoding="utf-8").removesuffix(";\n").split(";\n\n"):
+                    connection.execute(statement)
+                connection.execute(_VERSION_TABLE)
+                connection.execute("INSERT INTO alembic_version (version_num) VALUES (?)", (_FIRST,))
+            connection.execute("COMMIT")
+        try:
+            row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+        except sqlite3.OperationalError:
+            return None  # Alembic reports the problem
+    return None if row is None else str(row[0])
+
+
+def _raw_sqlite(url: str) -> sqlite3.Connection:
+    parsed = sa.make_url(url)
+    arguments, keywords = parsed.get_dialect()().create_connect_args(parsed)
+    is_uri = bool(keywords.get("uri"))
+    return sqlite3.connect(str(arguments[0]), timeout=_PATIENCE_SECONDS, isolation_level=None, uri=is_uri)
+
+
+def current(url: str) -> str | None:
+    """Return the revision of the database at ``url``; None: it has no tables yet. Raises SchemaAheadError."""
+    return in_transaction(url, lambda connection: _current(connection, _scripts()))
+
+
+def _current(connection: sa.Connection, scripts: ScriptDirectory) -> str | None:
+    from alembic.runtime.migration import MigrationContext
+
+    found = MigrationContext.configure(connection).get_current_revision()
+    if found is not None and found not in {step.revision for step in scripts.walk_revisions()}:
+        raise SchemaAheadError(f"the database is at revision {found}, which this version of the program does not know")
+    return found
+
+
+def head() -> str:
+    """Return the revision that this version of the program needs."""
+    revision = _scripts().get_current_head()
+    if revision is None:
+        raise LookupError("the program was installed without its migrations")
+    return revision
+
+
+def differences(url: str) -> Sequence[Any]:
+    """Return the differences that Alembic finds between the database at ``url`` and the model; empty: none."""
+    from alembic.autogenerate import compare_metadata
+    from alembic.runtime.migration import MigrationContext
+
+    from promenade.store.driver.schema import metadata
+
+    return in_transaction(
+        url,
+        lambda connection: compare_metadata(
+            MigrationContext.configure(connection, opts={"compare_server_default": True}), metadata
+        ),
+    )
+
+
+def _scripts() -> ScriptDirectory:
+    from alembic.script import ScriptDirectory
+
+    return ScriptDirectory.from_config(_config())
+
+
+def _config() -> Config:
+    from alembic.config import Config
+
+    config = Config()
+    # Alembic treats the path as a template, so percent signs are doubled.
+    config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    return config
+
+
+def _upgrade(connection: sa.Connection) -> None:
+    from alembic.runtime.environment import EnvironmentContext
+
+    from promenade.store.driver.row_security import EVERY_TENANT, tell
+    from promenade.store.driver.schema import metadata
+
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+        connection.exec_driver_sql(tell(EVERY_TENANT, local=True))  # a step may have to change rows of all tenants
+    scripts = _scripts()
+    _current(connection, scripts)
+    with EnvironmentContext(
+        _config(), scripts, fn=lambda revision, _: scripts._upgrade_revs("head", revision)
+    ) as steps:
+        steps.configure(connection=connection, target_metadata=metadata)
+        steps.run_migrations()
+
+
+def in_transaction(url: str, work: Callable[[sa.Connection], T]) -> T:
+    """Run ``work`` in one transaction on a connection of its own.
+
+    Raises ValueError for another kind of URL, and the driver's errors.
+    """
+    if url.startswith("sqlite"):
+        return _run_sqlite(url, work)
+    if url.startswith("postgres"):
+        # In a thread of its own: the caller may be inside an event loop.
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(lambda: asyncio.run(_run_postgresql(url, work))).result()
+    raise ValueError(f"no database for {url.partition(':')[0]}: give sqlite:///path or postgresql://...")
+
+
+def _run_sqlite(url: str, work: Callable[[sa.Connection], T]) -> T:
+    engine = sa.create_engine(url, poolclass=NullPool, connect_args={"timeout": _PATIENCE_SECONDS})
+
+    @sa.event.listens_for(engine, "connect")
+    def _leave_transactions_to_us(connection: Any, _: object) -> None:
+        connection.isolation_level = None  # the driver would commit before every DDL statement
+
+    @sa.event.listens_for(engine, "begin")
+    def _begin(connection: sa.Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    with engine.begin() as connection:
+        return work(connection)
+
+
+async def _run_postgresql(url: str, work: Callable[[sa.Connection], T]) -> T:
+    from sqlalchemy.ext.asyncio import create_async_engine
+
+    parsed = sa.make_url(url).set(drivername="postgresql+asyncpg")
+    engine = create_async_engine(parsed, poolclass=NullPool)
+    try:
+        async with engine.begin() as connection:
+            return await connection.run_sync(work)
+    finally:
+        await engine.dispose()

@@ -1,0 +1,46 @@
+"""The first revision, written from the model: ``python -m promenade.store.driver.migrations.baseline``.
+
+Run it after a change of the model as long as no version has been released. From then on a change of the model needs
+a revision of its own in ``versions``, and the baseline stays as it is. A revision is history: it is SQL in files,
+not a call into today's model, so that it still does the same when the model has moved on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from promenade.store.driver.row_security import policies
+from promenade.store.driver.schema import metadata
+
+DIALECTS = {"sqlite": "sqlite://", "postgresql": "postgresql+asyncpg://"}
+VERSIONS = Path(__file__).parent / "versions"
+_BETWEEN = ";\n\n"
+
+
+def render(dialect_name: str) -> str:
+    """Return all statements that create the model's tables on ``sqlite`` or ``postgresql``, referenced tables first."""
+    return _BETWEEN.join(_statements(sa.make_url(DIALECTS[dialect_name]).get_dialect()())) + ";\n"
+
+
+def _statements(dialect: sa.Dialect) -> Iterator[str]:
+    for table in metadata.sorted_tables:
+        create = str(CreateTable(table).compile(dialect=dialect)).strip()
+        yield "\n".join(line.rstrip() for line in create.splitlines())
+        for index in sorted(table.indexes, key=lambda index: str(index.name)):
+            yield str(CreateIndex(index).compile(dialect=dialect)).strip()
+        if dialect.name == "postgresql":
+            yield from policies(table)
+
+
+def write() -> None:
+    """Write the files of revision 0001."""
+    for name in DIALECTS:
+        (VERSIONS / f"0001_{name}.sql").write_text(render(name), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()

@@ -1,0 +1,1 @@
+"""The tables that no service shows, declared one subject per module."""

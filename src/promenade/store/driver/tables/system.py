@@ -1,0 +1,351 @@
+"""The internal tables, which no service exposes: freshness, iterations, jobs, usage, clients, keys and others.
+
+*origin* is who priced a transaction: ``cloud``, or the deployment of the store that did. It is part of every key
+that contains a till's transaction ID, because two stores may use the same one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import sqlalchemy as sa
+
+from promenade.store.driver.tables.after_sale import after_sales
+from promenade.store.driver.tables.columns import (
+    Definition,
+    content,
+    count,
+    identity,
+    iteration,
+    key,
+    moment,
+    partial_index,
+    text,
+)
+from promenade.store.driver.tables.imports import import_definitions
+from promenade.store.driver.tables.reports import report_tables
+from promenade.store.driver.tables.sync import sync_definitions
+from promenade.store.driver.types import Json, string
+
+# Short rows that every evaluation writes: on SQLite stored WITHOUT ROWID, in the key's B-tree, which saves writing a
+# page.
+_KEPT_IN_THEIR_KEY = frozenset({"iteration_counters"})
+
+
+def declare(metadata: sa.MetaData) -> dict[str, sa.Table]:
+    """Add the system tables to ``metadata``; return them by name."""
+    declared: dict[str, sa.Table] = {}
+    for name, doc, tenant_owned, items in _definitions():
+        tenant = (_tenant(),) if tenant_owned else ()
+        declared[name] = sa.Table(
+            name,
+            metadata,
+            *tenant,
+            *items,
+            info={"doc": doc, "tenant_owned": tenant_owned},
+            sqlite_with_rowid=name not in _KEPT_IN_THEIR_KEY,
+        )
+    return declared
+
+
+def tell_postgresql(metadata: sa.MetaData) -> None:
+    """Repeat the conditions of partial indexes for PostgreSQL, see `partial_index`."""
+    for table in metadata.tables.values():
+        for index in table.indexes:
+            if "where" in index.info:
+                index.dialect_options["postgresql"]["where"] = index.info["where"]
+
+
+def _tenant() -> sa.Column[str]:
+    return sa.Column("tenant_id", string(36), nullable=False, doc="The tenant that owns the row.")
+
+
+def _definitions() -> Iterator[Definition]:
+    yield from _catalogue()
+    yield from _transactions()
+    yield from _work()
+    yield from _outbox()
+    yield from _forecasts()
+    yield from _usage()
+    yield from after_sales()
+    yield from import_definitions()
+    yield from sync_definitions()
+    yield from report_tables()
+    yield from _access()
+
+
+def _catalogue() -> Iterator[Definition]:
+    yield (
+        "catalogue_versions",
+        "How fresh a catalogue in memory must be: every authoring write raises one of the counters.",
+        True,
+        (
+            count("promotions", "Raised by writes to promotions and all that decides their effect.", big=True),
+            count("articles", "Raised by writes to articles and article groups.", big=True),
+            moment("changed_at", "When either was last raised.", nullable=True),
+            key("catalogue_versions"),
+        ),
+    )
+    yield (
+        "catalogue_changes",
+        "What each version of the catalogue changed, so that a process recompiles only that.",
+        True,
+        (
+            text("kind", 30, "Entity set of what changed; Articles belong to one counter, the rest to the other."),
+            count("version", "The value that the counter was raised to.", default=None, big=True),
+            text("entity_id", 50, "What changed; empty when everything may have."),
+            content("others", "What an import has changed as well: UUIDs, 16 bytes each.", nullable=True),
+            key("catalogue_changes", "kind", "version", "entity_id"),
+        ),
+    )
+    yield (
+        "promotion_definitions",
+        "Promotions as they were when they priced something, by the hash of their content.",
+        True,
+        (
+            text("hash", 64, "SHA-256 of the body, in hexadecimal."),
+            content("body", "The definition that the engine compiles."),
+            moment("created_at", "When it was first needed."),
+            key("promotion_definitions", "hash"),
+        ),
+    )
+
+
+def _transactions() -> Iterator[Definition]:
+    condemned = sa.text("transaction_counter < 0")
+    yield (
+        "iteration_counters",
+        "The last iteration of each transaction; raised in the statement that stores the iteration.",
+        True,
+        (
+            *iteration(counter=False),
+            count("last_counter", "The counter given last.", default=None),
+            key("iteration_counters", "origin", "transaction_id"),
+        ),
+    )
+    yield (
+        "iterations",
+        "Every evaluation, with all that its price depended on, so that it can be replayed to the same bytes.",
+        True,
+        (
+            *iteration(),
+            identity("pos_group_id", "The POS group that asked."),
+            text("receipt_id", 50, "header.receiptId, echoed.", nullable=True),
+            text("header_reference", 100, "header.headerReference, echoed.", nullable=True),
+            moment("evaluated_at", "The time that validity was judged at."),
+            moment("data_age", "meta.dataAge: the last sync or write behind the price.", nullable=True),
+            content("record", "Basket, settings, facts and the engine's outcome, as MessagePack, compressed."),
+            moment("created_at", "When it was stored, or condemned."),
+            key("iterations", "origin", "transaction_id", "transaction_counter"),
+            # Of what is about to be purged (see `store.clockwork.purging`): no evaluation adds to it.
+            partial_index("ix_iterations__condemned", "created_at", where=condemned),
+            # By age; on SQLite the rowids have that order, and the index stays empty.
+            sa.Index("ix_iterations__created_at", "created_at", sqlite_where=sa.text("0")),
+        ),
+    )
+    yield (
+        "confirmations",
+        "The first confirm of each transaction, which wins, and the answer that repeats of it are given.",
+        True,
+        (
+            *iteration(),
+            content("fingerprint", "SHA-256 of the canonical request: another body is no replay."),
+            content("response", "The body answered."),
+            identity("log_id", "Its calculation log.", nullable=True),
+            content(
+                "sale", "What it carried: lines, unit split of each discount, points; as MessagePack.", nullable=True
+            ),
+            content("returned", "Quantities returned of its lines so far, as MessagePack.", nullable=True),
+            moment("confirmed_at", "When it was confirmed."),
+            key("confirmations", "origin", "transaction_id"),
+        ),
+    )
+
+
+def _work() -> Iterator[Definition]:
+    unreported = sa.text("NOT reported")
+    yield (
+        "side_effect_jobs",
+        "The asynchronous stage of each confirmed transaction: its order, its lease and its result.",
+        True,
+        (
+            identity("id", "Key of the job."),
+            *iteration(),
+            text("status", 10, "PENDING, RUNNING, COMPLETED or FAILED."),
+            content("payload", "What there is to do, as MessagePack."),
+            moment("enqueued_at", "When the transaction was confirmed."),
+            moment("due_at", "Not to be taken before; later than enqueued_at after a failed attempt."),
+            moment("started_at", "When it was first taken.", nullable=True),
+            moment("completed_at", "When it ended, well or not.", nullable=True),
+            count("attempts", "How often it was taken."),
+            text("lease_owner", 100, "The worker that holds it; its token for writing the result.", nullable=True),
+            moment("lease_until", "After this another worker may take it.", nullable=True),
+            count("coupons_redeemed", "Coupon redemptions finished."),
+            count("budgets_consumed", "Budget consumptions booked by the confirm."),
+            count("loyalty_points_earned", "Points awarded.", big=True),
+            sa.Column(
+                "post_purchase_coupons", Json(), nullable=True, doc="Coupons issued, as the endpoint shows them."
+            ),
+            text("reason", 1000, "Why the last attempt failed.", nullable=True),
+            sa.Column("reported", sa.Boolean(), nullable=False, default=False, doc="Whether reports count the sale."),
+            key("side_effect_jobs", "id"),
+            sa.UniqueConstraint(
+                "tenant_id", "origin", "transaction_id", "transaction_counter", name="uq_side_effect_jobs__iteration"
+            ),
+            sa.CheckConstraint(
+                "status IN ('PENDING', 'RUNNING', 'COMPLETED', 'FAILED')", name="ck_side_effect_jobs__status"
+            ),
+            # Workers search across tenants for jobs that are due, or were left behind by a crashed worker.
+            sa.Index("ix_side_effect_jobs__due", "status", "due_at"),
+            partial_index(
+                "ix_side_effect_jobs__unreported",
+                "tenant_id",
+                "enqueued_at",
+                where=unreported,
+            ),
+        ),
+    )
+
+
+def _outbox() -> Iterator[Definition]:
+    waiting = sa.text("dispatched_at IS NULL")
+    yield (
+        "outbox_events",
+        "Events that were committed with what they tell of; the delivery worker sends them on.",
+        True,
+        (
+            identity("id", "Identity of the event: the webhook-id of every delivery."),
+            text("kind", 60, "Kind of the event, such as BUDGET_EXHAUSTED."),
+            content("payload", "The body to deliver, envelope included, as JSON; signed and sent as it is."),
+            text("callback_url", 2000, "Where it is sent besides: the callbackUrl of a job.", nullable=True),
+            moment("created_at", "When it happened."),
+            moment("dispatched_at", "When its deliveries were planned.", nullable=True),
+            key("outbox_events", "id"),
+            # Events that a subscription missed are searched for by time.
+            sa.Index("ix_outbox_events__created", "tenant_id", "created_at", "kind"),
+            partial_index("ix_outbox_events__waiting", "created_at", "id", where=waiting),
+        ),
+    )
+
+
+def _forecasts() -> Iterator[Definition]:
+    yield (
+        "forecast_jobs",
+        "Forecasts that are not finished: how far each is, and who is at it.",
+        True,
+        (
+            identity("forecast_id", "The forecast."),
+            count("slot", "Its place among the tenant's unfinished forecasts, which bounds their number."),
+            content("plan", "The promotion and the facts that it is tried with, as MessagePack."),
+            content("tally", "What the sales so far came to, as MessagePack."),
+            moment("recorded_until", "Sales recorded later do not count."),
+            moment("cursor_at", "When the last sale so far was confirmed.", nullable=True),
+            identity("cursor_id", "The calculation log of the last sale so far.", nullable=True),
+            moment("due_at", "Not to be taken before."),
+            count("attempts", "How often it was taken since it last came on."),
+            text("lease_owner", 100, "The worker that holds it; its token for writing what it did.", nullable=True),
+            moment("lease_until", "After this another worker may take it.", nullable=True),
+            key("forecast_jobs", "forecast_id"),
+            sa.UniqueConstraint("tenant_id", "slot", name="uq_forecast_jobs__slot"),
+        ),
+    )
+    yield (
+        "forecast_customers",
+        "Customers to whose sales the promotion of an unfinished forecast applied, and to how many.",
+        True,
+        (
+            identity("forecast_id", "The forecast."),
+            text("customer_id", 50, "The customer."),
+            count("sales", "To how many."),
+            key("forecast_customers", "forecast_id", "customer_id"),
+        ),
+    )
+
+
+def _usage() -> Iterator[Definition]:
+    yield (
+        "promotion_usage",
+        "Confirmed transactions in which a promotion applied: of each customer, and of all (customer_id empty).",
+        True,
+        (
+            identity("promotion_id", "The promotion."),
+            text("customer_id", 50, "The customer; empty for all together."),
+            count("count", "Confirmed transactions."),
+            key("promotion_usage", "promotion_id", "customer_id"),
+            sa.CheckConstraint("count >= 0", name="ck_promotion_usage__count"),
+        ),
+    )
+    yield (
+        "coupon_usage",
+        "Redemptions of a coupon type: of each customer, and of all (customer_id empty).",
+        True,
+        (
+            identity("coupon_type_id", "The coupon type."),
+            text("customer_id", 50, "The customer; empty for all together."),
+            count("count", "Redemptions, claimed ones included."),
+            key("coupon_usage", "coupon_type_id", "customer_id"),
+            sa.CheckConstraint("count >= 0", name="ck_coupon_usage__count"),
+        ),
+    )
+
+
+def _access() -> Iterator[Definition]:
+    yield (
+        "clients",
+        "Clients of the built-in token issuer. Looked up before a tenant is known.",
+        False,
+        (
+            text("client_id", 100, "Public name of the client."),
+            identity("tenant_id", "The tenant its tokens speak for."),
+            text("name", 255, "What the client is for.", nullable=True),
+            text("secret_hash", 255, "Hash of its secret, which is shown once and not kept."),
+            sa.Column("scopes", Json(), nullable=False, doc="Scopes its tokens carry, a list."),
+            moment("created_at", "When it was made."),
+            moment("disabled_at", "Since when it gets no tokens.", nullable=True),
+            key("clients", "client_id", tenant=False),
+            sa.Index("ix_clients__tenant_id", "tenant_id"),
+        ),
+    )
+    yield (
+        "signing_keys",
+        "Keys of the built-in token issuer; retired ones stay until their tokens have expired.",
+        False,
+        (
+            text("kid", 64, "Key ID in the header of tokens."),
+            text("algorithm", 10, "RS256 or ES256."),
+            text("private_key", None, "The private key, as PEM."),
+            moment("created_at", "Since when it signs."),
+            moment("retired_at", "Since when it no longer signs.", nullable=True),
+            key("signing_keys", "kid", tenant=False),
+        ),
+    )
+    yield from _issued()
+    yield (
+        "instances",
+        "Server processes on this database; meta.instanceId names one.",
+        False,
+        (
+            identity("instance_id", "Identity of the installation's process."),
+            text("edition", 20, "cloud or local-store."),
+            text("version", 20, "Version of the program."),
+            moment("started_at", "When it started."),
+            moment("seen_at", "When it last gave a sign of life."),
+            key("instances", "instance_id", tenant=False),
+        ),
+    )
+
+
+def _issued() -> Iterator[Definition]:
+    yield (
+        "authorization_codes",
+        "What a page of the back office changes for a token, once and within a minute of the login.",
+        False,
+        (
+            text("code_hash", 64, "SHA-256 of the code, in hexadecimal; the code itself is not kept."),
+            text("client_id", 100, "The client that has logged in."),
+            text("redirect_uri", 2000, "Where the code was sent."),
+            text("challenge", 43, "SHA-256 of what the page alone knows, in base64url (PKCE)."),
+            moment("ends_at", "When it is worth nothing any more."),
+            key("authorization_codes", "code_hash", tenant=False),
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Forecasts and the sales that they replay."""

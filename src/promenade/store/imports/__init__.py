@@ -1,0 +1,1 @@
+"""Import jobs, their rows and their outcomes."""

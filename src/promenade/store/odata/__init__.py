@@ -1,0 +1,1 @@
+"""The tables as OData services read and write them."""

@@ -1,0 +1,1 @@
+"""What a price depends on: catalogue, facts, surroundings; and the stored iterations."""

@@ -1,0 +1,295 @@
+"""Iterations: each evaluation with everything its price depended on, by (tenant, origin, transaction, counter).
+
+``record`` is MessagePack of (Basket, Settings, Facts, hash of the article group tree, Outcome), compressed with
+Zstandard as a whole, because the outcome repeats parts of the basket. The level halves the size in 20 us; zlib takes
+70. Definitions and trees are stored once, by their hash; rows of `promotion_definitions` are never changed.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+import msgspec
+from sqlalchemy import select
+
+from odata_server.sql.connection import Kept
+from promenade.engine.basket import Basket, Facts, Settings
+from promenade.engine.definition import PromotionDefinition
+from promenade.engine.outcome import Outcome
+from promenade.store.driver.hot import hot_statement
+from promenade.store.driver.recurring import parameter
+from promenade.store.driver.schema import table
+from promenade.store.driver.types import to_microseconds
+from promenade.store.driver.unit import Database, Session
+from promenade.store.driver.upsert import upsert
+from promenade.store.pricing.changes import Version
+from promenade.zstd import compressor, decompress
+
+Input = tuple[Basket, Settings, Facts, str]
+Tree = Mapping[str, str | None]
+
+_ENCODER = msgspec.msgpack.Encoder()
+_RECORD = msgspec.msgpack.Decoder(tuple[Basket, Settings, Facts, str, msgspec.Raw])
+_OUTCOME = msgspec.msgpack.Decoder(Outcome)
+_DEFINITION = msgspec.msgpack.Decoder(PromotionDefinition)
+_TREE = msgspec.msgpack.Decoder(dict[str, str | None])
+
+encode_outcome = _ENCODER.encode
+
+
+@dataclass(frozen=True, slots=True)
+class PricedRecord:
+    """The input of a price, and the price. ``tree_hash`` identifies the article group tree that was used."""
+
+    basket: Basket
+    settings: Settings
+    facts: Facts
+    tree_hash: str
+    outcome: Outcome
+    outcome_bytes: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredIteration:
+    """A stored evaluation; ``tree_hash`` identifies the article group tree that was used."""
+
+    transaction_id: str
+    transaction_counter: int
+    pos_group_id: str
+    receipt_id: str | None
+    header_reference: str | None
+    evaluated_at: datetime
+    data_age: datetime | None
+    basket: Basket
+    settings: Settings
+    facts: Facts
+    tree_hash: str
+    outcome: Outcome
+    outcome_bytes: bytes
+
+
+async def store_iteration(
+    database: Database,
+    *,
+    tenant_id: str,
+    origin: str,
+    version: Version,
+    must_be_current: bool = True,
+    input_: Input,
+    outcome: Outcome,
+    receipt_id: str | None,
+    header_reference: str | None,
+    created_at: datetime,
+    data_age: datetime | None = None,
+) -> int | None:
+    """Store the next iteration of the basket's transaction and return its counter, counted from 1 without gaps.
+
+    ``data_age`` is meta.dataAge, if it differs from the last change of ``version``.
+
+    Returns None and stores nothing if the tenant's articles are no longer at ``version``, or if ``must_be_current`` and
+    the promotions are not. One statement, one round trip.
+    """
+    basket, settings = input_[0], input_[1]
+    record = _ENCODER.encode((*input_, outcome))
+    if database.dialect == "postgresql":  # on SQLite the statement itself compresses it
+        record = _compressed(record)
+    rows = await database.hot(
+        "store iteration",
+        (
+            tenant_id,
+            origin,
+            basket.transaction_id,
+            version.promotions if must_be_current else None,  # a comparison with NULL never fails
+            version.articles,  # article facts are read after the catalogue and must be of the same version
+            basket.pos_group.id,
+            receipt_id,
+            header_reference,
+            settings.now,
+            data_age or version.changed_at,
+            record,
+            created_at,
+        ),
+    )
+    return int(rows[0][0]) if rows else None
+
+
+class _Compressor(threading.local):
+    """One of each thread: to make one costs more than to compress a record, and of two that share one, one waits."""
+
+    def __init__(self) -> None:
+        self.compress = compressor(1)
+
+
+_COMPRESSOR = _Compressor()
+
+
+def _compressed(record: bytes) -> bytes:
+    return _COMPRESSOR.compress(record)
+
+
+_NEXT_COUNTER = """
+    INSERT INTO iteration_counters (tenant_id, origin, transaction_id, last_counter)
+    SELECT ?1, ?2, ?3, 1 WHERE NOT EXISTS (
+        SELECT 1 FROM catalogue_versions WHERE tenant_id = ?1 AND (promotions <> ?4 OR articles <> ?5)
+    )
+    ON CONFLICT (tenant_id, origin, transaction_id) DO UPDATE SET last_counter = last_counter + 1
+    RETURNING last_counter
+"""
+_INSERT = """
+    INSERT INTO iterations (tenant_id, origin, transaction_id, transaction_counter, pos_group_id, receipt_id,
+        header_reference, evaluated_at, data_age, record, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
+
+@hot_statement(
+    "store iteration",
+    postgresql="""
+    WITH counted AS (
+        INSERT INTO iteration_counters AS counter (tenant_id, origin, transaction_id, last_counter)
+        SELECT $1::varchar, $2::varchar, $3::varchar, 1 WHERE NOT EXISTS (
+            SELECT 1 FROM catalogue_versions
+            WHERE tenant_id = $1::varchar AND (promotions <> $4::bigint OR articles <> $5::bigint)
+        )
+        ON CONFLICT (tenant_id, origin, transaction_id) DO UPDATE SET last_counter = counter.last_counter + 1
+        RETURNING last_counter
+    )
+    INSERT INTO iterations (tenant_id, origin, transaction_id, transaction_counter, pos_group_id, receipt_id,
+        header_reference, evaluated_at, data_age, record, created_at)
+    SELECT $1::varchar, $2::varchar, $3::varchar, last_counter, $6::varchar, $7::varchar, $8::varchar,
+        $9::timestamptz, $10::timestamptz, $11::bytea, $12::timestamptz
+    FROM counted
+    RETURNING transaction_counter
+    """,
+)
+def _store_iteration(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+    counted = connection.execute(_NEXT_COUNTER, params[:5]).fetchall()
+    if counted:
+        *_, pos_group_id, receipt_id, reference, now, data_age, record, created_at = params
+        connection.execute(
+            _INSERT,
+            (
+                *params[:3],
+                counted[0][0],
+                pos_group_id,
+                receipt_id,
+                reference,
+                to_microseconds(now),
+                None if data_age is None else to_microseconds(data_age),
+                _compressed(record),
+                to_microseconds(created_at),
+            ),
+        )
+    return counted
+
+
+async def insert_iteration(session: Session, origin: str, priced: StoredIteration, *, created_at: datetime) -> None:
+    """Store an iteration priced and numbered elsewhere; an existing one is not changed."""
+    values = (priced.basket, priced.settings, priced.facts, priced.tree_hash, priced.outcome)
+    row = {
+        "origin": origin,
+        "transaction_id": priced.transaction_id,
+        "transaction_counter": priced.transaction_counter,
+        "pos_group_id": priced.pos_group_id,
+        "receipt_id": priced.receipt_id,
+        "header_reference": priced.header_reference,
+        "evaluated_at": priced.evaluated_at,
+        "data_age": priced.data_age,
+        "record": _compressed(_ENCODER.encode(values)),
+        "created_at": created_at,
+    }
+    await session.rowcount(_inserting(session.dialect), {f"given_{name}": value for name, value in row.items()})
+
+
+@cache
+def _inserting(dialect: str) -> Kept:
+    rows = table("iterations")
+    names = [column.name for column in rows.c if column.name != "tenant_id"]
+    given = {name: parameter(f"given_{name}", rows.c[name].type) for name in names}
+    return Kept(upsert(dialect, rows).values(**given).on_conflict_do_nothing())
+
+
+async def find_iteration(
+    session: Session, origin: str, transaction_id: str, transaction_counter: int
+) -> StoredIteration | None:
+    """Return the session tenant's stored iteration, decoded, or None."""
+    iterations = table("iterations")
+    rows = await session.execute(
+        select(iterations).where(
+            iterations.c.origin == origin,
+            iterations.c.transaction_id == transaction_id,
+            iterations.c.transaction_counter == transaction_counter,
+        )
+    )
+    if not rows:
+        return None
+    row = rows[0]
+    record = decode_record(row.record)
+    return StoredIteration(
+        transaction_id=transaction_id,
+        transaction_counter=transaction_counter,
+        pos_group_id=row.pos_group_id,
+        receipt_id=row.receipt_id,
+        header_reference=row.header_reference,
+        evaluated_at=row.evaluated_at,
+        data_age=row.data_age,
+        basket=record.basket,
+        settings=record.settings,
+        facts=record.facts,
+        tree_hash=record.tree_hash,
+        outcome=record.outcome,
+        outcome_bytes=record.outcome_bytes,
+    )
+
+
+def decode_record(record: bytes) -> PricedRecord:
+    """Decode an iteration's column ``record``; needs no session and may run in a thread."""
+    basket, settings, facts, tree, packed = _RECORD.decode(decompress(record))
+    outcome = bytes(packed)
+    return PricedRecord(basket, settings, facts, tree, _OUTCOME.decode(outcome), outcome)
+
+
+async def keep_definitions(session: Session, bodies: Mapping[str, PromotionDefinition | Tree], at: datetime) -> None:
+    """Store definitions and trees under their hashes; existing ones are not changed."""
+    definitions = table("promotion_definitions")
+    await session.execute_many(
+        upsert(session.dialect, definitions).on_conflict_do_nothing(),
+        [{"hash": key, "body": _ENCODER.encode(body), "created_at": at} for key, body in sorted(bodies.items())],
+    )
+
+
+async def load_definitions(session: Session, hashes: Collection[str]) -> dict[str, bytes]:
+    """Read bodies by hash; see `decode_definition` and `decode_tree`. Unknown hashes are left out."""
+    definitions = table("promotion_definitions")
+    rows = await session.execute(
+        select(definitions.c.hash, definitions.c.body).where(definitions.c.hash.in_(list(hashes)))
+    )
+    return {row.hash: row.body for row in rows}
+
+
+async def known_definitions(session: Session, hashes: Collection[str]) -> set[str]:
+    """Return those of the hashes whose definitions are stored."""
+    definitions = table("promotion_definitions")
+    rows = await session.execute(select(definitions.c.hash).where(definitions.c.hash.in_(list(hashes))))
+    return {row.hash for row in rows}
+
+
+def encode_definition(body: PromotionDefinition | Tree) -> bytes:
+    """Encode a promotion or a tree for storage; see `decode_definition` and `decode_tree`."""
+    return _ENCODER.encode(body)
+
+
+def decode_definition(body: bytes) -> PromotionDefinition:
+    """Decode a stored promotion."""
+    return _DEFINITION.decode(body)
+
+
+def decode_tree(body: bytes) -> dict[str, str | None]:
+    """Decode a stored article group tree."""
+    return _TREE.decode(body)

@@ -1,0 +1,1 @@
+"""What planners look at: campaigns, calendar, templates, checks, conditions in words."""

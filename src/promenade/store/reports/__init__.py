@@ -1,0 +1,1 @@
+"""The sums behind reports, and the queries over them."""

@@ -1,0 +1,212 @@
+"""Advice returned by evaluations and its outcome: advice shown, confirmed sales, and open advice of customers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from sqlalchemy import Integer, Select, and_, bindparam, delete, func, literal_column, select, tuple_, update
+
+from promenade.store.clockwork.purging import START, Place
+from promenade.store.driver.recurring import LISTED_MAX, among
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Session
+from promenade.store.driver.upsert import upsert
+from promenade.store.reports.sums import add_rows
+
+_ITERATIONS = table("iterations")
+_GROUPS = table("PosGroups")
+_OPEN = table("advice_open")
+_OPEN_ROWS = select(_OPEN)
+_WALK = table("advice_walk")
+
+OpenKey = tuple[str, str, str]
+"""Customer, kind of advice, promotion."""
+
+
+class OpenAdvice(NamedTuple):
+    """Advice still open after a sale: shown on ``day``, at a sale of ``grand_total`` confirmed at ``shown_at``."""
+
+    day: date
+    currency: str
+    grand_total: Decimal
+    shown_at: datetime
+
+
+async def evaluations_of(session: Session, transactions: Sequence[tuple[str, str]]) -> list[Any]:
+    """Return all stored evaluations of these transactions (origin, transaction ID), the earliest first.
+
+    Rows have origin, transaction_id, transaction_counter, evaluated_at, time_zone (of the POS group) and record.
+    """
+    found: list[Any] = []
+    wanted = (_ITERATIONS.c.origin, _ITERATIONS.c.transaction_id)
+    for at in range(0, len(transactions), LISTED_MAX):
+        part = transactions[at : at + LISTED_MAX]
+        found.extend(await session.execute(*among(wanted, part, _evaluations)))
+    found.sort(key=lambda row: abs(row.transaction_counter))
+    return found
+
+
+def _evaluations(condition: Any) -> Select[Any]:
+    joined = _ITERATIONS.outerjoin(
+        _GROUPS, and_(_GROUPS.c.tenant_id == _ITERATIONS.c.tenant_id, _GROUPS.c.id == _ITERATIONS.c.pos_group_id)
+    )
+    return (
+        select(
+            _ITERATIONS.c.origin,
+            _ITERATIONS.c.transaction_id,
+            _ITERATIONS.c.transaction_counter,
+            _ITERATIONS.c.evaluated_at,
+            _ITERATIONS.c.record,
+            _GROUPS.c.time_zone,
+        )
+        .select_from(joined)
+        .where(condition)
+    )
+
+
+async def open_advice(session: Session, customers: Collection[str]) -> dict[OpenKey, OpenAdvice]:
+    """Return the open advice of these customers."""
+    found: dict[OpenKey, OpenAdvice] = {}
+    asked = sorted(customers)
+    for at in range(0, len(asked), LISTED_MAX):
+        part = asked[at : at + LISTED_MAX]
+        for row in await session.execute(*among((_OPEN.c.customer_id,), part, _OPEN_ROWS.where)):
+            key = (row.customer_id, row.kind, row.promotion_id)
+            found[key] = OpenAdvice(row.day, row.currency, row.grand_total, row.shown_at)
+    return found
+
+
+async def keep_open(session: Session, kept: Mapping[OpenKey, OpenAdvice], gone: Collection[OpenKey]) -> int:
+    """Store the open advice in ``kept`` and delete that in ``gone``; return the number of rows written."""
+    if gone:
+        names = ("customer_id", "kind", "promotion_id")
+        one = delete(_OPEN).where(*(_OPEN.c[name] == bindparam(f"of_{name}") for name in names))
+        await session.execute_many(
+            one, [{f"of_{name}": value for name, value in zip(names, key, strict=True)} for key in sorted(gone)]
+        )
+    await add_rows(
+        session,
+        "advice_open",
+        [
+            {"customer_id": customer_id, "kind": kind, "promotion_id": promotion_id, **one._asdict()}
+            for (customer_id, kind, promotion_id), one in sorted(kept.items())
+        ],
+    )
+    return len(gone) + len(kept)
+
+
+async def purge_open(session: Session, before: datetime, limit: int) -> int:
+    """Delete up to ``limit`` pieces of open advice shown before ``before``; needs a system session."""
+    keys = (_OPEN.c.tenant_id, _OPEN.c.customer_id, _OPEN.c.kind, _OPEN.c.promotion_id)
+    rows = await session.execute(select(*keys).where(_OPEN.c.shown_at < before).order_by(_OPEN.c.shown_at).limit(limit))
+    if not rows:
+        return 0
+    names = ("tenant_id", "customer_id", "kind", "promotion_id")
+    one = delete(_OPEN).where(*(_OPEN.c[name] == bindparam(f"of_{name}") for name in names), _OPEN.c.shown_at < before)
+    await session.execute_many(one, [{f"of_{name}": row._mapping[name] for name in names} for row in rows])
+    return len(rows)
+
+
+# ---- what was shown -------------------------------------------------------------------------------------------------
+
+# Each evaluation is read once, in the order of storage: on SQLite by rowid, which is the order of commits; on
+# PostgreSQL by creation time, up to some seconds ago, because an evaluation with an earlier time may be committed a
+# little later. The position of the scan is written together with the counts.
+
+_ROWID = literal_column("iterations.rowid", Integer)
+_KEY = (
+    _ITERATIONS.c.tenant_id,
+    _ITERATIONS.c.origin,
+    _ITERATIONS.c.transaction_id,
+    _ITERATIONS.c.transaction_counter,
+)
+_ONLY = 1
+
+ShownKey = tuple[str, str, str, date, str]
+"""Tenant, kind of advice, promotion, day, currency."""
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """A portion of the scan: rows with tenant_id, evaluated_at, time_zone and record, and the position reached."""
+
+    rows: Sequence[Any]
+    place: Place
+
+
+async def read_place(session: Session) -> Place:
+    """Return the position of the scan. Needs a system session, like the other functions of the scan."""
+    rows = await session.execute(select(_WALK.c.place).where(_WALK.c.id == _ONLY))
+    return Place.decode(rows[0].place) if rows else START
+
+
+async def walk(session: Session, place: Place, *, until: datetime, limit: int) -> Walked:
+    """Return at most ``limit`` evaluations after ``place``; on PostgreSQL only those created before ``until``."""
+    columns = select(
+        *_KEY, _ITERATIONS.c.created_at, _ITERATIONS.c.evaluated_at, _ITERATIONS.c.record, _GROUPS.c.time_zone
+    ).select_from(
+        _ITERATIONS.outerjoin(
+            _GROUPS, and_(_GROUPS.c.tenant_id == _ITERATIONS.c.tenant_id, _GROUPS.c.id == _ITERATIONS.c.pos_group_id)
+        )
+    )
+    columns = columns.where(_ITERATIONS.c.transaction_counter > 0)
+    if session.dialect == "sqlite":
+        return await _by_row(session, place, columns, limit)
+    walked = columns.where(_ITERATIONS.c.created_at < until)
+    order = (_ITERATIONS.c.created_at, *_KEY)
+    if place.key:
+        walked = walked.where(tuple_(*order) > tuple_(place.at, *place.key))
+    rows = await session.execute(walked.order_by(*order).limit(limit))
+    if not rows:
+        return Walked((), place)
+    last = rows[-1]
+    key = (last.tenant_id, last.origin, last.transaction_id, last.transaction_counter)
+    return Walked(rows, Place(last.created_at, key))
+
+
+async def _by_row(session: Session, place: Place, columns: Select[Any], limit: int) -> Walked:
+    after = int(place.key[0]) if place.key else 0
+    newest = (await session.execute(select(func.max(_ROWID)).select_from(_ITERATIONS)))[0][0] or 0
+    walked = columns.add_columns(_ROWID.label("place")).where(after < _ROWID)
+    if newest < after:
+        # The table was empty for a while, or the file was vacuumed: the rows have been renumbered, in the same order.
+        walked = columns.add_columns(_ROWID.label("place")).where(_ITERATIONS.c.created_at > place.at)
+    rows = await session.execute(walked.order_by(_ROWID).limit(limit))
+    if not rows:
+        return Walked((), place)
+    return Walked(rows, Place(max(row.created_at for row in rows), (rows[-1].place,)))
+
+
+async def add_shown(session: Session, shown: Mapping[ShownKey, tuple[str, int]], was: Place, now: Place) -> bool:
+    """Add the counts of a portion (promotion name, and how often shown) and store the position reached.
+
+    False, and nothing is written: another worker has moved the position in the meantime.
+    """
+    values = {"place": now.encode()}
+    moved = await session.rowcount(
+        update(_WALK).where(_WALK.c.id == _ONLY, _WALK.c.place == was.encode()).values(values)
+    )
+    if not moved:
+        if was != START:
+            return False
+        first = upsert(session.dialect, _WALK).on_conflict_do_nothing()
+        if not await session.rowcount(first, {"id": _ONLY, **values}):
+            return False
+    rows = [
+        {
+            "tenant_id": tenant_id,
+            "kind": kind,
+            "promotion_id": promotion_id,
+            "day": day,
+            "currency": currency,
+            "promotion_name": name,
+            "shown": count,
+        }
+        for (tenant_id, kind, promotion_id, day, currency), (name, count) in sorted(shown.items())
+    ]
+    await add_rows(session, "advice_shown", rows)
+    return True

@@ -1,0 +1,241 @@
+"""Sales that reports do not count yet: found, read with all their parts, and marked as counted.
+
+The mark is on the job of the sale's asynchronous stage, which every confirmed sale has from the start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Row, Select, and_, case, delete, false, func, or_, select, text, true, update
+
+from odata_server.sql.connection import Kept
+from promenade.store.driver.recurring import among, parameter
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Session
+from promenade.store.driver.upsert import upsert
+
+_JOBS = table("side_effect_jobs")
+_CONFIRMATIONS = table("confirmations")
+_LOGS = table("CalculationLogs")
+_ITEMS = table("CalculationLogItems")
+_APPLIED = table("CalculationLogPromotions")
+_GROUPS = table("PosGroups")
+_TENANTS = table("Tenants")
+_STATE = table("report_state")
+_RUNS = table("AggregatorRuns")
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The progress of a tenant's reports; see the table's columns."""
+
+    portions: int = 0
+    refreshed_portions: int = 0
+    refreshed_at: datetime | None = None
+    rebuild: str | None = None
+    cursor_at: datetime | None = None
+    cursor_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SaleParts:
+    """Logs of sales, each with its ``time_zone`` and the MessagePack in ``carried``; their items and promotions."""
+
+    logs: Sequence[Row[Any]]
+    items: Mapping[str, Sequence[Row[Any]]]
+    applied: Mapping[str, Sequence[Row[Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Unreported:
+    """A sale that reports do not count yet: its job, when it was enqueued, and its log (None: it has none)."""
+
+    job_id: str
+    enqueued_at: datetime
+    log_id: str | None
+
+
+# --- How far reports are ---------------------------------------------------------------------------------------------
+
+_STATE_COLUMNS = (
+    _STATE.c.portions,
+    _STATE.c.refreshed_portions,
+    _STATE.c.refreshed_at,
+    _STATE.c.rebuild,
+    _STATE.c.cursor_at,
+    _STATE.c.cursor_id,
+)
+
+
+async def read_state(session: Session) -> State:
+    """Return the progress of the tenant's reports."""
+    rows = await session.execute(select(*_STATE_COLUMNS))
+    return State(*tuple(rows[0])) if rows else State()
+
+
+async def hold_state(session: Session) -> State:
+    """Count a portion and lock the tenant's row until the unit of work ends: portions run one after the other."""
+    return State(*tuple((await session.execute(_holding(session.dialect)))[0]))
+
+
+@cache
+def _holding(dialect: str) -> Kept:
+    first = upsert(dialect, _STATE).values(portions=1, refreshed_portions=0)
+    counted = first.on_conflict_do_update(index_elements=[_STATE.c.tenant_id], set_={"portions": _STATE.c.portions + 1})
+    return Kept(counted.returning(*_STATE_COLUMNS))
+
+
+async def note_refreshed(session: Session, portions: int, at: datetime) -> None:
+    """Record that everything computed from aggregates includes this number of portions."""
+    row = {"portions": portions, "refreshed_portions": portions, "refreshed_at": at}
+    statement = upsert(session.dialect, _STATE).on_conflict_do_update(
+        index_elements=[_STATE.c.tenant_id], set_={"refreshed_portions": portions, "refreshed_at": at}
+    )
+    await session.rowcount(statement, row)
+
+
+async def tenants_waiting(session: Session, day: datetime) -> list[str]:
+    """Return the tenants whose reports have work to do: new sales, a rebuild, or a refresh.
+
+    A refresh is also due once after ``day``, the beginning of a UTC day. Needs a system session.
+    """
+    rows = await session.execute(_waiting(), {"day": day})
+    return [row.tenant_id for row in rows]
+
+
+@cache
+def _waiting() -> Kept:
+    sale = select(_JOBS.c.enqueued_at).where(_JOBS.c.tenant_id == _TENANTS.c.tenant_id, _UNREPORTED).exists()
+    day = parameter("day", _STATE.c.refreshed_at.type)
+    # A time in the future comes from a clock that has been set back since; it is in the past by tomorrow at the latest.
+    behind = or_(
+        _STATE.c.refreshed_at.is_(None),
+        _STATE.c.refreshed_at < day,
+        _STATE.c.portions != _STATE.c.refreshed_portions,
+        _STATE.c.rebuild.is_not(None),
+    )
+    joined = _TENANTS.outerjoin(_STATE, _STATE.c.tenant_id == _TENANTS.c.tenant_id)
+    return Kept(
+        select(_TENANTS.c.tenant_id).select_from(joined).where(or_(behind, sale)).order_by(_TENANTS.c.tenant_id)
+    )
+
+
+# --- Sales -----------------------------------------------------------------------------------------------------------
+
+
+_UNREPORTED = text("NOT side_effect_jobs.reported")
+"""In the words of its index, which SQLite wants to hear before it takes one that has a condition."""
+
+
+async def unreported(session: Session, limit: int, leave: Sequence[str] = ()) -> list[Unreported]:
+    """Return up to ``limit`` sales that are not counted, the oldest first, except those of the jobs ``leave``."""
+    few: Select[Any] = select(_JOBS.c.id, _JOBS.c.enqueued_at, _JOBS.c.origin, _JOBS.c.transaction_id)
+    few = few.where(_UNREPORTED).order_by(_JOBS.c.enqueued_at).limit(limit)
+    if leave:
+        few = few.where(_JOBS.c.id.not_in(leave))
+    picked = few.cte("few")
+    whole = select(picked.c.id, picked.c.enqueued_at, _CONFIRMATIONS.c.log_id).select_from(
+        picked.outerjoin(
+            _CONFIRMATIONS,
+            and_(
+                _CONFIRMATIONS.c.origin == picked.c.origin,
+                _CONFIRMATIONS.c.transaction_id == picked.c.transaction_id,
+            ),
+        )
+    )
+    rows = await session.execute(whole.order_by(picked.c.enqueued_at, picked.c.id))
+    return [Unreported(*tuple(row)) for row in rows]
+
+
+async def mark_reported(session: Session, jobs: Sequence[str]) -> set[str]:
+    """Mark sales as counted; return the jobs of those that were not marked before."""
+    marking = update(_JOBS).where(_JOBS.c.id.in_(jobs), _JOBS.c.reported == false()).values(reported=true())
+    return {row.id for row in await session.execute(marking.returning(_JOBS.c.id))}
+
+
+async def read_parts(session: Session, log_ids: Sequence[str]) -> SaleParts:
+    """Read the logs of confirmed sales with their items and promotions."""
+    if not log_ids:
+        return SaleParts((), {}, {})
+    logs = await session.execute(*among((_LOGS.c.id,), log_ids, _select_logs))
+    items = await session.execute(*among((_ITEMS.c.log_id,), log_ids, _select_items))
+    applied = await session.execute(*among((_APPLIED.c.log_id,), log_ids, _select_applied))
+    return SaleParts(logs, _by_log(items), _by_log(applied))
+
+
+def _by_log(rows: Sequence[Row[Any]]) -> dict[str, list[Row[Any]]]:
+    found: dict[str, list[Row[Any]]] = {}
+    for row in rows:
+        found.setdefault(row.log_id, []).append(row)
+    return found
+
+
+def _select_logs(condition: Any) -> Select[Any]:
+    shown = (
+        _LOGS.c[name]
+        for name in (
+            *("id", "origin", "transaction_id", "transaction_counter", "pos_group_id", "customer_id", "currency"),
+            *("pilot_arm", "subtotal", "discount", "grand_total", "loyalty_points", "evaluated_at", "confirmed_at"),
+        )
+    )
+    source = _LOGS.outerjoin(_GROUPS, _GROUPS.c.id == _LOGS.c.pos_group_id).outerjoin(
+        _CONFIRMATIONS,
+        and_(
+            _CONFIRMATIONS.c.origin == _LOGS.c.origin,
+            _CONFIRMATIONS.c.transaction_id == _LOGS.c.transaction_id,
+            _CONFIRMATIONS.c.transaction_counter == _LOGS.c.transaction_counter,
+        ),
+    )
+    zone = func.coalesce(_GROUPS.c.time_zone, "UTC").label("time_zone")
+    statement = select(*shown, zone, _CONFIRMATIONS.c.sale.label("carried")).select_from(source)
+    return statement.where(condition, _LOGS.c.status == "CALCULATED")
+
+
+# Unordered: to order them by key, SQLite would scan the whole tables.
+
+
+def _select_items(condition: Any) -> Select[Any]:
+    names = ("log_id", "line_reference", "article_number", "article_group_key", "quantity")
+    amounts = ("line_total", "line_discount", "line_net")
+    return select(*(_ITEMS.c[name] for name in (*names, *amounts))).where(condition)
+
+
+def _select_applied(condition: Any) -> Select[Any]:
+    names = ("log_id", "promotion_id", "promotion_name", "total_discount", "points", "pilot_arm", "coupon_code_id")
+    return select(*(_APPLIED.c[name] for name in names)).where(condition)
+
+
+# --- Runs ------------------------------------------------------------------------------------------------------------
+
+
+async def note_run(session: Session, row: Mapping[str, Any]) -> None:
+    """Insert the result of a run, or add it to the run with the same ID; a FAILED run stays FAILED."""
+    await session.rowcount(_noting(session.dialect), {f"given_{name}": value for name, value in row.items()})
+
+
+@cache
+def _noting(dialect: str) -> Kept:
+    names = ("id", "name", "started_at", "completed_at", "rows", "status")
+    first = upsert(dialect, _RUNS).values({name: parameter(f"given_{name}", _RUNS.c[name].type) for name in names})
+    return Kept(
+        first.on_conflict_do_update(
+            index_elements=[_RUNS.c.tenant_id, _RUNS.c.id],
+            set_={
+                "rows": _RUNS.c.rows + first.excluded.rows,
+                "completed_at": first.excluded.completed_at,
+                "status": case((_RUNS.c.status == "FAILED", "FAILED"), else_=first.excluded.status),
+            },
+        )
+    )
+
+
+async def purge_runs(session: Session, before: datetime, limit: int) -> int:
+    """Delete up to ``limit`` of the tenant's runs that began before ``before``; return how many."""
+    old = select(_RUNS.c.id).where(_RUNS.c.started_at < before).order_by(_RUNS.c.started_at).limit(limit)
+    ids = [row.id for row in await session.execute(old)]
+    return await session.rowcount(delete(_RUNS).where(_RUNS.c.id.in_(ids))) if ids else 0

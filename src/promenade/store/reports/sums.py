@@ -1,0 +1,213 @@
+"""Aggregates of reports: counting, writing and reading are derived from the declarations of their columns.
+
+The key columns of an aggregate are dimensions; every other column that declares how it grows is a measure, see
+`promenade.model.measures`. Sales are counted as *facts*: objects with an attribute for each dimension and measure. A
+column of an internal table (exposed by no service) names its attribute in ``info["of"]`` if it differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from functools import cache
+from operator import add, attrgetter, itemgetter, or_
+from typing import Any
+
+from sqlalchemy import ColumnElement, Date, Row, Table, case, func, null, select
+
+from odata_server.sql.connection import Kept
+from promenade.model.measures import Measure, Merge
+from promenade.store.driver.recurring import parameter
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Session
+from promenade.store.driver.upsert import upsert
+
+Key = tuple[Any, ...]
+_Join = Callable[[Any, Any], Any]
+
+
+# ---- what a portion of sales comes to --------------------------------------------------------------------------------
+
+
+def _last(one: Any, other: Any) -> Any:
+    return one if other is None else other
+
+
+def _first(one: Any, other: Any) -> Any:
+    return other if one is None else one
+
+
+def _same(one: Any, other: Any) -> Any:
+    return one if one == other else None
+
+
+_JOINS: Mapping[Merge, _Join] = {
+    Merge.SUM: add,
+    Merge.DISTINCT: or_,
+    Merge.LEAST: min,
+    Merge.GREATEST: max,
+    Merge.FIRST: _first,
+    Merge.LAST: _last,
+    Merge.LATEST: _last,
+    Merge.SAME: _same,
+}
+
+
+class _Figures:
+    """The totals of the facts for one table."""
+
+    def __init__(self, name: str) -> None:
+        measures = _measures(name)
+        self._names = [column.name for column in _dimensions(name)], list(measures)
+        self._key = _all_of([column.info.get("of", column.name) for column in _dimensions(name)])
+        self._values = _all_of([one.of or column for column, one in measures.items()])
+        self._joins = [(at, _JOINS[one.merge]) for at, one in enumerate(measures.values())]
+        # LATEST measures need another column, and DISTINCT ones a set: both are handled separately.
+        self._latest = [
+            (at, list(measures).index(one.by)) for at, one in enumerate(measures.values()) if one.merge is Merge.LATEST
+        ]
+        self._distinct = [at for at, one in enumerate(measures.values()) if one.merge is Merge.DISTINCT]
+        self._found: dict[Key, list[Any]] = {}
+
+    def add(self, fact: object) -> None:
+        key = self._key(fact)
+        new = [*self._values(fact)]
+        for at in self._distinct:
+            new[at] = {new[at]}
+        old = self._found.get(key)
+        if old is None:
+            self._found[key] = new
+            return
+        for at, by in self._latest:
+            if new[by] < old[by]:
+                new[at] = old[at]
+        for at, join in self._joins:
+            old[at] = join(old[at], new[at])
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows ordered by their keys."""
+        dimensions, measures = self._names
+        rows = []
+        for key, values in sorted(self._found.items(), key=itemgetter(0)):
+            for at in self._distinct:
+                values[at] = len(values[at])
+            rows.append(dict(zip((*dimensions, *measures), (*key, *values), strict=True)))
+        return rows
+
+
+def _all_of(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """Return a function that reads these attributes (at least one) as a tuple."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    only = attrgetter(*names)
+    return lambda fact: (only(fact),)
+
+
+class Tally:
+    """Totals of facts for several aggregates, and the rows to add to them."""
+
+    def __init__(self, *names: str) -> None:
+        self._tables = {name: _Figures(name) for name in names}
+
+    def add(self, fact: object) -> None:
+        """Add a fact, which has an attribute for every dimension and measure of the tables."""
+        for one in self._tables.values():
+            one.add(fact)
+
+    async def write(self, session: Session) -> int:
+        """Add the totals to one table after the other; return the number of rows."""
+        return sum([await add_rows(session, name, one.rows()) for name, one in self._tables.items()])
+
+
+# ---- the columns of an aggregate -------------------------------------------------------------------------------------
+
+
+@cache
+def _dimensions(name: str) -> tuple[ColumnElement[Any], ...]:
+    return tuple(column for column in table(name).primary_key.columns if column.name != "tenant_id")
+
+
+@cache
+def _measures(name: str) -> dict[str, Measure]:
+    return {column.name: column.info["measure"] for column in table(name).c if column.info.get("measure")}
+
+
+# ---- writing ---------------------------------------------------------------------------------------------------------
+
+
+async def add_rows(session: Session, name: str, rows: Sequence[Mapping[str, Any]]) -> int:
+    """Add rows (dimensions and measures) to an aggregate; return their number.
+
+    In a system session each row also contains its tenant.
+    """
+    if rows:
+        given = [{f"given_{column}": value for column, value in row.items()} for row in rows]
+        await session.execute_many(_adding(session.dialect, name, tuple(rows[0])), given)
+    return len(rows)
+
+
+@cache
+def _adding(dialect: str, name: str, columns: tuple[str, ...]) -> Kept:
+    rows = table(name)
+    first = upsert(dialect, rows).values({one: parameter(f"given_{one}", rows.c[one].type) for one in columns})
+    changed = {
+        column: _merged(rows, first.excluded, column, measure)
+        for column, measure in _measures(name).items()
+        if column in columns
+    }
+    return Kept(first.on_conflict_do_update(index_elements=list(rows.primary_key.columns), set_=changed))
+
+
+def _merged(rows: Table, given: Any, column: str, measure: Measure) -> ColumnElement[Any]:
+    old, new = rows.c[column], given[column]
+    match measure.merge:
+        case Merge.LEAST:
+            return case((new < old, new), else_=old)
+        case Merge.GREATEST:
+            return case((new > old, new), else_=old)
+        case Merge.FIRST:
+            return func.coalesce(old, new)
+        case Merge.LAST:
+            return func.coalesce(new, old)
+        case Merge.LATEST:
+            return case((given[measure.by] >= rows.c[measure.by], new), else_=old)
+        case Merge.SAME:
+            return case((old == new, old), else_=null())
+        case _:
+            total: ColumnElement[Any] = old + new
+            return total
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
+_TOTALS: Mapping[Merge, Callable[..., ColumnElement[Any]]] = {
+    Merge.SUM: func.sum,
+    Merge.DISTINCT: func.sum,
+    Merge.LEAST: func.min,
+    Merge.GREATEST: func.max,
+}
+
+
+def totals(name: str) -> list[ColumnElement[Any]]:
+    """Return the expressions that total several rows, for the measures that can be totalled."""
+    return [
+        _TOTALS[one.merge](table(name).c[column]).label(column)
+        for column, one in _measures(name).items()
+        if one.merge in _TOTALS
+    ]
+
+
+async def sums_between(
+    session: Session,
+    name: str,
+    by: Sequence[str],
+    first: date,
+    end: date,
+    *where: ColumnElement[bool],
+) -> Sequence[Row[Any]]:
+    """Total an aggregate that has a day or month from ``first`` to before ``end``, grouped by some dimensions."""
+    rows = table(name)
+    (grain,) = (column for column in _dimensions(name) if isinstance(column.type, Date))
+    keys = [rows.c[one] for one in by]
+    statement = select(*keys, *totals(name)).where(grain >= first, grain < end, *where)
+    return await session.execute(statement.group_by(*keys))

@@ -1,0 +1,319 @@
+"""The use of promotions: ranks of POS groups and articles, missing hours of the week, and totals of a period."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from functools import cache, lru_cache
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    Table,
+    and_,
+    case,
+    delete,
+    func,
+    literal_column,
+    null,
+    or_,
+    select,
+    union,
+    update,
+)
+
+from odata_server.sql.connection import Kept
+from promenade.store.driver.recurring import LISTED_MAX, among, parameter
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Session
+from promenade.store.driver.upsert import upsert
+from promenade.store.reports.periods import Stretch
+from promenade.store.reports.sums import sums_between
+
+PLACES = 20
+"""How many POS groups, and articles, of a promotion are given a place."""
+
+CANDIDATES_AT_ONCE = 2_000
+
+RANKINGS = ("promotion_article_sums", "promotion_pos_group_sums")
+"""The tables whose rows have places."""
+
+HOURS = tuple((weekday, hour) for weekday in range(1, 8) for hour in range(24))
+
+_HOURS = table("PromotionHourOfDay")
+_WEEKDAYS = table("PromotionUsageByDayOfWeek")
+_HOURS_DUE = table("promotion_hours_due")
+_PLACES_DUE = table("promotion_places_due")
+_LOGS = table("CalculationLogs")
+_LOG_PROMOTIONS = table("CalculationLogPromotions")
+_PROMOTIONS = table("Promotions")
+_PERFORMANCE = table("PromotionPerformance")
+_BUDGETS_PAID = table("BudgetStakeholders")
+_BUDGETS_USED = table("BudgetPromotions")
+_PROMOTIONS_PAID = table("StakeholderPromotions")
+
+
+# ---- places -------------------------------------------------------------------------------------------------------
+
+
+async def give_places(session: Session, limit: int) -> int:
+    """Rank the top rows of up to ``limit`` promotions (64 at most) again; return how many promotions were ranked.
+
+    A row in the top was there before or has been added to since, so only those rows are compared; for promotions with a
+    decreased total all rows are.
+    """
+    due = await session.execute(select(_PLACES_DUE.c.promotion_id).order_by(_PLACES_DUE.c.promotion_id).limit(limit))
+    if not due:
+        return 0
+    some = await _few_candidates(session, [row.promotion_id for row in due])
+    taken = await session.execute(
+        delete(_PLACES_DUE)
+        .where(_PLACES_DUE.c.promotion_id.in_(some))
+        .returning(_PLACES_DUE.c.promotion_id, _PLACES_DUE.c.fallen)
+    )
+    fallen = sorted(row.promotion_id for row in taken if row.fallen)
+    for name in RANKINGS:
+        if fallen:
+            await session.rowcount(_reconsidering(name, _size(fallen)), _numbered(fallen))
+        await session.rowcount(_placing(name, _size(some)), _numbered(some))
+    return len(some)
+
+
+async def _few_candidates(session: Session, promotions: Sequence[str]) -> Sequence[str]:
+    """Return the first of these promotions, at least one, with few candidates in total, so that a unit of work is
+    short.
+    """
+    candidates = dict.fromkeys(promotions, 0)
+    for name in RANKINGS:
+        for row in await session.execute(_counting(name, _size(promotions)), _numbered(promotions)):
+            candidates[row.promotion_id] += row.candidates
+    together = 0
+    for at, promotion_id in enumerate(promotions):
+        together += candidates[promotion_id]
+        if at and together > CANDIDATES_AT_ONCE:
+            return promotions[:at]
+    return promotions
+
+
+@lru_cache(64)
+def _counting(name: str, size: int) -> Kept:
+    rows = table(name)
+    candidates = func.count().label("candidates")
+    waiting = select(rows.c.promotion_id, candidates).where(rows.c["rank"].is_not(None), _one_of(rows, size))
+    return Kept(waiting.group_by(rows.c.promotion_id))
+
+
+def _size(values: Sequence[str]) -> int:
+    """Return the number of parameters of the prepared statement for these values: a power of two."""
+    return 1 << (len(values) - 1).bit_length()
+
+
+def _numbered(values: Sequence[str]) -> dict[str, str]:
+    filled = [*values, *[values[-1]] * (_size(values) - len(values))]
+    return {f"promotion{at}": value for at, value in enumerate(filled)}
+
+
+def _one_of(rows: Table, size: int) -> ColumnElement[bool]:
+    column = rows.c.promotion_id
+    return column.in_([parameter(f"promotion{at}", column.type) for at in range(size)])
+
+
+@lru_cache(64)
+def _reconsidering(name: str, size: int) -> Kept:
+    rows = table(name)
+    return Kept(update(rows).where(_one_of(rows, size), rows.c["rank"].is_(None)).values(rank=0))
+
+
+@lru_cache(64)
+def _placing(name: str, size: int) -> Kept:
+    rows = table(name)
+    item = list(rows.primary_key.columns)[-1]
+    key = [rows.c.promotion_id, rows.c.currency, item]
+    position = func.row_number().over(partition_by=key[:2], order_by=[rows.c.total_discount.desc(), item])
+    placed = (
+        select(*key, rows.c["rank"].label("before"), position.label("position"))
+        .where(rows.c["rank"].is_not(None), _one_of(rows, size))
+        .subquery("placed")
+    )
+    place = case((placed.c.position <= PLACES, placed.c.position), else_=null())
+    moved = (
+        select(*(placed.c[column.name] for column in key), place.label("place"))
+        .where(placed.c.before.is_distinct_from(place))
+        .subquery("moved")
+    )
+    same = and_(*(column == moved.c[column.name] for column in key))
+    return Kept(update(rows).where(same).values(rank=moved.c.place))
+
+
+# ---- hours of the week --------------------------------------------------------------------------------------------
+
+
+async def note_new(session: Session, pairs: Collection[tuple[str, str]]) -> None:
+    """Note the promotions and currencies that occur for the first time, before rows are added for them."""
+    known: set[tuple[str, str]] = set()
+    promotions = sorted({promotion_id for promotion_id, _ in pairs})
+    for start in range(0, len(promotions), LISTED_MAX):
+        some = promotions[start : start + LISTED_MAX]
+        rows = await session.execute(*among((_WEEKDAYS.c.promotion_id,), some, _select_known))
+        known |= {(row.promotion_id, row.currency) for row in rows}
+    new = [{"given_promotion_id": one, "given_currency": other} for one, other in sorted(set(pairs) - known)]
+    await session.execute_many(_noting(session.dialect), new)
+
+
+def _select_known(condition: ColumnElement[bool]) -> Select[Any]:
+    return select(_WEEKDAYS.c.promotion_id, _WEEKDAYS.c.currency).where(condition)
+
+
+@cache
+def _noting(dialect: str) -> Kept:
+    values: dict[str, Any] = {
+        name: parameter(f"given_{name}", _HOURS_DUE.c[name].type) for name in ("promotion_id", "currency")
+    }
+    return Kept(upsert(dialect, _HOURS_DUE).values(values).on_conflict_do_nothing())
+
+
+async def fill_hours(session: Session, limit: int) -> int:
+    """Insert zero rows for the missing hours of up to ``limit`` new promotions; return how many were noted."""
+    due = await session.execute(select(_HOURS_DUE.c.promotion_id, _HOURS_DUE.c.currency).limit(limit))
+    rows = [
+        {
+            "given_promotion_id": one.promotion_id,
+            "given_currency": one.currency,
+            "given_weekday": weekday,
+            "given_hour": hour,
+        }
+        for one in sorted(due, key=tuple)
+        for weekday, hour in HOURS
+    ]
+    await session.execute_many(_filling(session.dialect), rows)
+    await session.execute_many(_FILLED, [{"filled": one.promotion_id, "filled_currency": one.currency} for one in due])
+    return len(due)
+
+
+@cache
+def _filling(dialect: str) -> Kept:
+    names = ("promotion_id", "currency", "weekday", "hour")
+    values: dict[str, Any] = {name: parameter(f"given_{name}", _HOURS.c[name].type) for name in names}
+    zeros = {"transactions": 0, "total_discount": 0}
+    return Kept(upsert(dialect, _HOURS).values({**values, **zeros}).on_conflict_do_nothing())
+
+
+_FILLED = Kept(
+    delete(_HOURS_DUE).where(
+        _HOURS_DUE.c.promotion_id == parameter("filled", _HOURS_DUE.c.promotion_id.type),
+        _HOURS_DUE.c.currency == parameter("filled_currency", _HOURS_DUE.c.currency.type),
+    )
+)
+
+
+# ---- periods ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PromotionSums:
+    """Totals of a promotion: number of applications, discount, and first and last application."""
+
+    applications: int
+    total_discount: Decimal
+    first_applied_at: datetime
+    last_applied_at: datetime
+
+    def plus(self, other: PromotionSums) -> PromotionSums:
+        """Return the sum of both."""
+        return PromotionSums(
+            self.applications + other.applications,
+            self.total_discount + other.total_discount,
+            min(self.first_applied_at, other.first_applied_at),
+            max(self.last_applied_at, other.last_applied_at),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PromotionNames:
+    """Current or last known name of a promotion; status and type are None if it was deleted."""
+
+    name: str | None
+    status: str | None
+    type: str | None
+
+
+async def sums_of(
+    session: Session, since: datetime, until: datetime, promotion_id: str | None = None
+) -> dict[str, PromotionSums]:
+    """Return the totals by promotion of sales confirmed from ``since`` to before ``until``; of one promotion or all.
+
+    Sales of whole UTC days are included once reports count them, those of the first and last, incomplete day as soon as
+    they are confirmed.
+    """
+    stretch = Stretch.of(since.astimezone(UTC), until.astimezone(UTC))
+    found: dict[str, PromotionSums] = {}
+    for start, end in stretch.edges:
+        _merge(found, await _of_logs(session, start, end, promotion_id))
+    for span, first, stop in stretch.spans():
+        name = f"promotion_utc_{span}s"
+        of_one = () if promotion_id is None else (table(name).c.promotion_id == promotion_id,)
+        _merge(found, _sums(await sums_between(session, name, ("promotion_id",), first, stop, *of_one)))
+    return found
+
+
+def _merge(found: dict[str, PromotionSums], more: dict[str, PromotionSums]) -> None:
+    for promotion_id, sums in more.items():
+        before = found.get(promotion_id)
+        found[promotion_id] = sums if before is None else before.plus(sums)
+
+
+async def _of_logs(
+    session: Session, since: datetime, until: datetime, promotion_id: str | None
+) -> dict[str, PromotionSums]:
+    applied = or_(_LOG_PROMOTIONS.c.pilot_arm.is_(None), _LOG_PROMOTIONS.c.pilot_arm != "CONTROL")
+    # Grouped by an expression without an index: SQLite would otherwise scan the index of all promotions ever applied.
+    promotion = _LOG_PROMOTIONS.c.promotion_id.concat(literal_column("''"))
+    statement = (
+        select(
+            promotion.label("promotion_id"),
+            func.count(_LOG_PROMOTIONS.c.log_id.distinct()).label("applications"),
+            func.sum(_LOG_PROMOTIONS.c.total_discount).label("total_discount"),
+            func.min(_LOGS.c.confirmed_at).label("first_applied_at"),
+            func.max(_LOGS.c.confirmed_at).label("last_applied_at"),
+        )
+        .select_from(_LOGS.join(_LOG_PROMOTIONS, _LOG_PROMOTIONS.c.log_id == _LOGS.c.id))
+        .where(_LOGS.c.confirmed_at >= since, _LOGS.c.confirmed_at < until, _LOGS.c.status == "CALCULATED", applied)
+        .group_by(promotion)
+    )
+    found = _sums(await session.execute(statement))
+    # Filtered here: with a condition on one promotion a planner may read all its sales instead of those of a day.
+    return found if promotion_id is None else {one: sums for one, sums in found.items() if one == promotion_id}
+
+
+def _sums(rows: Sequence[Any]) -> dict[str, PromotionSums]:
+    return {
+        row.promotion_id: PromotionSums(
+            int(row.applications), row.total_discount, row.first_applied_at, row.last_applied_at
+        )
+        for row in rows
+    }
+
+
+async def paid_by(session: Session, stakeholder_id: str) -> set[str]:
+    """Return the promotions whose cost a stakeholder bears, wholly or in part: through their budgets or directly."""
+    of_budgets = (
+        select(_BUDGETS_USED.c.promotion_id)
+        .join(_BUDGETS_PAID, _BUDGETS_PAID.c.budget_id == _BUDGETS_USED.c.budget_id)
+        .where(_BUDGETS_PAID.c.stakeholder_id == stakeholder_id)
+    )
+    direct = select(_PROMOTIONS_PAID.c.promotion_id).where(_PROMOTIONS_PAID.c.stakeholder_id == stakeholder_id)
+    return {row.promotion_id for row in await session.execute(union(of_budgets, direct))}
+
+
+async def names_of(session: Session, promotions: Collection[str]) -> dict[str, PromotionNames]:
+    """Return name, status and type of some promotions, a few hundred at most."""
+    logged = select(_PERFORMANCE.c.promotion_id, _PERFORMANCE.c.logged_name)
+    rows = await session.execute(logged.where(_PERFORMANCE.c.promotion_id.in_(promotions)))
+    found = {row.promotion_id: PromotionNames(row.logged_name, None, None) for row in rows}
+    known = select(_PROMOTIONS.c.id, _PROMOTIONS.c.name, _PROMOTIONS.c.status, _PROMOTIONS.c.type)
+    for row in await session.execute(known.where(_PROMOTIONS.c.id.in_(promotions))):
+        found[row.id] = PromotionNames(row.name, row.status, row.type)
+    return found

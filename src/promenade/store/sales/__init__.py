@@ -1,0 +1,1 @@
+"""Confirmed sales: confirmations, logs, usage, loyalty points, jobs of side effects."""

@@ -1,0 +1,48 @@
+"""Calculation logs: the result of each confirmed sale, or the rejection of a confirm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import insert, select
+
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Session
+from promenade.store.driver.upsert import upsert
+
+_LOGS = table("CalculationLogs")
+_ITEMS = table("CalculationLogItems")
+_LOG_PROMOTIONS = table("CalculationLogPromotions")
+_PROMOTIONS = table("Promotions")
+
+Columns = Mapping[str, Any]
+
+
+async def insert_log(
+    session: Session, log: Columns, items: Sequence[Columns], promotions: Sequence[Columns], *, at: datetime
+) -> None:
+    """Insert a log with its lines and promotions, given by their columns; ``at`` is the creation time of the rows."""
+    made = {"created_at": at, "modified_at": at}
+    await session.rowcount(insert(_LOGS), {**log, **made})
+    await session.execute_many(insert(_ITEMS), [{**item, **made, "log_id": log["id"]} for item in items])
+    await session.execute_many(
+        insert(_LOG_PROMOTIONS), [{**promotion, **made, "log_id": log["id"]} for promotion in promotions]
+    )
+
+
+async def insert_refusal(session: Session, log: Columns, *, at: datetime) -> None:
+    """Insert the log of a rejected confirm; an existing log is not changed."""
+    once = upsert(session.dialect, _LOGS).on_conflict_do_nothing()
+    await session.rowcount(once, {**log, "created_at": at, "modified_at": at})
+
+
+async def promotion_names(session: Session, promotion_ids: Iterable[str]) -> dict[str, tuple[str, int]]:
+    """Return name and version of the promotions that still exist."""
+    rows = await session.execute(
+        select(_PROMOTIONS.c.id, _PROMOTIONS.c.name, _PROMOTIONS.c.version).where(
+            _PROMOTIONS.c.id.in_(list(promotion_ids))
+        )
+    )
+    return {row.id: (row.name, row.version) for row in rows}

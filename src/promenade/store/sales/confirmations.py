@@ -1,0 +1,149 @@
+"""The single confirmation of each transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+
+from sqlalchemy import select, update
+
+from odata_server.sql.connection import Kept
+from promenade.store.driver.recurring import one_of, parameter
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Session
+from promenade.store.driver.upsert import upsert
+
+_CONFIRMATIONS = table("confirmations")
+_DEPLOYMENTS = table("LocalDeployments")
+_CLOUD = "cloud"
+ORIGINS_MAX = 500  # per statement
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """The first confirm of a transaction: its iteration, the fingerprint of its request, and its response."""
+
+    transaction_counter: int
+    fingerprint: bytes
+    response: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Sale:
+    """A confirmed sale whose row this unit of work has locked. ``carried`` and ``returned`` are MessagePack."""
+
+    transaction_counter: int
+    carried: bytes
+    returned: bytes | None
+
+
+async def find(session: Session, origin: str, transaction_id: str) -> Confirmation | None:
+    """Return the confirmation of a transaction, whichever iteration it confirmed."""
+    rows = await session.execute(
+        select(_CONFIRMATIONS.c.transaction_counter, _CONFIRMATIONS.c.fingerprint, _CONFIRMATIONS.c.response).where(
+            _CONFIRMATIONS.c.origin == origin, _CONFIRMATIONS.c.transaction_id == transaction_id
+        )
+    )
+    return Confirmation(*tuple(rows[0])) if rows else None
+
+
+async def find_all(session: Session, origin: str, transaction_ids: Collection[str]) -> dict[str, Confirmation]:
+    """Return the confirmations of those transactions that have one, by transaction."""
+    rows = await session.execute(
+        select(
+            _CONFIRMATIONS.c.transaction_id,
+            _CONFIRMATIONS.c.transaction_counter,
+            _CONFIRMATIONS.c.fingerprint,
+            _CONFIRMATIONS.c.response,
+        ).where(_CONFIRMATIONS.c.origin == origin, _CONFIRMATIONS.c.transaction_id.in_(list(transaction_ids)))
+    )
+    return {row.transaction_id: Confirmation(*tuple(row)[1:]) for row in rows}
+
+
+async def origins_of(session: Session, transaction_id: str) -> list[str]:
+    """Return the origins (the cloud, and stores) that have a sale with this transaction ID.
+
+    Looked up by full keys: the transaction ID alone has no index, so the database would scan all sales.
+    """
+    rows = await session.execute(select(_DEPLOYMENTS.c.id).order_by(_DEPLOYMENTS.c.id))
+    origins = [_CLOUD, *[row.id for row in rows]]
+    found: list[str] = []
+    for start in range(0, len(origins), ORIGINS_MAX):
+        keys = [(origin, transaction_id) for origin in origins[start : start + ORIGINS_MAX]]
+        has_made = one_of((_CONFIRMATIONS.c.origin, _CONFIRMATIONS.c.transaction_id), keys)
+        rows = await session.execute(
+            select(_CONFIRMATIONS.c.origin).where(has_made, _CONFIRMATIONS.c.sale.is_not(None))
+        )
+        found += [row.origin for row in rows]
+    return found
+
+
+async def insert_first(
+    session: Session,
+    *,
+    origin: str,
+    transaction_id: str,
+    transaction_counter: int,
+    fingerprint: bytes,
+    response: bytes,
+    carried: bytes,
+    log_id: str,
+    confirmed_at: datetime,
+) -> bool:
+    """Insert the confirmation if the transaction has none; False: another confirm came first.
+
+    Waits for a concurrent confirm of the same transaction, so that the answer is final.
+    """
+    row = {
+        "given_origin": origin,
+        "given_transaction_id": transaction_id,
+        "given_transaction_counter": transaction_counter,
+        "given_fingerprint": fingerprint,
+        "given_response": response,
+        "given_sale": carried,
+        "given_log_id": log_id,
+        "given_confirmed_at": confirmed_at,
+    }
+    return await session.rowcount(_inserting(session.dialect), row) == 1
+
+
+@cache  # built once: building the statement takes longer than running it
+def _inserting(dialect: str) -> Kept:
+    names = [column.name for column in _CONFIRMATIONS.c if column.name not in {"tenant_id", "returned"}]
+    given = {name: parameter(f"given_{name}", _CONFIRMATIONS.c[name].type) for name in names}
+    return Kept(upsert(dialect, _CONFIRMATIONS).values(**given).on_conflict_do_nothing())
+
+
+async def note_carried(session: Session, origin: str, transaction_id: str, carried: bytes) -> None:
+    """Update the record of the sale's contents, in the unit of work that confirms it."""
+    await session.rowcount(
+        update(_CONFIRMATIONS)
+        .where(_CONFIRMATIONS.c.origin == origin, _CONFIRMATIONS.c.transaction_id == transaction_id)
+        .values(sale=carried)
+    )
+
+
+async def lock_sale(session: Session, origin: str, transaction_id: str) -> Sale | None:
+    """Return a confirmed sale, locked until the unit of work ends: concurrent returns of it run one after the other."""
+    rows = await session.execute(
+        update(_CONFIRMATIONS)
+        .where(
+            _CONFIRMATIONS.c.origin == origin,
+            _CONFIRMATIONS.c.transaction_id == transaction_id,
+            _CONFIRMATIONS.c.sale.is_not(None),
+        )
+        .values(returned=_CONFIRMATIONS.c.returned)
+        .returning(_CONFIRMATIONS.c.transaction_counter, _CONFIRMATIONS.c.sale, _CONFIRMATIONS.c.returned)
+    )
+    return Sale(*tuple(rows[0])) if rows else None
+
+
+async def note_returned(session: Session, origin: str, transaction_id: str, returned: bytes) -> None:
+    """Store what has been returned of a sale that this unit of work has locked."""
+    await session.rowcount(
+        update(_CONFIRMATIONS)
+        .where(_CONFIRMATIONS.c.origin == origin, _CONFIRMATIONS.c.transaction_id == transaction_id)
+        .values(returned=returned)
+    )

@@ -1,0 +1,1 @@
+"""Events and their deliveries: outbox, planning, queue, outcomes, replay."""

@@ -1,0 +1,104 @@
+"""Authentication in a store: tills send the store's API key, the administrator's browser a session cookie.
+
+A store accepts no bearer tokens. The key is compared in memory and in constant time, so authenticating a till needs no
+database query; for a session the store's row is read as well, because another process may have changed the password a
+moment ago.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable
+from datetime import datetime
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from promenade.errors import PromenadeError
+from promenade.web.access.auth import Caller, session_caller, session_of
+from promenade.web.access.sessions import Session, Sessions
+from promenade.web.http.body import header
+from promenade.web.http.endpoint import send_problem
+from promenade.web.http.problems import Challenged
+from promenade.web.http.rate_limits import RateLimits
+from promenade.workflows.access.local_admin import KnownStore
+
+API_KEY_HEADER = b"x-api-key"
+POS_SCOPE = "svc.POSReader"
+_TILL = "till"  # the user name of tills, which all send the same key
+_CALLER = "promenade.till"
+_KEY_CHALLENGE = b'ApiKey realm="promenade", header="X-Api-Key"'
+LOGIN_CHALLENGE = b'Cookie realm="promenade", form-action="/local-admin/login"'
+
+
+class StoreAuthenticator:
+    """Authenticates tills by API key and the administrator by session."""
+
+    def __init__(
+        self, known: KnownStore, sessions: Sessions, clock: Callable[[], datetime], limits: RateLimits | None = None
+    ) -> None:
+        self._known = known
+        self._sessions = sessions
+        self._clock = clock
+        self._limits = limits
+        self._till = Caller(known.tenant_id, _TILL, _TILL, frozenset({POS_SCOPE}), float("inf"))
+
+    async def authenticate(self, scope: Scope) -> Caller:
+        """Return the till of a request, checked once. Raises Unauthorized (UNAUTHORIZED) and TooMany (RATE_LIMITED)."""
+        found: Caller | None = scope.get(_CALLER)
+        if found is not None:
+            return found
+        given = header(scope, API_KEY_HEADER) or b""
+        await self._known.catch_up()
+        if not hmac.compare_digest(given, self._known.key):
+            if given:
+                await self._known.expect_another_key()
+            if not hmac.compare_digest(given, self._known.key):
+                raise Challenged("UNAUTHORIZED", "The API key is invalid or missing: send X-Api-Key.", _KEY_CHALLENGE)
+        if self._limits is not None:
+            self._limits.take(self._till.tenant_id, self._till.client_id)
+        scope[_CALLER] = self._till
+        return self._till
+
+    async def authenticate_browser(self, scope: Scope) -> Caller:
+        """Return the administrator of a request; writes must send the session's CSRF token.
+
+        Raises Unauthorized (UNAUTHORIZED), Forbidden (CSRF_TOKEN_REQUIRED), TooMany (RATE_LIMITED) and Unavailable.
+        """
+        session = await self.session(scope)
+        caller = session_caller(self._sessions, session, scope, self._clock())
+        if self._limits is not None:
+            self._limits.take(caller.tenant_id, caller.client_id)
+        return caller
+
+    async def session(self, scope: Scope) -> Session:
+        """Return the session of a request if the password has not changed since it began. Raises as above."""
+        session = session_of(self._sessions, scope)
+        if session is not None and session.proof != (await self._known.read()).password_hash:
+            self._sessions.end(session)
+            session = None
+        if session is None:
+            raise Challenged("UNAUTHORIZED", "Log in first: POST /local-admin/login.", LOGIN_CHALLENGE)
+        return session
+
+    def csrf_token(self, caller: Caller) -> str:
+        """Return the CSRF token that pages of the caller's session send with writes."""
+        if caller.session is None:
+            raise LookupError("only callers with a session are let in here")
+        return self._sessions.csrf_token(caller.session)
+
+
+def behind_key(app: ASGIApp, authenticator: StoreAuthenticator) -> ASGIApp:
+    """Return ``app`` with every path below `/pos`, existing or not, restricted to tills (Local-store instance)."""
+
+    async def gated(scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"]
+        if path.startswith("/pos/") or path == "/pos":
+            try:
+                await authenticator.authenticate(scope)
+            except PromenadeError as error:
+                scope["promenade.route"] = "/pos"
+                await send_problem(scope, send, error)
+                return
+        await app(scope, receive, send)
+
+    return gated

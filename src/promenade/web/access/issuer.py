@@ -1,0 +1,279 @@
+"""The built-in token issuer: OAuth 2.0 client credentials and authorization codes (RFC 6749, 7636), its JWKS and its
+discovery document."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+import secrets
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Protocol
+from urllib.parse import unquote_plus
+
+import msgspec
+from joserfc import jwt
+from joserfc.jwk import RSAKey
+from starlette.types import Receive, Scope
+
+from promenade.errors import Unavailable
+from promenade.web.access.attempts import Attempts, Counts, network_of
+from promenade.web.access.oauth import (
+    BACK_OFFICE,
+    NO_STORE,
+    OAuthError,
+    Refusal,
+    address_of,
+    challenge_of,
+    oauth_problem,
+    read_form,
+)
+from promenade.web.access.tokens import VerificationKey
+from promenade.web.http.body import header, read_body
+from promenade.web.http.endpoint import Answer, Endpoint
+from promenade.workflows.access.authorization_codes import AuthorizationCode
+from promenade.workflows.access.clients import SCOPES, Client, SigningKey
+
+ALGORITHM = "RS256"
+TOKEN_SECONDS = 14_400  # about four hours
+_BODY_BYTES_MAX = 16 * 1024
+_GRANTS = ("client_credentials", "authorization_code")
+
+
+class IssuerStore(Protocol):
+    """The storage that the issuer needs."""
+
+    async def authenticate(self, client_id: str, secret: str) -> Client | None:
+        """Return the client with this ID and secret."""
+        ...
+
+    async def signing_keys(self) -> Sequence[SigningKey]:
+        """Return the keys that verify, the signing one first."""
+        ...
+
+    async def keep_code(self, code: str, bound: AuthorizationCode) -> None:
+        """Store a new code for a minute."""
+        ...
+
+    async def take_code(self, code: str) -> tuple[AuthorizationCode, Client] | None:
+        """Return what a code is bound to, and its client; works once per code."""
+        ...
+
+
+class TokenResponse(msgspec.Struct, frozen=True):
+    """A token."""
+
+    access_token: str  #: Send it as `Authorization: Bearer ...`. A signed JWT.
+    token_type: str  #: `bearer`.
+    expires_in: int  #: Seconds until it expires; about four hours.
+    scope: str  #: Its scopes, separated by spaces.
+
+
+def generate_signing_key(key_id: str, at: datetime) -> SigningKey:
+    """Generate an RSA key of 2048 bits."""
+    key = RSAKey.generate_key(2048, {"kid": key_id}, private=True)
+    return SigningKey(key_id, ALGORITHM, key.as_pem(private=True).decode("ascii"), at)
+
+
+class Issuer:
+    """Signs tokens for clients that present their secret."""
+
+    def __init__(
+        self,
+        store: IssuerStore,
+        counts: Counts,
+        clock: Callable[[], datetime],
+        new_id: Callable[[], str],
+        *,
+        issuer: str,
+        base_url: str,
+        audience: str,
+    ) -> None:
+        self._store = store
+        self._attempts = Attempts("token", counts, failures_max=10)
+        self._attempts_of_address = Attempts("token-address", counts, failures_max=100)
+        self._clock = clock
+        self._new_id = new_id
+        self._issuer = issuer
+        self._base_url = base_url
+        self._audience = audience
+        self._signing: tuple[str, RSAKey] | None = None
+
+    def endpoints(self) -> list[Endpoint]:
+        """Return the issuer's routes."""
+        return [
+            Endpoint("/oauth/token", {"POST": self._token}, oauth_problem),
+            Endpoint("/oauth/jwks.json", {"GET": self._jwks}),
+            Endpoint("/.well-known/jwks.json", {"GET": self._jwks}),
+            Endpoint("/.well-known/openid-configuration", {"GET": self._configuration}),
+        ]
+
+    async def verification_keys(self) -> Sequence[VerificationKey]:
+        """Return the public halves of the keys that verify."""
+        return [
+            RSAKey.import_key(RSAKey.import_key(key.private_key).as_dict(private=False, kid=key.key_id))
+            for key in await self._store.signing_keys()
+        ]
+
+    async def _jwks(self, scope: Scope, receive: Receive) -> Answer:
+        """Return the public keys that verify the tokens, as a JSON Web Key Set."""
+        keys = [key.as_dict(private=False, use="sig", alg=ALGORITHM) for key in await self.verification_keys()]
+        return Answer(msgspec.json.encode({"keys": keys}), headers=[(b"cache-control", b"public, max-age=300")])
+
+    async def _configuration(self, scope: Scope, receive: Receive) -> Answer:
+        """Return the URLs of the endpoints and the keys, in the format of OpenID discovery."""
+        document = {
+            "issuer": self._issuer,
+            "authorization_endpoint": f"{self._base_url}/oauth/authorize",
+            "token_endpoint": f"{self._base_url}/oauth/token",
+            "jwks_uri": f"{self._base_url}/.well-known/jwks.json",
+            "grant_types_supported": list(_GRANTS),
+            "response_types_supported": ["code"],
+            "response_modes_supported": ["query"],
+            "code_challenge_methods_supported": ["S256"],
+            "authorization_response_iss_parameter_supported": True,
+            "request_uri_parameter_supported": False,  # the default is true
+            "subject_types_supported": ["public"],
+            "scopes_supported": list(SCOPES),
+            "id_token_signing_alg_values_supported": [ALGORITHM],
+            "token_endpoint_auth_methods_supported": ["client_secret_post", "client_secret_basic", "none"],
+        }
+        return Answer(msgspec.json.encode(document))
+
+    async def _token(self, scope: Scope, receive: Receive) -> Answer:
+        """Issue a token to a client for its secret, or to the back office for the code of a login.
+
+        A form (`application/x-www-form-urlencoded`): `grant_type=client_credentials`, `client_id`, `client_secret`,
+        or
+        these two as HTTP Basic instead; `scope`, to request only some of the client's scopes. A wrong secret is
+        answered with
+        401; after 10 from one address for one client, or 100 from one address, with 429 for a minute. The back
+        office sends
+        `grant_type=authorization_code`, `client_id=back-office`, `code`, `redirect_uri`, `code_verifier`; a code is
+        valid for a
+        minute and for one request.
+        """
+        try:
+            return await self._grant(scope, receive)
+        except Refusal as refusal:
+            headers = [*NO_STORE]
+            if refusal.challenges:
+                headers.append((b"www-authenticate", b'Basic realm="promenade", charset="UTF-8"'))
+            body = msgspec.json.encode(OAuthError(refusal.error, refusal.description))
+            return Answer(body, refusal.status, headers=headers)
+
+    async def _grant(self, scope: Scope, receive: Receive) -> Answer:
+        form = read_form(scope, await read_body(scope, receive, _BODY_BYTES_MAX))
+        if form.get("grant_type") == "authorization_code":
+            client, granted = await self._by_code(scope, form)
+        else:
+            client, granted = await self._by_secret(scope, form)
+        token = TokenResponse(await self._sign(client, granted), "bearer", TOKEN_SECONDS, " ".join(granted))
+        return Answer(msgspec.json.encode(token), headers=NO_STORE)
+
+    async def _by_secret(self, scope: Scope, form: dict[str, str]) -> tuple[Client, Sequence[str]]:
+        client_id, secret, is_basic = _credentials(scope, form)
+        if "grant_type" not in form:
+            raise Refusal(400, "invalid_request", "grant_type is missing.")
+        if form["grant_type"] != "client_credentials":
+            raise Refusal(400, "unsupported_grant_type", f"Only {' and '.join(_GRANTS)} are offered.")
+        client = await self.authenticate(address_of(scope), client_id, secret)
+        if client is None:
+            raise Refusal(401, "invalid_client", "The client or its secret is wrong.", is_basic)
+        return client, _granted(client, form.get("scope"))
+
+    async def authenticate(self, address: str, client_id: str, secret: str) -> Client | None:
+        """Return the client with this secret; None: it is wrong, and the failure was counted. Raises TooMany."""
+        # Counted by network and client: a stranger who knows a client's name must not be able to lock it out.
+        network = network_of(address)
+        await self._attempts.require_room([f"{network} {client_id}"])
+        await self._attempts_of_address.require_room([network])
+        client = await self._store.authenticate(client_id, secret)
+        if client is None:
+            await self._attempts.record_failure([f"{network} {client_id}"])
+            await self._attempts_of_address.record_failure([network])
+        return client
+
+    async def give_code(self, bound: AuthorizationCode) -> str:
+        """Create a code for a client that was authenticated."""
+        code = secrets.token_urlsafe(32)
+        await self._store.keep_code(code, bound)
+        return code
+
+    async def _by_code(self, scope: Scope, form: dict[str, str]) -> tuple[Client, Sequence[str]]:
+        """Return the client that has logged in. A failed attempt uses up the code, so it cannot be guessed
+        repeatedly.
+        """
+        by_header = header(scope, b"authorization") is not None
+        if "client_secret" in form or by_header:
+            raise Refusal(401, "invalid_client", "The back office has no secret: send client_id alone.", by_header)
+        missing = [name for name in ("client_id", "code", "redirect_uri", "code_verifier") if not form.get(name)]
+        if missing:
+            raise Refusal(400, "invalid_request", f"{missing[0]} is missing.")
+        network = network_of(address_of(scope))
+        await self._attempts_of_address.require_room([network])
+        found = await self._store.take_code(form["code"])
+        if found is None or not _is_bound(found[0], form):
+            await self._attempts_of_address.record_failure([network])
+            raise Refusal(400, "invalid_grant", "The code is none, has run out or was made for another request.")
+        return found[1], found[1].scopes
+
+    async def _sign(self, client: Client, scopes: Sequence[str]) -> str:
+        now = int(self._clock().timestamp())
+        key_id, key = await self._signing_key()
+        claims = {
+            "iss": self._issuer,
+            "aud": self._audience,
+            "sub": client.client_id,
+            "client_id": client.client_id,
+            "zid": client.tenant_id,
+            "scope": list(scopes),
+            "iat": now,
+            "nbf": now,
+            "exp": now + TOKEN_SECONDS,
+            "jti": self._new_id(),
+        }
+        return jwt.encode({"alg": ALGORITHM, "kid": key_id}, claims, key)
+
+    async def _signing_key(self) -> tuple[str, RSAKey]:
+        stored = next((key for key in await self._store.signing_keys() if key.retired_at is None), None)
+        if stored is None:
+            raise Unavailable("KEYS_UNAVAILABLE", "There is no key to sign with.")
+        if self._signing is None or self._signing[0] != stored.key_id:
+            self._signing = (stored.key_id, RSAKey.import_key(stored.private_key))
+        return self._signing
+
+
+def _credentials(scope: Scope, form: dict[str, str]) -> tuple[str, str, bool]:
+    """Return client and secret from the Basic header or the form, not both (RFC 6749, 2.3.1); and if it was Basic."""
+    given = header(scope, b"authorization")
+    if given is None:
+        if "client_id" not in form or "client_secret" not in form:
+            raise Refusal(401, "invalid_client", "client_id and client_secret are needed.")
+        return form["client_id"], form["client_secret"], False
+    if "client_secret" in form:
+        raise Refusal(400, "invalid_request", "Authenticate by the header or by the form, not by both.")
+    kind, _, encoded = given.partition(b" ")
+    try:
+        client_id, colon, secret = base64.b64decode(encoded.strip(), validate=True).decode("utf-8").partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        colon = ""
+    if kind.lower() != b"basic" or not colon:
+        raise Refusal(401, "invalid_client", "The Authorization header is not a Basic one.", True)
+    return unquote_plus(client_id), unquote_plus(secret), True
+
+
+def _granted(client: Client, asked: str | None) -> Sequence[str]:
+    if asked is None or not asked.split():
+        return client.scopes
+    wanted = list(dict.fromkeys(asked.split()))
+    if not set(wanted) <= set(client.scopes):
+        raise Refusal(400, "invalid_scope", "The client may not have that scope.")
+    return wanted
+
+
+def _is_bound(code: AuthorizationCode, form: dict[str, str]) -> bool:
+    """Return whether a code was created for the sender of this form."""
+    is_challenge = hmac.compare_digest(code.challenge.encode(), challenge_of(form["code_verifier"]).encode())
+    return is_challenge and form["client_id"] == BACK_OFFICE and form["redirect_uri"] == code.redirect_uri

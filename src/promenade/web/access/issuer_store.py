@@ -1,0 +1,48 @@
+"""The built-in issuer's clients, codes and keys in the database."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from promenade.store.driver.unit import Database
+from promenade.web.access.issuer import TOKEN_SECONDS, generate_signing_key
+from promenade.workflows.access.authorization_codes import AuthorizationCode, keep_code, take_code
+from promenade.workflows.access.clients import (
+    Client,
+    SigningKey,
+    add_first_signing_key,
+    authenticate_client,
+    list_signing_keys,
+)
+
+
+class DatabaseIssuerStore:
+    """Clients, codes and keys; the first key is created when it is first needed."""
+
+    def __init__(self, database: Database, clock: Callable[[], datetime], new_id: Callable[[], str]) -> None:
+        self._database = database
+        self._clock = clock
+        self._new_id = new_id
+
+    async def authenticate(self, client_id: str, secret: str) -> Client | None:
+        """Return the client with this ID and secret."""
+        return await authenticate_client(self._database, client_id, secret)
+
+    async def signing_keys(self) -> Sequence[SigningKey]:
+        """Return the keys that verify, the signing one first."""
+        keys = await list_signing_keys(self._database, token_seconds=TOKEN_SECONDS, at=self._clock())
+        if not any(key.retired_at is None for key in keys):
+            key = await asyncio.to_thread(generate_signing_key, self._new_id(), self._clock())
+            await add_first_signing_key(self._database, key)
+            keys = await list_signing_keys(self._database, token_seconds=TOKEN_SECONDS, at=self._clock())
+        return keys
+
+    async def keep_code(self, code: str, bound: AuthorizationCode) -> None:
+        """Store a new code for a minute."""
+        await keep_code(self._database, code, bound, self._clock())
+
+    async def take_code(self, code: str) -> tuple[AuthorizationCode, Client] | None:
+        """Return what a code is bound to, and its client; works once per code."""
+        return await take_code(self._database, code, self._clock())

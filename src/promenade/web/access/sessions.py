@@ -1,0 +1,122 @@
+"""Browser sessions: a cookie that identifies the user, and a CSRF token that proves a write comes from the user's page.
+
+A session exists only in the process that created it. It ends after half an hour without a request, by `end`, or with
+the process. The cookie holds a random name and a signature over it; the CSRF token is another signature over that name.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from base64 import urlsafe_b64encode
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+COOKIE = "promenade_session"
+IDLE = timedelta(minutes=30)
+"""How long a session lasts after its last request (specification, Limits)."""
+
+_STEP_MAX = timedelta(minutes=1)  # how far a clock correction may set the clock back
+_SESSIONS_MAX = 10_000
+_COOKIE_HEADER_MAX = 8_192
+_NAME_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The session of a user of one tenant in a browser. ``name`` is known to the browser and this process.
+
+    ``proof`` is the credential the user signed in with, such as the hash of a password: whoever looks up a session
+    checks
+    that it is still valid.
+    """
+
+    name: str
+    tenant_id: str
+    user: str
+    proof: str = field(default="", repr=False)
+
+
+class Sessions:
+    """The sessions of one process. ``random`` returns that many cryptographically random bytes."""
+
+    def __init__(self, clock: Callable[[], datetime], random: Callable[[int], bytes] = secrets.token_bytes) -> None:
+        self._clock = clock
+        self._random = random
+        self._key = random(_NAME_BYTES)
+        self._known: OrderedDict[str, tuple[Session, datetime]] = OrderedDict()  # longest idle first
+
+    def begin(self, tenant_id: str, user: str, proof: str = "") -> Session:
+        """Start a session and return it."""
+        session = Session(_text(self._random(_NAME_BYTES)), tenant_id, user, proof)
+        self._known[session.name] = (session, self._clock())
+        while len(self._known) > _SESSIONS_MAX:
+            self._known.popitem(last=False)
+        return session
+
+    def end(self, session: Session) -> None:
+        """Delete a session; its cookie is no longer valid."""
+        self._known.pop(session.name, None)
+
+    def end_all(self) -> None:
+        """Delete all sessions, for example when a password is changed."""
+        self._known.clear()
+
+    def cookie(self, session: Session, *, secure: bool) -> str:
+        """Return the value of `Set-Cookie`. ``secure``: the browser uses https and sends the cookie by https only."""
+        value = f"{session.name}.{self._signature('cookie', session.name)}"
+        return f"{COOKIE}={value}{_attributes(secure)}"
+
+    def no_cookie(self, *, secure: bool) -> str:
+        """Return the value of `Set-Cookie` that deletes the session cookie in the browser."""
+        return f"{COOKIE}=; Max-Age=0{_attributes(secure)}"
+
+    def find(self, cookie_header: str) -> Session | None:
+        """Return the session of a request's cookies and mark it as used now; None if there is no valid one."""
+        name, _, signature = _value_of(cookie_header).partition(".")
+        # The cookie comes from outside: compare bytes, because `compare_digest` refuses text that is not ASCII.
+        if not hmac.compare_digest(signature.encode(), self._signature("cookie", name).encode()):
+            return None
+        session, used_at = self._known.get(name, (None, None))
+        if session is None or used_at is None:
+            return None
+        now = self._clock()
+        # A clock that was set back must not make an idle session last longer; an active user at worst loses this
+        # session.
+        if not -_STEP_MAX <= now - used_at < IDLE:
+            self.end(session)
+            return None
+        self._known[name] = (session, now)
+        self._known.move_to_end(name)
+        return session
+
+    def csrf_token(self, session: Session) -> str:
+        """Return the token that the session's pages send with every write."""
+        return self._signature("csrf", session.name)
+
+    def is_csrf_token(self, session: Session, given: str) -> bool:
+        """Return whether ``given`` is the session's CSRF token."""
+        return hmac.compare_digest(given.encode(), self.csrf_token(session).encode())
+
+    def _signature(self, purpose: str, name: str) -> str:
+        return _text(hmac.digest(self._key, f"{purpose} {name}".encode(), "sha256"))
+
+
+def _attributes(secure: bool) -> str:
+    return "; Path=/; HttpOnly; SameSite=Strict" + ("; Secure" if secure else "")
+
+
+def _text(raw: bytes) -> str:
+    return urlsafe_b64encode(raw).rstrip(b"=").decode("ascii")
+
+
+def _value_of(cookie_header: str) -> str:
+    if len(cookie_header) > _COOKIE_HEADER_MAX:
+        return ""
+    for part in cookie_header.split(";"):
+        name, _, value = part.strip().partition("=")
+        if name == COOKIE:
+            return value
+    return ""

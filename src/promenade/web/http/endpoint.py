@@ -1,0 +1,183 @@
+"""Raw ASGI endpoints: one request, one answer, and uniform error responses.
+
+The hot routes pay for nothing they do not use: no request object, no middleware that wraps bodies in tasks.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from promenade import metrics
+from promenade.errors import Invalid, NotAllowed, NotFound, PromenadeError
+from promenade.log import Logger
+from promenade.web.http.body import Disconnected, header
+from promenade.web.http.problems import Headers, body_of, headers_of, internal_body, status_of
+
+JSON = (b"content-type", b"application/json")
+URL_BYTES_MAX = 8 * 1024
+URL_TOO_LONG = "The address exceeds 8 KiB."
+_log = Logger("promenade.web")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A complete response. ``headers`` besides content-type, content-length and the correlation id."""
+
+    body: bytes
+    status: int = 200
+    content_type: tuple[bytes, bytes] = JSON
+    headers: Headers = field(default_factory=list)
+
+
+Handler = Callable[[Scope, Receive], Awaitable[Answer]]
+
+
+class Reply(Protocol):
+    """The error format of a family of routes; the default is the OData error body."""
+
+    def __call__(self, error: PromenadeError) -> Answer: ...
+
+
+class Endpoint:
+    """The handlers of one route by method. HEAD is answered like GET without the body."""
+
+    __slots__ = ("_allow", "_handlers", "_label", "_reply", "route")
+
+    def __init__(self, route: str, handlers: Mapping[str, Handler], reply: Reply | None = None) -> None:
+        self.route = route
+        self._label = route.replace(":path}", "}")
+        self._handlers = dict(handlers)
+        if "GET" in self._handlers:
+            self._handlers.setdefault("HEAD", self._handlers["GET"])
+        self._allow = tuple(self._handlers)
+        self._reply = reply
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["promenade.route"] = self._label
+        try:
+            if url_is_too_long(scope):
+                raise Invalid("URL_TOO_LONG", URL_TOO_LONG)
+            handler = self._handlers.get(scope["method"])
+            if handler is None:
+                raise NotAllowed("METHOD_NOT_ALLOWED", f"{scope['method']} is not possible here.", self._allow)
+            answer = await handler(scope, receive)
+        except PromenadeError as error:
+            if self._reply is not None:
+                answer = self._reply(error)
+            else:
+                answer = problem(error, credential_was_sent=header(scope, b"authorization") is not None)
+        await _send(scope, send, answer)
+
+
+def problem(error: PromenadeError, *, credential_was_sent: bool = False) -> Answer:
+    """Return the answer to an error."""
+    return Answer(body_of(error), status_of(error), headers=headers_of(error, credential_was_sent))
+
+
+async def not_found(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a request that matches no route."""
+    await send_problem(scope, send, NotFound("NOT_FOUND", "There is nothing at this address."))
+
+
+async def send_problem(scope: Scope, send: Send, error: PromenadeError) -> None:
+    """Answer a request with an error before it reaches an endpoint."""
+    await _send(scope, send, problem(error, credential_was_sent=header(scope, b"authorization") is not None))
+
+
+async def _send(scope: Scope, send: Send, answer: Answer) -> None:
+    await send(
+        {
+            "type": "http.response.start",
+            "status": answer.status,
+            "headers": [
+                answer.content_type,
+                (b"content-length", b"%d" % len(answer.body)),
+                (b"x-correlation-id", scope["promenade.correlation_id"]),
+                *answer.headers,
+            ],
+        }
+    )
+    body = b"" if scope["method"] == "HEAD" else answer.body
+    await send({"type": "http.response.body", "body": body})
+
+
+def url_is_too_long(scope: Scope) -> bool:
+    """Return whether the URL exceeds `URL_BYTES_MAX`."""
+    return len(scope["raw_path"]) + len(scope["query_string"]) > URL_BYTES_MAX
+
+
+class Edge:
+    """The outermost layer: correlation ids, HTTP metrics, and the handler of unexpected errors."""
+
+    def __init__(
+        self, app: ASGIApp, new_id: Callable[[], str], seconds: Callable[[], float] = time.perf_counter
+    ) -> None:
+        self._app = app
+        self._new_id = new_id
+        self._observers: dict[tuple[str, str, int], Callable[[float], None]] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        correlation_id = _correlation_id(scope) or self._new_id().encode("ascii")
+        scope["promenade.correlation_id"] = correlation_id
+        status = 0
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        metrics.http_requests_in_flight.inc()
+        try:
+            await self._app(scope, receive, noting)
+        except Disconnected:
+            status = status or 499  # the client is gone; 499 is the conventional status for that in logs
+        except Exception:
+            _log.exception("request failed", correlation_id=correlation_id.decode("ascii"), path=scope["path"])
+            if status:
+                raise  # part of an answer was sent; the server closes the connection
+            status = 500
+            await _send(scope, send, Answer(internal_body(correlation_id.decode("ascii")), 500))
+        finally:
+            metrics.http_requests_in_flight.dec()
+            self._observe(scope, status or 500, time.perf_counter() - started)
+
+    def _observe(self, scope: Scope, status: int, seconds: float) -> None:
+        # INVARIANT: labels are declared values, never request data, or a scan would create them without limit.
+        key = (_method(scope["method"]), scope.get("promenade.route", "unmatched"), status)
+        observe = self._observers.get(key)
+        if observe is None:
+            method, route, _ = key
+            count = metrics.http_requests.labels(method, route, str(status)).inc
+            duration = metrics.http_request_duration.labels(method, route).observe
+
+            def observe(elapsed: float) -> None:
+                count()
+                duration(elapsed)
+
+            self._observers[key] = observe
+        observe(seconds)
+
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+def _method(method: str) -> str:
+    return method if method in _METHODS else "OTHER"
+
+
+def _correlation_id(scope: Scope) -> bytes | None:
+    """Return the caller's correlation id if it is valid: up to 64 letters, digits, dots, dashes and underscores."""
+    given = header(scope, b"x-correlation-id") or header(scope, b"x-request-id")
+    if given is None or len(given) > 64 or not given.translate(None, b".-_").isalnum():
+        return None
+    return given

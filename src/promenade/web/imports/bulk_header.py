@@ -1,0 +1,103 @@
+"""The metadata of a bulk import: the member ``header`` of its body, and the Idempotency-Key.
+
+Specification, Bulk import request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.types import Scope
+
+from odata_server.payload import decode_json
+from promenade.errors import Detail, Invalid
+from promenade.interface import MINOR_VERSION
+
+KEY_LENGTH_MAX = 255
+_NAMES = ("tenantId", "minorVersion", "continueOnError", "idempotencyKey")
+
+
+@dataclass(frozen=True, slots=True)
+class BulkHeader:
+    """The header of a bulk import; None: not specified."""
+
+    tenant_id: str | None = None
+    continue_on_error: bool = False
+    key: str | None = None
+
+
+def key_of_headers(scope: Scope) -> str | None:
+    """Return the Idempotency-Key of a request, or None. Raises Invalid (INVALID_KEY, KEYS_DIFFER)."""
+    given = {value for name, value in scope["headers"] if name == b"idempotency-key"}
+    if not given:
+        return None
+    if len(given) > 1:
+        raise _keys_differ()
+    try:
+        key: str = given.pop().decode("utf-8")
+    except UnicodeDecodeError:
+        key = ""
+    if not _is_key(key):
+        raise Invalid("INVALID_KEY", _KEY_RULE.format("Idempotency-Key"), "Idempotency-Key")
+    return key
+
+
+def decode_header(text: bytes | None, key: str | None) -> BulkHeader:
+    """Return the header of a body from its JSON text; ``key`` is the HTTP header's key, with which it must agree.
+
+    Raises Invalid: a single error as it is, several as MULTIPLE_ERRORS with details.
+    """
+    members = decode_json(text) if text is not None else None
+    if members is None:
+        return BulkHeader(key=key)
+    if not isinstance(members, dict):
+        raise Invalid("TYPE_MISMATCH", "header must be a JSON object.", "header")
+    faults = list(_faults(members))
+    if len(faults) > 1:
+        raise Invalid("MULTIPLE_ERRORS", f"{len(faults)} values are wrong.", details=faults)
+    if faults:
+        raise Invalid(faults[0].code, faults[0].message, faults[0].target)
+    in_body = members.get("idempotencyKey")
+    if key is not None and in_body is not None and key != in_body:
+        raise _keys_differ()
+    return BulkHeader(members.get("tenantId"), members.get("continueOnError") or False, in_body or key)
+
+
+def _faults(members: Mapping[str, Any]) -> Iterator[Detail]:
+    unknown = [name for name in members if name not in _NAMES and "@" not in name]
+    for name in unknown[:50]:
+        yield Detail("UNKNOWN_PROPERTY", f"header has no member {name[:80]}.", f"header/{name[:80]}")
+    tenant, version, goes_on, key = (members.get(name) for name in _NAMES)
+    if not isinstance(tenant, str | None):
+        yield Detail("TYPE_MISMATCH", "header/tenantId must be a text.", "header/tenantId")
+    if version is not None:
+        yield from _version_faults(version)
+    if not isinstance(goes_on, bool | None):
+        yield Detail("TYPE_MISMATCH", "header/continueOnError must be true or false.", "header/continueOnError")
+    if not isinstance(key, str | None):
+        yield Detail("TYPE_MISMATCH", "header/idempotencyKey must be a text.", "header/idempotencyKey")
+    elif key is not None and not _is_key(key):
+        yield Detail("INVALID_KEY", _KEY_RULE.format("header/idempotencyKey"), "header/idempotencyKey")
+
+
+def _version_faults(version: object) -> Iterator[Detail]:
+    target = "header/minorVersion"
+    if not isinstance(version, int) or isinstance(version, bool):
+        yield Detail("TYPE_MISMATCH", f"{target} must be a whole number.", target)
+    elif not 1 <= version <= MINOR_VERSION:
+        message = f"{target} must be from 1 to {MINOR_VERSION}, the newest that is spoken here."
+        yield Detail("UNSUPPORTED_MINOR_VERSION", message, target)
+
+
+_KEY_RULE = "{} must have 1 to 255 characters, all of them printable."
+
+
+def _is_key(text: str) -> bool:
+    return 1 <= len(text) <= KEY_LENGTH_MAX and text.isprintable()
+
+
+def _keys_differ() -> Invalid:
+    message = "Idempotency-Key and header/idempotencyKey differ: give one of them, or the same twice."
+    return Invalid("KEYS_DIFFER", message, "Idempotency-Key")

@@ -1,0 +1,1 @@
+"""What the OData services have in common, and the public API."""

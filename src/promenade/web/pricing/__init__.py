@@ -1,0 +1,1 @@
+"""The POS service: evaluate, simulate, confirm; its messages, decoded and encoded."""

@@ -1,0 +1,162 @@
+"""The POS service: `/pos/v2/...` and the equivalent action addresses `/pos/...`, with the same body and answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+
+from starlette.types import Receive, Scope
+
+from promenade import metrics
+from promenade.errors import Invalid, NotFound, PromenadeError
+from promenade.web.access.auth import Authentication, Caller
+from promenade.web.http.body import header, read_body, require_json
+from promenade.web.http.endpoint import Answer, Endpoint, Handler
+from promenade.web.pricing.decode import decode_confirm, decode_evaluate
+from promenade.web.pricing.encode import encode_evaluation, encode_side_effects
+from promenade.workflows.context import Context
+from promenade.workflows.pricing.evaluate import PricedIteration, PricingRequest, evaluate, simulate
+from promenade.workflows.sales.confirm import confirm
+from promenade.workflows.sales.side_effects import side_effects_status
+from promenade.workflows.sales.side_effects_requeue import requeue_side_effects
+
+ADMINISTRATOR = "svc.Admin"
+SCOPES = ("svc.POSReader", ADMINISTRATOR)
+_COUNTER_MAX = 2_147_483_647
+_VERSION_40 = (b"odata-version", b"4.0")
+_VERSION_401 = (b"odata-version", b"4.01")
+
+_Price = Callable[[Context, str, PricingRequest], Awaitable[PricedIteration]]
+
+
+class _Watch:
+    """A tenant's evaluation metrics, cached: each look-up by labels costs as much as decoding a line."""
+
+    __slots__ = ("failed", "priced", "refused", "seconds", "simulated")
+
+    def __init__(self, tenant_id: str) -> None:
+        self.priced = metrics.evaluations.labels(tenant_id, "priced")
+        self.simulated = metrics.evaluations.labels(tenant_id, "simulated")
+        self.refused = metrics.evaluations.labels(tenant_id, "refused")
+        self.failed = metrics.evaluations.labels(tenant_id, "failed")
+        self.seconds = metrics.evaluate_duration.labels(tenant_id)
+
+
+class Pos:
+    """The handlers of the POS service."""
+
+    def __init__(self, context: Context, authenticator: Authentication) -> None:
+        self._context = context
+        self._authenticator = authenticator
+        self._watches: dict[str, _Watch] = {}
+
+    def endpoints(self) -> list[Endpoint]:
+        """Return the routes, hot ones first; every action is also available under its qualified OData name."""
+        actions: dict[str, Handler] = {"evaluate": self._evaluate, "simulate": self._simulate, "confirm": self._confirm}
+        endpoints = [
+            Endpoint(f"/pos/{prefix}{name}", {"POST": handler})
+            for prefix in ("v2/", "", "PosService.")
+            for name, handler in actions.items()
+        ]
+        # A transaction ID may contain slashes, which arrive decoded.
+        side_effects = "/pos/v2/transactions/{transaction_id:path}/{transaction_counter}/side-effects"
+        return [
+            *endpoints,
+            Endpoint(side_effects, {"GET": self._side_effects}),
+            Endpoint(f"{side_effects}/requeue", {"POST": self._requeue}),
+        ]
+
+    async def _caller(self, scope: Scope) -> Caller:
+        caller = await self._authenticator.authenticate(scope)
+        caller.require_scope(*SCOPES)
+        return caller
+
+    async def _evaluate(self, scope: Scope, receive: Receive) -> Answer:
+        """Price a basket and store the result as the next iteration of its transaction."""
+        return await self._price(scope, receive, evaluate, is_simulation=False)
+
+    async def _simulate(self, scope: Scope, receive: Receive) -> Answer:
+        """Price a basket and store nothing: no iteration, no counter, nothing is used up."""
+        return await self._price(scope, receive, simulate, is_simulation=True)
+
+    async def _price(self, scope: Scope, receive: Receive, price: _Price, *, is_simulation: bool) -> Answer:
+        self._context.tills.seen()
+        caller = await self._caller(scope)
+        require_json(scope)
+        body = await read_body(scope, receive)
+        watch = self._watch_of(caller.tenant_id)
+        started = time.perf_counter()
+        try:
+            request = decode_evaluate(body, is_simulation=is_simulation, client_id=caller.client_id)
+            priced = await price(self._context, caller.tenant_id, request)
+        except PromenadeError:
+            watch.refused.inc()
+            raise
+        except Exception:
+            watch.failed.inc()
+            raise
+        answer = encode_evaluation(
+            priced,
+            tenant_id=self._context.shown_tenant_id(caller.tenant_id),
+            source=self._context.source,
+            instance_id=self._context.shown_instance_id,
+            include_missed=request.include_missed,
+            quoted=_wants_quoted_numbers(scope),
+        )
+        (watch.simulated if is_simulation else watch.priced).inc()
+        watch.seconds.observe(time.perf_counter() - started)
+        metrics.promotions_applied.inc(len(priced.outcome.applied))
+        return Answer(answer, headers=[_odata_version(scope)])
+
+    def _watch_of(self, tenant_id: str) -> _Watch:
+        # INVARIANT: only existing tenants get here, which limits the number of metrics.
+        watch = self._watches.get(tenant_id)
+        if watch is None:
+            watch = self._watches[tenant_id] = _Watch(tenant_id)
+        return watch
+
+    async def _confirm(self, scope: Scope, receive: Receive) -> Answer:
+        """Confirm an iteration as a sale, once. The same confirm again gets the same answer and changes nothing."""
+        self._context.tills.seen()
+        caller = await self._caller(scope)
+        require_json(scope)
+        command = decode_confirm(await read_body(scope, receive))
+        answer = await confirm(self._context, caller.tenant_id, command)
+        return Answer(answer.body, headers=[_odata_version(scope)])
+
+    async def _side_effects(self, scope: Scope, receive: Receive) -> Answer:
+        """Return the status of the sale's side effects, up to a second old."""
+        caller = await self._caller(scope)
+        transaction_id, counter = _iteration(scope)
+        result = await side_effects_status(self._context, caller.tenant_id, transaction_id, counter)
+        return Answer(encode_side_effects(result), headers=[_odata_version(scope)])
+
+    async def _requeue(self, scope: Scope, receive: Receive) -> Answer:
+        """Requeue failed side effects. For operators, after the cause of the failure is fixed."""
+        caller = await self._authenticator.authenticate(scope)
+        caller.require_scope(ADMINISTRATOR)
+        transaction_id, counter = _iteration(scope)
+        result = await requeue_side_effects(self._context, caller.tenant_id, transaction_id, counter, user=caller.user)
+        return Answer(encode_side_effects(result), headers=[_odata_version(scope)])
+
+
+def _iteration(scope: Scope) -> tuple[str, int]:
+    """Return the iteration identified by the URL."""
+    parameters = scope["path_params"]
+    transaction_id, text = parameters["transaction_id"], parameters["transaction_counter"]
+    if not (text.isascii() and text.isdigit() and len(text) <= 10 and 1 <= int(text) <= _COUNTER_MAX):
+        message = "The counter must be a whole number from 1."
+        raise Invalid("VALIDATION_FAILED", message, "transactionCounter")
+    if len(transaction_id) > 50 or "\0" in transaction_id:
+        raise NotFound("ITERATION_NOT_FOUND", "There is no such iteration.")
+    return transaction_id, int(text)
+
+
+def _odata_version(scope: Scope) -> tuple[bytes, bytes]:
+    return _VERSION_401 if header(scope, b"odata-maxversion") == b"4.01" else _VERSION_40
+
+
+def _wants_quoted_numbers(scope: Scope) -> bool:
+    """Return whether the client asked for numbers as strings (OData JSON format, 3.2), lacking exact numbers."""
+    accept = header(scope, b"accept")
+    return accept is not None and b"ieee754compatible=true" in accept.lower().replace(b" ", b"")

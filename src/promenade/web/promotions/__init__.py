@@ -1,0 +1,1 @@
+"""Bound actions of administration: check, lifecycle, copies."""

@@ -1,0 +1,1 @@
+"""Reporting: the OData service, exports and the OpenAPI document."""

@@ -1,0 +1,93 @@
+"""Reporting as an OpenAPI 3.1 document, generated from its model, and the page that shows it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from odata_server.hooks import Access
+from odata_server.openapi.document import render_openapi
+from odata_server.openapi.parts import Security
+from odata_server.openapi.values import ref
+from promenade import model
+from promenade.model.declare import NONE, Service
+from promenade.model.edm import edm_for
+from promenade.model.reports.operations import EXPORT_CSV, EXPORT_FILE, REPORT_TYPES
+from promenade.web.access.roles import ADMIN, BUDGET_MANAGER, PROMOTION_MANAGER, ROLES
+from promenade.web.http.endpoint import Endpoint
+from promenade.web.http.reader_pages import document_endpoint, reader_endpoints
+
+VERSION = "1.0.0"
+_ROOT = "/reporting"
+_REFUSALS = (400, 401, 403, 404, 406, 413, 415, 429)
+_DESCRIPTION = inspect.cleandoc(
+    """
+    What came of promotions, budgets, coupons and experiments: OData V4, read only. Figures come from confirmed sales
+    and are up to date within a minute. Every collection takes `$filter`, `$orderby`, `$top`, `$skip`, `$count`,
+    `$select`, `$expand` and `$apply`; `POST /exportCsv` gives a report of a period as a file.
+
+    Each of the scopes `svc.Admin`, `svc.PromotionManager` and `svc.BudgetManager` reads everything; in a store, the
+    session of its administrator does. Rows of other tenants do not exist: they are 404.
+
+    Properties one by one (`/CalculationLogs({ID})/status`) and links (`/$ref`) are served and not listed here.
+    """
+)
+
+
+def reporting_documents() -> list[Endpoint]:
+    """Return `/reporting/openapi.json` and the page that shows it at `/reporting/docs`; no token is required."""
+    document = document_endpoint(f"{_ROOT}/openapi.json", render_reporting_openapi)
+    return [document, *reader_endpoints(_ROOT, "Reporting")]
+
+
+def render_reporting_openapi(*, whole: bool = False) -> bytes:
+    """Return the document as JSON, identical in every run. ``whole``: include the paths that only OData clients use."""
+    document = render_openapi(
+        edm_for(Service.REPORTING),
+        title="Promenade reporting",
+        version=VERSION,
+        base_url=_ROOT,
+        description=_DESCRIPTION,
+        security=Security(
+            token_url="/oauth/token",  # noqa: S106 - an address
+            scopes={
+                ADMIN: "Administrators.",
+                PROMOTION_MANAGER: "Who manages promotions.",
+                BUDGET_MANAGER: "Who manages budgets.",
+            },
+            needed=_scopes,
+        ),
+        error_content={"application/json": ref("Error")},
+        allowed_values=dict(_allowed_values()),
+        whole=whole,
+    )
+    _finish(document["paths"][f"/{EXPORT_CSV}"]["post"])
+    return msgspec.json.encode(document)
+
+
+def _scopes(access: Access) -> Sequence[str]:
+    return ROLES
+
+
+def _allowed_values() -> Iterator[tuple[str, Sequence[str]]]:
+    """Return ``Type/property`` -> its codes."""
+    for entity in model.entities():
+        if entity.reporting is not NONE:
+            for field in entity.fields:
+                if field.code_list:
+                    yield f"{entity.set_name}/{field.wire}", model.code_list(field.code_list).codes
+    for code_list in model.code_lists().values():
+        yield f"{code_list.set_name}/code", code_list.codes
+
+
+def _finish(export: dict[str, Any]) -> None:
+    """Add what the model does not contain about the export: its reports and its errors."""
+    body = export["requestBody"]["content"]["application/json"]["schema"]["properties"]
+    body["reportType"] |= {"enum": list(REPORT_TYPES)}
+    export["responses"] = {
+        "200": {"description": "The file.", "content": {"application/json": {"schema": ref(EXPORT_FILE)}}},
+        **{str(status): ref(str(status), "responses") for status in _REFUSALS},
+    }

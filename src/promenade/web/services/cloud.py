@@ -1,0 +1,170 @@
+"""The cloud's HTTP services, for bearer tokens.
+
+These are `/pos`, `/api/v1`, `/admin`, `/reporting`, the back office, the built-in issuer unless tokens come from an
+external one, and monitoring. A server is ready as soon as it can price: the endpoints for tills are created
+immediately, the others on their first request.
+"""
+
+# ruff: noqa: PLC0415 -- what is served later is imported later
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from starlette.types import ASGIApp
+
+from promenade.settings import CLOUD, Settings
+from promenade.web.access.auth import Authenticator
+from promenade.web.access.keys import CachedKeys, fetch_jwks
+from promenade.web.coupons.endpoints import PosCoupons
+from promenade.web.http.rate_limits import RateLimits
+from promenade.web.http.routing import Later, Served, routed
+from promenade.web.pricing.pos import Pos
+from promenade.web.services.monitoring import Monitoring
+from promenade.workflows.access.tenants import TenantDirectory
+from promenade.workflows.context import Context
+
+if TYPE_CHECKING:
+    from promenade.web.access.issuer import Issuer
+    from promenade.web.access.sign_in import HowToSignIn
+    from promenade.web.access.tokens import VerificationKey
+    from promenade.web.http.endpoint import Endpoint
+
+
+class CloudService:
+    """The cloud's HTTP application, as ``app``.
+
+    ``at_once`` are the endpoints created at the start, ``later`` creates the others, by path prefix. ``health`` is
+    also served
+    to clients with certificates.
+    """
+
+    def __init__(self, context: Context, settings: Settings, limits: RateLimits) -> None:
+        self._context = context
+        self._settings = settings
+        if settings.jwks_url is not None:
+            keys = CachedKeys(fetch_jwks(settings.jwks_url), context.clock)
+        else:
+            keys = CachedKeys(self._own_keys, context.clock, own=True)
+        self._authenticator = Authenticator(
+            keys,
+            TenantDirectory(context.database, context.clock).exists,
+            context.clock,
+            issuer=settings.issuer_url,
+            audience=settings.audience,
+            tenant_claims=settings.tenant_claims,
+            scope_claims=settings.scope_claims,
+            limits=limits,
+        )
+        monitoring = Monitoring(context, self._authenticator, settings.metrics_token).endpoints()
+        self.health = [one for one in monitoring if one.route == "/health"]
+        self.at_once = [
+            *Pos(context, self._authenticator).endpoints(),
+            *PosCoupons(context, self._authenticator).endpoints(),
+            *monitoring,
+        ]
+        self.later: dict[str, Callable[[], Served]] = {
+            "/pos": self._rest_of_pos,
+            "/api/v1": self._public,
+            "/admin": self._administration,
+            "/reporting": self._reporting,
+            "/sync": self._sync,
+            "/ui": self._back_office,
+            "/": self._back_office,
+            "/oauth": self._tokens,
+            "/.well-known": self._tokens,
+        }
+        self.app: ASGIApp = routed(self.at_once, {root: Later(make) for root, make in self.later.items()})
+
+    def _rest_of_pos(self) -> Served:
+        from promenade.web.http.reader_pages import reader_endpoints
+        from promenade.web.imports.till_articles import PosArticles
+        from promenade.web.services.pos_metadata import PosMetadata
+
+        endpoints = [
+            *PosArticles(self._context, self._authenticator).endpoints(),
+            *PosMetadata(self._authenticator).endpoints(),
+            *reader_endpoints("/pos", "POS service"),
+        ]
+        return endpoints, {}
+
+    def _public(self) -> Served:
+        from promenade.web.access.certificates import Certificates
+        from promenade.web.http.reader_pages import document_endpoint, reader_endpoints
+        from promenade.web.imports.bulk import BulkImport
+        from promenade.web.imports.master_data import MasterData
+        from promenade.web.imports.status import ImportStatus
+        from promenade.web.odata.public import ROOT, PublicApi
+        from promenade.web.services.public_openapi import render_public_openapi
+
+        context, authenticator = self._context, self._authenticator
+        certificates = Certificates(context.database, context.clock)
+        endpoints = [
+            *BulkImport(context, authenticator).endpoints(),
+            ImportStatus(context, authenticator).endpoint(),
+            *MasterData(context, certificates, base_url=self._settings.mtls_url).endpoints(),
+            document_endpoint(f"{ROOT}/openapi.json", render_public_openapi),
+            *reader_endpoints(ROOT, "Public API"),
+        ]
+        return endpoints, {ROOT: PublicApi(context, authenticator)}
+
+    def _administration(self) -> Served:
+        from promenade.web.services.admin import ROOT, AdminApi
+
+        return [], {ROOT: AdminApi(self._context, self._authenticator)}
+
+    def _reporting(self) -> Served:
+        from promenade.web.reports.openapi import reporting_documents
+        from promenade.web.reports.service import ROOT, ReportingApi
+
+        return reporting_documents(), {ROOT: ReportingApi(self._context, self._authenticator)}
+
+    def _sync(self) -> Served:
+        from promenade.web.sync.endpoints import Sync
+        from promenade.web.sync.sales import SyncSales
+        from promenade.web.sync.shares import SyncShares
+
+        parts = (Sync, SyncSales, SyncShares)
+        return [one for part in parts for one in part(self._context, self._authenticator).endpoints()], {}
+
+    def _back_office(self) -> Served:
+        from promenade.web.services.back_office import back_office_endpoints
+
+        return back_office_endpoints(self._authenticator, CLOUD, self._sign_in()), {}
+
+    def _sign_in(self) -> HowToSignIn:
+        from promenade.web.access.sign_in import ExternalSignIn, built_in_sign_in
+
+        if self._settings.jwks_url is not None:
+            return ExternalSignIn(self._settings, self._context.clock)
+        return built_in_sign_in(self._settings.issuer_url)
+
+    def _tokens(self) -> Served:
+        if self._settings.jwks_url is not None:
+            return [], {}
+        from promenade.web.services.login import Login
+
+        login = Login(self._issuer, issuer_url=self._settings.issuer_url, base_url=self._settings.base_url)
+        endpoints: list[Endpoint] = [*self._issuer.endpoints(), *login.endpoints()]
+        return endpoints, {}
+
+    @cached_property
+    def _issuer(self) -> Issuer:
+        from promenade.web.access.issuer import Issuer
+        from promenade.web.access.issuer_store import DatabaseIssuerStore
+
+        context, settings = self._context, self._settings
+        return Issuer(
+            DatabaseIssuerStore(context.database, context.clock, context.new_id),
+            context.cache,
+            context.clock,
+            context.new_id,
+            issuer=settings.issuer_url,
+            base_url=settings.base_url,
+            audience=settings.audience,
+        )
+
+    async def _own_keys(self) -> Sequence[VerificationKey]:
+        return await self._issuer.verification_keys()

@@ -1,0 +1,179 @@
+"""Health, metrics and the tills' heartbeat."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import time
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from ipaddress import ip_address
+
+import msgspec
+from starlette.types import Receive, Scope
+
+from promenade import __version__, metrics
+from promenade.errors import PromenadeError, Unauthorized, Unavailable
+from promenade.settings import CLOUD, LOCAL_STORE
+from promenade.web.access.auth import Authentication
+from promenade.web.http.body import header
+from promenade.web.http.endpoint import Answer, Endpoint
+from promenade.web.pricing.encode import timestamp
+from promenade.web.pricing.pos import SCOPES
+from promenade.workflows.context import Context
+from promenade.workflows.uplink import Uplink
+
+SERVICE = "promenade"
+_CHECK_SECONDS_MAX = 2.0
+_NO_UPLINK = Uplink()  # of the cloud, which has no uplink
+
+
+class Check(msgspec.Struct, frozen=True, rename="camel"):
+    """The result of checking a dependency of the service."""
+
+    status: str  #: `UP` or `DOWN`.
+    response_time: float  #: Milliseconds.
+
+
+class Delivery(msgspec.Struct, frozen=True, rename="camel"):
+    """Whether events can be delivered."""
+
+    status: str  #: `active` or `inactive`; never degrades the overall status.
+
+
+class Checks(msgspec.Struct, frozen=True, rename="camel"):
+    """The dependencies that were checked."""
+
+    database: Check  #: The database.
+    cache: Check  #: Redis or Valkey where one is configured, else the cache in the process.
+    webhook_delivery: Delivery  #: Active while the cache is up.
+
+
+class Health(msgspec.Struct, frozen=True, rename="camel"):
+    """The health of the service."""
+
+    status: str  #: `UP`, or `DEGRADED` when a check is `DOWN`.
+    version: str  #: The service's version.
+    uptime: float  #: Seconds since the process started.
+    timestamp: str  #: The current time. UTC.
+    service: str  #: `promenade`.
+    checks: Checks  #: The dependencies that were checked.
+
+
+class Heartbeat(msgspec.Struct, frozen=True, rename="camel"):
+    """The state of the service, as tills query it before they rely on it."""
+
+    status: str  #: `UP`, or `DEGRADED` when the database is unreachable.
+    version: str  #: The service's version.
+    mode: str  #: `cloud` or `local-store`.
+    btp_connectivity: str  #: `CONNECTED`, `DISCONNECTED`, or `NOT_CONFIGURED`: no link, as in the cloud.
+    last_sync: str | None  #: Last time a store was up to date with its cloud; null if never, and in the cloud. UTC.
+    pending_transactions: int  #: Sales that a store has not uploaded to its cloud yet; 0 in the cloud.
+    promotions_loaded: int  #: Promotions of the tenant that can be priced.
+    uptime: int  #: Seconds since the process started.
+
+
+class Monitoring:
+    """The endpoints for monitoring, and the tills' heartbeat."""
+
+    def __init__(self, context: Context, authenticator: Authentication, metrics_token: str | None) -> None:
+        self._context = context
+        self._authenticator = authenticator
+        self._metrics_token = metrics_token
+        self._started = time.monotonic()
+
+    def endpoints(self) -> list[Endpoint]:
+        """Return the routes."""
+        return [
+            Endpoint("/health", {"GET": self._health}),
+            Endpoint("/metrics", {"GET": self._metrics}),
+            Endpoint("/pos/heartbeat", {"GET": self._heartbeat}),
+        ]
+
+    async def _health(self, scope: Scope, receive: Receive) -> Answer:
+        """Return the health of the service. The status is always 200: read the body."""
+        database, cache = await asyncio.gather(_check(self._database_answers), _check(self._context.cache.ping))
+        now: datetime = self._context.clock()
+        health = Health(
+            status="UP" if database.status == cache.status == "UP" else "DEGRADED",
+            version=__version__,
+            uptime=round(time.monotonic() - self._started, 3),
+            timestamp=timestamp(now),
+            service=SERVICE,
+            checks=Checks(database, cache, Delivery("active" if cache.status == "UP" else "inactive")),
+        )
+        return Answer(msgspec.json.encode(health), headers=[(b"cache-control", b"no-store")])
+
+    async def _database_answers(self) -> bool:
+        await self._context.database.ping()
+        return True
+
+    async def _metrics(self, scope: Scope, receive: Receive) -> Answer:
+        """Return all metrics in the Prometheus text format.
+
+        They are for the same machine, or for requests with the token of `--metrics-token`.
+        """
+        if not self._may_see_metrics(scope):
+            raise Unauthorized("UNAUTHORIZED", "Metrics need their token (--metrics-token) from elsewhere.")
+        # Summing over processes reads files, which tills must not wait for.
+        body = await asyncio.to_thread(metrics.render)
+        return Answer(body, content_type=(b"content-type", metrics.CONTENT_TYPE.encode("ascii")))
+
+    def _may_see_metrics(self, scope: Scope) -> bool:
+        address = (scope.get("client") or ("", 0))[0]
+        # A proxy on this machine forwards requests from anywhere; its headers show that, whether it is trusted or not.
+        is_passed_on = any(header(scope, name) is not None for name in (b"x-forwarded-for", b"forwarded"))
+        if _is_loopback(address) and not is_passed_on:
+            return True
+        given = (header(scope, b"authorization") or b"").removeprefix(b"Bearer ")
+        wanted = self._metrics_token
+        return wanted is not None and hmac.compare_digest(given, wanted.encode("utf-8"))
+
+    async def _heartbeat(self, scope: Scope, receive: Receive) -> Answer:
+        """Return the state of the service, for a till that is about to rely on it."""
+        caller = await self._authenticator.authenticate(scope)
+        caller.require_scope(*SCOPES)
+        database = await _check(self._database_answers)
+        uplink = self._context.uplink or _NO_UPLINK
+        heartbeat = Heartbeat(
+            status="UP" if database.status == "UP" else "DEGRADED",
+            version=__version__,
+            mode=LOCAL_STORE if self._context.is_store else CLOUD,
+            btp_connectivity=_connectivity(uplink),
+            last_sync=None if uplink.last_sync_at is None else timestamp(uplink.last_sync_at),
+            pending_transactions=uplink.pending,
+            promotions_loaded=await self._promotions_loaded(caller.tenant_id, as_it_is=database.status == "UP"),
+            uptime=int(time.monotonic() - self._started),
+        )
+        return Answer(msgspec.json.encode(heartbeat), headers=[(b"cache-control", b"no-store")])
+
+    async def _promotions_loaded(self, tenant_id: str, *, as_it_is: bool) -> int:
+        catalogues = self._context.catalogues
+        look = catalogues.current if as_it_is else catalogues.get
+        try:
+            return len((await look(tenant_id)).definitions)
+        except Unavailable:
+            return 0
+
+
+def _connectivity(uplink: Uplink) -> str:
+    if uplink.client is None:
+        return "NOT_CONFIGURED"
+    return "CONNECTED" if uplink.is_connected else "DISCONNECTED"
+
+
+async def _check(answers: Callable[[], Awaitable[bool]]) -> Check:
+    started = time.perf_counter()
+    try:
+        async with asyncio.timeout(_CHECK_SECONDS_MAX):
+            is_up = await answers()
+    except (PromenadeError, OSError):  # a timeout is an OSError
+        is_up = False
+    return Check("UP" if is_up else "DOWN", round((time.perf_counter() - started) * 1000, 3))
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,329 @@
+"""The POS service as an OpenAPI 3.1 document, from the structs that decode and encode its messages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Any, get_args, get_origin
+
+import msgspec
+from msgspec import NODEFAULT, Meta, Raw, Struct, UnsetType
+
+from odata_server.openapi.parts import ERROR_BODY
+from promenade.web.coupons.messages import OPERATIONS, IssueCouponsRequest, Operation, coupon_addresses
+from promenade.web.http.numbers import amount_thousandths, price_hundredths, quantity_thousandths
+from promenade.web.imports.till_article_messages import ARTICLE_OPERATIONS, article_addresses
+from promenade.web.pricing.messages import ConfirmRequest, EvaluateRequest
+from promenade.web.pricing.pos import ADMINISTRATOR, SCOPES
+from promenade.web.pricing.remarks import remark_of
+from promenade.web.pricing.responses import EvaluateResponseV2, SideEffectsResult, is_moment
+from promenade.web.services.monitoring import Heartbeat
+from promenade.workflows.sales.confirm import MESSAGE
+
+VERSION = "1.13.0"
+
+JsonSchema = dict[str, Any]
+
+_REF = "#/components/schemas/{name}"
+# The whole digits and decimals that the checks of `web.http.numbers` let through, and whether numbers below 0.
+_NUMBERS: dict[Any, tuple[int, int, bool]] = {
+    quantity_thousandths: (12, 3, True),
+    price_hundredths: (13, 2, False),
+    amount_thousandths: (13, 3, False),
+}
+_MONEY: JsonSchema = {
+    "type": "object",
+    "description": "An amount in a currency, with all decimals of the currency.",
+    "properties": {
+        "value": {"type": "number"},
+        "currency": {"type": "string", "pattern": "^[A-Z]{3}$"},
+    },
+    "required": ["value", "currency"],
+}
+_CONFIRMED: JsonSchema = {
+    "type": "object",
+    "properties": {
+        "transactionId": {"type": "string", "maxLength": 50},
+        "confirmed": {"type": "boolean"},
+        "message": {"type": "string", "examples": [MESSAGE]},
+    },
+    "required": ["transactionId", "confirmed", "message"],
+}
+_ERRORS = {
+    400: "The body is no sound JSON, or breaks rules: each is one of `details`.",
+    401: "There is no valid token.",
+    403: "The token lacks the scope, or its tenant is unknown.",
+    404: "There is no such iteration.",
+    405: "Another method is meant here; `Allow` says which.",
+    409: "It contradicts what is stored, such as an iteration that was confirmed otherwise.",
+    413: "The body is too large.",
+    415: "The body is not `application/json`.",
+    429: "Too many; `Retry-After` says when to try again.",
+    503: "The service cannot answer now; try again.",
+}
+_PLAIN_ERRORS = (400, 401, 403, 405, 413, 415, 429, 503)
+_ACCEPTED = ("import-batch",)  # operations executed later (202)
+_ACTIONS: Mapping[str, tuple[str, type[Struct], str]] = {
+    "evaluate": ("Prices a basket and keeps the result as the next iteration.", EvaluateRequest, "EvaluateResponseV2"),
+    "simulate": ("Prices a basket and keeps nothing.", EvaluateRequest, "EvaluateResponseV2"),
+    "confirm": ("Turns one iteration into a sale, once.", ConfirmRequest, "ConfirmResponse"),
+}
+# Rules that involve several fields.
+_TOGETHER: Mapping[type[Struct], JsonSchema] = {
+    EvaluateRequest: {
+        "anyOf": [
+            {"required": [name], "properties": {name: {"type": "string"}}} for name in ("posGroupId", "posGroupCode")
+        ]
+    },
+    IssueCouponsRequest: {
+        "anyOf": [
+            {"required": [name], "properties": {name: {"type": "string", "minLength": 1}}}
+            for name in ("couponTypeId", "couponTypeName")
+        ],
+        "not": {
+            "required": ["customerId", "customerIds"],
+            "properties": {"customerId": {"type": "string", "minLength": 1}, "customerIds": {"type": "array"}},
+        },
+    },
+}
+
+
+def render_pos_openapi() -> bytes:
+    """Return the document as UTF-8; the bytes are the same every time."""
+    operations = (*OPERATIONS.values(), *ARTICLE_OPERATIONS.values())
+    actions = [struct for one in operations for struct in (one.request, one.response)]
+    structs = (EvaluateRequest, ConfirmRequest, EvaluateResponseV2, SideEffectsResult, Heartbeat, *actions)
+    _, made = msgspec.json.schema_components(structs, ref_template=_REF, schema_hook=_hook)
+    schemas: dict[str, Any] = {"Money": _MONEY, "ConfirmResponse": _CONFIRMED, "Error": ERROR_BODY}
+    for struct in _reachable(structs):
+        schemas[struct.__name__] = _schema(struct, made[struct.__name__])
+    document = {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "POS Service",
+            "version": VERSION,
+            "description": "What tills, webshops and apps send and get. Unknown fields are ignored.",
+        },
+        "servers": [{"url": "/pos"}],
+        "security": [*({"bearer": [scope]} for scope in SCOPES), {"apiKey": []}],
+        "paths": _paths(),
+        "components": {
+            "schemas": schemas,
+            "responses": {str(status): _error(text) for status, text in _ERRORS.items()},
+            "securitySchemes": {
+                "bearer": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "bearerFormat": "JWT",
+                    "description": "Of the cloud: from `POST /oauth/token` with client credentials.",
+                },
+                "apiKey": {
+                    "type": "apiKey",
+                    "in": "header",
+                    "name": "X-Api-Key",
+                    "description": "Of a store, which takes no token: the key that its administrator knows.",
+                },
+            },
+        },
+    }
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+# ---- paths --------------------------------------------------------------------------------------------------------
+
+
+def _paths() -> dict[str, Any]:
+    paths: dict[str, Any] = {}
+    for prefix, suffix in (("/v2/", ""), ("/", ".action"), ("/PosService.", ".qualified")):
+        for name, (text, request, response) in _ACTIONS.items():
+            missing = (404,) if request is ConfirmRequest else ()
+            errors = (400, 401, 403, *missing, 405, 409, 413, 415, 429, 503)
+            paths[f"{prefix}{name}"] = {
+                "post": {
+                    "operationId": f"{name}{suffix}",
+                    "summary": text,
+                    "requestBody": {"required": True, "content": _json(_envelope(request))},
+                    "responses": _answers({"$ref": _REF.format(name=response)}, *errors),
+                }
+            }
+    paths |= _plain_paths()
+    transaction = {"name": "transactionId", "in": "path", "required": True, "schema": {"type": "string"}}
+    counter = {
+        "name": "transactionCounter",
+        "in": "path",
+        "required": True,
+        "schema": {"type": "integer", "minimum": 1, "maximum": 2**31 - 1},
+    }
+    side_effects = "/v2/transactions/{transactionId}/{transactionCounter}/side-effects"
+    result = {"$ref": _REF.format(name="SideEffectsResult")}
+    paths[side_effects] = {
+        "get": {
+            "operationId": "sideEffects",
+            "summary": "Tells what a sale has set in motion so far.",
+            "parameters": [transaction, counter],
+            "responses": _answers(result, 400, 401, 403, 404, 405, 503),
+        }
+    }
+    paths[f"{side_effects}/requeue"] = {
+        "post": {
+            "operationId": "requeueSideEffects",
+            "summary": "Lets side effects that have failed run again; for operators.",
+            "security": [{"bearer": [ADMINISTRATOR]}],
+            "parameters": [transaction, counter],
+            "responses": _answers(result, 400, 401, 403, 404, 405, 409, 503),
+        }
+    }
+    paths["/heartbeat"] = {
+        "get": {
+            "operationId": "heartbeat",
+            "summary": "Tells whether the service can be relied on.",
+            "responses": _answers({"$ref": _REF.format(name="Heartbeat")}, 401, 403, 405, 503),
+        }
+    }
+    return paths
+
+
+def _plain_paths() -> dict[str, Any]:
+    """Return the paths of operations without an envelope: coupons and articles."""
+    paths: dict[str, Any] = {}
+    for name, operation in OPERATIONS.items():
+        paths |= _operation_paths(operation, coupon_addresses(name))
+    for name, operation in ARTICLE_OPERATIONS.items():
+        paths |= _operation_paths(operation, article_addresses(name), 202 if name in _ACCEPTED else 200)
+    return paths
+
+
+def _operation_paths(operation: Operation, addresses: tuple[str, ...], status: int = 200) -> dict[str, Any]:
+    """Return the four addresses of an operation whose body has no envelope."""
+    request, response = _REF.format(name=operation.request.__name__), operation.response.__name__
+    return {
+        f"/{address}": {
+            "post": {
+                "operationId": f"{operation.action}{suffix}",
+                "summary": operation.text,
+                "requestBody": {"required": True, "content": _json({"$ref": request})},
+                "responses": _answers({"$ref": _REF.format(name=response)}, *_PLAIN_ERRORS, status=status),
+            }
+        }
+        for address, suffix in zip(addresses, ("", ".v2", ".action", ".qualified"), strict=True)
+    }
+
+
+def _envelope(request: type[Struct]) -> JsonSchema:
+    inside = {"$ref": _REF.format(name=request.__name__)}
+    return {"type": "object", "properties": {"request": inside}, "required": ["request"]}
+
+
+def _answers(schema: JsonSchema, *errors: int, status: int = 200) -> dict[str, Any]:
+    version = {"description": "4.0, or 4.01 for who asks for it.", "schema": {"enum": ["4.0", "4.01"]}}
+    words = "Done." if status == 200 else "Accepted: it will be done."
+    success = {"description": words, "headers": {"OData-Version": version}, "content": _json(schema)}
+    return {str(status): success, **{str(one): {"$ref": f"#/components/responses/{one}"} for one in errors}}
+
+
+def _error(text: str) -> dict[str, Any]:
+    return {"description": text, "content": _json({"$ref": _REF.format(name="Error")})}
+
+
+def _json(schema: JsonSchema) -> dict[str, Any]:
+    return {"application/json": {"schema": schema}}
+
+
+# ---- schemas ------------------------------------------------------------------------------------------------------
+
+
+def _reachable(roots: tuple[type[Struct], ...]) -> list[type[Struct]]:
+    found: list[type[Struct]] = []
+    waiting = list(roots)
+    while waiting:
+        struct = waiting.pop(0)
+        if struct not in found:
+            found.append(struct)
+            waiting += [one for field in msgspec.structs.fields(struct) for one in _structs_in(field.type)]
+    return found
+
+
+def _structs_in(annotation: Any) -> Iterator[type[Struct]]:
+    if isinstance(annotation, type) and issubclass(annotation, Struct):
+        yield annotation
+    for argument in get_args(annotation):
+        if not isinstance(argument, Meta):
+            yield from _structs_in(argument)
+
+
+def _hook(kind: type) -> JsonSchema:
+    """Return a placeholder schema for raw types; `_precise` adds the details."""
+    return {"title": kind.__name__}
+
+
+def _schema(struct: type[Struct], made: JsonSchema) -> JsonSchema:
+    """Return the decoder's schema of a struct with the missing parts added: remarks, numbers, amounts."""
+    properties = dict(made.get("properties", {}))
+    for field in msgspec.structs.fields(struct):
+        schema = _precise(field.type, properties[field.encode_name])
+        if is_moment(field.name):
+            schema["format"] = "date-time"
+        remark = remark_of(struct, field.name)
+        properties[field.encode_name] = schema | ({"description": remark} if remark else {})
+        if remark.startswith("Deprecated"):
+            properties[field.encode_name]["deprecated"] = True
+    return {
+        "type": "object",
+        "description": " ".join((struct.__doc__ or "").split()),
+        "properties": properties,
+        "required": [field.encode_name for field in msgspec.structs.fields(struct) if _is_required(field)],
+        **_TOGETHER.get(struct, {}),
+    }
+
+
+def _is_required(field: msgspec.structs.FieldInfo) -> bool:
+    """Return whether a field is required: it has no default, and cannot be left out of an answer."""
+    return field.default is NODEFAULT and field.default_factory is NODEFAULT and UnsetType not in get_args(field.type)
+
+
+def _precise(annotation: Any, schema: JsonSchema) -> JsonSchema:
+    kind, metas, is_nullable = _unwrapped(annotation)
+    found = schema
+    if kind is object:
+        return {"type": "null"}
+    if kind is datetime:
+        moment = {"type": "string", "format": "date-time"}
+        return {"anyOf": [moment, {"type": "null"}]} if is_nullable else moment
+    if kind is Raw:
+        money = any(meta.title == "Money" for meta in metas)
+        found = {"$ref": _REF.format(name="Money")} if money else {"type": "number"}
+    elif kind is Decimal:
+        found = {"anyOf": _decimal(next(meta.extra["check"] for meta in metas if meta.extra))}
+        if is_nullable:
+            found["anyOf"].append({"type": "null"})
+    elif get_origin(kind) in (list, tuple):
+        return schema
+    return {key: value for key, value in found.items() if key != "title"}
+
+
+def _decimal(check: Any) -> list[JsonSchema]:
+    """Return the schema of a number, or of text, which no library rounds."""
+    digits, decimals, signed = _NUMBERS[check]
+    limit = 10**digits
+    low = {"exclusiveMinimum": -limit} if signed else {"minimum": 0}
+    sign = "-?" if signed else ""
+    number: JsonSchema = {"type": "number", **low, "exclusiveMaximum": limit}
+    text: JsonSchema = {"type": "string", "pattern": f"^{sign}[0-9]{{1,{digits}}}(\\.[0-9]{{1,{decimals}}})?$"}
+    if check is quantity_thousandths:
+        number["not"] = {"const": 0}
+        text["not"] = {"pattern": "^-?[0.]+$"}
+    return [number, text]
+
+
+def _unwrapped(annotation: Any) -> tuple[Any, tuple[Meta, ...], bool]:
+    """Return the type inside Annotated and unions, the limits that annotate it, and whether it may be null."""
+    if get_origin(annotation) is Annotated:
+        kind, *metas = get_args(annotation)
+        return kind, tuple(meta for meta in metas if isinstance(meta, Meta)), False
+    kinds = [one for one in get_args(annotation) if one not in (type(None), UnsetType)]
+    if get_origin(annotation) not in (list, tuple) and len(kinds) == 1:
+        kind, found, _ = _unwrapped(kinds[0])
+        return kind, found, type(None) in get_args(annotation)
+    return annotation, (), False

@@ -1,0 +1,1 @@
+"""`/sync` for stores that price on their own."""

@@ -1,0 +1,1 @@
+"""Bound actions of administration: deliveries that are sent again."""

@@ -1,0 +1,225 @@
+"""An autonomous store: created on first start; tills authenticate by key, the administrator by password.
+
+There is no password until the first one is set. Hashing is Argon2id with 19 MiB and two passes (the second of OWASP's
+equivalent options), in a thread and one at a time, so that guessing cannot exhaust a store's memory or CPU.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import unicodedata
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import TypeVar
+
+from argon2 import PasswordHasher
+from argon2.exceptions import Argon2Error, InvalidHashError
+
+from promenade.errors import Conflict, Invalid, NotFound, TooMany, Unavailable
+from promenade.store.access.local_store import (
+    StoreRow,
+    insert_store,
+    read_store,
+    set_api_key,
+    set_first_password,
+    set_password,
+)
+from promenade.store.access.tenants import read_tenants, tenant_is_known
+from promenade.store.driver.unit import Database, Session
+from promenade.workflows.access.tenants import create_tenant
+
+PASSWORD_LENGTH_MIN = 8
+PASSWORD_BYTES_MAX = 1024
+KNOWN_SECONDS = 2.0
+"""How old what a process knows of its store may be: another process may have changed it."""
+
+_KEY_SECONDS = 1.0  # minimum interval between reads caused by wrong keys
+_WAITING_MAX = 8
+_HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
+
+T = TypeVar("T")
+
+
+# ---- the store -----------------------------------------------------------------------------------------------------
+
+
+async def establish_store(
+    database: Database, tenant_id: str, *, instance_id: str, api_key: str, at: datetime
+) -> tuple[StoreRow, bool]:
+    """Return the store of this database, and whether it was created now, with its tenant and the given identities.
+
+    Raises Conflict (OTHER_TENANT) if the database is the store of another tenant, or contains other tenants' data.
+    """
+
+    async def look(session: Session) -> tuple[StoreRow | None, list[str], bool]:
+        others = [row.tenant_id for row in await read_tenants(session) if row.tenant_id != tenant_id]
+        return await read_store(session), others, await tenant_is_known(session, tenant_id)
+
+    found, others, is_known = await database.read(look, system=True)
+    if found is not None and found.tenant_id != tenant_id:
+        text = f"This is the store of tenant {found.tenant_id}: start it with --tenant {found.tenant_id}."
+        raise Conflict("OTHER_TENANT", text)
+    if others:
+        text = f"The database holds tenant {others[0]}: a store has a database, or a --data-dir, of its own."
+        raise Conflict("OTHER_TENANT", text)
+    if found is not None:
+        return found, False
+    if not is_known:
+        await create_tenant(database, tenant_id, settings={}, at=at, user="cli")
+    made = StoreRow(tenant_id, instance_id, api_key)
+    await database.write(lambda session: insert_store(session, made, at), system=True)
+    return made, True
+
+
+async def find_store(database: Database) -> StoreRow | None:
+    """Return the store of this database; None: the database is new or a cloud's."""
+    return await database.read(read_store, system=True)
+
+
+class KnownStore:
+    """A process's cached store row, so that tills are authenticated without a database query."""
+
+    def __init__(self, database: Database, store: StoreRow, seconds: Callable[[], float] = time.monotonic) -> None:
+        self._database = database
+        self._seconds = seconds
+        self._set(store)
+        self._read_at = seconds()
+        self._changes = 0
+
+    @property
+    def tenant_id(self) -> str:
+        """The store's tenant, which never changes."""
+        return self._store.tenant_id
+
+    @property
+    def key(self) -> bytes:
+        """The API key as tills send it, as last read."""
+        return self._key
+
+    def _set(self, store: StoreRow) -> None:
+        self._store = store
+        self._key = store.api_key.encode("ascii")
+
+    async def catch_up(self, *, after_seconds: float = KNOWN_SECONDS) -> None:
+        """Reread the row if it is older than ``after_seconds``; keep the cached one if the database is unavailable."""
+        if self._seconds() - self._read_at < after_seconds:
+            return
+        # INVARIANT: set before reading, so that concurrent requests do not read as well.
+        self._read_at = self._seconds()
+        try:
+            await self.read()
+        except Unavailable:
+            return
+
+    async def expect_another_key(self) -> None:
+        """Reread because a till sent a different key, which may be new; at most one read per second for wrong keys."""
+        await self.catch_up(after_seconds=_KEY_SECONDS)
+
+    async def read(self) -> StoreRow:
+        """Read the current row. Raises Unavailable."""
+        changes = self._changes
+        found = await find_store(self._database)
+        # If this process changed the row during the read, the read may have returned the old one.
+        if found is not None and changes == self._changes:
+            self._set(found)
+        return found or self._store
+
+    async def replace_key(self, api_key: str) -> None:
+        """Make ``api_key`` the only valid key."""
+        await self._database.write(lambda session: set_api_key(session, api_key), system=True)
+        self._changes += 1
+        self._set(replace(self._store, api_key=api_key))
+
+
+# ---- its password --------------------------------------------------------------------------------------------------
+
+
+def check_password(password: str) -> str:
+    """Return the password normalized for hashing (NFKC), so that it does not depend on the keyboard. Raises Invalid."""
+    normal = unicodedata.normalize("NFKC", password[: PASSWORD_BYTES_MAX + 1])
+    if len(normal) < PASSWORD_LENGTH_MIN:
+        text = f"A password has at least {PASSWORD_LENGTH_MIN} characters."
+        raise Invalid("PASSWORD_TOO_SHORT", text, "password")
+    if len(password) > PASSWORD_BYTES_MAX or len(normal.encode("utf-8")) > PASSWORD_BYTES_MAX:
+        raise Invalid("PASSWORD_TOO_LONG", f"A password has at most {PASSWORD_BYTES_MAX} bytes.", "password")
+    return normal
+
+
+class StorePassword:
+    """The administrator's password of a running store: set once, verified at every login."""
+
+    def __init__(self, known: KnownStore, database: Database, clock: Callable[[], datetime]) -> None:
+        self._known = known
+        self._database = database
+        self._clock = clock
+        self._one_at_a_time = asyncio.Semaphore(1)
+        self._waiting = 0
+
+    async def proof(self) -> str | None:
+        """Return the password hash, to which sessions are bound: they end when it changes. None: no password is set."""
+        return (await self._known.read()).password_hash
+
+    async def set_first(self, password: str, confirmation: str) -> None:
+        """Set the password of a store that has none.
+
+        Raises Conflict (ALREADY_SET_UP), and Invalid (PASSWORD_MISMATCH, PASSWORD_TOO_SHORT, PASSWORD_TOO_LONG).
+        """
+        if await self.proof() is not None:
+            raise _already_set_up()
+        normal = check_password(password)
+        if password != confirmation:
+            raise Invalid("PASSWORD_MISMATCH", "Both passwords must be the same.", "confirmPassword")
+        hashed = await self._in_turn(lambda: _HASHER.hash(normal))
+        at = self._clock()
+        if not await self._database.write(lambda session: set_first_password(session, hashed, at), system=True):
+            raise _already_set_up()
+
+    def require_turn(self) -> None:
+        """Raise TooMany (TOO_MANY_ATTEMPTS) if too many attempts are waiting."""
+        if self._waiting >= _WAITING_MAX:
+            raise TooMany("TOO_MANY_ATTEMPTS", "Too many attempts at once; wait before the next.", 1)
+
+    async def verify(self, password: str, hashed: str) -> bool:
+        """Whether the password matches the hash. Raises TooMany (TOO_MANY_ATTEMPTS) if too many attempts wait."""
+        try:
+            normal = check_password(password)
+        except Invalid:
+            return False
+        return await self._in_turn(lambda: _is_password(normal, hashed))
+
+    async def _in_turn(self, work: Callable[[], T]) -> T:
+        self.require_turn()
+        self._waiting += 1
+        try:
+            async with self._one_at_a_time:
+                return await asyncio.to_thread(work)
+        finally:
+            self._waiting -= 1
+
+
+async def reset_password(database: Database, password: str, at: datetime) -> None:
+    """Replace the password, whatever it was; sessions end. Raises NotFound (NOT_A_STORE), and Invalid."""
+    hashed = _HASHER.hash(check_password(password))
+    if not await database.write(lambda session: set_password(session, hashed, at), system=True):
+        raise NotFound(
+            "NOT_A_STORE", "This is no store yet: start it once with `promenade serve --edition local-store`."
+        )
+
+
+async def forget_password(database: Database, at: datetime) -> None:
+    """Remove the password, so that setup is open; sessions end."""
+    await database.write(lambda session: set_password(session, None, at), system=True)
+
+
+def _already_set_up() -> Conflict:
+    text = "There is a password already. `promenade local-admin reset-password` on the store's machine sets another."
+    return Conflict("ALREADY_SET_UP", text)
+
+
+def _is_password(password: str, hashed: str) -> bool:
+    try:
+        return _HASHER.verify(hashed, password)
+    except (Argon2Error, InvalidHashError):
+        return False

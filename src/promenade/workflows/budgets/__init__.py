@@ -1,0 +1,1 @@
+"""Budgets: charged by sales, and the status that follows from their amounts."""

@@ -1,0 +1,129 @@
+"""Charging of budgets by confirms, exactly and never beyond their total (pricing semantics, section 8; B1-B3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import groupby
+
+from promenade.engine.money import minor_digits
+from promenade.store.authoring.statements import insert_rows
+from promenade.store.budgets import charges as store
+from promenade.store.budgets.charges import Consumption, Drawn, is_used_up
+from promenade.store.driver.unit import Session
+from promenade.workflows.budgets.states import Course, runs, tell
+from promenade.workflows.context import Context
+from promenade.workflows.settlement.returns import BudgetCharge
+from promenade.workflows.settlement.rules import SaleIdentity, Settlement, money
+
+_SYSTEM = "system"
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetMove:
+    """The effect of one transaction on one budget for one promotion, in major units."""
+
+    budget_id: str
+    promotion_id: str
+    currency: str
+    wanted: Decimal
+    given_back: Decimal
+
+
+def charges_of(settlement: Settlement, currency: str) -> tuple[BudgetCharge, ...]:
+    """Return what a confirm charges to budgets: every linked budget is charged in full."""
+    return tuple(
+        BudgetCharge(budget_id, promotion.applied.promotion_id, promotion.booked_minor, currency)
+        for promotion in settlement.promotions
+        if promotion.booked_minor > 0
+        for budget_id in promotion.applied.budget_ids
+    )
+
+
+def moves_of(charges: Iterable[BudgetCharge], given_back: Iterable[BudgetCharge]) -> tuple[BudgetMove, ...]:
+    """Combine both directions into one move per budget and promotion.
+
+    Budgets are in the lock order of all confirms; within a budget, returned amounts come before charges.
+    """
+    nothing = Decimal(0)
+    wanted: dict[tuple[str, str, str], Decimal] = {}
+    back: dict[tuple[str, str, str], Decimal] = {}
+    for found, source in ((wanted, charges), (back, given_back)):
+        for one in source:
+            key = (one.budget_id, one.promotion_id, one.currency)
+            found[key] = found.get(key, nothing) + money(one.amount_minor, minor_digits(one.currency))
+    moves = [BudgetMove(*key, wanted.get(key, nothing), back.get(key, nothing)) for key in wanted | back]
+    moves.sort(key=lambda move: (move.budget_id, move.wanted - move.given_back, move.promotion_id))
+    return tuple(moves)
+
+
+async def charge_budgets(context: Context, session: Session, moves: Sequence[BudgetMove], sale: SaleIdentity) -> None:
+    """Apply and record the moves; the last step of a confirm, so that a budget is locked only briefly.
+
+    If less is left than was granted, the rest of the budget is charged, the difference is recorded as uncovered, and
+    the sale stands.
+    """
+    consumptions: list[Consumption] = []
+    courses: list[Course] = []
+    for budget_id, of_budget in groupby(moves, key=lambda move: move.budget_id):
+        drawn: list[tuple[BudgetMove, Drawn]] = []
+        for move in of_budget:
+            one = await store.draw(session, budget_id, move.currency, move.wanted, move.given_back)
+            if one is not None:
+                drawn.append((move, one))
+        if drawn:
+            courses.append(await _follow(context, session, drawn, sale))
+            consumptions += [_consumption(context, move, one) for move, one in drawn]
+    await tell(session, courses, sale.at, context.new_id)
+    await store.insert_consumptions(
+        session,
+        consumptions,
+        origin=sale.origin,
+        transaction_id=sale.transaction_id,
+        transaction_counter=sale.transaction_counter,
+        at=sale.confirmed_at,
+    )
+
+
+def _consumption(context: Context, move: BudgetMove, drawn: Drawn) -> Consumption:
+    return Consumption(
+        id=context.new_id(),
+        budget_id=move.budget_id,
+        promotion_id=move.promotion_id,
+        amount=drawn.taken - move.given_back,
+        uncovered=move.wanted - drawn.taken,
+        currency=move.currency,
+    )
+
+
+async def _follow(
+    context: Context, session: Session, drawn: Sequence[tuple[BudgetMove, Drawn]], sale: SaleIdentity
+) -> Course:
+    """Update the budget's status after all draws of a sale; returning and charging the same amount has no effect."""
+    (move, first), (_, last) = drawn[0], drawn[-1]
+    used_up, status = is_used_up(last.unspent, move.currency), last.status
+    if used_up and runs(status, last.valid_from, sale.at):
+        status = "EXHAUSTED"
+        await _move(context, session, move.budget_id, last, status, "EXHAUST", sale)
+    elif not used_up and status == "EXHAUSTED":
+        status = "ACTIVE"  # returned amounts can be spent again, as after a recharge
+        await _move(context, session, move.budget_id, last, status, "RECHARGE", sale)
+    return Course(move.budget_id, last.name, move.currency, last.status, status, first.before, last.after)
+
+
+async def _move(
+    context: Context, session: Session, budget_id: str, drawn: Drawn, status: str, action: str, sale: SaleIdentity
+) -> None:
+    await store.move_status(session, budget_id, status, at=sale.at, by=_SYSTEM)
+    trail = {
+        "id": context.new_id(),
+        "timestamp": sale.at,
+        "actor": _SYSTEM,
+        "action": action,
+        "entity_type": "Budgets",
+        "entity_id": budget_id,
+        "entity_name": drawn.name,
+        "note": f"status: {drawn.status} -> {status}",
+    }
+    await insert_rows(session, "AuditLogs", [trail])

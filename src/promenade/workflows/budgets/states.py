@@ -1,0 +1,73 @@
+"""The status of a budget, derived from its amounts, and its events: one rule for sales, authors and the clock.
+
+A running budget with nothing left becomes EXHAUSTED, whatever used it up: a sale, a lower total, a contribution that is
+withdrawn, its own activation. Amounts granted to stores and not yet spent count as left. Less than one minor unit of
+its currency counts as nothing: no discount can be paid with it. INVARIANT: one BUDGET_EXHAUSTED for each commit that
+leaves a budget newly EXHAUSTED (B3), and one BUDGET_THRESHOLD_REACHED for each that raises its use from below a
+threshold to it or beyond.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from promenade.events import BudgetExhausted, BudgetThresholdReached, Event
+from promenade.store.budgets import charges as budgets
+from promenade.store.budgets.charges import Use
+from promenade.store.driver.unit import Session
+from promenade.store.webhooks.outbox import emit_all
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """A budget before and after one unit of work. ``was`` None: it is new; amounts are in major units."""
+
+    budget_id: str
+    name: str
+    currency: str
+    was: str | None
+    status: str
+    before: Use
+    after: Use
+
+
+def runs(status: str, valid_from: datetime | None, at: datetime) -> bool:
+    """Return whether a budget is running: a SCHEDULED one runs from its validFrom on, before its status is updated."""
+    return status == "ACTIVE" or (status == "SCHEDULED" and (valid_from is None or valid_from <= at))
+
+
+async def tell(session: Session, courses: Sequence[Course], at: datetime, new_id: Callable[[], str]) -> None:
+    """Emit the events of budgets and mark the notifications whose thresholds were reached."""
+    rising = {one.budget_id: (one.before, one.after) for one in courses if one.after.rises_from(one.before)}
+    reached = await budgets.reach_thresholds(session, rising, at) if rising else {}
+    events = [event for course in courses for event in _events(course, reached)]
+    if events:
+        await emit_all(session, events, new_id=new_id, at=at)
+
+
+def _events(course: Course, reached: Mapping[str, Sequence[Decimal]]) -> list[Event]:
+    told: list[Event] = [
+        BudgetThresholdReached(
+            budget_id=course.budget_id,
+            budget_name=course.name,
+            total_amount=course.after.total,
+            consumed_amount=course.after.consumed,
+            currency=course.currency,
+            threshold_percentage=percentage,
+        )
+        for percentage in reached.get(course.budget_id, ())
+    ]
+    if course.status == "EXHAUSTED" != course.was:
+        told.append(
+            BudgetExhausted(
+                budget_id=course.budget_id,
+                budget_name=course.name,
+                total_amount=course.after.total,
+                consumed_amount=course.after.consumed,
+                currency=course.currency,
+            )
+        )
+    return told

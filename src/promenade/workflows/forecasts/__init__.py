@@ -1,0 +1,1 @@
+"""Forecasts: what a promotion would have done to the sales of a period."""

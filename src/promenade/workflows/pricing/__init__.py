@@ -1,0 +1,1 @@
+"""Evaluate, simulate and replay: a basket becomes a priced iteration."""

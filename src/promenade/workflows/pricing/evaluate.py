@@ -1,0 +1,320 @@
+"""Evaluate and simulate: price a basket as an iteration (pricing semantics, section 11).
+
+A typical evaluate reads nothing and writes once: it prices against the catalogue in memory, and a single statement
+stores the iteration only if the catalogue in the database still has that version; otherwise the catalogue is refreshed
+and the basket priced again. If changes come faster than that, a price from a catalogue read after the request arrived
+is accepted too: another till, a moment earlier, would have got it. Its articles must still match the database, because
+they are read later than the promotions, and promotions and articles of different times must not be mixed. simulate
+reads the version first and writes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from promenade import metrics
+from promenade.engine.basket import ArticleFact, Basket, BasketLine, CouponFact, Customer, Facts, Payment, Settings
+from promenade.engine.evaluation import Selection, price, select
+from promenade.engine.outcome import Outcome
+from promenade.errors import Invalid, Unavailable
+from promenade.store.pricing.articles import read_articles
+from promenade.store.pricing.catalogue import TenantCatalogue
+from promenade.store.pricing.facts import Presented, read_budgets, read_coupons, read_usage
+from promenade.store.pricing.iterations import keep_definitions, store_iteration
+from promenade.store.pricing.surroundings import PosGroup
+from promenade.workflows.context import Context
+from promenade.workflows.coupons.failed_look_ups import FailedLookUps
+from promenade.workflows.replica.holding import hold_codes
+
+ATTEMPTS_MAX = 8  # pricing attempts per request while the catalogue keeps changing
+# The first refresh that a request waits for may have begun before the request arrived, the second has not.
+ATTEMPTS_BEHIND = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PricingRequest:
+    """A decoded EvaluateRequest; shapes are checked, missing line references assigned, the card number truncated.
+
+    ``timestamp`` is aware; failed coupon look-ups are counted per ``client_id``.
+    """
+
+    lines: tuple[BasketLine, ...]
+    transaction_id: str | None = None
+    receipt_id: str | None = None
+    header_reference: str | None = None
+    pos_group_id: str | None = None
+    pos_group_code: str | None = None
+    coupons: tuple[str, ...] = ()
+    customer: Customer | None = None
+    payment: Payment | None = None
+    channel: str | None = None
+    user_fields: tuple[tuple[str, str], ...] = ()
+    manual_discount: bool = False
+    manual_discount_reason: str | None = None
+    timestamp: datetime | None = None
+    include_inactive: bool = False
+    include_missed: bool = False
+    client_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PricedIteration:
+    """The result that web encodes as EvaluateResponseV2. ``transaction_counter`` is None when simulated."""
+
+    transaction_id: str
+    transaction_counter: int | None
+    receipt_id: str | None
+    header_reference: str | None
+    evaluated_at: datetime
+    data_age: datetime | None
+    outcome: Outcome
+    is_simulation: bool
+
+
+async def evaluate(context: Context, tenant_id: str, request: PricingRequest) -> PricedIteration:
+    """Price the basket and store it as the next iteration of its transaction.
+
+    ``include_inactive`` only applies to simulate and is ignored here. Raises Invalid (POS_GROUP_NOT_FOUND,
+    POS_GROUP_MISMATCH) and Unavailable; then nothing is stored.
+    """
+    pricing = _Pricing(context, tenant_id, request, include_inactive=False)
+    known = await context.catalogues.get(tenant_id)
+    for attempt in range(ATTEMPTS_MAX):
+        version = known.version
+        outcome = await pricing.price(known)
+        is_fresh = attempt >= ATTEMPTS_BEHIND and known.is_still(version)
+        counter, data_age = None, context.data_age(version.changed_at)
+        if await pricing.keep_definitions(known, outcome):
+            counter = await store_iteration(
+                context.database,
+                tenant_id=tenant_id,
+                origin=context.origin,
+                version=version,
+                must_be_current=not is_fresh,
+                input_=(pricing.basket, pricing.settings, pricing.facts, known.tree_hash),
+                outcome=outcome,
+                receipt_id=request.receipt_id,
+                header_reference=request.header_reference,
+                created_at=pricing.received_at,
+                data_age=data_age,
+            )
+        if counter is not None:
+            await pricing.count_failures()
+            return pricing.answer(outcome, counter, data_age)
+        known = await context.catalogues.refresh(tenant_id, version)
+    raise _changing()
+
+
+async def simulate(context: Context, tenant_id: str, request: PricingRequest) -> PricedIteration:
+    """Price the basket without storing anything. Raises as `evaluate`."""
+    pricing = _Pricing(context, tenant_id, request, include_inactive=request.include_inactive)
+    known = await context.catalogues.current(tenant_id)
+    for _ in range(ATTEMPTS_MAX):
+        version = known.version
+        outcome = await pricing.price(known)
+        if known.is_still(version):
+            await pricing.count_failures()
+            return pricing.answer(outcome, None, context.data_age(version.changed_at))
+        known = await context.catalogues.refresh(tenant_id, version)
+    raise _changing()
+
+
+def _changing() -> Unavailable:
+    return Unavailable("CATALOGUE_CHANGING", "Promotions are being changed faster than a basket is priced; try again.")
+
+
+class _Pricing:
+    """The pricing of one request; kept across attempts, so that its transaction and time stay the same."""
+
+    __slots__ = (
+        "_context",
+        "_failed",
+        "_include_inactive",
+        "_not_held",
+        "_request",
+        "_tenant_id",
+        "at",
+        "basket",
+        "facts",
+        "received_at",
+        "settings",
+        "transaction_id",
+    )
+
+    basket: Basket
+    settings: Settings
+    facts: Facts
+
+    def __init__(self, context: Context, tenant_id: str, request: PricingRequest, *, include_inactive: bool) -> None:
+        self._context = context
+        self._tenant_id = tenant_id
+        self._request = request
+        self._include_inactive = include_inactive
+        self._failed = FailedLookUps(context.cache, tenant_id, request.client_id)
+        self._not_held: dict[str, str] = {}  # why a store does not hold these codes; it asks for them once
+        self.transaction_id = request.transaction_id or context.new_id()
+        self.received_at = context.clock()
+        self.at = self.received_at if request.timestamp is None else request.timestamp.astimezone(UTC)
+
+    async def price(self, known: TenantCatalogue) -> Outcome:
+        """Price against ``known``; sets `basket`, `settings` and `facts` to those used."""
+        request = self._request
+        group = await self._pos_group(known)
+        own = known.surroundings.settings
+        self.settings = Settings(
+            now=self.at,
+            strategy=own.strategy,
+            points_per_currency_unit_thousandths=own.points_thousandths,
+            include_inactive=self._include_inactive,
+            include_missed=request.include_missed,
+            nudges=own.nudges,
+        )
+        self.basket = Basket(
+            transaction_id=self.transaction_id,
+            lines=request.lines,
+            pos_group=group.fact,
+            coupons=request.coupons,
+            customer=request.customer,
+            payment=request.payment,
+            channel=request.channel,
+            user_fields=request.user_fields,
+            manual_discount=request.manual_discount,
+            manual_discount_reason=request.manual_discount_reason,
+        )
+        coupons = await self._look_up(known)
+        articles, by_ean = known.articles.facts(request.lines)
+        self.facts = Facts(articles, by_ean, coupons)
+        selection = select(known.compiled, self.basket, articles, by_ean, coupons, self.settings)
+        gifts = self._gifts(known, selection)
+        if gifts:
+            articles.update(await self._read_gifts(known, gifts))  # the selection refers to this dictionary
+        if selection.budget_ids or selection.usage_ids:
+            await self._read_limits(selection)
+        return price(selection, self.facts)
+
+    @staticmethod
+    def _gifts(known: TenantCatalogue, selection: Selection) -> list[str]:
+        """Return the articles that candidates may give for free: their value comes from master data."""
+        if not known.gifts:
+            return []
+        mine = (known.gifts.get(candidate.promotion.id, ()) for candidate in selection.candidates)
+        return [number for numbers in mine for number in numbers]
+
+    async def _read_gifts(self, known: TenantCatalogue, gifts: list[str]) -> dict[str, ArticleFact]:
+        memory = known.articles
+        numbers, _ = memory.missing((), gifts)
+        if numbers:
+            groups = known.surroundings.places.group_keys
+            found = await self._context.database.read(
+                lambda session: read_articles(session, numbers, (), groups), tenant=self._tenant_id
+            )
+            memory.learn(numbers, (), found)
+        return memory.facts((), gifts)[0]
+
+    async def _pos_group(self, known: TenantCatalogue) -> PosGroup:
+        """Return the requesting POS group. If it is unknown, it may be new, so the database is asked."""
+        group = _find_pos_group(known, self._request)
+        if group is None:
+            group = _find_pos_group(await self._context.catalogues.current(self._tenant_id), self._request)
+        if group is None:
+            target = "posGroupId" if self._request.pos_group_id is not None else "posGroupCode"
+            raise Invalid("POS_GROUP_NOT_FOUND", "There is no active POS group of this ID or code.", target)
+        return group
+
+    async def _look_up(self, known: TenantCatalogue) -> tuple[CouponFact, ...]:
+        """Return the facts of the presented coupons; articles not yet in memory are read and kept."""
+        request, memory = self._request, known.articles
+        numbers, eans = memory.missing(request.lines)
+        codes = request.coupons
+        (metrics.cache_miss if numbers or eans else metrics.cache_hit).inc()
+        if numbers or eans:
+            groups = known.surroundings.places.group_keys
+            found = await self._context.database.read(
+                lambda session: read_articles(session, numbers, eans, groups), tenant=self._tenant_id
+            )
+            memory.learn(numbers, eans, found)
+        if not codes:
+            return ()
+        failed = await self._failed.count()
+        presented = Presented(self.transaction_id, self._customer_id, self.at, failed, self._context.origin)
+        look, tenant_id = self._context.database.look, self._tenant_id
+        coupons = await read_coupons(look, tenant_id, codes, known.surroundings, presented)
+        if self._context.uplink is None:
+            return coupons
+        unknown = [fact.code for fact in coupons if fact.refusal == "UNKNOWN_CODE" and fact.code not in self._not_held]
+        if unknown:
+            self._not_held |= await hold_codes(self._context, tenant_id, unknown)
+            coupons = await read_coupons(look, tenant_id, codes, known.surroundings, presented)
+        return tuple(
+            CouponFact(fact.code, refusal=self._not_held.get(fact.code, fact.refusal))
+            if fact.refusal == "UNKNOWN_CODE"
+            else fact
+            for fact in coupons
+        )
+
+    async def _read_limits(self, selection: Selection) -> None:
+        look, tenant_id, facts = self._context.database.look, self._tenant_id, self.facts
+        budget_ids, usage_ids = selection.budget_ids, selection.usage_ids
+        self.facts = Facts(
+            facts.articles,
+            facts.articles_by_ean,
+            facts.coupons,
+            await read_budgets(look, tenant_id, budget_ids, self.at) if budget_ids else {},
+            await read_usage(look, tenant_id, usage_ids, self._customer_id) if usage_ids else {},
+        )
+
+    async def keep_definitions(self, known: TenantCatalogue, outcome: Outcome) -> bool:
+        """Store the definitions that a replay needs; False: the catalogue has changed and no longer has all of them."""
+        if known.tree_hash in known.known_hashes and known.known_hashes.issuperset(outcome.candidate_hashes):
+            return True
+        new = {one: known.by_hash.get(one) for one in outcome.candidate_hashes if one not in known.known_hashes}
+        definitions = {key: body for key, body in new.items() if body is not None}
+        if len(definitions) < len(new):
+            return False
+        bodies = definitions | {known.tree_hash: known.surroundings.article_tree}
+        await self._context.database.write(
+            lambda session: keep_definitions(session, bodies, self.received_at), tenant=self._tenant_id, durable=False
+        )
+        known.known_hashes.update(bodies)
+        return True
+
+    @property
+    def _customer_id(self) -> str | None:
+        customer = self._request.customer
+        return None if customer is None else customer.customer_id
+
+    async def count_failures(self) -> None:
+        """Count this request's failed look-ups once, whatever the number of attempts."""
+        failed = sum(fact.refusal == "UNKNOWN_CODE" for fact in self.facts.coupons)
+        if failed:
+            await self._failed.add(failed)
+
+    def answer(self, outcome: Outcome, counter: int | None, data_age: datetime | None) -> PricedIteration:
+        """Build the priced iteration; without a counter it is a simulation."""
+        return PricedIteration(
+            transaction_id=self.transaction_id,
+            transaction_counter=counter,
+            receipt_id=self._request.receipt_id,
+            header_reference=self._request.header_reference,
+            evaluated_at=self.at,
+            data_age=data_age,
+            outcome=outcome,
+            is_simulation=counter is None,
+        )
+
+
+def _find_pos_group(known: TenantCatalogue, request: PricingRequest) -> PosGroup | None:
+    """Find the active group that the request names, by ID, code or both. Raises Invalid if they name different ones."""
+    by_id = by_code = None
+    if request.pos_group_id is not None:
+        by_id = known.surroundings.pos_groups.get(request.pos_group_id.lower())
+        if by_id is None or not by_id.is_active:
+            return None
+    if request.pos_group_code is not None:
+        by_code = known.surroundings.pos_groups_by_code.get(request.pos_group_code.strip())
+        if by_code is None or not by_code.is_active:
+            return None
+    if by_id is not None and by_code is not None and by_id is not by_code:
+        raise Invalid("POS_GROUP_MISMATCH", "posGroupId and posGroupCode name different POS groups.", "posGroupCode")
+    return by_id or by_code

@@ -1,0 +1,1 @@
+"""What planners do with promotions and campaigns beyond writing rows."""

@@ -1,0 +1,86 @@
+"""From sales to reports: folds add sales to their aggregates, refreshers compute reports from aggregates."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from types import MappingProxyType
+
+from promenade.store.driver.unit import Session
+from promenade.workflows.context import Context
+from promenade.workflows.reports.sales import LoggedSale
+
+Add = Callable[[Session, Sequence[LoggedSale], datetime], Awaitable[int]]
+"""Add sales of the session's tenant to the aggregates, ``at`` a moment; the answer is how many rows were written.
+
+It runs within the unit of work that marks the sales as counted, which may be repeated: it awaits the session alone,
+reads and writes sets of rows at once, in the order of their keys, and keeps nothing in memory.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """A registered fold: ``name`` as in AggregatorRuns; ``tables`` hold all its data and are emptied by a rebuild."""
+
+    name: str
+    tables: tuple[str, ...]
+    add: Add
+
+
+_REGISTRY: dict[str, Fold] = {}
+
+
+def fold(name: str, *, tables: Sequence[str]) -> Callable[[Add], Add]:
+    """Register an async function as the fold ``name``. Raises ValueError for a duplicate name."""
+
+    def register(add: Add) -> Add:
+        if name in _REGISTRY:
+            raise ValueError(f"fold {name} is defined twice")
+        _REGISTRY[name] = Fold(name, tuple(tables), add)
+        return add
+
+    return register
+
+
+def folds() -> Mapping[str, Fold]:
+    """Return all folds by name, in execution order."""
+    return MappingProxyType(_REGISTRY)
+
+
+Refresh = Callable[[Context, str, datetime], Awaitable[int]]
+"""Compute anew, for a tenant, what is derived from aggregates, ``at`` a moment; the answer is how many rows changed.
+
+It runs in units of work of its own, after sales were counted and once at the beginning of each UTC day, and may be cut
+off and begun again: what it writes is right whatever was written before.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Refresher:
+    """A registered refresher: ``name`` as in AggregatorRuns."""
+
+    name: str
+    refresh: Refresh
+
+
+_REFRESHERS: dict[str, Refresher] = {}
+
+
+def refresher(name: str) -> Callable[[Refresh], Refresh]:
+    """Register an async function as the refresher ``name``. Raises ValueError if a refresher or a fold has that
+    name.
+    """
+
+    def register(refresh: Refresh) -> Refresh:
+        if name in _REFRESHERS or name in _REGISTRY:
+            raise ValueError(f"refresher {name} is defined twice")
+        _REFRESHERS[name] = Refresher(name, refresh)
+        return refresh
+
+    return register
+
+
+def refreshers() -> Mapping[str, Refresher]:
+    """Return all refreshers by name, in execution order."""
+    return MappingProxyType(_REFRESHERS)

@@ -1,0 +1,221 @@
+"""Usage of promotions: how often, when, where and to which articles they applied, and their discounts."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from datetime import date, datetime
+from decimal import ROUND_HALF_UP, Decimal
+from functools import partial
+from typing import NamedTuple
+
+from promenade.store.driver.unit import Session
+from promenade.store.reports import usage as store
+from promenade.store.reports.sums import Tally
+from promenade.store.reports.usage import PromotionNames, PromotionSums
+from promenade.workflows.context import Context
+from promenade.workflows.reports.arms_pace import Pace
+from promenade.workflows.reports.exports import Period, Row, export
+from promenade.workflows.reports.folds import fold, refresher
+from promenade.workflows.reports.sales import LoggedSale
+
+CONTROL = "CONTROL"
+NOWHERE = ""
+TO_BE_PLACED = 0  # the `rank` of rows that have grown and had none
+FILLED_AT_ONCE = 10  # promotions, of 168 hours each: locks SQLite's writer no longer than a few sales do
+PLACED_AT_ONCE = 32  # promotions
+
+_NOTHING = Decimal(0)
+
+# ---- what sales come to -------------------------------------------------------------------------------------------
+
+
+def _bounds() -> tuple[Decimal, ...]:
+    """Return 0.5, 1, 2, 5, 10 and so on, up to the largest amount of a column, with their negatives and zero."""
+    above = [Decimal(digit).scaleb(power) for power in range(-1, 15) for digit in (1, 2, 5)][2:]
+    above.append(Decimal("999999999999999.999"))
+    return (*(-bound for bound in reversed(above)), _NOTHING, *above)
+
+
+_BOUNDS = _bounds()
+
+
+def bucket_of(amount: Decimal) -> tuple[Decimal, Decimal]:
+    """Return the bounds of an amount's bucket: from (included) and to (excluded)."""
+    at = min(bisect_right(_BOUNDS, amount), len(_BOUNDS) - 1)
+    return _BOUNDS[at - 1], _BOUNDS[at]
+
+
+class _Application(NamedTuple):
+    """One promotion in one sale: the basis of every report about the use of promotions."""
+
+    promotion_id: str
+    promotion_name: str
+    currency: str
+    pos_group_id: str
+    confirmed_at: datetime
+    day: date  # this and the next two in the POS group's local time
+    weekday: int
+    hour: int
+    utc_day: date
+    utc_month: date
+    total_discount: Decimal
+    bucket_from: Decimal
+    bucket_to: Decimal
+    applications: int = 1
+    transactions: int = 1
+    rank: int = TO_BE_PLACED
+
+    @property
+    def fallen(self) -> bool:
+        """Whether it took more back than it gave: others may have a better place then."""
+        return self.total_discount < 0
+
+
+class _ArticleDiscount(NamedTuple):
+    """The amount one promotion took off all pieces of one article in one sale."""
+
+    promotion_id: str
+    currency: str
+    article_number: str
+    total_discount: Decimal
+    applications: int = 1
+    rank: int = TO_BE_PLACED
+
+    @property
+    def fallen(self) -> bool:
+        """As of an application."""
+        return self.total_discount < 0
+
+
+def _applications(sale: LoggedSale) -> Iterator[_Application]:
+    given: dict[str, Decimal] = {}
+    names: dict[str, str] = {}
+    for one in sale.promotions:
+        if one.pilot_arm != CONTROL:
+            given[one.promotion_id] = given.get(one.promotion_id, _NOTHING) + one.total_discount
+            names[one.promotion_id] = one.promotion_name
+    at, local = sale.confirmed_at, sale.local_at
+    day, utc_day = local.date(), at.date()
+    of_sale = (
+        sale.currency, sale.pos_group_id or NOWHERE, at,
+        day, day.isoweekday(), local.hour, utc_day, utc_day.replace(day=1),
+    )  # fmt: skip
+    for promotion_id, amount in given.items():
+        yield _Application(promotion_id, names[promotion_id], *of_sale, amount, *bucket_of(amount))
+
+
+def _article_discounts(sale: LoggedSale) -> Iterator[_ArticleDiscount]:
+    given: dict[tuple[str, str], Decimal] = {}
+    for line in sale.lines:
+        for share in line.discounts:
+            key = share.promotion_id, line.article_number
+            given[key] = given.get(key, _NOTHING) + share.amount
+    for (promotion_id, article_number), amount in given.items():
+        yield _ArticleDiscount(promotion_id, sale.currency, article_number, amount)
+
+
+_OF_PROMOTIONS = (
+    "PromotionPerformance", "PromotionUsageByDay", "PromotionUsageByHour", "PromotionUsageByDayOfWeek",
+    "PromotionHourOfDay", "PromotionDiscountDistribution", "promotion_utc_days", "promotion_utc_months",
+    "promotion_pos_group_sums",
+)  # fmt: skip
+_OF_ARTICLES = "promotion_article_sums"
+_TO_BE_PLACED = "promotion_places_due"
+
+
+@fold("usage", tables=("promotion_hours_due", _TO_BE_PLACED, *_OF_PROMOTIONS, _OF_ARTICLES))
+async def add_usage(session: Session, sales: Sequence[LoggedSale], at: datetime) -> int:
+    """Add sales to every report about the use of promotions."""
+    places, promotions, articles = Tally(_TO_BE_PLACED), Tally(*_OF_PROMOTIONS), Tally(_OF_ARTICLES)
+    pairs: set[tuple[str, str]] = set()
+    for sale in sales:
+        for one in _applications(sale):
+            promotions.add(one)
+            places.add(one)
+            pairs.add((one.promotion_id, one.currency))
+        for share in _article_discounts(sale):
+            articles.add(share)
+            places.add(share)
+    if not pairs:
+        return 0
+    # These rows first: the ranking also locks them before the sums.
+    await places.write(session)
+    await store.note_new(session, pairs)
+    return await promotions.write(session) + await articles.write(session)
+
+
+# ---- what is computed of the sums ---------------------------------------------------------------------------------
+
+
+@refresher("places")
+async def give_places(context: Context, tenant_id: str, at: datetime) -> int:
+    """Rank the POS groups and articles with the highest discounts of each promotion."""
+
+    async def work(session: Session) -> int:
+        return await store.give_places(session, PLACED_AT_ONCE)
+
+    return await _portions(context, tenant_id, work)
+
+
+@refresher("hoursOfDay")
+async def fill_hours(context: Context, tenant_id: str, at: datetime) -> int:
+    """Add rows for all 168 hours of the week for promotions that applied for the first time."""
+
+    async def work(session: Session) -> int:
+        return await store.fill_hours(session, FILLED_AT_ONCE)
+
+    return await _portions(context, tenant_id, work) * len(store.HOURS)
+
+
+async def _portions(context: Context, tenant_id: str, work: Callable[[Session], Awaitable[int]]) -> int:
+    """Repeat a unit of work until nothing is left or the time is up; return the total of its results."""
+    done, pace = 0, Pace(context, tenant_id)
+    while found := await context.database.write(work, tenant=tenant_id, durable=False):
+        done += found
+        if not await pace.should_continue():
+            break
+    return done
+
+
+# ---- exports ------------------------------------------------------------------------------------------------------
+
+NAMED_AT_ONCE = 500
+
+_UNKNOWN = PromotionNames(None, None, None)
+_THOUSANDTH = Decimal("0.001")
+
+
+@export("promotionPerformance")
+async def promotion_performance(context: Context, period: Period) -> AsyncIterator[Row]:
+    """Yield the promotions that applied within the period, highest total discount first."""
+
+    async def look(session: Session) -> dict[str, PromotionSums]:
+        sums = await store.sums_of(session, period.since, period.until, period.promotion_id)
+        if period.stakeholder_id is None:
+            return sums
+        paid = await store.paid_by(session, period.stakeholder_id)
+        return {promotion_id: one for promotion_id, one in sums.items() if promotion_id in paid}
+
+    found = await context.database.read(look, tenant=period.tenant_id)
+    ordered = sorted(found, key=lambda one: (-found[one].total_discount, one))
+    for start in range(0, len(ordered), NAMED_AT_ONCE):
+        some = ordered[start : start + NAMED_AT_ONCE]
+        names = await context.database.read(partial(store.names_of, promotions=some), tenant=period.tenant_id)
+        for promotion_id in some:
+            yield _row(promotion_id, found[promotion_id], names.get(promotion_id, _UNKNOWN))
+
+
+def _row(promotion_id: str, sums: PromotionSums, names: PromotionNames) -> Row:
+    average = sums.total_discount / sums.applications
+    return {
+        "promotion_id": promotion_id,
+        "promotion_name": names.name,
+        "promotion_status": names.status,
+        "promotion_type": names.type,
+        "applications_count": sums.applications,
+        "total_discount_given": sums.total_discount,
+        "avg_discount_per_tx": average.quantize(_THOUSANDTH, ROUND_HALF_UP),
+        "first_applied_at": sums.first_applied_at,
+        "last_applied_at": sums.last_applied_at,
+    }

@@ -1,0 +1,569 @@
+"""Confirm: turn one priced iteration into a sale, in one transaction (pricing semantics, section 11; T1, T4).
+
+Everything that can be computed in advance is computed in advance: the transaction only decides who was first, locks
+the rows that others may need too, and writes. Rows are locked in the same order everywhere (the transaction, returned
+sales, coupons, usage, budgets last), so that two confirms cannot deadlock.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, Protocol
+
+import msgspec
+
+from promenade.engine.money import minor_digits
+from promenade.engine.outcome import Outcome
+from promenade.errors import Conflict, NotFound
+from promenade.events import Event, TransactionConfirmed, TransactionReturned
+from promenade.store.budgets import charges as budgets
+from promenade.store.budgets.charges import Consumed
+from promenade.store.driver.unit import Session
+from promenade.store.pricing.iterations import StoredIteration, find_iteration
+from promenade.store.sales import confirmations, jobs
+from promenade.store.sales.calculation_logs import insert_log, insert_refusal, promotion_names
+from promenade.store.sales.confirmations import Confirmation
+from promenade.store.sales.usage import count_applications
+from promenade.store.webhooks.outbox import emit
+from promenade.workflows.budgets.charging import BudgetMove, charge_budgets, charges_of, moves_of
+from promenade.workflows.context import Context
+from promenade.workflows.coupons.claims import Spending, claim_coupons, coupons_to_claim
+from promenade.workflows.replica.queueing import queue_sale
+from promenade.workflows.settlement.effects import PostPurchaseCoupon, effects_of, encode_effects
+from promenade.workflows.settlement.returns import (
+    BudgetCharge,
+    GiveBack,
+    SaleRecord,
+    add_returned,
+    give_back,
+    record_of,
+    returned_quantities,
+)
+from promenade.workflows.settlement.rules import (
+    ConfirmCommand,
+    ConfirmedItem,
+    ConfirmedPromotion,
+    SaleIdentity,
+    Settlement,
+    check_pos_group,
+    money,
+    settle,
+)
+
+__all__ = [
+    "ConfirmAnswer",
+    "ConfirmCommand",
+    "ConfirmedItem",
+    "ConfirmedPromotion",
+    "Shares",
+    "commit_sale",
+    "confirm",
+    "customer_of",
+    "log_refusal",
+    "plan_sale",
+]
+
+MESSAGE = "Transaction confirmed."
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmAnswer:
+    """A ConfirmResponse; ``body`` is its JSON, identical for every repeat of the request."""
+
+    transaction_id: str
+    confirmed: bool
+    message: str
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class SalePlan:
+    """Everything that a confirm writes, computed before its transaction begins."""
+
+    command: ConfirmCommand
+    sale: SaleIdentity
+    iteration: StoredIteration
+    settlement: Settlement
+    spendings: tuple[Spending, ...]
+    returned: dict[str, dict[str, int]]
+    controls: dict[str, tuple[str, int]]
+    answer: ConfirmAnswer
+
+
+class Shares(Protocol):
+    """The shares that a store was allotted to spend on its own, and that its sales use up.
+
+    Each method is called where a confirm would lock the same rows.
+    """
+
+    async def before_coupons(self, session: Session, spendings: Sequence[Spending]) -> None:
+        """Release the store's reserved coupons, and the redemptions of their types, that this sale spends."""
+        ...
+
+    async def issued(self, session: Session) -> frozenset[PostPurchaseCoupon]:
+        """Record the coupons that the store issued after the sale; return those that need not be issued any more."""
+        ...
+
+    async def before_counting(self, session: Session, promotion_ids: Sequence[str]) -> None:
+        """Release the store's reserved applications of the promotions."""
+        ...
+
+    async def before_budgets(self, session: Session, moves: Sequence[BudgetMove], brought: Sequence[GiveBack]) -> None:
+        """Release the store's reserved budget that this sale spends."""
+        ...
+
+    async def after_budgets(self, session: Session, moves: Sequence[BudgetMove], brought: Sequence[GiveBack]) -> None:
+        """Reserve for the store the budget that its returns have given back."""
+        ...
+
+
+async def confirm(context: Context, tenant_id: str, command: ConfirmCommand) -> ConfirmAnswer:
+    """Commit exactly one iteration of a transaction; the first confirm wins, repeats get the same answer.
+
+    Raises NotFound (ITERATION_NOT_FOUND); Invalid (see `settle`, `check_pos_group`); Conflict
+    (TRANSACTION_ALREADY_CONFIRMED, CONFIRM_MISMATCH, and see `claim_coupons`); Unavailable. After any of them nothing
+    is committed, except that a confirm refused for a business reason leaves a FAILED calculation log.
+    """
+    iteration, known, controls = await context.database.read(
+        lambda session: _look_up(context, session, command), tenant=tenant_id
+    )
+    if iteration is None:
+        raise NotFound(
+            "ITERATION_NOT_FOUND",
+            f"Transaction {command.transaction_id} has no iteration {command.transaction_counter}.",
+            "header.transactionCounter",
+        )
+    sale = _identify(context, iteration, command)
+    try:
+        if known is not None:
+            return _repeat(known, command)
+        plan = plan_sale(iteration, command, sale, controls)
+        answer = await context.database.write(lambda session: commit_sale(context, session, plan), tenant=tenant_id)
+    except Conflict as refusal:
+        if refusal.code != "CONFIRM_MISMATCH":  # not a refusal of the sale: it is confirmed
+            log_id = context.new_id()
+            await log_refusal(context, tenant_id, iteration, command, sale, refusal, log_id)
+        raise
+    context.jobs_ready.set()
+    return answer
+
+
+async def _look_up(
+    context: Context, session: Session, command: ConfirmCommand
+) -> tuple[StoredIteration | None, Confirmation | None, dict[str, tuple[str, int]]]:
+    """Return the iteration, the transaction's confirmation if any, and the promotions in their control arm."""
+    iteration = await find_iteration(session, context.origin, command.transaction_id, command.transaction_counter)
+    if iteration is None:
+        return None, None, {}
+    known = await confirmations.find(session, context.origin, command.transaction_id)
+    arms = iteration.outcome.control_arms
+    controls = await promotion_names(session, arms) if arms and known is None else {}
+    return iteration, known, controls
+
+
+def _identify(context: Context, iteration: StoredIteration, command: ConfirmCommand) -> SaleIdentity:
+    now = context.clock()
+    return SaleIdentity(
+        origin=context.origin,
+        transaction_id=command.transaction_id,
+        transaction_counter=command.transaction_counter,
+        customer_id=customer_of(iteration, command),
+        at=now,
+        judged_at=now,
+        confirmed_at=command.timestamp or now,
+    )
+
+
+def customer_of(iteration: StoredIteration, command: ConfirmCommand) -> str | None:
+    """The customer who is rewarded for a sale: the one in the confirm, else the one in the basket."""
+    customer = iteration.basket.customer
+    return command.customer_id or (customer.customer_id if customer is not None else None) or None
+
+
+def plan_sale(
+    iteration: StoredIteration, command: ConfirmCommand, sale: SaleIdentity, controls: dict[str, tuple[str, int]]
+) -> SalePlan:
+    """Compute what the confirm of an iteration writes. Raises Invalid as `settle` and `check_pos_group` do."""
+    check_pos_group(command, iteration.basket.pos_group)
+    settlement = settle(iteration.outcome, command)
+    return SalePlan(
+        command=command,
+        sale=sale,
+        iteration=iteration,
+        settlement=settlement,
+        spendings=coupons_to_claim(settlement, iteration.facts.coupons),
+        returned=returned_quantities(iteration.basket.lines, sale.transaction_id),
+        controls=controls,
+        answer=_answer(sale.transaction_id),
+    )
+
+
+def _answer(transaction_id: str) -> ConfirmAnswer:
+    body = msgspec.json.encode({"transactionId": transaction_id, "confirmed": True, "message": MESSAGE})
+    return ConfirmAnswer(transaction_id, True, MESSAGE, body)
+
+
+def _repeat(known: Confirmation, command: ConfirmCommand) -> ConfirmAnswer:
+    """Return the first answer again if this request is identical to the first."""
+    if known.transaction_counter != command.transaction_counter:
+        raise Conflict(
+            "TRANSACTION_ALREADY_CONFIRMED",
+            f"Iteration {known.transaction_counter} of this transaction was confirmed.",
+            "header.transactionCounter",
+        )
+    if known.fingerprint != command.fingerprint:
+        raise Conflict("CONFIRM_MISMATCH", "This iteration was confirmed with another body.")
+    first = msgspec.json.decode(known.response)
+    return ConfirmAnswer(first["transactionId"], first["confirmed"], first["message"], known.response)
+
+
+async def commit_sale(
+    context: Context, session: Session, plan: SalePlan, shares: Shares | None = None
+) -> ConfirmAnswer:
+    """Run the confirm's transaction; its steps follow the lock order.
+
+    ``shares`` are those of the store that made the sale. Raises Conflict as `confirm` does.
+    """
+    sale, settlement = plan.sale, plan.settlement
+    log_id = context.new_id()
+    first = await confirmations.insert_first(
+        session,
+        origin=sale.origin,
+        transaction_id=sale.transaction_id,
+        transaction_counter=sale.transaction_counter,
+        fingerprint=plan.command.fingerprint,
+        response=plan.answer.body,
+        carried=encode_record(record_of(settlement, sale.customer_id, ())),
+        log_id=log_id,
+        confirmed_at=sale.confirmed_at,
+    )
+    if not first:
+        known = await confirmations.find(session, sale.origin, sale.transaction_id)
+        if known is None:
+            raise Conflict("CONFIRM_MISMATCH", "Another confirm of this transaction was under way; try again.")
+        return _repeat(known, plan.command)
+    brought = await take_back(session, sale, plan.returned)
+    given_back = [charge for one in brought for charge in one.charges]
+    if given_back:
+        carried = encode_record(record_of(settlement, sale.customer_id, given_back))
+        await confirmations.note_carried(session, sale.origin, sale.transaction_id, carried)
+    issued: frozenset[PostPurchaseCoupon] = frozenset()
+    if shares is not None:
+        await shares.before_coupons(session, plan.spendings)
+        issued = await shares.issued(session)
+    await claim_coupons(session, plan.spendings, sale, context.new_id)
+    await _record(context, session, plan, log_id, brought, issued)
+    await queue_sale(context, session, log_id=log_id, command=plan.command, sale=sale, at=sale.at)
+    promotion_ids = [one.applied.promotion_id for one in settlement.promotions]
+    if shares is not None:
+        await shares.before_counting(session, promotion_ids)
+    await count_applications(session, promotion_ids, sale.customer_id)
+    moves = moves_of(charges_of(settlement, plan.iteration.outcome.currency), given_back)
+    if shares is not None:
+        await shares.before_budgets(session, moves, brought)
+    await charge_budgets(context, session, moves, sale)
+    if shares is not None:
+        await shares.after_budgets(session, moves, brought)
+    return plan.answer
+
+
+async def _record(
+    context: Context,
+    session: Session,
+    plan: SalePlan,
+    log_id: str,
+    brought: tuple[GiveBack, ...],
+    issued: frozenset[PostPurchaseCoupon],
+) -> None:
+    """Write the calculation log, the job of the asynchronous stage and the events of the sale."""
+    sale, settlement, outcome = plan.sale, plan.settlement, plan.iteration.outcome
+    effects = effects_of(settlement, sale, brought)
+    if issued:
+        effects = replace(effects, coupons=tuple([one for one in effects.coupons if one not in issued]))
+    await insert_log(
+        session,
+        log_columns(context, log_id, plan.iteration, plan.command, settlement, sale),
+        log_items(settlement, plan.command.items, outcome.exponent, context.new_id),
+        log_promotions(plan.iteration, settlement, plan.controls, context.new_id),
+        at=sale.at,
+    )
+    await jobs.enqueue(
+        session,
+        job_id=context.new_id(),
+        origin=sale.origin,
+        transaction_id=sale.transaction_id,
+        transaction_counter=sale.transaction_counter,
+        payload=encode_effects(effects),
+        at=sale.at,
+        budgets_consumed=len({charge.budget_id for charge in charges_of(settlement, outcome.currency)}),
+    )
+    for event in _events(plan, brought):
+        await emit(session, event, event_id=context.new_id(), at=sale.at)
+
+
+def _events(plan: SalePlan, brought: tuple[GiveBack, ...]) -> list[Event]:
+    sale, settlement, outcome = plan.sale, plan.settlement, plan.iteration.outcome
+    exponent = outcome.exponent
+    confirmed = TransactionConfirmed(
+        transaction_id=sale.transaction_id,
+        transaction_counter=sale.transaction_counter,
+        pos_group_id=plan.iteration.basket.pos_group.id,
+        subtotal=money(outcome.subtotal_minor, exponent),
+        discount=money(settlement.discount_minor, exponent),
+        grand_total=money(settlement.grand_total_minor, exponent),
+        currency=outcome.currency,
+        promotion_ids=tuple(one.applied.promotion_id for one in settlement.promotions),
+        customer_id=sale.customer_id,
+        receipt_id=plan.command.receipt_id or plan.iteration.receipt_id,
+    )
+    if all(line.quantity_thousandths > 0 for line in outcome.lines):
+        return [confirmed]
+    returned = TransactionReturned(
+        transaction_id=sale.transaction_id,
+        transaction_counter=sale.transaction_counter,
+        return_subtotal=money(outcome.return_subtotal_minor, exponent),
+        currency=outcome.currency,
+        original_transaction_ids=tuple(plan.returned),
+        points_returned=sum(one.points for one in brought),
+        budget_returned=money(_returned_in(outcome.currency, brought), exponent),
+        customer_id=sale.customer_id,
+    )
+    return [confirmed, returned]
+
+
+def _returned_in(currency: str, brought: tuple[GiveBack, ...]) -> int:
+    """Minor units given back to budgets of this currency; a sale abroad had another one."""
+    return sum(charge.amount_minor for one in brought for charge in one.charges if charge.currency == currency)
+
+
+async def log_refusal(
+    context: Context,
+    tenant_id: str,
+    iteration: StoredIteration,
+    command: ConfirmCommand,
+    sale: SaleIdentity,
+    refusal: Conflict,
+    log_id: str,
+) -> None:
+    """Write a FAILED log in a separate transaction; an existing log with this ID is left unchanged."""
+    log = failed_log(context, log_id, iteration, command, sale, f"{refusal.code}: {refusal.message}")
+    await context.database.write(lambda session: insert_refusal(session, log, at=sale.at), tenant=tenant_id)
+
+
+# --- the calculation log of a confirm ---------------------------------------------------------------------------------
+
+Columns = dict[str, Any]
+
+
+def log_columns(
+    context: Context,
+    log_id: str,
+    iteration: StoredIteration,
+    command: ConfirmCommand,
+    settlement: Settlement,
+    sale: SaleIdentity,
+) -> Columns:
+    """The log of a confirmed sale."""
+    exponent = iteration.outcome.exponent
+    return {
+        **_common(context, log_id, iteration, command, sale),
+        "status": "CALCULATED",
+        "pilot_arm": _arm(iteration.outcome, settlement),
+        "discount": money(settlement.discount_minor, exponent),
+        "grand_total": money(settlement.grand_total_minor, exponent),
+        "loyalty_points": sum(one.points for one in settlement.points) if sale.customer_id is not None else 0,
+        "discrepancy": settlement.is_discrepant,
+        "message": None,
+    }
+
+
+def failed_log(
+    context: Context,
+    log_id: str,
+    iteration: StoredIteration,
+    command: ConfirmCommand,
+    sale: SaleIdentity,
+    message: str,
+) -> Columns:
+    """The log of a refused confirm: the iteration's totals and the reason."""
+    exponent = iteration.outcome.exponent
+    return {
+        **_common(context, log_id, iteration, command, sale),
+        "status": "FAILED",
+        "pilot_arm": None,
+        "discount": money(iteration.outcome.discount_minor, exponent),
+        "grand_total": money(iteration.outcome.grand_total_minor, exponent),
+        "loyalty_points": 0,
+        "discrepancy": False,
+        "message": message[:1000],
+    }
+
+
+def _common(
+    context: Context, log_id: str, iteration: StoredIteration, command: ConfirmCommand, sale: SaleIdentity
+) -> Columns:
+    outcome = iteration.outcome
+    return {
+        "id": log_id,
+        "origin": sale.origin,
+        "transaction_id": sale.transaction_id,
+        "transaction_counter": sale.transaction_counter,
+        "receipt_id": command.receipt_id or iteration.receipt_id,
+        "header_reference": command.header_reference or iteration.header_reference,
+        "pos_group_id": iteration.basket.pos_group.id,
+        "customer_id": sale.customer_id,
+        "channel": iteration.basket.channel,
+        "subtotal": money(outcome.subtotal_minor, outcome.exponent),
+        "currency": outcome.currency,
+        "evaluated_at": iteration.evaluated_at,
+        "confirmed_at": sale.confirmed_at,
+        "source": context.source,
+        "instance_id": context.shown_instance_id,
+    }
+
+
+def _arm(outcome: Outcome, settlement: Settlement) -> str | None:
+    """The pilot arm of the sale as a whole; its promotions record the arm of each pilot."""
+    arms = [one.applied.pilot_arm for one in settlement.promotions if one.applied.pilot_arm is not None]
+    if arms:
+        return arms[0]
+    return "CONTROL" if outcome.control_arms else None
+
+
+def log_items(
+    settlement: Settlement, items: tuple[ConfirmedItem, ...] | None, exponent: int, new_id: Callable[[], str]
+) -> list[Columns]:
+    """One row per line, with the till's own discount next to ours if it sent its final prices."""
+    confirmed: list[Decimal | None] = [None] * len(settlement.lines)
+    if items is not None and len(items) == len(settlement.lines):
+        confirmed = [_storable(item.line_discount) for item in items]
+    return [
+        {
+            "id": new_id(),
+            "line_reference": line.priced.reference,
+            "article_number": line.priced.article_number,
+            "article_group_key": line.priced.article_group_id,
+            "quantity": Decimal(line.priced.quantity_thousandths).scaleb(-3),
+            "unit_price": Decimal(line.priced.unit_price_hundredths).scaleb(-2),
+            "line_total": money(line.priced.total_minor, exponent),
+            "line_discount": money(line.discount_minor, exponent),
+            "line_net": money(line.net_minor, exponent),
+            "confirmed_discount": said,
+        }
+        for line, said in zip(settlement.lines, confirmed, strict=True)
+    ]
+
+
+def log_promotions(
+    iteration: StoredIteration,
+    settlement: Settlement,
+    controls: Mapping[str, tuple[str, int]],
+    new_id: Callable[[], str],
+) -> list[Columns]:
+    """One row per applied promotion, and one per promotion whose control arm the sale belongs to.
+
+    ``controls`` contains name and version of the latter.
+    """
+    exponent = iteration.outcome.exponent
+    codes = {fact.code: fact.coupon_id for fact in iteration.facts.coupons}
+    applied = [
+        {
+            "id": new_id(),
+            "promotion_id": one.applied.promotion_id,
+            "promotion_name": one.applied.promotion_name,
+            "promotion_version": one.applied.version,
+            "total_discount": money(one.booked_minor, exponent),
+            "evaluated_discount": money(one.applied.discount_minor, exponent),
+            "confirmed_discount": _storable(one.confirmed),
+            "points": one.applied.points,
+            "pilot_arm": one.applied.pilot_arm,
+            "coupon_code_id": codes.get(one.applied.coupon_code or ""),
+        }
+        for one in settlement.promotions
+    ]
+    control = [
+        {
+            "id": new_id(),
+            "promotion_id": promotion_id,
+            "promotion_name": name,
+            "promotion_version": version,
+            "total_discount": Decimal(0),
+            "evaluated_discount": None,
+            "confirmed_discount": None,
+            "points": 0,
+            "pilot_arm": "CONTROL",
+            "coupon_code_id": None,
+        }
+        for promotion_id, (name, version) in controls.items()
+    ]
+    return applied + control
+
+
+def _storable(said: Decimal | None) -> Decimal | None:
+    """Round an amount sent by a till to the three decimals that are stored."""
+    return None if said is None else said.quantize(Decimal("0.001"))
+
+
+# --- the sales that return lines name ---------------------------------------------------------------------------------
+
+_RECORD = msgspec.msgpack.Decoder(SaleRecord)
+_QUANTITIES = msgspec.msgpack.Decoder(dict[str, int])
+_ENCODER = msgspec.msgpack.Encoder()
+
+
+def encode_record(record: SaleRecord) -> bytes:
+    """Encode a sale's record as stored with its confirmation."""
+    return _ENCODER.encode(record)
+
+
+async def take_back(
+    session: Session, sale: SaleIdentity, returned: Mapping[str, Mapping[str, int]]
+) -> tuple[GiveBack, ...]:
+    """Compute what the returned quantities (by transaction and line) give back of each sale.
+
+    Each sale is locked until the unit of work ends, in the order of transaction IDs: concurrent returns of one sale run
+    one after the other, and together give back no more than it carried. A sale is first searched in the same origin,
+    then in all origins: goods bought in one store may be returned in another. If several origins have a sale with that
+    ID, it is ambiguous and gives nothing back, like an unknown one.
+    """
+    found: list[GiveBack] = []
+    for transaction_id, quantities in returned.items():
+        origin = sale.origin
+        held = await confirmations.lock_sale(session, origin, transaction_id)
+        if held is None:
+            others = await confirmations.origins_of(session, transaction_id)
+            if len(others) != 1:
+                continue
+            (origin,) = others
+            held = await confirmations.lock_sale(session, origin, transaction_id)
+        if held is None:
+            continue
+        record = _RECORD.decode(held.carried)
+        before = _QUANTITIES.decode(held.returned) if held.returned is not None else {}
+        after = add_returned(record, before, quantities)
+        if after == before:
+            continue
+        rows = await budgets.consumed_by(session, origin, transaction_id, held.transaction_counter)
+        back = give_back(transaction_id, record, _charged(record, rows), before, after)
+        found.append(replace(back, origin=origin))
+        await confirmations.note_returned(session, origin, transaction_id, _ENCODER.encode(after))
+    return tuple(found)
+
+
+def _charged(record: SaleRecord, rows: Sequence[Consumed]) -> list[BudgetCharge]:
+    """Return the sale's own charges: a consumption is net of what return lines of the same transaction gave back."""
+    own: Counter[tuple[str, str]] = Counter()
+    for one in record.given_back:  # a budget and promotion occur once for each returned sale
+        own[one.budget_id, one.promotion_id] += one.amount_minor
+    return [
+        BudgetCharge(
+            row.budget_id,
+            row.promotion_id,
+            int(row.amount.scaleb(minor_digits(row.currency))) + own[row.budget_id, row.promotion_id],
+            row.currency,
+        )
+        for row in rows
+    ]

@@ -1,0 +1,1 @@
+"""What a sale comes to, by rules without a database: settled lines, returns, effects."""

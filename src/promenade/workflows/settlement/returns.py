@@ -1,0 +1,181 @@
+"""Compute the points and budget money given back for returned lines (pricing semantics, section 11).
+
+Pure. A sale's record is written when it is confirmed. Each return takes the difference
+between the total given back by all returns up to now and the total before it. Both totals are the same monotone
+function of the returned quantities, so that, in however many parts a sale is returned, no more than it carried goes
+back, and a full return gives back all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import floor
+
+from promenade.engine.basket import BasketLine
+from promenade.engine.outcome import UnitShare
+from promenade.engine.view import is_measure
+from promenade.workflows.settlement.rules import SettledLine, Settlement
+
+ORIGINAL_TRANSACTION = "originalTransactionId"
+ORIGINAL_LINE = "originalLineReference"
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedDiscount:
+    """The split of one discount of a line by units, as evaluated."""
+
+    promotion_id: str
+    units: tuple[UnitShare, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedLine:
+    """One sale line. ``is_weighed``: it has no distinct units, so shares are proportional to the quantity."""
+
+    reference: str
+    quantity_thousandths: int
+    is_weighed: bool
+    worth_minor: int  # the amount the customer paid
+    total_minor: int  # before discounts: the basis for points if nothing was paid
+    discounts: tuple[CarriedDiscount, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetCharge:
+    """The amount one promotion takes from one budget, or gives back to it, in minor units of ``currency``."""
+
+    budget_id: str
+    promotion_id: str
+    amount_minor: int
+    currency: str
+
+
+@dataclass(frozen=True, slots=True)
+class SaleRecord:
+    """The record of a confirmed sale. ``points`` is 0 without a customer."""
+
+    customer_id: str | None
+    points: int
+    lines: tuple[CarriedLine, ...]
+    given_back: tuple[BudgetCharge, ...] = ()  # by the return lines of this same transaction
+
+
+@dataclass(frozen=True, slots=True)
+class GiveBack:
+    """What one return gives back of one sale: points of its customer and money of its budgets.
+
+    ``origin`` is the origin of the sale, if known.
+    """
+
+    transaction_id: str
+    customer_id: str | None
+    points: int
+    charges: tuple[BudgetCharge, ...] = field(default=())
+    origin: str | None = None
+
+
+def record_of(settlement: Settlement, customer_id: str | None, given_back: Sequence[BudgetCharge]) -> SaleRecord:
+    """Build the record of a confirmed sale: its sale lines with their confirmed discounts, and its points."""
+    points = sum(entry.points for entry in settlement.points) if customer_id is not None else 0
+    lines = tuple(_carried(line) for line in settlement.lines if line.priced.quantity_thousandths > 0)
+    return SaleRecord(customer_id, points, lines, tuple(given_back))
+
+
+def _carried(line: SettledLine) -> CarriedLine:
+    priced = line.priced
+    return CarriedLine(
+        reference=priced.reference,
+        quantity_thousandths=priced.quantity_thousandths,
+        is_weighed=priced.quantity_thousandths % 1000 != 0 or is_measure(priced.unit),
+        worth_minor=line.net_minor,
+        total_minor=priced.total_minor,
+        discounts=tuple(CarriedDiscount(one.promotion_id, one.units) for one in line.discounts),
+    )
+
+
+def returned_quantities(lines: Sequence[BasketLine], own_transaction_id: str) -> dict[str, dict[str, int]]:
+    """Return the returned thousandths by original transaction and line, ordered by original transaction ID.
+
+    Return lines that name no sale, or their own transaction, give nothing back.
+    """
+    found: dict[str, dict[str, int]] = {}
+    for line in lines:
+        if line.quantity_thousandths >= 0:
+            continue
+        names = dict(line.fields)
+        transaction_id, reference = names.get(ORIGINAL_TRANSACTION), names.get(ORIGINAL_LINE)
+        if not transaction_id or not reference or transaction_id == own_transaction_id:
+            continue
+        of_sale = found.setdefault(transaction_id, {})
+        of_sale[reference] = of_sale.get(reference, 0) - line.quantity_thousandths
+    return dict(sorted(found.items()))
+
+
+def add_returned(sale: SaleRecord, before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
+    """Return the total returned quantity per line, capped at the quantity sold; unknown lines are ignored."""
+    after: dict[str, int] = {}
+    for line in sale.lines:
+        quantity = min(line.quantity_thousandths, before.get(line.reference, 0) + now.get(line.reference, 0))
+        if quantity:
+            after[line.reference] = quantity
+    return after
+
+
+def give_back(
+    transaction_id: str,
+    sale: SaleRecord,
+    charged: Sequence[BudgetCharge],
+    before: Mapping[str, int],
+    after: Mapping[str, int],
+) -> GiveBack:
+    """Return what is given back between two states of returned quantities. ``charged`` is the sale's budget use."""
+    charges = tuple(
+        BudgetCharge(charge.budget_id, charge.promotion_id, amount, charge.currency)
+        for charge in charged
+        if (amount := _charge_back(sale, charge, after) - _charge_back(sale, charge, before))
+    )
+    points = _points_back(sale, after) - _points_back(sale, before)
+    return GiveBack(transaction_id, sale.customer_id, points, charges)
+
+
+def _points_back(sale: SaleRecord, returned: Mapping[str, int]) -> int:
+    """Return the points proportional to the value returned so far, rounded down."""
+    worths = [line.worth_minor for line in sale.lines]
+    if not any(worths):
+        worths = [line.total_minor for line in sale.lines]
+    if not any(worths):  # everything was free: points are proportional to quantities
+        worths = [line.quantity_thousandths for line in sale.lines]
+    whole = sum(worths)
+    if sale.points <= 0 or whole <= 0:
+        return 0
+    value = sum(
+        Fraction(worth * returned.get(line.reference, 0), line.quantity_thousandths)
+        for line, worth in zip(sale.lines, worths, strict=True)
+    )
+    return floor(sale.points * value / whole)
+
+
+def _charge_back(sale: SaleRecord, charge: BudgetCharge, returned: Mapping[str, int]) -> int:
+    """Return the returned units' part of the discount; less if the budget did not cover all of it."""
+    whole = part = 0
+    for line in sale.lines:
+        for discount in line.discounts:
+            if discount.promotion_id == charge.promotion_id:
+                whole += sum(unit.count * unit.amount_minor for unit in discount.units)
+                part += _carried_by(line, discount.units, returned.get(line.reference, 0))
+    return charge.amount_minor * part // whole if whole else 0
+
+
+def _carried_by(line: CarriedLine, units: Sequence[UnitShare], returned: int) -> int:
+    """Return the discount on the first ``returned`` thousandths of a line, lowest units first (section 6)."""
+    if line.is_weighed:
+        return sum(unit.count * unit.amount_minor for unit in units) * returned // line.quantity_thousandths
+    left = returned // 1000
+    carried = 0
+    for unit in units:
+        taken = min(unit.count, left)
+        carried += taken * unit.amount_minor
+        left -= taken
+    return carried

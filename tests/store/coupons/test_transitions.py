@@ -1,0 +1,43 @@
+"""The table of coupon transitions: its names exist, and both databases get the same table."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from promenade.model.codelists import code_list
+from promenade.store.coupons.transitions import TRANSITIONS, Transition
+from promenade.store.driver.schema import table
+
+CODES = table("CouponCodes")
+NAMES = ("at", "tenant", "type", "transaction", "customer", "reservation", "until", "seen", "status")
+PLACES = {name: place for place, name in enumerate(NAMES, start=1)}
+
+
+@pytest.mark.parametrize("name", TRANSITIONS)
+def test_states_and_logs_are_those_of_the_model(name: str) -> None:
+    transition: Transition = TRANSITIONS[name]
+    states = {*code_list("CouponCodeStatuses").codes} - {"CANCELLED"}  # which only authors set
+    known = states if transition.rows is CODES else {"HELD", "REDEEMED", "CANCELLED"}
+    assert set(transition.sources) <= known
+    assert not isinstance(transition.target, str) or transition.target in known
+    assert transition.log in {"", "ACTIVATED", "RESERVED", "REDEEMED", "CANCELLED", "EXPIRED"}
+
+
+@pytest.mark.parametrize("name", TRANSITIONS)
+def test_both_databases_are_asked_the_same(name: str) -> None:
+    transition = TRANSITIONS[name]
+    for part in ("where_text", "set_text"):
+        texts = [getattr(transition, part)(dialect, PLACES) for dialect in ("postgresql", "sqlite")]
+        plain = re.sub(r"::[A-Z]+( WITH TIME ZONE)?", "", texts[0]).replace("$", ":p")
+        assert plain.replace("IS NOT DISTINCT FROM", "IS") == texts[1]
+
+
+def test_whatever_is_spent_stays_spent() -> None:
+    """No transition leaves REDEEMED, and only the sale's own worker completes a sale's claim."""
+    for name, transition in TRANSITIONS.items():
+        assert "REDEEMED" not in transition.sources
+        if transition.rows is CODES and "RESERVED" in transition.sources:
+            condition = transition.where_text("sqlite", PLACES)
+            assert "redeemed_transaction_id IS NULL" in condition or name == "FINISH"

@@ -1,0 +1,144 @@
+"""The cache behaves the same in this process and on Valkey, and its absence does no harm (reliability A1)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from uuid import uuid4
+
+import pytest
+
+from promenade.store.driver.cache import (
+    ENTRIES_MAX,
+    PATIENCE_SECONDS,
+    PAUSE_SECONDS,
+    Cache,
+    LocalCache,
+    RedisCache,
+    open_cache,
+)
+from tests.kit.valkey import ValkeyServer
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture(params=["local", "valkey"])
+async def cache(request: pytest.FixtureRequest) -> AsyncIterator[Cache]:
+    url = request.getfixturevalue("valkey_url") if request.param == "valkey" else None
+    # Results are tested here, not response times: on a busy machine 50 ms can pass for no reason.
+    opened = open_cache(url, patience=10)
+    yield opened
+    await opened.close()
+
+
+async def test_values_are_kept_for_a_while(cache: Cache) -> None:
+    key = str(uuid4())
+    assert await cache.get(key) is None
+    await cache.put(key, b"\x00value", 30)
+    assert await cache.get(key) == b"\x00value"
+    await cache.put(key, b"other", 30)
+    assert await cache.get(key) == b"other"
+    assert await cache.ping()
+
+
+async def test_counters_add_up_and_reading_starts_none(cache: Cache) -> None:
+    key = str(uuid4())
+    assert [await cache.count(key, 60, by) for by in (0, 1, 1, 5, 0)] == [0, 1, 2, 7, 7]
+
+
+async def test_many_at_once_are_all_counted(cache: Cache) -> None:
+    key = str(uuid4())
+    await asyncio.gather(*(cache.count(key, 60) for _ in range(8)))
+    assert await cache.count(key, 60, 0) == 8
+
+
+async def test_a_window_starts_afresh_after_its_end() -> None:
+    clock = Clock()
+    cache = LocalCache(clock)
+    await cache.count("k", 60)
+    clock.now += 59
+    assert await cache.count("k", 60) == 2
+    clock.now += 1
+    assert await cache.count("k", 60) == 1
+    await cache.put("v", b"x", 10)
+    clock.now += 10
+    assert await cache.get("v") is None
+
+
+async def test_the_local_cache_is_bounded() -> None:
+    cache = LocalCache()
+    for number in range(ENTRIES_MAX + 10):
+        await cache.put(str(number), b"", 60)
+        await cache.count(str(number), 60)
+    assert await cache.get("0") is None
+    assert await cache.get(str(ENTRIES_MAX)) == b""
+    assert await cache.count("0", 60, 0) == 0
+
+
+async def test_a_window_on_valkey_ends_by_itself(valkey_url: str) -> None:
+    cache = RedisCache(valkey_url, patience=10)
+    key = str(uuid4())
+    await cache.count(key, 60)
+    await cache.count(key, 60)
+    assert 0 < await cache._redis.ttl(key) <= 60
+    await cache.close()
+
+
+async def test_without_valkey_counting_goes_on_here_and_back_there(valkey_server: ValkeyServer) -> None:
+    cache = RedisCache(valkey_server.url, Clock(), patience=10)
+    assert await cache.count("k", 60) == 1
+    valkey_server.stop()
+    assert await cache.count("k", 60) == 1
+    assert await cache.count("k", 60) == 2
+    await cache.put("v", b"x", 60)
+    assert await cache.get("v") is None
+    assert not await cache.ping()
+    valkey_server.start()
+    assert await cache.ping()
+    await cache.put("v", b"x", 60)
+    assert await cache.get("v") == b"x"
+    await cache.close()
+
+
+@pytest.mark.alone
+async def test_an_outage_of_valkey_is_not_waited_for(valkey_server: ValkeyServer) -> None:
+    cache = RedisCache(valkey_server.url, Clock())
+    await cache.ping()
+    valkey_server.stop()
+    started = time.monotonic()
+    await cache.count("k", 60)
+    await cache.count("k", 60)
+    await cache.put("v", b"x", 60)
+    await cache.get("v")
+    assert not await cache.ping()
+    assert time.monotonic() - started < 20 * PATIENCE_SECONDS
+    await cache.close()
+
+
+async def test_a_valkey_that_does_not_answer_costs_the_patience_once_a_second() -> None:
+    asked: list[asyncio.StreamReader] = []
+
+    async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append(reader)
+        await reader.read(-1)  # until the other end closes
+        writer.close()
+
+    clock = Clock()
+    async with await asyncio.start_server(say_nothing, "127.0.0.1", 0) as server:
+        cache = RedisCache(f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}", clock)
+        assert [await cache.count("k", 60) for _ in range(3)] == [1, 2, 3]
+        await cache.put("v", b"x", 60)
+        assert await cache.get("v") is None
+        assert len(asked) == 1
+        clock.now += PAUSE_SECONDS
+        assert [await cache.count("k", 60) for _ in range(3)] == [4, 5, 6]
+        assert len(asked) == 2
+        assert not await cache.ping()
+        assert len(asked) == 3  # an availability check always asks
+        await cache.close()

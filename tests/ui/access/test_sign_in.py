@@ -1,0 +1,302 @@
+"""Signing in to the demo at its built-in issuer, by hand in a browser."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.ui.desk import Desk, escape
+from tests.ui.test_everywhere import judge
+
+SHELL = "#promenade---shell--toolPage"
+PERSON = "#promenade---shell--person"
+REFUSED = ("401 POST", "403 POST", "429 POST")
+
+
+def log_in(page: Page, desk: Desk, role: str, secret: str | None = None) -> None:
+    """Fill in and submit the issuer's login form."""
+    client_id, known = desk.shop.clients[role]
+    page.locator("#username").fill(client_id)
+    page.locator("#password").fill(known if secret is None else secret)
+    page.locator("button[type=submit]").click()
+
+
+def opened(desk: Desk, address: str = "", **how: str) -> Page:
+    """Return a page of a user who has not signed in; it leads to the issuer."""
+    page = desk.blank(**how)
+    page.goto(f"{desk.shop.url}/{address}")
+    page.locator("#username").wait_for()
+    return page
+
+
+@pytest.mark.smoke
+def test_a_login_leads_to_where_one_wanted_to_go(desk: Desk) -> None:
+    page = opened(desk, "#/reports")
+    log_in(page, desk, "planner")
+    page.wait_for_selector(SHELL)
+    assert page.url == f"{desk.shop.url}/#/reports"
+    expect(page.locator(PERSON)).to_contain_text("demo-planner")
+    page.reload()
+    page.wait_for_selector(SHELL)  # the token survives it
+    assert "code=" not in json.dumps(page.evaluate("performance.getEntriesByType('navigation').map(one => one.name)"))
+
+
+def test_by_keyboard_alone(desk: Desk) -> None:
+    page = opened(desk)
+    page.keyboard.type(desk.shop.clients["planner"][0])
+    page.keyboard.press("Tab")
+    page.keyboard.type(desk.shop.clients["planner"][1])
+    page.keyboard.press("Enter")
+    page.wait_for_selector(SHELL)
+
+
+def test_a_wrong_secret_is_told_and_can_be_mended(desk: Desk) -> None:
+    page = opened(desk)
+    log_in(page, desk, "planner", "wrong")
+    expect(page.get_by_role("alert")).to_have_text("The client ID or the secret is wrong.")
+    expect(page.locator("#password")).to_be_focused()
+    assert not judge(page)
+    log_in(page, desk, "planner")
+    page.wait_for_selector(SHELL)
+    desk.forgive(*REFUSED)
+
+
+def test_a_till_is_told_that_it_has_no_business_here(desk: Desk) -> None:
+    page = opened(desk, language="de")
+    log_in(page, desk, "till")
+    expect(page.get_by_role("alert")).to_contain_text("darf die Aktionsverwaltung nicht benutzen")
+    desk.forgive(*REFUSED)
+
+
+def test_a_controller_is_shown_budgets_and_no_simulator(desk: Desk) -> None:
+    page = opened(desk)
+    log_in(page, desk, "controller")
+    page.wait_for_selector(SHELL)
+    areas = page.locator("#promenade---shell--navigation")
+    expect(areas).to_contain_text("Budgets")
+    expect(areas).not_to_contain_text("Simulator")
+
+
+@pytest.mark.smoke
+def test_signing_out_leaves_nothing_and_asks_again(desk: Desk) -> None:
+    page = opened(desk, "#/promotions")
+    log_in(page, desk, "planner")
+    page.wait_for_selector(SHELL)
+    page.locator(PERSON).click()
+    page.get_by_role("button", name="Sign out").click()
+    page.get_by_role("heading", name="You are signed out").wait_for()
+    assert page.url == f"{desk.shop.url}/"
+    assert page.evaluate("sessionStorage.getItem('promenade.session')") is None
+    page.get_by_role("button", name="Sign in").click()
+    page.locator("#username").wait_for()
+
+
+def preset(page: Page, desk: Desk, *, token: str | None = None, seconds: int = 3600) -> None:
+    """Give the tab a token once; what it stores itself later stays."""
+    kept = json.dumps({"accessToken": token or desk.shop.token("planner")})
+    page.add_init_script(
+        "if (!window.opener && !sessionStorage.getItem('preset')) { sessionStorage.setItem('preset', 'yes'); "
+        "sessionStorage.setItem('promenade.session', "
+        f"JSON.stringify({{...{kept}, expiresAt: Date.now() + {seconds * 1000}}})) }}"
+    )
+
+
+def test_a_token_that_has_expired_leads_to_a_login_and_back(desk: Desk) -> None:
+    page = desk.blank()
+    preset(page, desk, seconds=-1)
+    page.goto(f"{desk.shop.url}/#/promotions")
+    page.locator("#username").wait_for()
+    log_in(page, desk, "planner")
+    page.wait_for_selector(SHELL)
+    assert page.url == f"{desk.shop.url}/#/promotions"
+
+
+def test_a_token_that_is_refused_leads_to_a_login(desk: Desk) -> None:
+    page = desk.blank()
+    preset(page, desk, token="not.a.token")
+    page.goto(desk.shop.url)
+    page.locator("#username").wait_for()
+    desk.forgive("401 GET")
+
+
+def sign_in_aside(page: Page, desk: Desk, role: str) -> None:
+    """Press the button of the dialog, and log in in the window that it opens."""
+    with page.expect_popup() as found:
+        page.get_by_role("button", name="Sign in again").click()
+    window = found.value
+    window.locator("#username").wait_for()
+    assert window.evaluate("window.opener") is None  # the issuer's page must not be able to redirect this one
+    with window.expect_event("close"):
+        log_in(window, desk, role)
+
+
+def test_before_it_ends_a_sign_in_is_renewed_in_a_window_of_its_own(desk: Desk) -> None:
+    page = desk.blank()
+    preset(page, desk, seconds=200)
+    page.goto(f"{desk.shop.url}/#/promotions")
+    page.get_by_role("alertdialog", name="Your sign-in is about to end").wait_for()
+    page.evaluate("window.untouched = true")
+    sign_in_aside(page, desk, "planner")
+    page.get_by_role("alertdialog").wait_for(state="detached")
+    assert page.evaluate("window.untouched")
+    left = page.evaluate("JSON.parse(sessionStorage.getItem('promenade.session')).expiresAt - Date.now()")
+    assert left > 3 * 3600 * 1000
+
+
+def end(page: Page, desk: Desk) -> None:
+    """Invalidate a page's token without the page's knowledge."""
+    desk.settle(page)  # otherwise requests of its own are refused too, and an error box covers the page
+    page.evaluate(
+        "sessionStorage.setItem('promenade.session', "
+        "JSON.stringify({accessToken: 'not.a.token', expiresAt: Date.now() + 3_600_000}))"
+    )
+    ask = "sap.ui.require(['promenade/net/Http'], (Http) => Http.get('/admin/Campaigns?$top=1').catch(() => {}))"
+    page.evaluate(ask)
+
+
+def test_when_it_has_ended_the_page_waits_for_a_sign_in_and_goes_on(desk: Desk) -> None:
+    page = desk.blank()
+    preset(page, desk)
+    page.goto(f"{desk.shop.url}/#/promotions")
+    page.wait_for_selector(SHELL)
+    page.evaluate("window.untouched = true")
+    end(page, desk)
+    page.get_by_role("alertdialog").wait_for()
+    escape(page)
+    expect(page.get_by_role("alertdialog")).to_be_visible()
+    sign_in_aside(page, desk, "planner")
+    page.get_by_role("alertdialog").wait_for(state="detached")
+    assert page.evaluate("window.untouched")
+    # The models send the new token from now on.
+    with page.expect_response(lambda answer: "/admin/" in answer.url) as found:
+        page.evaluate("location.hash = '#/list/Campaigns'")
+    assert found.value.status == 200
+    desk.forgive("401 GET")
+
+
+def test_somebody_else_gets_a_page_of_their_own(desk: Desk) -> None:
+    page = desk.blank()
+    preset(page, desk)
+    page.goto(f"{desk.shop.url}/#/promotions")
+    page.wait_for_selector(SHELL)
+    page.evaluate("window.untouched = true")
+    end(page, desk)
+    page.get_by_role("alertdialog").wait_for()
+    with page.expect_navigation():
+        sign_in_aside(page, desk, "controller")
+    page.wait_for_selector(SHELL)
+    expect(page.locator(PERSON)).to_contain_text("demo-controller")
+    assert not page.evaluate("window.untouched")
+    desk.forgive("401 GET")
+
+
+@pytest.mark.parametrize("query", ["code=stolen&state=made-up", "error=access_denied&state=made-up"])
+def test_an_answer_that_nobody_here_asked_for_is_not_used(desk: Desk, query: str) -> None:
+    """Login CSRF: an attacker's code must not sign the attacker in at somebody else's desk."""
+    page = desk.blank()
+    page.goto(f"{desk.shop.url}/?{query}#/promotions")
+    page.get_by_text("belongs to no sign-in of this tab").wait_for()
+    assert page.url == f"{desk.shop.url}/#/promotions"
+    page.get_by_role("button", name="Try again").click()
+    page.locator("#username").wait_for()
+
+
+def test_an_old_address_does_not_disturb_whoever_is_signed_in(desk: Desk) -> None:
+    page = desk.blank()
+    preset(page, desk)
+    page.goto(f"{desk.shop.url}/?code=old&state=old#/promotions")
+    page.wait_for_selector(SHELL)
+    assert page.url == f"{desk.shop.url}/#/promotions"
+
+
+def test_another_issuers_answer_is_not_used(desk: Desk) -> None:
+    """Mix-up (RFC 9207): the response names its issuer."""
+    page = opened(desk)
+    page.route(
+        "**/oauth/authorize?*",
+        lambda route: route.fulfill(status=303, headers={"location": mixed_up(route.request.url, desk.shop.url)}),
+    )
+    page.goto(f"{desk.shop.url}/")
+    page.get_by_text("does not come from the token issuer that was asked").wait_for()
+
+
+def mixed_up(url: str, home: str) -> str:
+    state = url.partition("state=")[2].partition("&")[0]
+    return f"{home}/?code=x&state={state}&iss=https%3A%2F%2Fevil.example"
+
+
+def test_a_service_that_does_not_answer_is_told(desk: Desk) -> None:
+    page = desk.blank(language="de")
+    page.route("**/ui/sign-in.json", lambda route: route.abort())
+    page.goto(desk.shop.url)
+    page.get_by_text("Der Dienst ist nicht erreichbar").wait_for()
+    page.unroute("**/ui/sign-in.json")
+    page.get_by_role("button", name="Erneut versuchen").click()
+    page.locator("#username").wait_for()
+
+
+@pytest.mark.parametrize("address", ["sign-in.json", "me"])
+@pytest.mark.parametrize(
+    ("status", "content_type", "body"),
+    [
+        (502, "text/html", "<h1>Bad gateway</h1>"),
+        (503, "application/json", '{"message": "no healthy upstream"}'),
+        (500, "application/json", "null"),
+        (200, "text/html", "<h1>Log in to the hotel's network</h1>"),
+    ],
+    ids=str,
+)
+def test_what_answers_in_the_place_of_the_service_is_told(
+    desk: Desk, address: str, status: int, content_type: str, body: str
+) -> None:
+    page = desk.blank()
+    preset(page, desk)
+    page.route(f"**/ui/{address}", lambda route: route.fulfill(status=status, content_type=content_type, body=body))
+    page.goto(desk.shop.url)
+    page.get_by_text("The service cannot be reached").wait_for()
+    page.unroute(f"**/ui/{address}")
+    page.get_by_role("button", name="Try again").click()
+    page.wait_for_selector(SHELL)
+    desk.forgive(f"{status} GET")
+
+
+def test_words_of_the_service_are_texts_and_no_programs(desk: Desk) -> None:
+    said = "{= Object.assign(Object.getPrototypeOf(JSON), ['ran'])} {0}"
+    refusal = json.dumps({"error": {"code": "X", "message": said}})
+    page = desk.blank()
+    page.route(
+        "**/ui/sign-in.json", lambda route: route.fulfill(status=503, content_type="application/json", body=refusal)
+    )
+    page.goto(desk.shop.url)
+    page.get_by_text(f"The service says: {said}").wait_for()
+    assert page.evaluate("({})[0]") is None
+    desk.forgive("503 GET")
+
+
+def test_a_sign_in_aside_that_the_service_refuses_is_told_in_words(desk: Desk) -> None:
+    page = desk.blank()
+    preset(page, desk)
+    page.goto(f"{desk.shop.url}/#/promotions")
+    page.wait_for_selector(SHELL)
+    end(page, desk)
+    page.get_by_role("alertdialog").wait_for()
+    page.route("**/ui/me", lambda route: route.fulfill(status=502, content_type="text/html", body="upstream"))
+    sign_in_aside(page, desk, "planner")
+    expect(page.get_by_role("alertdialog")).to_contain_text("The service cannot be reached.")
+    page.unroute("**/ui/me")
+    sign_in_aside(page, desk, "planner")
+    page.get_by_role("alertdialog").wait_for(state="detached")
+    desk.forgive("401 GET", "502 GET")
+
+
+@pytest.mark.parametrize(("colours", "language"), [("light", "en"), ("dark", "de")])
+def test_everybody_can_use_the_pages_around_a_sign_in(desk: Desk, colours: str, language: str) -> None:
+    page = opened(desk, colours=colours, language=language)
+    assert not judge(page)
+    page.evaluate("sessionStorage.setItem('promenade.signedOut', 'yes')")
+    page.goto(desk.shop.url)
+    page.get_by_role("heading", level=1).wait_for()
+    page.get_by_role("button").wait_for()
+    assert not judge(page)

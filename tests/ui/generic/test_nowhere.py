@@ -1,0 +1,31 @@
+"""URLs of unknown sets show the "not found" page in the user's language."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.ui.desk import Desk
+
+expect.set_options(timeout=20_000)
+SOMETHING = "00000000-0000-4000-8000-000000000000"
+NOWHERE = (
+    "list/Nothings",
+    "list/constructor",
+    "list/Promotions%2FposGroups",
+    "list/AdminService",
+    f"object/Nothings/{SOMETHING}",
+    f"object/Promotions%2FposGroups/{SOMETHING}",
+)
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "There is nothing here"), ("de", "Hier ist nichts")])
+def test_a_set_that_there_is_not_leads_nowhere_and_on_again(desk: Desk, language: str, words: str) -> None:
+    page = desk.sit(language=language)
+    nowhere, somewhere = page.get_by_role("heading", name=words, level=1), page.get_by_role("heading", level=1)
+    for address in NOWHERE:
+        page.goto(f"{desk.shop.url}/#/{address}")
+        expect(nowhere, address).to_be_visible()
+        expect(page.get_by_role("alertdialog"), address).to_have_count(0)
+        page.goto(f"{desk.shop.url}/#/list/PosGroups")
+        expect(somewhere, address).to_contain_text("POS groups" if language == "en" else "Kassengruppen")

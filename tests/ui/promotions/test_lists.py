@@ -1,0 +1,128 @@
+"""The list of promotions and their calendar: filters, counts, URLs, and the requests for them."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.ui.desk import Desk, Shop
+
+LIST, CALENDAR = "#promenade---promotions--", "#promenade---calendar--"
+
+
+def make(shop: Shop, name: str, **fields: object) -> str:
+    """Create a promotion without the browser; return its ID."""
+    with shop.http() as http:
+        made = http.post("/admin/Promotions", json={"name": name, "IsActiveEntity": True, **fields})
+    assert made.status_code == 201, made.text
+    return str(made.json()["ID"])
+
+
+def listed(page: Page) -> list[str]:
+    """Return the names in the list."""
+    return page.locator(f"{LIST}table td a.sapMLnk:visible").all_inner_texts()
+
+
+def search(page: Page, text: str) -> None:
+    field = page.locator(f"{LIST}search").get_by_role("searchbox")
+    field.fill(text)
+    field.press("Enter")
+
+
+@pytest.mark.smoke
+def test_a_search_leaves_what_holds_all_its_words_and_counts_it_by_status(desk: Desk) -> None:
+    make(desk.shop, "Zebra crossing sale")
+    make(desk.shop, "Zebra stripes sale", status="INACTIVE")
+    page = desk.sit("planner", address="promotions")
+    search(page, "sale zebra")
+    page.get_by_role("tab", name="All (2)").or_(page.get_by_text("All (2)")).first.wait_for()
+    expect(page.locator(f"{LIST}table td a.sapMLnk:visible")).to_have_count(2)
+    page.get_by_text("Inactive (1)").click()
+    expect(page.locator(f"{LIST}table td a.sapMLnk:visible")).to_have_count(1)
+    assert listed(page) == ["Zebra stripes sale"]
+    page.wait_for_url("**status=INACTIVE**")
+
+
+def test_an_address_brings_the_same_list_again(desk: Desk) -> None:
+    make(desk.shop, "Okapi sale", type="RECEIPT", status="INACTIVE")
+    page = desk.sit("planner", address="promotions?search=okapi&status=INACTIVE&types=RECEIPT&sort=name")
+    expect(page.locator(f"{LIST}table td a.sapMLnk:visible")).to_have_count(1)
+    expect(page.locator(f"{LIST}search").get_by_role("searchbox")).to_have_value("okapi")
+    page.locator(f"{LIST}clear").click()
+    page.get_by_text(re.compile(r"Active \(3\d\d\)")).wait_for()
+    page.wait_for_url("**#/promotions")
+
+
+def test_the_counts_by_status_come_with_one_request_and_the_rows_as_they_are_seen(desk: Desk) -> None:
+    page = desk.sit("planner")
+    asked: list[str] = []
+    page.on("request", lambda one: asked.append(f"{one.url} {one.post_data or ''}") if "/admin/" in one.url else None)
+    page.goto(f"{desk.shop.url}/#promotions")
+    page.get_by_text(re.compile(r"Active \(3\d\d\)")).wait_for()
+    page.locator(f"{LIST}table td a.sapMLnk").first.wait_for()
+    assert sum("groupby" in one for one in asked) == 1
+    assert all("%24top=" in one or "$top=" in one for one in asked if "Promotions?" in one and "groupby" not in one)
+
+
+@pytest.mark.smoke
+def test_own_drafts_are_listed_in_place_of_what_they_change(desk: Desk) -> None:
+    mark = make(desk.shop, "Quagga sale")
+    with desk.shop.http("planner") as http:
+        at = f"/admin/Promotions(ID={mark},IsActiveEntity=true)/draftEdit"
+        assert http.post(at, json={"PreserveChanges": True}).status_code == 201
+    mine = desk.sit("planner", address="promotions?search=quagga")
+    mine.get_by_text("Your draft", exact=True).wait_for()
+    link = mine.locator(f"{LIST}table td a.sapMLnk:visible")
+    expect(link).to_have_attribute("href", f"#/promotion/{mark},draft")
+    other = desk.sit("administrator", address="promotions?search=quagga")
+    other.get_by_text("Edited by demo-planner", exact=True).wait_for()
+
+
+def test_who_may_not_create_promotions_is_offered_no_button(desk: Desk) -> None:
+    page = desk.sit("controller", address="promotions")
+    page.locator(f"{LIST}table td a.sapMLnk").first.wait_for()
+    expect(page.locator(f"{LIST}create")).to_have_count(0)
+    expect(page.locator(f"{LIST}fromTemplate")).to_have_count(0)
+
+
+def test_a_copy_is_made_and_opened(desk: Desk) -> None:
+    make(desk.shop, "Gnu sale")
+    page = desk.sit("planner", address="promotions?search=gnu")
+    page.locator(f"{LIST}table td a.sapMLnk:visible").wait_for()
+    page.locator(f"{LIST}table .sapUiTableRowSelectionCell:visible").first.click()
+    page.locator(f"{LIST}copy").click()
+    page.get_by_role("dialog").get_by_role("button", name="Copy").click()
+    expect(page.locator("#promenade---promotion--name")).to_have_text("Gnu sale (copy)")
+
+
+@pytest.mark.smoke
+def test_the_calendar_shows_what_runs_in_the_period_and_nothing_else(desk: Desk) -> None:
+    make(desk.shop, "Yak in spring", validFrom="2031-04-05T00:00:00Z", validTo="2031-04-20T00:00:00Z")
+    make(desk.shop, "Yak in summer", validFrom="2031-07-05T00:00:00Z", validTo="2031-07-20T00:00:00Z")
+    page = desk.sit("planner", address="promotions/calendar?from=2031-04&statuses=DRAFT")
+    bar = page.get_by_role("link", name=re.compile("^Yak in spring, Draft, 5 Apr 2031"))
+    bar.wait_for()
+    expect(page.get_by_text("Yak in summer")).to_have_count(0)
+    page.locator(f"{CALENDAR}span").get_by_text("Quarter").click()
+    page.get_by_text("2nd quarter 2031").wait_for()
+    page.locator(f"{CALENDAR}next").click()
+    page.get_by_role("link", name=re.compile("^Yak in summer, Draft")).wait_for()
+    expect(page.get_by_text("Yak in spring")).to_have_count(0)
+    page.locator(f"{CALENDAR}previous").click()
+    bar.click()
+    expect(page.locator("#promenade---promotion--name")).to_have_text("Yak in spring")
+
+
+def test_the_calendar_says_weekdays_and_months_in_german_and_is_a_list_too(desk: Desk) -> None:
+    start = datetime(2031, 10, 1, tzinfo=UTC)
+    make(desk.shop, "Ibex", validFrom=start.isoformat(), validTo=(start + timedelta(days=5)).isoformat())
+    page = desk.sit("planner", address="promotions/calendar?from=2031-10&statuses=DRAFT", language="de")
+    page.get_by_text("Oktober 2031", exact=True).wait_for()
+    scale = page.locator(".promenadeScale")
+    expect(scale).to_have_text(re.compile(r"^\s*Mi\s*1\s*Do\s*2\D"))
+    page.locator(f"{CALENDAR}show").get_by_text("Liste", exact=True).click()
+    page.get_by_role("gridcell", name="01.10.2031").or_(page.get_by_text("01.10.2031", exact=True)).first.wait_for()
+    expect(scale).to_have_count(0)

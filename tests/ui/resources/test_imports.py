@@ -1,0 +1,219 @@
+"""Imports: a file becomes a job, and its faulty rows can be downloaded for correction."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.ui.desk import Desk
+
+JOB = "promenade---imports--job"
+UPLOAD = "promenade---imports--upload"
+
+
+def _mark() -> str:
+    """Return a prefix for a test's numbers that sorts after all of the demo's, the first of which other tests read."""
+    return f"UI-{uuid4().hex[:8]}"
+
+
+def _bread(mark: str) -> str:
+    """Return five articles as in a German user's spreadsheet; three of them cannot be stored."""
+    return (
+        "Article number;Name;Base price;currency;Colour\r\n"
+        f"{mark}-1;Brot, groß;2,49;EUR;braun\r\n"
+        f"{mark}-2;Brötchen;billig;EUR;\r\n"
+        f"{mark}-3;Croissant;0,999;EUR;\r\n"
+        ";Namenlos;1,20;EUR;\r\n"
+        f"{mark}-5;Kuchen;1.003,10;EUR;\r\n"
+    )
+
+
+def _upload(page: Page, name: str, content: bytes) -> None:
+    page.locator("input[type=file]").set_input_files({"name": name, "mimeType": "text/plain", "buffer": content})
+
+
+def _figures(page: Page, **expected: str) -> None:
+    for name, text in expected.items():
+        expect(page.locator(f"#{JOB}--{name}-text")).to_have_text(text)
+
+
+def _ended(page: Page) -> None:
+    page.locator(f"#{JOB}--message").wait_for()
+
+
+def test_a_file_with_errors_becomes_a_job_whose_rows_come_back_to_be_mended(either_desk: Desk, tmp_path: Path) -> None:
+    desk = either_desk
+    mark = _mark()
+    page = desk.sit(address="/imports?upload=Articles")
+    _upload(page, "bread.csv", _bread(mark).encode("windows-1252"))
+    page.get_by_text("5 rows, and in 3 of them something is wrong.").wait_for()
+    page.get_by_text("Columns that no field is known for, and that are not imported: Colour").wait_for()
+    expect(page.locator(f"#{UPLOAD}--preview")).to_contain_text("Base price: is not a number")
+    expect(page.locator(f"#{UPLOAD}--preview")).to_contain_text("Brot, groß")
+    page.get_by_role("button", name="Import 5 Rows").click()
+    _ended(page)
+    _figures(page, succeeded="2", failed="3", total="5")
+    errors = page.locator(f"#{JOB}--errors tbody tr.sapMListTblRow")
+    expect(errors).to_have_count(3)
+    expect(errors.nth(1)).to_contain_text(re.compile(r"At most 2 decimals are possible.*0\.999", re.DOTALL))
+    with desk.shop.http() as http:
+        stored = http.get(f"/admin/Articles?$filter=articleNumber eq '{mark}-5'&$select=basePrice").json()["value"]
+    assert [one["basePrice"] for one in stored] == [1003.1]
+
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download as CSV").click()
+    kept = tmp_path / "errors.csv"
+    download.value.save_as(kept)
+    rows = list(csv.DictReader(kept.read_text("utf-8-sig").splitlines()))
+    assert [(one["_row"], one["_code"]) for one in rows] == [
+        ("2", "TYPE_MISMATCH"), ("3", "TOO_MANY_DIGITS"), ("4", "REQUIRED"),
+    ]  # fmt: skip
+    assert rows[0]["basePrice"] == "billig"
+
+    mended = (
+        kept.read_text("utf-8-sig")
+        .replace("billig", "0.35")
+        .replace("0.999", "0.99")
+        .replace(",,Nam", f",{mark}-4,Nam")
+    )
+    page.get_by_role("button", name="Import Another File").click()
+    _upload(page, "mended.csv", mended.encode())
+    page.get_by_text("3 rows, in which nothing is wrong").wait_for()
+    page.get_by_role("button", name="Import 3 Rows").click()
+    page.get_by_text("3 of 3 rows were imported.").wait_for()
+
+
+WRITTEN = {
+    '=HYPERLINK("http://evil.example")': '\'=HYPERLINK("http://evil.example")',
+    "+cmd|x": "'+cmd|x",
+    "-2+3": "'-2+3",
+    "@SUM(A1)": "'@SUM(A1)",
+    "x;=1+1": "x;'=1+1",
+    'x,"=1"': 'x,\'"=1"',
+    "'=1": "''=1",
+    "x\n-y": "x\n'-y",
+    "-5": "-5",
+}
+"""Names that a spreadsheet would compute, or would if it cut them where its own country separates lists; as written."""
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_rows_that_failed_hold_no_formula_and_come_back_as_they_were(desk: Desk, tmp_path: Path, language: str) -> None:
+    mark = _mark()
+    wrong = {"basePrice": -1.5, "currency": "EURO"}
+    rows = [{"articleNumber": f"{mark}-{one}", "name": name, **wrong} for one, name in enumerate(WRITTEN)]
+    page = desk.sit(address="/imports?upload=Articles", language=language)
+    _upload(page, "names.json", json.dumps(rows).encode())
+    page.locator(f"#{UPLOAD}--send").click()
+    _ended(page)
+    with page.expect_download() as download:
+        page.locator(f"#{JOB}--download").click()
+    kept = tmp_path / "errors.csv"
+    download.value.save_as(kept)
+    separator, price = (",", "-1.5") if language == "en" else (";", "-1,5")
+    with kept.open(encoding="utf-8-sig", newline="") as file:
+        failed = list(csv.DictReader(file, delimiter=separator))
+    assert [row["basePrice"] for row in failed] == [price] * len(WRITTEN)
+    assert [row["name"] for row in failed] == [*WRITTEN.values()]
+
+    page.evaluate("location.hash = '/imports?upload=Articles'")
+    page.locator(f"#{UPLOAD}--dropText").wait_for()
+    expect(page.locator(f"#{UPLOAD}--send")).to_be_hidden()  # the page has dropped the file before
+    mended = kept.read_text("utf-8-sig").replace(price, price[1:]).replace("EURO", "EUR")
+    _upload(page, "mended.csv", mended.encode())
+    page.locator(f"#{UPLOAD}--send").click()
+    page.locator(f"#{JOB}--succeeded-text", has_text=re.compile(rf"^{len(WRITTEN)}$")).wait_for()
+    with desk.shop.http() as http:
+        found = http.get(f"/admin/Articles?$filter=startswith(articleNumber,'{mark}')&$orderby=articleNumber").json()
+    assert [row["name"] for row in found["value"]] == [*WRITTEN]
+
+
+@pytest.mark.smoke
+def test_all_or_none_keeps_nothing_of_a_file_with_a_bad_row(desk: Desk) -> None:
+    mark = _mark()
+    page = desk.sit(address="/imports?upload=Articles")
+    _upload(page, "bread.csv", _bread(mark).encode())
+    page.get_by_text("All or none").click()
+    page.get_by_role("button", name="Import 5 Rows").click()
+    page.get_by_text("Nothing was imported, because of row 2").wait_for()
+    _figures(page, succeeded="0", failed="1")
+    with desk.shop.http() as http:
+        found = http.get(f"/admin/Articles?$filter=startswith(articleNumber,'{mark}')").json()["value"]
+    assert not found
+
+
+@pytest.mark.smoke
+def test_json_holds_rows_with_their_parts(desk: Desk) -> None:
+    mark = _mark()
+    rows = [
+        {"code": f"{mark}-A", "name": "First", "calculationConfig": {"rounding": "ROUND_DOWN"}},
+        {"code": f"{mark}-B", "name": "Second", "priority": "high"},
+        {"code": f"{mark}-C", "nome": "Third"},
+    ]
+    page = desk.sit(address="/imports?upload=Promotions")
+    _upload(page, "promotions.json", json.dumps({"rows": rows}).encode())
+    page.get_by_text("3 rows, and in 2 of them something is wrong.").wait_for()
+    expect(page.locator(f"#{UPLOAD}--preview")).to_contain_text("nome: is not a field · Name: is needed")
+    page.get_by_role("button", name="Import 3 Rows").click()
+    page.get_by_text("1 of 3 rows were imported, 2 failed.").wait_for()
+    with desk.shop.http() as http:
+        found = http.get(f"/admin/Promotions?$filter=code eq '{mark}-A'&$expand=calculationConfig").json()["value"]
+    assert [one["calculationConfig"]["rounding"] for one in found] == ["ROUND_DOWN"]
+
+
+def test_a_column_goes_where_the_person_says_and_cells_are_read_as_they_say(desk: Desk) -> None:
+    mark = _mark()
+    page = desk.sit(address="/imports?upload=Articles")
+    _upload(page, "odd.csv", f"No,What\n{mark}-1,Bread\n{mark}-2,Cake\n".encode())
+    page.get_by_text("Fields that a new row needs and that no column fills: Article number").wait_for()
+    for column, field in (("No", "Article number * (articleNumber)"), ("What", "Name (name)")):
+        page.locator(f"#{UPLOAD}--mapping").get_by_role("combobox", name=column).press("F4")
+        page.get_by_role("option", name=field, exact=True).last.click()
+    page.get_by_text("2 rows, in which nothing is wrong").wait_for()
+    page.get_by_role("button", name="Import 2 Rows").click()
+    page.get_by_text("2 of 2 rows were imported.").wait_for()
+    page.locator(f"#{JOB}").get_by_role("button", name="Back to all imports").click()
+    expect(page.locator("#promenade---imports--jobs--table")).to_contain_text("Articles")
+
+
+def test_a_file_over_the_limits_is_refused_before_it_is_sent(desk: Desk, tmp_path: Path) -> None:
+    page = desk.sit(address="/imports?upload=Articles")
+    _upload(page, "long.csv", b"articleNumber\n" + b"".join(b"%d\n" % one for one in range(10_001)))
+    page.get_by_text("The file has more than 10,000 rows").wait_for()
+    large = tmp_path / "large.csv"
+    with large.open("wb") as file:
+        file.truncate(65 * 1024 * 1024)
+    page.locator("input[type=file]").set_input_files(large)
+    page.get_by_text("The import would have 65 MiB; at most 64 MiB can be sent at once.").wait_for()
+    expect(page.get_by_role("button", name=re.compile("^Import .*Rows"))).to_have_count(0)
+
+
+def test_a_template_has_the_columns_that_the_service_takes(desk: Desk, tmp_path: Path) -> None:
+    page = desk.sit(address="/imports?upload=CouponCodes")
+    with page.expect_download() as download:
+        page.get_by_text("Download an empty CSV file with all columns").click()
+    download.value.save_as(tmp_path / "template.csv")
+    columns = (tmp_path / "template.csv").read_text("utf-8-sig").strip().split(",")
+    assert set(columns) == {"code", "status", "customerId", "validFrom", "validUntil", "couponType_ID"}
+
+
+def test_who_may_not_import_is_told_what_is_missing_and_sees_the_jobs(desk: Desk) -> None:
+    page = desk.sit("planner", address="/imports")
+    page.get_by_text("To send files, the person needs the scopes PublicApi.Read and PublicApi.Write").wait_for()
+    expect(page.get_by_role("button", name="Import a File")).to_have_count(0)
+    page.get_by_role("heading", name="Import jobs").wait_for()
+
+
+def test_imports_are_german_too(desk: Desk) -> None:
+    page = desk.sit(address="/imports?upload=Articles", language="de", colours="dark")
+    _upload(page, "bread.csv", _bread(_mark()).encode())
+    page.get_by_text("5 Zeilen, und mit 3 davon stimmt etwas nicht.").wait_for()
+    page.get_by_role("button", name="5 Zeilen importieren").click()
+    page.get_by_role("button", name="Als CSV herunterladen").wait_for()
+    page.get_by_role("heading", name="Fehlerhafte Zeilen").wait_for()

@@ -1,0 +1,120 @@
+"""Webhooks: subscriptions with a choice of event types, and failed deliveries sent again."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
+from uuid import uuid4
+
+import pytest
+from playwright.sync_api import expect
+
+from promenade.events import events
+from tests.kit.receiver import Answer, Receiver
+from tests.ui.desk import WAIT_MS, Desk
+from tests.ui.test_texts import APP, texts
+
+
+def _coupon_type(desk: Desk) -> str:
+    """Create a coupon type with a shared code, so that issuing it emits an event and does nothing else."""
+    mark = uuid4().hex[:8]
+    body = {
+        "code": f"W-{mark}", "name": mark, "status": "ACTIVE", "codeType": "GENERIC", "genericCode": f"W-{mark}",
+        "IsActiveEntity": True,
+    }  # fmt: skip
+    with desk.shop.http() as http:
+        return str(http.post("/admin/CouponTypes", json=body).json()["ID"])
+
+
+def _issue(desk: Desk, coupon_type: str) -> None:
+    with desk.shop.http() as http:
+        answer = http.post(f"/admin/CouponTypes(ID={coupon_type},IsActiveEntity=true)/issueCoupon", json={})
+        assert answer.status_code == 200, answer.text
+
+
+def _subscribe(desk: Desk, url: str, **values: object) -> str:
+    body = {"name": uuid4().hex[:8], "callbackUrl": url, "eventTypes": ["COUPON_ISSUED"], **values}
+    with desk.shop.http() as http:
+        answer = http.post("/admin/WebhookSubscriptions", json=body)
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["ID"])
+
+
+def test_every_kind_of_event_can_be_chosen_and_has_a_sentence() -> None:
+    offered = re.findall(r'"([\w.]+)"', Path(APP / "resources" / "eventKinds.js").read_text("utf-8").split("return")[1])
+    assert sorted(offered) == sorted(events())
+    for language in ("en", "de"):
+        assert {f"resources.event.{kind}" for kind in events()} <= texts("resources", language).keys()
+
+
+def _is_tried_again(desk: Desk, subscription: str) -> None:
+    """Wait until the service has recorded a failed delivery."""
+    deadline = monotonic() + WAIT_MS / 1000
+    with desk.shop.http() as http:
+        while monotonic() < deadline:
+            rows = http.get(f"/admin/NotificationLogs?$filter=subscription_ID eq {subscription}").json()["value"]
+            if rows and rows[0]["status"] == "RETRYING":
+                return
+    raise AssertionError("no delivery failed")
+
+
+def test_a_delivery_that_failed_is_sent_again(desk: Desk) -> None:
+    with Receiver() as receiver:
+        receiver.answers("/erp", Answer(500))
+        key = _subscribe(desk, f"{receiver.url}/erp")
+        _issue(desk, _coupon_type(desk))
+        _is_tried_again(desk, key)
+        page = desk.sit(address=f"/object/WebhookSubscriptions/{key}")
+        page.get_by_text("A coupon was issued.").wait_for()
+        page.get_by_text("Trying again").wait_for()
+        expect(page.get_by_text(re.compile("^500"))).to_be_visible()
+        receiver.answers("/erp", Answer(200))
+        page.get_by_role("button", name="Send Again").click()
+        page.locator(".sapMObjStatusText", has_text="Delivered").wait_for()
+        requests = receiver.requests("/erp")
+        assert len({(one.body, one.headers["webhook-id"]) for one in requests}) == 1
+
+
+def test_what_happened_while_a_subscription_was_paused_is_sent_later(desk: Desk) -> None:
+    with Receiver() as receiver:
+        key = _subscribe(desk, f"{receiver.url}/late")
+        page = desk.sit(address=f"/object/WebhookSubscriptions/{key}")
+        page.get_by_role("button", name="Pause").click()
+        page.get_by_text("Paused: nothing is sent.").wait_for()
+        _issue(desk, _coupon_type(desk))
+        page.get_by_role("button", name="Resume").click()
+        page.get_by_role("button", name="Send What Was Missed").click()
+        dialog = page.get_by_role("dialog")
+        year = datetime.now(UTC).year
+        for at, moment in enumerate((f"1 Jan {year - 1}, 00:00:00", f"1 Jan {year + 1}, 23:59:59")):
+            box = dialog.locator("input").nth(at)
+            box.fill(moment)
+            box.press("Tab")
+        dialog.get_by_role("button", name=re.compile("events", re.IGNORECASE)).click()
+        page.get_by_text(re.compile("Events that are sent: [1-9]")).wait_for()
+        receiver.wait(1, path="/late")
+
+
+@pytest.mark.smoke
+def test_a_new_subscription_shows_its_secret_once(desk: Desk) -> None:
+    with Receiver() as receiver:
+        page = desk.sit(address="/list/WebhookSubscriptions")
+        page.get_by_role("button", name="Subscribe").click()
+        dialog = page.get_by_role("dialog", name="Subscribe")
+        expect(dialog.get_by_role("textbox", name="Name")).to_be_focused()
+        dialog.get_by_role("textbox", name="Callback URL").fill(f"{receiver.url}/new")
+        kinds = dialog.get_by_role("combobox", name="Event types")
+        kinds.click()
+        kinds.press_sequentially("COUPON_ISS")
+        expect(kinds).to_have_value("COUPON_ISSUED")
+        kinds.press("Enter")
+        kinds.press("Tab")
+        expect(dialog.locator(".sapMToken")).to_have_text("COUPON_ISSUED")
+        dialog.get_by_role("button", name="Subscribe").click()
+        secret = page.get_by_role("dialog", name="The secret of this subscription").get_by_role("textbox")
+        expect(secret).to_have_value(re.compile("^whsec_"))
+        page.get_by_role("button", name="I Have Copied It").click()
+        page.get_by_role("button", name="Pause").wait_for()
+        expect(page.get_by_text("COUPON_ISSUED", exact=True)).to_be_visible()

@@ -1,0 +1,181 @@
+"""The home page: it appears in under two seconds, its figures are the service's, and it shows what the user may do."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from decimal import Decimal
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.ui.desk import Desk, Shop
+from tests.ui.reports.pages import Reports, figure, last_days, number, numbers, opened, wait_until_counted
+
+SECONDS_MAX = 2.0
+OWN_WORK_SECONDS_MAX = 1.2
+ATTEMPTS_MAX = 5
+FIGURES = "() => [...document.querySelectorAll('.promFigureValue')].filter((one) => one.textContent).length === 5"
+PROMOTIONS = "IsActiveEntity eq true and status eq "
+
+
+@pytest.fixture(scope="module")
+def reports(shop: Shop) -> Iterator[Reports]:
+    """Return the service's responses once it has aggregated the demo's sales."""
+    wait_until_counted(shop)
+    with shop.http() as http:
+        yield Reports(http)
+
+
+def filled(page: Page) -> Page:
+    """Return the page with all of its figures loaded."""
+    page.wait_for_function(FIGURES)
+    return page
+
+
+def seat(desk: Desk) -> Page:
+    """Return a page in its own browser context, signed in as the administrator, that has requested nothing yet."""
+    page = desk.blank()
+    kept = json.dumps({"accessToken": desk.shop.token("administrator")})
+    page.add_init_script(
+        f"sessionStorage.setItem('promenade.session', JSON.stringify({{...{kept}, expiresAt: Date.now() + 3_600_000}}))"
+    )
+    return page
+
+
+def time_to_figures(page: Page, url: str) -> tuple[float, float]:
+    """Return the seconds from navigation until all figures are shown, and the page's own processing time."""
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    begin = time.monotonic()
+    page.goto(url, wait_until="commit")
+    page.wait_for_function(FIGURES, polling=20)
+    took = time.monotonic() - begin
+    metrics = {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
+    return took, metrics["ThreadTime"]
+
+
+@pytest.mark.alone
+def test_figures_are_there_in_two_seconds_in_a_browser_that_kept_nothing(
+    desk: Desk, reports: Reports, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The best of a few, each in its own browser context: other load on the machine is not the page's fault."""
+    filled(desk.sit())  # The server's first page, not the browser's: it fills the server's cache of compressed files.
+    took, worked = [], []
+    for _ in range(ATTEMPTS_MAX):
+        page = seat(desk)
+        seconds, own = time_to_figures(page, f"{desk.shop.url}/")
+        again, _own = time_to_figures(page, f"{desk.shop.url}/")
+        took.append((seconds, again))
+        worked.append(own)
+        page.context.close()
+        if seconds < SECONDS_MAX:
+            break
+    with capsys.disabled():
+        shown = ", ".join(f"{empty:.2f} and {kept:.2f}" for empty, kept in took)
+        print(f"\nfirst page, seconds without and with a cache: {shown}; own work {min(worked):.2f}")
+    assert min(empty for empty, _ in took) < SECONDS_MAX
+    assert min(worked) < OWN_WORK_SECONDS_MAX
+
+
+@pytest.mark.smoke
+def test_figures_are_those_of_the_service(desk: Desk, reports: Reports) -> None:
+    page = filled(desk.sit())
+    first, last = last_days(28)
+    period = f"day ge {first} and day le {last}"
+    sums = "aggregate(totalDiscount with sum as given,applications with sum as times)"
+    apply = f"filter({period})/groupby((currency),{sums})"
+    main = reports.rows("PromotionUsageByDay", apply=apply, orderby="times desc")[0]
+    assert number(figure(page, "Discount given")) == main["given"]
+    sold = f"confirmedAt ge {first}T00:00:00Z and currency eq '{main['currency']}'"
+    sold += " and promotions/any(p:p/pilotArm ne 'CONTROL')"
+    revenue = reports.row("CalculationLogs", apply=f"filter({sold})/aggregate(grandTotal with sum as revenue)")[
+        "revenue"
+    ]
+    assert number(figure(page, "Revenue with promotions")) == revenue
+    for label, status in (("Running promotions", "ACTIVE"), ("Waiting for approval", "PENDING_APPROVAL")):
+        rows = reports.rows("Promotions", "admin", filter=f"{PROMOTIONS}'{status}'", select="ID", top="1000")
+        assert number(figure(page, label)) == len(rows)
+    full = reports.rows("BudgetUtilization", filter="utilizationPct gt 80 and status ne 'EXPIRED'")
+    assert number(figure(page, "Budgets near their end")) == len(full)
+    opened(page, "last28")
+    assert sum(numbers(page, "last28")) == main["given"]
+
+
+@pytest.fixture
+def nearly_empty(shop: Shop, reports: Reports) -> Iterator[str]:
+    """Return the name of a budget that is nearly used up for the duration of the test."""
+    row = reports.rows("BudgetUtilization", filter="consumedAmount gt 0", orderby="utilizationPct desc")[0]
+    address = f"/admin/Budgets(ID={row['budgetId']},IsActiveEntity="
+
+    def set_total(amount: Decimal) -> None:
+        with shop.http() as http:
+            http.post(f"{address}true)/draftEdit", json={"PreserveChanges": True}).raise_for_status()
+            http.patch(f"{address}false)", json={"totalAmount": float(amount)}).raise_for_status()
+            http.post(f"{address}false)/draftActivate", json={}).raise_for_status()
+
+    set_total(round(row["consumedAmount"] * Decimal("1.04"), 2))
+    yield row["budgetName"]
+    set_total(row["totalAmount"])
+
+
+def test_what_needs_attention_leads_to_where_it_is_mended(desk: Desk, nearly_empty: str) -> None:
+    page = filled(desk.sit())
+    assert number(figure(page, "Budgets near their end")) > 0
+    entry = page.locator(".promCard-attention li", has_text=nearly_empty)
+    expect(entry).to_contain_text("% used up")
+    entry.click()
+    opened(page, "burnDown")
+    expect(page.locator(".promCard-burnDown")).to_contain_text(f"Burn-down: {nearly_empty}")
+
+
+def test_a_promotion_that_waits_for_approval_is_a_press_away(desk: Desk, reports: Reports) -> None:
+    [waiting, *_] = reports.rows(
+        "Promotions", "admin", filter=f"{PROMOTIONS}'PENDING_APPROVAL'", orderby="modifiedAt desc"
+    )
+    page = filled(desk.sit())
+    page.locator(".promCard-attention").get_by_text(waiting["name"], exact=True).click()
+    page.wait_for_url(f"**/promotion/{waiting['ID']}")
+
+
+def test_my_open_drafts_are_there_to_go_on_with(desk: Desk) -> None:
+    with desk.shop.http("planner") as http:
+        made = http.post("/admin/Promotions", json={"name": "Half a thought"}).json()
+    try:
+        page = filled(desk.sit("planner"))
+        page.locator(".promCard-drafts").get_by_text("Half a thought", exact=True).click()
+        page.wait_for_url(f"**/promotion/{made['ID']},draft")
+    finally:
+        with desk.shop.http("planner") as http:
+            http.delete(f"/admin/Promotions(ID={made['ID']},IsActiveEntity=false)")
+
+
+def test_who_may_not_plan_or_price_is_not_offered_it(desk: Desk) -> None:
+    page = filled(desk.sit("controller"))
+    expect(page.get_by_role("button", name="New promotion")).to_have_count(0)
+    expect(page.get_by_role("button", name="Simulate a basket")).to_have_count(0)
+    expect(page.locator(".promCard-drafts")).to_have_count(0)
+    page = filled(desk.sit("administrator"))
+    page.get_by_role("button", name="New promotion").wait_for()
+    page.get_by_role("button", name="Simulate a basket").click()
+    page.wait_for_url("**/simulator")
+
+
+@pytest.mark.smoke
+def test_the_first_page_asks_three_times(desk: Desk) -> None:
+    page = seat(desk)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if request.method == "POST" else None)
+    page.goto(f"{desk.shop.url}/")
+    filled(page)
+    assert sorted(url.partition(desk.shop.url)[2] for url in asked) == [
+        "/admin/$batch", "/reporting/$batch", "/reporting/$batch",
+    ]  # fmt: skip
+
+
+def test_the_first_page_speaks_german(desk: Desk, reports: Reports) -> None:
+    page = filled(desk.sit(language="de", colours="dark"))
+    assert figure(page, "Gewährter Rabatt").endswith("€")
+    opened(page, "last28")
+    assert "home." not in page.locator("body").inner_text()

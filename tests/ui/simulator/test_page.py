@@ -1,0 +1,254 @@
+"""The simulator in a real browser: what a basket costs, why, and sharing it by link."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.ui.desk import Desk
+
+PREFIX = "#promenade---simulator--"
+COFFEE, SHAMPOO = "100078", "100109"  # the articles of the README's tour
+
+
+def put(page: Page, *numbers: str) -> None:
+    """Scan articles; wait for each line before scanning the next."""
+    for number in numbers:
+        scan = page.locator(f"{PREFIX}scan-inner")
+        scan.fill(number)
+        scan.press("Enter")
+        page.locator(f"{PREFIX}lines").get_by_text(number).wait_for()
+
+
+def choose_store(page: Page, code: str) -> None:
+    """Type a store's code in full."""
+    store = page.locator(f"{PREFIX}store-inner")
+    expect(store).not_to_have_value("")  # otherwise the preset store would replace the typed one
+    store.fill(code)
+    store.press("Tab")
+
+
+def add_coupon(page: Page, code: str) -> None:
+    """Enter a coupon."""
+    coupons = page.locator(f"{PREFIX}coupons-inner")
+    coupons.fill(code)
+    coupons.press("Enter")
+
+
+@pytest.fixture
+def page(desk: Desk) -> Page:
+    """Return the simulator for Hamburg, as a planner sees it."""
+    opened = desk.sit("planner", address="simulator")
+    choose_store(opened, "DE-HAM")
+    return opened
+
+
+@pytest.mark.smoke
+def test_articles_are_scanned_and_searched_and_priced_as_the_service_says(desk: Desk, page: Page) -> None:
+    put(page, COFFEE, COFFEE)
+    page.locator(f"{PREFIX}search-inner").press_sequentially("shampoo")
+    page.locator("[id$='search-popup']").get_by_role("option").first.click()
+    expect(page.locator(f"{PREFIX}lines").get_by_role("row")).to_have_count(3)  # with the header row
+    quantities = page.locator(f"{PREFIX}lines input")
+    expect(quantities.first).to_have_value("2")
+    expect(page.locator(f"{PREFIX}applied")).to_contain_text("10 % off ground coffee")
+    total = page.locator(f"{PREFIX}grandTotal")
+    before = total.inner_text()
+    quantities.first.fill("5")
+    quantities.first.press("Tab")
+    expect(total).not_to_have_text(before)
+
+
+def test_an_unknown_ean_is_said_so_and_adds_nothing(desk: Desk, page: Page) -> None:
+    scan = page.locator(f"{PREFIX}scan-inner")
+    scan.fill("4000000000000")
+    scan.press("Enter")
+    expect(scan).to_have_attribute("aria-invalid", "true")
+    expect(page.locator(f"{PREFIX}lines")).to_contain_text("The basket is empty")
+
+
+@pytest.mark.smoke
+def test_a_coupon_is_used_and_a_wrong_one_says_why(desk: Desk, page: Page) -> None:
+    put(page, COFFEE)
+    add_coupon(page, "WELCOME10")
+    applied = page.locator(f"{PREFIX}applied")
+    expect(applied).to_contain_text("Used:")
+    add_coupon(page, "NO-SUCH-CODE")
+    expect(applied).to_contain_text("Refused: nobody knows this code")
+
+
+def test_what_was_missed_says_why_and_who_won(desk: Desk, page: Page) -> None:
+    with desk.shop.http() as http:  # four offers for conditioners exclude one another
+        found = http.get("/admin/Articles?$search=Conditioner&$select=articleNumber&$top=1").json()["value"]
+    article = found[0]["articleNumber"]
+    put(page, article, article, article)
+    missed = page.locator(f"{PREFIX}missed")
+    expect(missed).to_contain_text("Only one of its exclusion group applies")
+    expect(missed).to_contain_text("Instead:")
+    expect(missed).to_contain_text(re.compile("gives (€.* (more|less)|as much)"))
+    expect(missed).to_contain_text("It would apply without")
+
+
+def test_a_return_and_a_wrong_quantity(desk: Desk, page: Page) -> None:
+    put(page, COFFEE)
+    quantity = page.locator(f"{PREFIX}lines input").first
+    quantity.fill("-1")
+    quantity.press("Tab")
+    expect(page.locator(f"{PREFIX}receipt")).to_contain_text("Returned")
+    quantity.fill("0")
+    quantity.press("Tab")
+    expect(quantity).to_have_attribute("aria-invalid", "true")
+
+
+def test_a_line_is_removed_and_put_back(desk: Desk, page: Page) -> None:
+    put(page, COFFEE, SHAMPOO)
+    page.get_by_role("button", name="Remove the line").first.click()
+    lines = page.locator(f"{PREFIX}lines")
+    expect(lines).not_to_contain_text(COFFEE)
+    page.get_by_role("button", name="Put the removed line back").click()
+    expect(lines).to_contain_text(COFFEE)
+
+
+@pytest.mark.smoke
+def test_a_link_brings_the_whole_basket_to_somebody_else(desk: Desk, page: Page) -> None:
+    put(page, COFFEE, SHAMPOO)
+    add_coupon(page, "WELCOME10")
+    expect(page.locator(f"{PREFIX}applied")).to_contain_text("Used:")
+    total = page.locator(f"{PREFIX}grandTotal").inner_text()
+    page.wait_for_function("location.hash.includes('b=')")
+    other = desk.sit("administrator", address=page.url.split("#")[1])
+    expect(other.locator(f"{PREFIX}grandTotal")).to_have_text(total)
+    expect(other.locator(f"{PREFIX}store-inner")).to_have_value("Hamburg Jungfernstieg")
+
+
+def test_a_broken_link_is_said_so(desk: Desk) -> None:
+    page = desk.sit("planner", address="simulator?b=zqqqqqqqq")
+    expect(page.locator(f"{PREFIX}failed")).to_contain_text("This link is broken")
+
+
+def test_a_promotion_says_on_top_whether_it_applied(desk: Desk) -> None:
+    with desk.shop.http() as http:
+        row = http.get("/admin/Promotions?$filter=code eq 'TOUR-COFFEE'&$select=ID").json()["value"][0]
+    page = desk.sit("planner", address=f"simulator?promotion={row['ID']}")
+    expect(page.locator(f"{PREFIX}focus")).to_contain_text("It applied and took")
+
+
+def test_german(desk: Desk) -> None:
+    page = desk.sit("planner", address="simulator", language="de")
+    choose_store(page, "DE-HAM")
+    put(page, COFFEE)
+    expect(page.locator(f"{PREFIX}receipt")).to_contain_text("Summe")
+    expect(page.locator(f"{PREFIX}grandTotal")).to_contain_text(",")
+
+
+def _narrowed(page: Page) -> tuple[int, int]:
+    """Return how many of the missed promotions are shown, and the total, according to the heading."""
+    heading = page.locator(f"{PREFIX}missed").get_by_role("heading", name="What was missed").inner_text()
+    counts = [int(count) for count in re.findall(r"\d+", heading)]
+    return counts[0], counts[-1]
+
+
+def test_what_was_missed_is_found_by_name_and_by_reason(desk: Desk, page: Page) -> None:
+    put(page, COFFEE)
+    missed = page.locator(f"{PREFIX}missed")
+    expect(missed.get_by_role("listitem")).to_have_count(10)
+    shown, total = _narrowed(page)
+    assert shown == total > 10
+    missed.get_by_role("searchbox").fill("SHAMPOO 3")
+    expect(missed.get_by_role("heading", name=f"of {total})")).to_be_visible()
+    found = missed.get_by_role("listitem")
+    assert 0 < _narrowed(page)[0] < total
+    for text in found.all_inner_texts():
+        assert "shampoo" in text.lower()
+        assert "3" in text
+    missed.get_by_role("searchbox").fill("no such thing")
+    expect(missed).to_contain_text("None of them matches")
+    missed.get_by_role("searchbox").fill("")
+    missed.get_by_role("combobox").press("F4")
+    page.get_by_role("option", name=re.compile("It needs a coupon")).click()
+    expect(missed.get_by_role("heading", name=f"of {total})")).to_be_visible()
+    assert all("It needs a coupon" in text for text in found.all_inner_texts())
+    put(page, SHAMPOO)  # a new price: the options still apply
+    expect(page.locator(f"{PREFIX}receipt")).to_contain_text("Shampoo")
+    assert all("It needs a coupon" in text for text in found.all_inner_texts())
+
+
+def _enter_fields(page: Page) -> None:
+    page.get_by_role("button", name="Further fields of the line").first.click()
+    dialog = page.get_by_role("dialog")
+    fields = dialog.locator(f"{PREFIX}lineMore-inner")
+    fields.fill("origin")
+    fields.press("Enter")
+    expect(fields).to_have_attribute("aria-invalid", "true")
+    fields.fill("origin=ES")
+    fields.press("Enter")
+    dialog.get_by_label("Article group").fill("G010201")
+    dialog.get_by_label("Manufacturer").fill("M-OBSTWERK")
+    dialog.get_by_label("EAN").fill("4012345000009")
+    dialog.get_by_label("Line reference").fill("L-7")
+    dialog.get_by_role("button", name="Close").click()
+
+
+def test_a_line_says_more_of_itself_where_somebody_asks_for_it(desk: Desk, page: Page) -> None:
+    put(page, COFFEE)
+    told = "origin=ES · Article group: G010201 · Manufacturer: M-OBSTWERK · EAN: 4012345000009 · Line reference: L-7"
+    line = {
+        "articleNumber": COFFEE, "ean": "4012345000009", "articleGroupId": "G010201", "manufacturerId": "M-OBSTWERK",
+        "lineReference": "L-7", "additionalFields": [{"key": "origin", "value": "ES"}],
+    }  # fmt: skip
+    with page.expect_request(lambda sent: "/simulate" in sent.url and "L-7" in (sent.post_data or "")) as asked:
+        _enter_fields(page)
+    [sent] = json.loads(asked.value.post_data or "")["request"]["items"]
+    assert line.items() <= sent.items()
+    lines = page.locator(f"{PREFIX}lines")
+    expect(lines).to_contain_text(told)
+    before = page.url
+    with page.expect_response("**/pos/v2/simulate"):
+        page.reload()
+    expect(lines).to_contain_text(told)
+    assert page.url == before
+
+
+def test_who_leaves_at_once_is_not_brought_back(desk: Desk, page: Page) -> None:
+    put(page, COFFEE)
+    with page.expect_request("**/pos/v2/simulate"):
+        line = page.locator(f"{PREFIX}lines").get_by_role("textbox", name="Quantity")
+        line.fill("3")
+        line.press("Tab")
+        page.evaluate("location.hash = '/promotions'")
+    page.get_by_role("heading", name=re.compile("^Promotions"), level=1).wait_for()
+    assert page.url.endswith("#/promotions")
+
+
+def _copied(page: Page) -> str:
+    """Return the link that the page copies to the clipboard."""
+    page.evaluate("navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve(); }")
+    page.get_by_role("button", name="Copy link").click()
+    page.wait_for_function("window.copied")
+    return str(page.evaluate("window.copied"))
+
+
+def test_a_copied_link_keeps_the_promotion_that_it_is_about(desk: Desk) -> None:
+    with desk.shop.http() as http:
+        row = http.get("/admin/Promotions?$filter=code eq 'TOUR-COFFEE'&$select=ID").json()["value"][0]
+    page = desk.sit("planner", address=f"simulator?promotion={row['ID']}")
+    told = page.locator(f"{PREFIX}focus")
+    expect(told).to_contain_text("It applied and took")
+    text = told.text_content()
+    assert text
+    other = desk.sit("administrator", address=_copied(page).split("#")[1])
+    expect(other.locator(f"{PREFIX}focus")).to_have_text(text)
+    other.reload()
+    expect(other.locator(f"{PREFIX}focus")).to_have_text(text)
+
+
+@pytest.mark.parametrize("promotion", ["xyz", "00000000-0000-0000-0000-000000000000"])
+def test_a_link_of_a_promotion_that_is_not_there_says_so_and_prices(desk: Desk, promotion: str) -> None:
+    page = desk.sit("planner", address=f"simulator?promotion={promotion}")
+    expect(page.locator(f"{PREFIX}noPromotion")).to_contain_text("no such promotion")
+    put(page, COFFEE)
+    expect(page.locator(f"{PREFIX}grandTotal")).to_contain_text("€")
+    expect(page.locator(f"{PREFIX}noPromotion")).to_be_visible()

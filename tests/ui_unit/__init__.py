@@ -1,0 +1,1 @@
+"""Modules of the back office that need no browser, tested with Node.js."""

@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import {Modules} from "./loader.mjs";
+
+const modules = new Modules();
+const Formulas = modules.load("promenade/resources/Formulas");
+const Mapping = modules.load("promenade/imports/Mapping");
+const Reading = modules.load("promenade/imports/Reading");
+const Rows = modules.load("promenade/imports/Rows");
+
+const FIELDS = [
+  {name: "articleNumber", label: "Article number", words: "Artikelnummer", type: "String", isRequired: true},
+  {name: "basePrice", label: "Base price", words: "Preis", type: "Decimal", scale: 2, isNullable: true}
+];
+
+for (const [text, written] of [
+  ["=1+1", "'=1+1"],
+  ["+A1", "'+A1"],
+  ["@SUM(A1)", "'@SUM(A1)"],
+  ["\uff1d1", "'\uff1d1"],
+  [" =1", "' =1"],
+  ["\tx", "'\tx"],
+  ["'=1", "''=1"],
+  ["a;=1", "a;'=1"],
+  ["-12.50", "-12.50"],
+  ["+49", "+49"],
+  ["plain", "plain"],
+  ["", ""]
+]) {
+  test(`${JSON.stringify(text)} is written as ${JSON.stringify(written)} and read as it was`, () => {
+    assert.equal(Formulas.harmless(text), written);
+    assert.equal(Formulas.restored(written), text);
+  });
+}
+
+test("columns find their fields by name, label and translation, each once", () => {
+  assert.deepEqual(Mapping.guess(["article_number", "Preis", "BASE PRICE", "_error", "other", ""], FIELDS), [
+    "articleNumber",
+    "basePrice",
+    "",
+    "",
+    "",
+    ""
+  ]);
+  assert.deepEqual(Mapping.twice(["a", "", "b", "a", ""]), ["a"]);
+});
+
+test("rows of a CSV file become JSON by their mapping, and say what is wrong", () => {
+  const found = Rows.ofCsv({
+    rows: [
+      ["100", "1,50"],
+      ["'=200", ""],
+      ["", "x"]
+    ],
+    mapping: ["articleNumber", "basePrice"],
+    fields: FIELDS,
+    isDecimalComma: true
+  });
+
+  assert.deepEqual(JSON.parse(found.json), [
+    {articleNumber: "100", basePrice: 1.5},
+    {articleNumber: "=200", basePrice: null},
+    {basePrice: "x"}
+  ]);
+  assert.deepEqual([found.count, found.bad, found.missing, found.twice], [3, 1, [], []]);
+  assert.deepEqual(
+    found.problems.map(({number, problems}) => [number, problems.map((one) => `${one.field.name} ${one.problem}`)]),
+    [[3, ["articleNumber required", "basePrice notANumber"]]]
+  );
+});
+
+test("required fields without a column are told once", () => {
+  const {missing} = Rows.ofCsv({rows: [["1"]], mapping: ["basePrice"], fields: FIELDS, isDecimalComma: false});
+
+  assert.deepEqual(
+    missing.map((one) => one.name),
+    ["articleNumber"]
+  );
+});
+
+test("rows of a JSON file are told what they do not know and what they lack", () => {
+  const rows = [{articleNumber: "1", parts: [], colour: "red"}, "no row", {basePrice: null}];
+  const found = Rows.ofJson({rows, text: "as it was", fields: FIELDS, parts: ["parts"]});
+
+  assert.equal(found.json, "as it was");
+  assert.deepEqual(
+    found.problems.map(({problems}) => problems.map(({problem}) => problem)),
+    [["unknownField"], ["notARow"], ["required"]]
+  );
+});
+
+test("the first twenty rows are shown, and of rows with problems two hundred are told", () => {
+  const rows = Array.from({length: 300}, () => ["", ""]);
+  const found = Rows.ofCsv({rows, mapping: ["articleNumber", "basePrice"], fields: FIELDS, isDecimalComma: false});
+
+  assert.deepEqual([found.count, found.bad, found.shown.length, found.problems.length], [300, 300, 20, 200]);
+});
+
+test("a module that reads files finds the library that is shipped", () => {
+  assert.ok(Object.keys(Reading).length);
+});

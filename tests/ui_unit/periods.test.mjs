@@ -1,0 +1,96 @@
+// Runs with the time zone Europe/Berlin, which has summer time from 29 March to 25 October 2026.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import {load} from "./loader.mjs";
+
+const FAKES = {
+  "sap/ui/core/format/DateFormat": {
+    getDateInstance: ({pattern}) => ({format: (date) => `${pattern}:${date.getMonth() + 1}/${date.getDate()}`})
+  }
+};
+const Reported = load("promenade/reports/Period");
+const Calendar = load("promenade/promotions/Period", FAKES);
+const Clock = load("promenade/simulator/Clock");
+
+const TODAY = new Date(2026, 2, 15, 23, 30);
+
+test("the machine is in Berlin", () => {
+  assert.equal(new Date(2026, 6, 1).getTimezoneOffset(), -120);
+});
+
+for (const [preset, from, to] of [
+  ["last7", "2026-03-09", "2026-03-15"],
+  ["last28", "2026-02-16", "2026-03-15"],
+  ["thisMonth", "2026-03-01", "2026-03-15"],
+  ["lastMonth", "2026-02-01", "2026-02-28"],
+  ["last365", "2025-03-16", "2026-03-15"]
+]) {
+  test(`${preset} has both its ends and knows its name`, () => {
+    assert.deepEqual(Reported.of(preset, TODAY), {from, to});
+    assert.equal(Reported.nameOf({from, to}, TODAY), preset);
+  });
+}
+
+test("any other period is a custom one", () => {
+  assert.equal(Reported.nameOf({from: "2026-03-10", to: "2026-03-15"}, TODAY), "custom");
+});
+
+test("last month of January is December of the year before", () => {
+  assert.deepEqual(Reported.of("lastMonth", new Date(2026, 0, 31)), {from: "2025-12-01", to: "2025-12-31"});
+});
+
+test("a day on which the clock changes has 23 or 25 hours", () => {
+  assert.deepEqual(Reported.moments({from: "2026-03-29", to: "2026-03-29"}), {
+    begin: "2026-03-28T23:00:00.000Z",
+    end: "2026-03-29T22:00:00.000Z"
+  });
+  assert.deepEqual(Reported.moments({from: "2026-10-25", to: "2026-10-25"}), {
+    begin: "2026-10-24T22:00:00.000Z",
+    end: "2026-10-25T23:00:00.000Z"
+  });
+});
+
+test("every day of a period is there once, over changes of the clock and leap days", () => {
+  assert.deepEqual(Reported.days({from: "2026-03-28", to: "2026-03-30"}), ["2026-03-28", "2026-03-29", "2026-03-30"]);
+  assert.deepEqual(Reported.days({from: "2028-02-28", to: "2028-03-01"}), ["2028-02-28", "2028-02-29", "2028-03-01"]);
+  assert.deepEqual(Reported.days({from: "2026-03-30", to: "2026-03-28"}), []);
+});
+
+test("a calendar goes from month to month and from quarter to quarter", () => {
+  assert.equal(Calendar.of(new Date(2026, 10, 30), "month"), "2026-11");
+  assert.equal(Calendar.of(new Date(2026, 10, 30), "quarter"), "2026-10");
+  assert.equal(Calendar.step("2026-12", "month", 1), "2027-01");
+  assert.equal(Calendar.step("2026-01", "quarter", -1), "2025-10");
+  assert.equal(Calendar.title("2026-11", "quarter"), "qqqq y:10/1");
+});
+
+test("the scale of a month has a tick for each day, that of a quarter one for each week", () => {
+  const month = Calendar.scale("2026-03", "month", TODAY);
+  const quarter = Calendar.scale("2026-01", "quarter", TODAY);
+
+  assert.equal(month.ticks.length, 31);
+  assert.deepEqual(
+    month.ticks.filter((one) => one.isToday).map((one) => one.lower),
+    ["d:3/15"]
+  );
+  assert.equal(month.ticks.filter((one) => one.isOff).length, 9);
+  assert.equal(month.ticks.at(-1).until, 1);
+  assert.ok(month.today > 0.48);
+  assert.ok(month.today < 0.49);
+  assert.equal(quarter.ticks.length, 14); // Thursday, 1 January, is in a week of its own
+  assert.equal(Calendar.scale("2026-05", "month", TODAY).today, null);
+});
+
+test("the clock of a shop is read in its own time zone", () => {
+  assert.equal(Clock.wall("2026-07-01T10:00:00Z", "Asia/Tokyo"), "2026-07-01T19:00:00");
+  assert.equal(Clock.moment("2026-07-01T19:00", "Asia/Tokyo"), "2026-07-01T10:00:00Z");
+  assert.equal(Clock.wall("2026-07-01T00:00:00Z", ""), "2026-07-01T00:00:00");
+  assert.equal(Clock.moment("no time", "UTC"), null);
+});
+
+test("a shop's clock is right on both sides of a change to summer time", () => {
+  assert.equal(Clock.moment("2026-03-29T01:59", "Europe/Berlin"), "2026-03-29T00:59:00Z");
+  assert.equal(Clock.moment("2026-03-29T03:00", "Europe/Berlin"), "2026-03-29T01:00:00Z");
+  assert.equal(Clock.moment("2026-10-25T03:30", "Europe/Berlin"), "2026-10-25T02:30:00Z");
+});

@@ -1,0 +1,69 @@
+"""The back office's pure modules, tested with `node --test`; without Node.js the tests are skipped with a message."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.engine.scenario_kit import FOLDER, read_yaml
+
+HERE = Path(__file__).parent
+TESTS = sorted(HERE.glob("*.test.mjs"))
+NODE_MIN = 20
+ENVIRONMENT = os.environ | {"TZ": "Europe/Berlin"}
+SECONDS_MAX = 120
+"""Ends what hangs; each file takes about a tenth of a second."""
+
+
+@pytest.fixture(scope="module")
+def node() -> str:
+    """Return the path of Node.js."""
+    found = shutil.which("node")
+    if found is None:
+        pytest.skip("no Node.js")
+    version = subprocess.run([found, "--version"], capture_output=True, text=True, check=True).stdout
+    major = re.match(r"v(\d+)", version)
+    if major is None or int(major[1]) < NODE_MIN:
+        pytest.skip(f"Node.js is {version.strip()}, and these tests need {NODE_MIN} or newer")
+    return found
+
+
+def run(*command: str) -> str:
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=SECONDS_MAX, env=ENVIRONMENT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_there_are_tests() -> None:
+    assert TESTS
+
+
+@pytest.mark.parametrize("path", TESTS, ids=lambda path: path.name.partition(".")[0])
+def test_modules(node: str, path: Path) -> None:
+    run(node, "--test", "--test-reporter=spec", str(path))
+
+
+def _json(value: Any) -> Any:
+    """Convert a value as JSON would, with text keys."""
+    return json.loads(json.dumps(value))
+
+
+def test_scenarios_are_read_as_by_the_engine(node: str) -> None:
+    files = sorted(str(path) for path in FOLDER.rglob("*.yaml"))
+    assert len(files) > 300
+
+    read = json.loads(run(node, str(HERE / "read_scenarios.mjs"), *files))
+
+    different = [
+        path
+        for path, entries in zip(files, read, strict=True)
+        if entries != _json(read_yaml(Path(path).read_text("utf-8")))
+    ]
+    assert different == []

@@ -1,1 +1,0 @@
-"""The bound actions of administration, over HTTP."""

@@ -1,0 +1,111 @@
+"""The counter itself, with an injected clock: how many requests fit, how soon more do, and its memory and cost."""
+
+from __future__ import annotations
+
+import timeit
+from bisect import bisect_left
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from promenade.errors import TooMany
+from promenade.web.http.rate_limits import CLIENTS_MAX, RateLimits
+
+
+class Moments:
+    """A clock that tests advance; it need not begin at zero."""
+
+    def __init__(self, now: float = 1_000_000.0) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def taken(limits: RateLimits, requests: int, tenant: str = "acme", client: str = "till") -> int:
+    """Return how many of this many simultaneous requests get through: always the first ones."""
+    for number in range(requests):
+        try:
+            limits.take(tenant, client)
+        except TooMany:
+            return number
+    return requests
+
+
+def test_a_minutes_worth_fits_at_once_and_more_as_time_passes() -> None:
+    clock = Moments()
+    limits = RateLimits(per_tenant=0, per_client=120, seconds=clock)
+    assert taken(limits, 200) == 120
+    clock.now += 0.5
+    assert taken(limits, 200) == 1
+    clock.now += 10
+    assert taken(limits, 200) == 20
+    clock.now += 3600
+    assert taken(limits, 200) == 120, "rest is not saved up"
+
+
+def test_who_comes_back_when_told_gets_through() -> None:
+    clock = Moments()
+    limits = RateLimits(per_tenant=7, per_client=0, seconds=clock)
+    assert taken(limits, 7) == 7
+    with pytest.raises(TooMany) as refused:
+        limits.take("acme", "till")
+    assert refused.value.code == "RATE_LIMITED"
+    assert 1 <= refused.value.retry_after_seconds <= 60
+    clock.now += refused.value.retry_after_seconds
+    assert taken(limits, 1) == 1
+
+
+def test_clients_share_the_tenants_and_have_their_own() -> None:
+    limits = RateLimits(per_tenant=10, per_client=6, seconds=Moments())
+    assert taken(limits, 20, client="till") == 6
+    assert taken(limits, 20, client="erp") == 4
+    assert taken(limits, 20, client="back office") == 0
+    assert taken(limits, 20, "globex", client="till") == 6, "another tenant's client of the same name is another"
+
+
+def test_what_is_refused_is_counted_nowhere() -> None:
+    clock = Moments()
+    limits = RateLimits(per_tenant=10, per_client=4, seconds=clock)
+    for _ in range(1_000):
+        taken(limits, 5, client="till")
+    assert taken(limits, 5, client="erp") == 4
+    assert taken(limits, 5, client="back office") == 2
+    clock.now += 15
+    assert taken(limits, 5, client="till") == 1, "what was refused has not made the wait longer"
+
+
+def test_zero_is_no_limit() -> None:
+    assert taken(RateLimits(per_tenant=0, per_client=0, seconds=Moments()), 50_000) == 50_000
+
+
+def test_the_memory_is_bounded_however_many_clients_there_are() -> None:
+    limits = RateLimits(per_tenant=0, per_client=2, seconds=Moments())
+    for number in range(3 * CLIENTS_MAX):
+        limits.take("acme", str(number))
+    kept = limits._of_clients
+    assert kept is not None
+    assert len(kept._empty_at) <= CLIENTS_MAX
+    assert taken(limits, 5, client=str(3 * CLIENTS_MAX - 1)) == 1, "who came last is still counted"
+
+
+@given(limit=st.integers(1, 500), pauses=st.lists(st.floats(0, 40), max_size=200))
+def test_no_minute_admits_more_than_two_of_them_and_none_admits_less_than_it_should(
+    limit: int, pauses: list[float]
+) -> None:
+    clock = Moments()
+    limits = RateLimits(per_tenant=limit, per_client=0, seconds=clock)
+    admitted: list[float] = []
+    for pause in pauses:
+        clock.now += pause
+        admitted += [clock.now] * taken(limits, 50)
+    for start in set(admitted):
+        assert bisect_left(admitted, start + 60) - bisect_left(admitted, start) <= 2 * limit
+    assert len(admitted) >= min(limit, 50 * len(pauses))
+
+
+def test_a_request_costs_less_than_two_microseconds() -> None:
+    limits = RateLimits(per_tenant=10**9, per_client=10**9)
+    one = min(timeit.repeat(lambda: limits.take("acme", "till"), number=1_000, repeat=50)) / 1_000
+    assert one < 2e-6, f"{one * 1e6:.2f} us"

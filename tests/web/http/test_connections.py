@@ -1,0 +1,160 @@
+"""Misuse of connections: too much data, too little, or a different protocol."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from promenade.settings import Settings
+from promenade.web.http.server_config import server_config
+from tests.web.conftest import ServedShop, Shop, basket
+from tests.web.http.test_bounds import mebibytes, seconds
+
+MEBIBYTE = 1024 * 1024
+
+
+def talk(shop: ServedShop, parts: Iterator[bytes] | list[bytes]) -> bytes:
+    """Send parts until the server closes the connection; return everything it answered."""
+    with socket.create_connection(("127.0.0.1", shop.service.port), timeout=30) as line:
+        try:
+            for part in parts:
+                line.sendall(part)
+            line.shutdown(socket.SHUT_WR)
+        except ConnectionError:
+            pass
+        answer = b""
+        try:
+            while part := line.recv(65536):
+                answer += part
+        except ConnectionError:
+            pass
+        return answer
+
+
+def endless(start: bytes, part: bytes) -> Iterator[bytes]:
+    yield start
+    for _ in range(200):
+        yield part
+
+
+POST = b"POST /pos/v2/evaluate HTTP/1.1\r\nHost: shop\r\n"
+
+
+@pytest.mark.parametrize(
+    ("start", "part"),
+    [
+        (POST + b"X: ", b"x" * MEBIBYTE),
+        (POST, b"X: x\r\n" * (MEBIBYTE // 6)),
+        (b"POST /", b"x" * MEBIBYTE),
+        (POST + b"Transfer-Encoding: chunked\r\n\r\n0\r\n", b"X: x\r\n" * (MEBIBYTE // 6)),
+        (POST + b"Transfer-Encoding: chunked\r\n\r\n0\r\nX: ", b"x" * MEBIBYTE),
+    ],
+    ids=["a header", "headers", "an address", "trailers", "a trailer"],
+)
+def test_headers_without_end_are_cut_off(shop: ServedShop, start: bytes, part: bytes) -> None:
+    pid = shop.service.pid
+    Path(f"/proc/{pid}/clear_refs").write_text("5")  # reset the peak
+    used, held = seconds(pid), mebibytes(pid, "VmRSS")
+    talk(shop, endless(start, part))
+    assert seconds(pid) - used < 1
+    assert mebibytes(pid, "VmHWM") - held < 16
+    assert shop.http.get("/health").status_code == 200
+
+
+def test_headers_over_64_kibibytes_are_told_so(shop: ServedShop) -> None:
+    with socket.create_connection(("127.0.0.1", shop.service.port), timeout=30) as line:
+        line.sendall(POST + b"X: ")
+        assert shop.http.get("/health").status_code == 200  # by now the service has read the beginning
+        line.sendall(b"x" * (64 * 1024 + 1))
+        answer = b""
+        while part := line.recv(65536):
+            answer += part
+    assert answer.startswith(b"HTTP/1.1 413 ")
+    assert b'"code":"HEADERS_TOO_LARGE"' in answer
+
+
+def test_long_headers_below_are_read(shop: Shop) -> None:
+    assert shop.call("/pos/v2/simulate", basket(), x_long="x" * 60_000).status_code == 200
+
+
+@pytest.mark.parametrize("text", [b"hello\r\n\r\n", b"\x16\x03\x01\x02\x00\x01", b"SELL / HTTP/1.1\r\n\r\n"])
+def test_what_is_no_http_is_told_so(shop: ServedShop, text: bytes) -> None:
+    head, _, body = talk(shop, [text]).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 Bad Request")
+    assert json.loads(body)["error"]["code"] == "MALFORMED_HTTP"
+
+
+def request(shop: ServedShop, body: bytes, more: bytes = b"") -> bytes:
+    return (
+        POST
+        + more
+        + b"Content-Type: application/json\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s"
+        % (
+            shop.token().encode(),
+            len(body),
+            body,
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    "offer",
+    [
+        b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABk\r\n",
+        b"Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n",
+    ],
+)
+@pytest.mark.parametrize("at", [None, -1, -30])
+def test_an_offer_of_another_protocol_is_passed_over(shop: ServedShop, offer: bytes, at: int | None) -> None:
+    """Java's HttpClient offers HTTP/2 in the first request on each connection, even a POST with a body."""
+    body = json.dumps(basket(header={"headerReference": "offered"})).encode()
+    whole = request(shop, body, offer)
+    head = len(whole) - len(body)
+    parts = [whole] if at is None else [whole[:head], whole[head:at], whole[at:]]
+    with socket.create_connection(("127.0.0.1", shop.service.port), timeout=30) as line:
+        for part in parts:
+            line.sendall(part)
+            assert shop.http.get("/health").status_code == 200  # by now the service has read this part
+        line.sendall(request(shop, body.replace(b"offered", b"further")))
+        answer = b""
+        while b'"further"' not in answer:
+            answer += line.recv(65536)
+    assert answer.startswith(b"HTTP/1.1 200 OK")
+    assert answer.index(b'"offered"') < answer.index(b'"further"')
+
+
+def test_a_connection_is_kept_for_longer_than_those_before_it_keep_theirs() -> None:
+    """Otherwise connections are sometimes closed during a request. Proxies usually keep them for a minute."""
+    assert server_config(Settings(), object(), factory=False).timeout_keep_alive > 60
+
+
+def test_this_is_no_proxy(shop: ServedShop) -> None:
+    head, _, body = talk(shop, [b"CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n"]).partition(
+        b"\r\n\r\n"
+    )
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert json.loads(body)["error"]["code"] == "MALFORMED_HTTP"
+
+
+def test_requests_sent_at_once_are_answered_in_order(shop: ServedShop) -> None:
+    sent = [json.dumps(basket(header={"headerReference": f"pipelined-{n}"})).encode() for n in range(20)]
+    with socket.create_connection(("127.0.0.1", shop.service.port), timeout=30) as line:
+        line.sendall(b"".join(request(shop, body) for body in sent))
+        answer = b""
+        while answer.count(b'"headerReference"') < len(sent):
+            answer += line.recv(65536)
+    places = [answer.index(f'"pipelined-{n}"'.encode()) for n in range(20)]
+    assert places == sorted(places)
+
+
+def test_a_client_that_hangs_up_in_a_body_harms_nobody(shop: ServedShop) -> None:
+    whole = request(shop, json.dumps(basket(header={"transactionId": "hung-up"})).encode())
+    for end in (len(whole) - 1, len(whole) - 40, 60):
+        talk(shop, [whole[:end]])
+    answer = shop.call("/pos/v2/evaluate", basket(header={"transactionId": "hung-up"}))
+    assert answer.json()["meta"]["header"]["transactionCounter"] == 1
+    assert "Traceback" not in shop.service.output()

@@ -1,1 +1,0 @@
-"""Articles that tills import, over real HTTP, on SQLite and PostgreSQL."""

@@ -1,0 +1,1 @@
+"""Articles imported by tills, over real HTTP, on SQLite and PostgreSQL."""

@@ -1,1 +1,0 @@
-"""Reports as those who work with them meet them."""

@@ -1,0 +1,1 @@
+"""Reports as their users see them."""

@@ -1,0 +1,1 @@
+"""The bound actions of the admin service, over HTTP."""

@@ -1,0 +1,186 @@
+"""Monitoring of the service: health, metrics, heartbeat."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+import httpx2
+
+from tests.conftest import StartService
+from tests.kit.databases import Databases
+from tests.kit.valkey import ValkeyServer
+from tests.web.conftest import Shop, basket, item
+
+# The names and labels in the specification, Health and metrics.
+METRICS = {
+    "http_requests_total": {"method", "route", "status"},
+    "http_request_duration_seconds": {"method", "route"},
+    "http_requests_in_flight": set(),
+    "evaluations_total": {"tenant", "status"},
+    "evaluate_duration_seconds": {"tenant"},
+    "promotions_applied_total": set(),
+    "cache_hit_total": set(),
+    "cache_miss_total": set(),
+    "svc_imports_total": {"tenant", "type", "status"},
+    "svc_imports_duration_seconds": {"tenant", "type"},
+    "svc_webhook_deliveries_total": {"tenant", "status"},
+    "svc_webhook_dead_letters_total": {"tenant"},
+    "svc_drfout_skipped_total": {"tenant", "reason"},
+    "svc_drfout_inbound_total": {"tenant", "interface", "protocol", "outcome"},
+    "svc_drfout_items_total": {"tenant", "interface", "action_code"},
+    "svc_drfout_job_duration_seconds": {"tenant", "interface"},
+}
+# Metrics of the mutual-TLS listener's certificates, for which the specification names none.
+OF_CERTIFICATES = {
+    "svc_drfout_certificate_refused_total": {"reason"},
+    "svc_drfout_certificate_expiry_timestamp_seconds": {"use", "name"},
+}
+OF_LIMITS = {"svc_rate_limited_total": {"tenant", "scope"}}
+# Metrics of stores that price on their own, and of what a store sends.
+OF_STORES = {
+    "svc_sync_transactions_total": {"tenant", "status"},
+    "svc_sync_coupon_events_total": {"tenant", "status"},
+    "svc_sync_transaction_age_seconds": {"tenant"},
+    "svc_sync_uploads_total": {"status"},
+}
+OF_REPORTS: dict[str, set[str]] = {"svc_report_delay_seconds": set()}
+ALL_METRICS = METRICS | OF_CERTIFICATES | OF_LIMITS | OF_STORES | OF_REPORTS
+
+
+def test_health_needs_no_token(shop: Shop) -> None:
+    answer = httpx2.get(f"{shop.url}/health", timeout=60)
+    assert answer.status_code == 200
+    body = answer.json()
+    assert set(body) == {"status", "version", "uptime", "timestamp", "service", "checks"}
+    assert body["status"] == "UP"
+    assert datetime.fromisoformat(body["timestamp"]).tzinfo is not None
+    assert body["checks"]["database"]["status"] == body["checks"]["cache"]["status"] == "UP"
+    assert body["checks"]["database"]["responseTime"] >= 0
+    assert body["checks"]["webhookDelivery"] == {"status": "active"}
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    """Poll until a condition holds; the test's own timeout is the bound."""
+    while not holds():
+        pass
+
+
+def test_tills_go_on_when_the_cache_is_gone(
+    shop: Shop, server: StartService, valkey_server: ValkeyServer, tmp_path: Path
+) -> None:
+    options = (
+        "--database-url",
+        shop.copied_database(tmp_path),
+        "--public-url",
+        shop.url,
+        "--redis-url",
+        valkey_server.url,
+    )
+    service = server(*options)
+    eventually(lambda: httpx2.get(f"{service.url}/health", timeout=60).json()["status"] == "UP")
+    valkey_server.stop()
+    answer = httpx2.get(f"{service.url}/health", timeout=60)
+    assert answer.status_code == 200
+    body = answer.json()
+    assert body["status"] == "DEGRADED"
+    assert body["checks"]["cache"]["status"] == "DOWN"
+    assert body["checks"]["database"]["status"] == "UP"
+    assert body["checks"]["webhookDelivery"] == {"status": "inactive"}
+    headers = {"authorization": f"Bearer {shop.token()}"}
+    assert httpx2.post(f"{service.url}/pos/v2/evaluate", json=basket(), headers=headers, timeout=60).status_code == 200
+    valkey_server.start()
+    eventually(lambda: httpx2.get(f"{service.url}/health", timeout=60).json()["status"] == "UP")
+
+
+def test_every_metric_is_there_and_no_other(shop: Shop) -> None:
+    shop.call("/pos/v2/evaluate", basket())
+    shop.http.get("/wp-login.php")
+    text = shop.http.get("/metrics").text
+    assert set(re.findall(r"^# TYPE (\S+)", text, re.MULTILINE)) == set(ALL_METRICS)
+    for name, labels in re.findall(r"^(\w+)\{(.*)\} ", text, re.MULTILINE):
+        family = name if name in ALL_METRICS else re.sub(r"_(bucket|count|sum)$", "", name)
+        assert set(re.findall(r"(\w+)=", labels)) - {"le"} == ALL_METRICS[family]
+    assert 'http_requests_total{method="POST",route="/pos/v2/evaluate",status="200"}' in text
+    assert 'route="unmatched",status="404"' in text
+    assert "wp-login" not in text
+    assert re.search(r'^evaluations_total\{status="priced",tenant="acme"\} [1-9]', text, re.MULTILINE)
+    assert re.search(r"^promotions_applied_total [1-9]", text, re.MULTILINE)
+
+
+def test_hits_and_misses_of_the_caches_are_counted(shop: Shop) -> None:
+    def counted() -> tuple[float, float]:
+        text = shop.http.get("/metrics").text
+        hits, misses = (re.search(rf"^cache_{name}_total (\S+)", text, re.MULTILINE) for name in ("hit", "miss"))
+        assert hits is not None
+        assert misses is not None
+        return float(hits[1]), float(misses[1])
+
+    priced = basket(items=[item(articleNumber="counted")])
+    shop.call("/pos/v2/evaluate", basket())  # the token is cached from here on
+    hits, misses = counted()
+    shop.call("/pos/v2/evaluate", priced)
+    assert counted() == (hits + 1, misses + 1)  # the token is cached, the article is not
+    shop.call("/pos/v2/evaluate", priced)
+    assert counted() == (hits + 3, misses + 1)
+
+
+def test_metrics_are_open_to_loopback_alone_or_by_their_token(server: StartService, tmp_path: Path) -> None:
+    service = server("--data-dir", str(tmp_path), "--metrics-token", "open-sesame")
+    from_elsewhere = {"x-forwarded-for": "203.0.113.9"}  # as a proxy on loopback says
+
+    def status(**headers: str) -> int:
+        return httpx2.get(f"{service.url}/metrics", headers={**from_elsewhere, **headers}, timeout=60).status_code
+
+    assert httpx2.get(f"{service.url}/metrics", timeout=60).status_code == 200
+    assert status() == 401
+    assert status(authorization="Bearer wrong") == 401
+    assert status(authorization="Bearer open-sesame") == 200
+
+
+def test_the_heartbeat_tells_a_till_what_it_can_rely_on(shop: Shop) -> None:
+    answer = shop.call("/pos/heartbeat")
+    body = answer.json()
+    assert set(body) == {
+        "status", "version", "mode", "btpConnectivity", "lastSync", "pendingTransactions", "promotionsLoaded", "uptime",
+    }  # fmt: skip
+    assert (body["status"], body["mode"], body["lastSync"]) == ("UP", "cloud", None)
+    assert body["promotionsLoaded"] == 1
+    assert isinstance(body["uptime"], int)
+    assert shop.http.get("/pos/heartbeat").status_code == 401
+
+
+def test_several_processes_add_up_their_metrics(databases: Databases, server: StartService) -> None:
+    service = server("--database-url", databases.create("postgresql"), "--workers", "2")
+    for _ in range(20):
+        assert httpx2.get(f"{service.url}/health", timeout=60).status_code == 200
+    text = httpx2.get(f"{service.url}/metrics", timeout=60).text
+    counted = re.search(r'http_requests_total\{method="GET",route="/health",status="200"\} (\d+)', text)
+    assert counted is not None
+    assert int(counted[1]) >= 20
+    assert service.stop() == 0
+
+
+def test_a_request_under_way_is_finished_before_the_service_ends(
+    shop: Shop, server: StartService, tmp_path: Path
+) -> None:
+    service = server("--database-url", shop.copied_database(tmp_path), "--public-url", shop.url)
+    body = json.dumps(basket()).encode()
+    with socket.create_connection(("127.0.0.1", service.port), timeout=30) as line:
+        line.sendall(
+            b"POST /pos/v2/evaluate HTTP/1.1\r\nHost: shop\r\nContent-Type: application/json\r\n"
+            b"Authorization: Bearer %s\r\nContent-Length: %d\r\n\r\n" % (shop.token().encode(), len(body))
+        )
+        eventually(lambda: "http_requests_in_flight 2.0" in httpx2.get(f"{service.url}/metrics", timeout=60).text)
+        os.kill(service.pid, signal.SIGTERM)
+        eventually(lambda: "Shutting down" in service.output())
+        line.sendall(body)
+        answer = line.makefile("rb").read()
+    assert answer.startswith(b"HTTP/1.1 200 OK")
+    assert service.stop() == 0

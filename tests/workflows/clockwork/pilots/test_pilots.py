@@ -1,0 +1,218 @@
+"""Pilots that go live automatically: which, when, and with which events."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from promenade.store.clockwork.pilots import RunningPilot, add_up
+from promenade.store.driver.unit import Session
+from promenade.store.pricing.catalogue import Catalogues
+from promenade.workflows.clockwork import pilots
+from tests.workflows.authoring.desk import NOON
+from tests.workflows.clockwork.pilots.trial import DAYS, Trial
+
+OVER = DAYS * 24  # hours from NOON on; at that moment the period is over
+ENOUGH = pilots.SALES_MIN
+
+# threshold, hours since NOON, sales of the pilot arm, of the control arm, whether it goes live
+CASES: dict[str, tuple[str | None, float, list[str], list[str], bool]] = {
+    "the threshold is met to the cent": ("10", 1, ["11.00"] * 30, ["10.00"] * 30, True),
+    "a cent is missing": ("10", 1, ["11.00"] * 29 + ["10.99"], ["10.00"] * 30, False),
+    "a cent too much in control": ("10", 1, ["11.00"] * 30, ["10.00"] * 29 + ["10.01"], False),
+    "a third of a percent is exact": ("33.33", 1, ["4.00"] * 30, ["3.00"] * 30, True),
+    "and not more than it is": ("33.34", 1, ["4.00"] * 30, ["3.00"] * 30, False),
+    "no threshold is none below zero": (None, 1, ["10.00"] * 30, ["10.00"] * 30, True),
+    "nor a loss": (None, 1, ["9.99"] * 30, ["10.00"] * 30, False),
+    "a threshold below zero admits one": ("-1", 1, ["9.90"] * 30, ["10.00"] * 30, True),
+    "29 sales in the pilot arm are too few": ("10", 1, ["99.00"] * 29, ["10.00"] * 30, False),
+    "29 sales in control are too few": ("10", 1, ["99.00"] * 30, ["10.00"] * 29, False),
+    "the last moment of the window wants 30": ("10", OVER - 0.0001, ["99.00"] * 29, ["10.00"] * 29, False),
+    "when it is over one of each will do": ("10", OVER, ["11.00"], ["10.00"], True),
+    "but there must be one in control": ("10", OVER, ["11.00"], [], False),
+    "and one in the pilot arm": ("10", OVER, [], ["10.00"], False),
+    "control that took nothing compares with nothing": ("10", OVER, ["11.00"], ["0.00"], False),
+    "control below zero neither": ("10", OVER, ["11.00"], ["5.00", "-6.00"], False),
+    "a return is a transaction below zero": ("10", OVER, ["30.00", "-8.00"], ["10.00"], True),
+    "and can cost the threshold": ("10", OVER, ["30.00", "-8.01"], ["10.00"], False),
+    "a pilot arm below zero": ("-500", OVER, ["5.00", "-45.00"], ["5.00"], True),
+    "returns alone are no sales": ("-500", OVER, ["-8.00"], ["10.00"], False),
+    "and do not make up the thirty": ("-500", 1, ["10.00"] * 29 + ["-1.00"], ["10.00"] * 30, False),
+}
+
+
+@pytest.mark.sampled(test=3)
+@pytest.mark.parametrize("case", CASES)
+async def test_a_pilot_goes_live_by_its_uplift(trial: Trial, case: str) -> None:
+    threshold, hours, treated, control, goes_live = CASES[case]
+    await trial.pilot(autoPromoteThreshold=None if threshold is None else Decimal(threshold))
+    await trial.sold("PILOT", *treated)
+    await trial.sold("CONTROL", *control)
+    trial.later(hours=hours)
+    assert (await trial.run()).done == int(goes_live)
+    assert await trial.status() == ("ACTIVE" if goes_live else "PILOT")
+
+
+async def _earned(trial: Trial, **config: Any) -> str:
+    promotion = await trial.pilot(**config)
+    await trial.sold("PILOT", *["20.00"] * ENOUGH)
+    await trial.sold("CONTROL", *["10.00"] * ENOUGH)
+    return promotion
+
+
+async def _activations(trial: Trial, promotion: str) -> int:
+    return [one["type"] for one in await trial.office.news(promotion)].count("PROMOTION_ACTIVATED")
+
+
+async def test_it_is_told_as_if_somebody_had_promoted_it(trial: Trial) -> None:
+    promotion = await _earned(trial)
+    catalogues = Catalogues(trial.context.database)
+    before = (await catalogues.current("tenant-a")).version
+    trial.later(hours=1)
+    await trial.run()
+    assert sorted(await trial.office.trail(promotion)) == ["CREATE", "PROMOTE_TO_ACTIVE", "START_PILOT"]
+    (row,) = [one for one in await trial.office.rows("AuditLogs") if one["action"] == "PROMOTE_TO_ACTIVE"]
+    assert row["actor"] == "system"
+    assert row["timestamp"] == NOON + timedelta(hours=1)
+    assert (await trial.office.row("Promotions", promotion))["modifiedBy"] == "system"
+    assert await _activations(trial, promotion) == 1
+    catalogue = await catalogues.current("tenant-a")
+    assert catalogue.version.promotions > before.promotions
+    assert catalogue.definitions[promotion].status == "ACTIVE"
+
+
+@pytest.mark.parametrize("config", [{"autoPromote": False}, {"pilotStartAt": NOON + timedelta(hours=2)}])
+async def test_it_waits_for_its_window_and_for_being_asked_to(trial: Trial, config: dict[str, Any]) -> None:
+    await _earned(trial, **config)
+    trial.later(hours=1)
+    assert (await trial.run()).done == 0
+    assert await trial.status() == "PILOT"
+
+
+async def test_sales_outside_the_window_and_refused_confirms_do_not_count(trial: Trial) -> None:
+    await trial.pilot()
+    await trial.sold("PILOT", "10.00")
+    await trial.sold("CONTROL", "10.00")
+    end = NOON + timedelta(days=DAYS)
+    await trial.sold("PILOT", "999.00", at=end)
+    await trial.sold("PILOT", "999.00", at=NOON - timedelta(seconds=1))
+    await trial.sold("PILOT", "999.00", status="FAILED")
+    trial.later(hours=OVER + 1)
+    assert (await trial.run()).done == 0
+    await trial.sold("PILOT", "12.00", at=end - timedelta(microseconds=1))  # the average is 11.00 now
+    trial.later(days=1, seconds=1)  # sales reported so late are found when counting starts anew
+    assert (await trial.run()).done == 1
+
+
+async def test_sales_that_it_left_alone_are_in_the_pilot_arm(trial: Trial) -> None:
+    """Otherwise a promotion for large baskets would be compared with control stores' baskets of all sizes."""
+    await trial.pilot()
+    await trial.sold("PILOT", *["100.00"] * ENOUGH)
+    await trial.sold(None, *["10.00"] * ENOUGH)
+    await trial.sold(None, *["9999.00"], at=NOON - timedelta(hours=1))
+    await trial.sold("CONTROL", *["100.00", "10.00"] * ENOUGH)
+    trial.later(hours=1)
+    assert (await trial.run()).done == 0
+    await trial.sold(None, *["1000.00"] * ENOUGH, shop="CONTROL")  # in no arm
+    assert (await trial.run()).done == 0
+
+
+async def test_sales_before_it_was_on_trial_are_not_of_its_arm(trial: Trial) -> None:
+    trial.later(hours=2)
+    await trial.pilot()
+    await trial.sold(None, *["9999.00"] * ENOUGH, at=NOON + timedelta(hours=1))
+    await trial.sold("PILOT", *["10.00"] * ENOUGH)
+    await trial.sold("CONTROL", *["10.00"] * ENOUGH)
+    trial.later(hours=1)
+    assert (await trial.run()).done == 0
+
+
+async def test_averages_of_two_currencies_are_not_compared(trial: Trial) -> None:
+    await _earned(trial)
+    await trial.sold("PILOT", "5000.00", currency="JPY")
+    trial.later(hours=1)
+    assert (await trial.run()).done == 0
+
+
+async def test_of_a_promotion_with_a_currency_its_own_counts(trial: Trial) -> None:
+    await _earned(trial)
+    await trial.sold("CONTROL", "5000.00", currency="JPY")
+    await trial.office.update("Promotions", trial.promotion, currency="EUR")
+    trial.later(hours=1)
+    assert (await trial.run()).done == 1
+
+
+async def test_two_workers_at_once_promote_once(trial: Trial) -> None:
+    promotion = await _earned(trial)
+    trial.later(hours=1)
+    ran = await asyncio.gather(*(trial.run() for _ in range(4)))
+    assert sum(one.done for one in ran) == 1
+    assert (await trial.office.trail(promotion)).count("PROMOTE_TO_ACTIVE") == 1
+    assert await _activations(trial, promotion) == 1
+
+
+async def test_one_that_cannot_run_stays_and_stops_no_other(trial: Trial) -> None:
+    over = await _earned(trial)
+    await trial.office.update("Promotions", over, validTo=NOON + timedelta(minutes=30))
+    other = await _earned(trial)
+    trial.later(hours=1)
+    ran = await trial.run()
+    assert ran.done == 1
+    assert over in (ran.trouble or "")
+    assert await trial.status(over) == "PILOT"
+    assert await trial.status(other) == "ACTIVE"
+    assert (await trial.run()).done == 0
+
+
+async def test_one_whose_sales_cannot_be_counted_stops_no_other(trial: Trial, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken, well = sorted([await _earned(trial), await _earned(trial)])
+
+    async def fail_for_one(session: Session, pilot: RunningPilot, *how: Any) -> Any:
+        if pilot.promotion_id == broken:
+            raise ArithmeticError("what nobody has foreseen")
+        return await add_up(session, pilot, *how)
+
+    monkeypatch.setattr(pilots, "add_up", fail_for_one)
+    trial.later(hours=1)
+    ran = await trial.run()
+    assert (ran.done, ran.more) == (1, False)
+    assert broken in (ran.trouble or "")
+    assert [await trial.status(one) for one in (broken, well)] == ["PILOT", "ACTIVE"]
+    monkeypatch.undo()
+    assert (await trial.run()).done == 1
+
+
+async def test_a_locked_campaign_does_not_keep_it(trial: Trial) -> None:
+    """A lock prevents people from changing a plan; going live at this uplift is part of the plan."""
+    promotion = await _earned(trial)
+    campaign = await trial.office.given("Campaigns")
+    await trial.office.update("Promotions", promotion, campaign_ID=campaign)
+    await trial.office.move("Campaigns", campaign, "lock")
+    trial.later(hours=1)
+    assert (await trial.run()).done == 1
+    assert await trial.status() == "ACTIVE"
+
+
+async def test_what_was_changed_while_it_was_counted_is_judged_again(
+    trial: Trial, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    promotion = await _earned(trial)
+    (config,) = await trial.office.rows("PromotionPilotConfigs")
+    trial.later(hours=1)
+    judged, changed = pilots._go_live, [False]
+
+    async def after_a_change(*arguments: Any) -> Any:
+        if not changed[0]:
+            await trial.office.update("PromotionPilotConfigs", config["ID"], autoPromoteThreshold=Decimal(200))
+            changed[0] = True
+        return await judged(*arguments)
+
+    monkeypatch.setattr(pilots, "_go_live", after_a_change)
+    assert (await trial.run()).done == 0
+    assert changed[0]
+    assert await trial.status(promotion) == "PILOT"
+    assert (await trial.run()).done == 0

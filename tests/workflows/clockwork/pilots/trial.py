@@ -1,0 +1,113 @@
+"""A pilot in two shops, with sales recorded as by confirm, and a clock that tests move."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from promenade.store.driver.cache import LocalCache
+from promenade.store.driver.unit import Database, Session
+from promenade.store.pricing.catalogue import Catalogues
+from promenade.store.sales.calculation_logs import insert_log
+from promenade.workflows.clockwork.jobs import Ran
+from promenade.workflows.clockwork.pilots import promote
+from promenade.workflows.context import Context
+from tests.workflows.authoring.desk import NOON, TENANT
+from tests.workflows.promotions.lifecycle.acting import Office
+
+__all__ = ["DAYS", "Trial", "open_trial"]
+
+DAYS = 10  # from NOON to the end of the pilot
+
+
+@dataclass
+class Trial:
+    """A promotion that is PILOT since NOON; the shop TREATED gets it, CONTROL is the comparison."""
+
+    office: Office
+    context: Context
+    groups: dict[str, str]
+    promotion: str = ""
+    now: list[datetime] = field(default_factory=lambda: [NOON])
+
+    def later(self, **by: float) -> None:
+        self.now[0] += timedelta(**by)
+        self.office.now = self.now[0]
+
+    async def pilot(self, **config: Any) -> str:
+        """Create another pilot; later calls refer to it."""
+        self.promotion = await self.office.given("Promotions", status="DRAFT")
+        await self.office.given(
+            "DiscountActions", promotion_ID=self.promotion, actionType="RECEIPT", discountType="PERCENTAGE",
+            discountValue=Decimal(5),
+        )  # fmt: skip
+        plan = {
+            "promotion_ID": self.promotion,
+            "pilotStartAt": NOON,
+            "pilotEndAt": NOON + timedelta(days=DAYS),
+            "autoPromote": True,
+            "autoPromoteThreshold": Decimal(10),
+            "pilotPosGroups": [{"posGroup_ID": self.groups["TREATED"]}],
+            "controlPosGroups": [{"posGroup_ID": self.groups["CONTROL"]}],
+        }
+        await self.office.create_row("PromotionPilotConfigs", plan | config)
+        await self.office.move("Promotions", self.promotion, "startPilot")
+        return self.promotion
+
+    async def sold(
+        self, arm: str | None, *totals: str, shop: str | None = None, at: datetime | None = None, **columns: Any
+    ) -> None:
+        """Record confirmed transactions; ``arm`` None: the promotion did not apply, and no arm is recorded."""
+        when = at or self.now[0]
+
+        async def work(session: Session) -> None:
+            for total in totals:
+                log = {
+                    "id": str(uuid.uuid4()), "transaction_id": str(uuid.uuid4()), "transaction_counter": 1,
+                    "status": "CALCULATED", "pilot_arm": arm, "subtotal": Decimal(total), "discount": Decimal(0),
+                    "grand_total": Decimal(total), "currency": "EUR", "loyalty_points": 0, "discrepancy": False,
+                    "evaluated_at": when, "confirmed_at": when, "source": "btp", "origin": "cloud",
+                    "pos_group_id": self.groups[shop or ("CONTROL" if arm == "CONTROL" else "TREATED")],
+                }  # fmt: skip
+                await insert_log(session, log | columns, [], self._promotions(arm), at=self.now[0])
+
+        await self.context.database.write(work, tenant=TENANT)
+
+    def _promotions(self, arm: str | None) -> Sequence[dict[str, Any]]:
+        if arm is None:
+            return []
+        row = {
+            "id": str(uuid.uuid4()), "promotion_id": self.promotion, "promotion_name": "on trial",
+            "promotion_version": 1, "total_discount": Decimal(0), "points": 0, "pilot_arm": arm,
+        }  # fmt: skip
+        return [row]
+
+    async def run(self, cursor: str | None = None) -> Ran:
+        return await promote(self.context, cursor)
+
+    async def status(self, promotion: str | None = None) -> str:
+        return str((await self.office.row("Promotions", promotion or self.promotion))["status"])
+
+    async def tallies(self) -> list[dict[str, Any]]:
+        return await self.office.system_rows("pilot_tallies")
+
+
+async def open_trial(database: Database) -> Trial:
+    """Two shops, and no promotion yet."""
+    office = Office(database)
+    groups = {code: await office.given("PosGroups", code=code, currency="EUR") for code in ("TREATED", "CONTROL")}
+    now = [NOON]
+    context = Context(
+        database=database,
+        catalogues=Catalogues(database),
+        cache=LocalCache(),
+        clock=lambda: now[0],
+        new_id=lambda: str(uuid.uuid4()),
+        source="btp",
+        instance_id="test",
+    )
+    return Trial(office, context, groups, now=now)

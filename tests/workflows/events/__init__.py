@@ -1,1 +1,0 @@
-"""What subscribers are told of, and when."""

@@ -1,1 +1,0 @@
-"""What moves, copies and numbers promotions and coupons."""

@@ -1,1 +1,0 @@
-"""Points of customers: a ledger and what it comes to."""

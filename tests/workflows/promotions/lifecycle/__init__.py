@@ -1,0 +1,1 @@
+"""Moving, copying and numbering promotions and coupons."""

@@ -1,0 +1,111 @@
+"""The results of advice: shown once per evaluation, converted once per sale that reached it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+
+import pytest
+
+from promenade.engine.outcome import Gap, GrantedItem, Nudge, Outcome, Recommendation
+from promenade.workflows.reports.advice import count_shown
+from promenade.workflows.reports.aggregating import aggregate_all
+from tests.workflows.outcomes import applied, discount, line, outcome
+from tests.workflows.shop import NOON, Shop, identity
+
+TODAY = NOON.date()
+ZERO = Decimal("0.000")
+
+
+def basket(pieces: int, *, with_offer: bool = False, advised: tuple[str, ...] = ()) -> Outcome:
+    """Return pieces at 10.00; the promotion off takes 2.00 off the first, or does not apply yet."""
+    taken = (discount("off", ((1, 200),)),) if with_offer else ()
+    lines = (line("1", pieces * 1000, pieces * 1000, *taken),)
+    priced = outcome(lines, (applied("off", 200),) if with_offer else ())
+    off = identity("off")
+    return replace(
+        priced,
+        gaps=(Gap(off, "off", "RECEIPT_AMOUNT", 1000, 3000, 2000, 200),) if "GAP" in advised else (),
+        nudges=(Nudge("Buy more.", "INCREASE_AMOUNT", 200, off, "off", "RECEIPT_AMOUNT"),)
+        if "NUDGE" in advised
+        else (),
+        recommendations=(
+            (Recommendation("NEAR_MISS", "CONDITION_NOT_MET", (), "Almost.", off, "off", 60),)
+            if "NEAR_MISS" in advised
+            else ()
+        ),
+    )
+
+
+async def figures(shop: Shop) -> dict[tuple[str, date], tuple[int, int, Decimal, Decimal]]:
+    """Return by kind and day: shown, converted, extra revenue, total discount."""
+    shop.later(seconds=30)  # after this everything earlier has been stored
+    while (await count_shown(shop.context))[1]:
+        pass
+    await aggregate_all(shop.context, shop.tenant)
+    shown = {(row.kind, row.day): row.shown for row in await shop.rows("advice_shown", promotion_id=identity("off"))}
+    came = {
+        (row.kind, row.day): (row.converted, row.extra_revenue, row.total_discount)
+        for row in await shop.rows("advice_converted", promotion_id=identity("off"))
+    }
+    return {key: (shown.get(key, 0), *came.get(key, (0, ZERO, ZERO))) for key in shown.keys() | came.keys()}
+
+
+async def test_a_basket_that_grows_to_the_threshold_converts_its_advice_once(shop: Shop) -> None:
+    await shop.price("T-1", basket(1, advised=("GAP", "NUDGE", "NEAR_MISS")))
+    await shop.price("T-1", basket(2, advised=("GAP", "NUDGE", "NEAR_MISS")))
+    counter = await shop.price("T-1", basket(3, with_offer=True))
+    await shop.confirm("T-1", counter, "off")
+    grown = (1, Decimal("18.000"), Decimal("2.000"))  # 28.00 instead of the first basket's 10.00
+    assert await figures(shop) == {
+        ("GAP", TODAY): (2, *grown),
+        ("NUDGE", TODAY): (2, *grown),
+        ("NEAR_MISS", TODAY): (2, *grown),
+        ("SAVING", TODAY): (1, 1, ZERO, Decimal("2.000")),
+    }
+    assert await figures(shop) == await figures(shop)
+
+
+async def test_advice_that_the_confirmed_basket_still_needs_is_not_converted(shop: Shop) -> None:
+    counter = await shop.price("T-1", basket(1, with_offer=True, advised=("GAP",)))
+    await shop.confirm("T-1", counter, "off")
+    await shop.price("T-2", basket(1, advised=("GAP",)))
+    assert (await figures(shop))["GAP", TODAY] == (2, 0, ZERO, ZERO)
+
+
+async def test_what_came_after_the_confirmed_evaluation_tells_nothing(shop: Shop) -> None:
+    counter = await shop.price("T-1", basket(1))
+    await shop.price("T-1", basket(2, advised=("NUDGE",)))
+    await shop.confirm("T-1", counter)
+    assert (await figures(shop))["NUDGE", TODAY] == (1, 0, ZERO, ZERO)
+
+
+@pytest.mark.parametrize(("days", "converted"), [(3, 1), (31, 0)])
+async def test_a_customer_comes_back_for_it_within_a_month(shop: Shop, days: int, converted: int) -> None:
+    first = await shop.price("T-1", basket(1, advised=("GAP",)), customer_id="C-1")
+    await shop.confirm("T-1", first, customer_id="C-1")
+    await figures(shop)
+    shop.later(days=days)
+    for number, customer in ((2, "C-2"), (3, "C-1"), (4, "C-1")):
+        counter = await shop.price(f"T-{number}", basket(4, with_offer=True), customer_id=customer)
+        await shop.confirm(f"T-{number}", counter, "off", customer_id=customer)
+    amounts = (Decimal("28.000"), Decimal("2.000")) if converted else (ZERO, ZERO)
+    assert (await figures(shop))["GAP", TODAY] == (1, converted, *amounts)
+
+
+async def test_free_items_count_where_they_were_confirmed(shop: Shop) -> None:
+    gift = GrantedItem("GRANT-1", "A-9", None, 1, 500, "MASTER_DATA", 500, identity("off"), "off", False)
+    given = replace(basket(1), granted=(gift,), applied=(applied("off", 0, give_away_minor=500),))
+    counter = await shop.price("T-1", given)
+    await shop.price("T-2", given)
+    await shop.confirm("T-1", counter, "off")
+    shown, converted, *_ = (await figures(shop))["FREE_ITEM", TODAY]
+    assert (shown, converted) == (2, 1)
+
+
+async def test_a_day_is_that_of_the_place(shop: Shop) -> None:
+    await shop.change("PosGroups", "shop", time_zone="Pacific/Auckland")
+    shop.later(hours=1)  # two in the morning there
+    await shop.price("T-1", basket(1, advised=("GAP",)))
+    assert await figures(shop) == {("GAP", date(2026, 3, 3)): (1, 0, ZERO, ZERO)}
