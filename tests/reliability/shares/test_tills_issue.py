@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from promenade.workflows.coupons.till_issue import IssueOrder, issue_at_till
@@ -13,8 +16,8 @@ ON_SQLITE = pytest.mark.parametrize("dialect", ["sqlite"])
 """A store's database is SQLite; how the cloud leases codes is tested on both."""
 
 
-async def _issue(branch: Branch, *customers: str) -> tuple[list[str], list[tuple[str, str]]]:
-    order = IssueOrder(identity("thanks"), None, customers)
+async def _issue(branch: Branch, *customers: str, kind: str = "thanks") -> tuple[list[str], list[tuple[str, str]]]:
+    order = IssueOrder(identity(kind), None, customers)
     answer = await issue_at_till(branch.shop.context, branch.shop.tenant, order, lambda letters: letters[0])
     return [one.code or "" for one in answer.issued], [(one.code, one.message) for one in answer.failures]
 
@@ -65,3 +68,30 @@ async def test_a_line_that_fails_while_a_till_asks_for_codes_loses_none(
     await north.keep()
     north.uplink.is_connected = False
     assert len((await _issue(north, *[f"c{one}" for one in range(20)]))[0]) == 20
+
+
+@ON_SQLITE
+async def test_a_round_asks_for_no_codes_that_a_till_has_just_got(
+    stores: Stores, branches: list[Branch], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kinds, north = ("sorry", "thanks"), branches[0]
+    for kind in kinds:
+        for shop in (stores.shop, north.shop):
+            await shop.coupon_type(kind, code_type="INDIVIDUAL")
+        for one in range(30):
+            await stores.shop.coupon(f"{kind}-{one}", kind)
+        north.wire.faults.append("after")
+        assert not (await _issue(north, "anna", kind=kind))[0]
+    post = north.wire.post
+
+    async def till_between(path: str, body: Mapping[str, Any], **how: Any) -> dict[str, Any]:
+        monkeypatch.undo()
+        (other,) = (one for one in kinds if identity(one) != body["couponTypeId"])
+        assert len((await _issue(north, "bert", kind=other))[0]) == 1
+        return await post(path, body, **how)
+
+    monkeypatch.setattr(north.wire, "post", till_between)
+    await north.keep()
+    north.uplink.is_connected = False
+    issued = [len((await _issue(north, *[f"c{one}" for one in range(30)], kind=kind))[0]) for kind in kinds]
+    assert sorted(issued) == [19, 20]

@@ -283,10 +283,13 @@ async def fill_pool(
 ) -> None:
     """Request codes of a type for issuing; a pending request is sent again instead.
 
-    ``for_tills``: tills issue codes of the type, so it is stocked from now on; ``seconds`` limits the exchange. Raises
+    ``for_tills``: tills issue codes of the type, so it is stocked from now on; otherwise nothing is requested unless
+    the type is low, which a till may have changed since the round began. ``seconds`` limits the exchange. Raises
     CloudUnreachable and CloudRefused, after which nothing is lost.
     """
-    asked: Share = await cloud.write(lambda session: _begin(session, cloud, coupon_type_id, quantity, for_tills))
+    asked: Share | None = await cloud.write(lambda session: _begin(session, cloud, coupon_type_id, quantity, for_tills))
+    if asked is None:
+        return
     wanted = note_of(asked).asked or POOL
     body = {
         "deploymentId": cloud.deployment_id,
@@ -313,7 +316,9 @@ async def fill_pool(
     await cloud.write(settle)
 
 
-async def _begin(session: Session, cloud: Cloud, coupon_type_id: str, quantity: int, for_tills: bool) -> Share:
+async def _begin(session: Session, cloud: Cloud, coupon_type_id: str, quantity: int, for_tills: bool) -> Share | None:
+    if not for_tills and coupon_type_id not in await _low(session, cloud):
+        return None
     at = cloud.context.clock()
     share = await held_shares.read_one(session, COUPON_POOL, coupon_type_id)
     if share is None or share.deployment_id != cloud.deployment_id:
