@@ -259,10 +259,28 @@ for (const [name, active, hasActive, words] of [
     answers.push(answered(404), active);
 
     assert.deepEqual(await Promise.all([draft.isLost(), draft.isLost()]), [true, true]);
+    assert.equal(await draft.isLost(), true); // a change that is refused later has the same cause
     assert.deepEqual([lost, shown], [[hasActive], [words]]);
-    assert.equal(await draft.isLost(), false); // it is not watched any more
+    draft.start("Promotions", "2");
+    answers.push({ID: "2"});
+    assert.equal(await draft.isLost(), false);
+    draft.stop();
   });
 }
+
+test("who is being told that a draft is lost is told nothing else of it", async () => {
+  const draft = new EditedDraft(() => {});
+  shown.length = 0;
+  draft.start("Promotions", "1");
+  answers.push(answered(404), answered(404));
+  const isFirstLost = draft.isLost();
+  while (!shown.includes("lost.deleted")) {
+    await pause(1);
+  }
+
+  assert.equal(await draft.isLost(), true);
+  assert.equal(await isFirstLost, true);
+});
 
 test("a draft is not lost while it exists, or while the service cannot be asked", async () => {
   const draft = new EditedDraft(() => assert.fail());

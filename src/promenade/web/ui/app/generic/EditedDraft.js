@@ -60,6 +60,7 @@ sap.ui.define(
       constructor(onLost) {
         this._onLost = onLost;
         this._draft = null;
+        this._wasLost = false;
         this._asking = null;
         this._onSight = () => this._look();
         this._unanswered = 0;
@@ -110,6 +111,7 @@ sap.ui.define(
       /** Watches this draft from now on, and no other. */
       start(set, id) {
         this.stop();
+        this._wasLost = false;
         this._draft = {set, id, left: new AbortController()};
         this._timer = window.setInterval(this._onSight, LOOKING_MS);
         window.addEventListener("focus", this._onSight);
@@ -149,11 +151,14 @@ sap.ui.define(
         }
       }
 
-      /** Whether the draft no longer exists; the person has been told then. False when the service cannot be asked. */
+      /**
+       * Whether the draft no longer exists; the person is told once, however many changes were refused. False when the
+       * service cannot be asked.
+       */
       async isLost() {
         const draft = this._draft;
         if (!draft) {
-          return false;
+          return this._wasLost;
         }
         if (!this._asking || this._asking.draft !== draft) {
           const answer = this._ask(draft).catch(() => false);
@@ -175,6 +180,7 @@ sap.ui.define(
           return false;
         }
         this.stop();
+        this._wasLost = true;
         Messages.clear();
         await Messages.show({message: text});
         this._onLost(hasActive);
