@@ -157,8 +157,12 @@ sap.ui.define(
         return !faults.length;
       }
 
+      /** Scrolls to a section and selects it: when the layout is computed again, it scrolls to the selected section. */
       _goTo(section) {
-        this._controller.byId("page").scrollToSection(this._controller.byId(section).getId());
+        const page = this._controller.byId("page");
+        const id = this._controller.byId(section).getId();
+        page.scrollToSection(id);
+        page.setSelectedSection(id);
       }
 
       /** Leads to what a finding is about. */
