@@ -18,14 +18,19 @@ from tests.workflows.forecasts.market import OWN, START, TRIED, Market, action, 
 
 SALES = 400
 KILLS = 4
+LEASE_SECONDS = 3
+"""Of a worker that is killed: how long the next one waits for its forecast."""
+LAST_LEASE_SECONDS = 60
+"""Of the workers that finish: longer than a work unit takes on any machine. A lease that expires counts as an attempt,
+and the kills leave a single one."""
 SECONDS_MAX = 300
 CHILDREN = ("PromotionForecastAmounts", "PromotionForecastBudgets", "PromotionForecastDisplacements")
 UNLIKE = {"id", "forecast_id", "created_at", "modified_at", "started_at", "completed_at", "version"}
 
 
-def start(url: str) -> subprocess.Popen[str]:
+def start(url: str, lease_seconds: int) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.workflows.forecasts.working", url],
+        [sys.executable, "-m", "tests.workflows.forecasts.working", url, str(lease_seconds)],
         stdout=subprocess.PIPE,
         text=True,
         preexec_fn=die_with_parent(signal.SIGKILL),
@@ -46,8 +51,8 @@ def kill_after(pages: int, victim: subprocess.Popen[str]) -> None:
 def kill_and_finish(url: str, dialect: Dialect, rng: random.Random) -> None:
     """Kill one worker after the other during its work; the last ones finish it, on PostgreSQL two at a time."""
     for _ in range(KILLS):
-        kill_after(rng.randint(1, 3), start(url))
-    last = [start(url) for _ in range(2 if dialect == "postgresql" else 1)]
+        kill_after(rng.randint(1, 3), start(url, LEASE_SECONDS))
+    last = [start(url, LAST_LEASE_SECONDS) for _ in range(2 if dialect == "postgresql" else 1)]
     for process in last:
         process.communicate(timeout=SECONDS_MAX)
         assert process.returncode == 0

@@ -1,5 +1,6 @@
-"""A worker that tests kill: `python -m tests.workflows.forecasts.working URL` processes forecasts until none is left.
+"""A worker that tests kill: `python -m tests.workflows.forecasts.working URL LEASE_SECONDS`.
 
+Processes forecasts until none is left.
 Prints `page` after each replayed page of sales; a work unit has several of them.
 """
 
@@ -21,7 +22,6 @@ from promenade.workflows.context import Context
 from promenade.workflows.forecasts.replay import Replaying
 from promenade.workflows.forecasts.runs import run_forecasts
 
-LEASE_SECONDS = 3  # longer than a work unit, even on a busy machine
 STRETCH_SECONDS = 0.1
 
 
@@ -36,7 +36,7 @@ def tell_of_pages(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Replaying, "page", telling)
 
 
-async def main(url: str) -> None:
+async def main(url: str, lease_seconds: int) -> None:
     database = await open_database(url)
     context = Context(
         database=database,
@@ -48,11 +48,11 @@ async def main(url: str) -> None:
         instance_id="worker",
     )
     while await database.read(is_anything_waiting, system=True):
-        await run_forecasts(context, stretch_seconds=STRETCH_SECONDS, lease_seconds=LEASE_SECONDS)
+        await run_forecasts(context, stretch_seconds=STRETCH_SECONDS, lease_seconds=lease_seconds)
     await database.close()
 
 
 if __name__ == "__main__":
     with pytest.MonkeyPatch.context() as patch:
         tell_of_pages(patch)
-        asyncio.run(main(sys.argv[1]))
+        asyncio.run(main(sys.argv[1], int(sys.argv[2])))
