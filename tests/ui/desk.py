@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Response
 
-__all__ = ["WAIT_MS", "Desk", "Shop", "escape"]
+__all__ = ["WAIT_MS", "Desk", "Shop", "escape", "wait_until"]
 
 REQUEST_SECONDS_MAX = 60
 """Of a test's own requests: it only ends what hangs."""
@@ -30,6 +30,17 @@ def escape(page: Page) -> None:
     """Press Escape in the open dialog once it has the focus; before that, the key would be lost."""
     page.locator(":is([role=dialog], [role=alertdialog]):focus-within").first.wait_for()
     page.keyboard.press("Escape")
+
+
+def wait_until(page: Page, script: str, arg: Any = None, *, pause_ms: int = 50) -> None:
+    """Wait until a script returns something true, run again and again from here.
+
+    The page's security policy forbids what Playwright's ``wait_for_function`` does when the first run returns false.
+    """
+    end = time.monotonic() + WAIT_MS / 1000
+    while not page.evaluate(script, arg):
+        assert time.monotonic() < end, f"not so within {WAIT_MS} ms: {script}"
+        page.wait_for_timeout(pause_ms)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from playwright.sync_api import Error, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.clients.conftest import MODULES
-from tests.ui.desk import Desk
+from tests.ui.desk import Desk, wait_until
 
 AXE = MODULES / "axe-core" / "axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
@@ -77,9 +77,9 @@ def require_reach(page: Page) -> None:
     for width, height in NARROW:
         page.set_viewport_size({"width": width, "height": height})
         try:
-            page.wait_for_function(f"() => ({MISFITS})().length === 0")
-            page.wait_for_function("() => document.documentElement.scrollWidth <= window.innerWidth")
-        except Error:
+            wait_until(page, f"() => ({MISFITS})().length === 0")
+            wait_until(page, "() => document.documentElement.scrollWidth <= window.innerWidth")
+        except AssertionError:
             pytest.fail(f"beside a window of {width} pixels: {page.evaluate(MISFITS)}")
 
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.ui.desk import Desk, Shop, escape
+from tests.ui.desk import Desk, Shop, escape, wait_until
 from tests.ui.reports.pages import Reports, figure, last_days, number, numbers, opened, twin, wait_until_counted
 
 NOTHING = "\u2013"
@@ -54,7 +54,7 @@ def test_every_chart_of_a_report_is_drawn_and_has_a_gist_and_a_table(desk: Desk,
         is_drawn = (
             "canvas => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(Boolean)"
         )
-        page.wait_for_function(is_drawn, arg=picture.locator("canvas").element_handle())
+        wait_until(page, is_drawn, arg=picture.locator("canvas").element_handle())
         assert picture.get_attribute("role") == "img"
         assert "Highest" in (picture.get_attribute("aria-label") or ""), card
         assert twin(page, card), card

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.ui.desk import Desk, Shop
+from tests.ui.desk import Desk, Shop, wait_until
 from tests.ui.reports.pages import wait_until_counted
 
 # Reports, the part of the query that fails, the card that says so, and one that is unaffected.
@@ -88,13 +88,13 @@ def test_a_box_that_cannot_be_read_says_so_and_is_read_again(
     first_button = again.get_attribute("id")
     again.press("Enter")
     # It has failed again: the focus is on the new button.
-    page.wait_for_function(FOCUSED_ANEW, arg=first_button)
+    wait_until(page, FOCUSED_ANEW, arg=first_button)
     expect(again).to_have_count(1)
     fault.is_over = True
     again.press("Enter")
     expect(page.locator(".promFailed:visible")).to_have_count(0)
     expect(card(page, name)).to_be_visible()
-    page.wait_for_function(FOCUSED_BOX)
+    wait_until(page, FOCUSED_BOX)
     expect(page.get_by_role("dialog")).to_have_count(0)
     first = page.locator(".promCard:visible").evaluate_all("all => all.map((one) => one.className)")[0]
     assert first == order[0] or name in order[0]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.ui.desk import Desk, Shop
+from tests.ui.desk import Desk, Shop, wait_until
 from tests.ui.reports.pages import Reports, figure, last_days, number, numbers, opened, twin, wait_until_counted
 from tests.ui.test_everywhere import judge
 
@@ -219,10 +219,10 @@ def test_charts_go_with_their_page(desk: Desk, reports: Reports) -> None:
       const [alive, seen] = [Object.values(Chart.instances).length, document.querySelectorAll("canvas").length];
       resolve(alive === seen && least <= seen && seen <= most);
     }))"""
-    page.wait_for_function(are_alive, arg=[2, 99])
+    wait_until(page, are_alive, arg=[2, 99])
     page.evaluate("location.hash = 'reports/hours'")
     opened(page, "heatMap")
-    page.wait_for_function(are_alive, arg=[1, 1])
+    wait_until(page, are_alive, arg=[1, 1])
 
 
 def test_charts_stand_still_for_who_wants_that(desk: Desk, reports: Reports) -> None:

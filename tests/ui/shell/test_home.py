@@ -10,7 +10,7 @@ from decimal import Decimal
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.ui.desk import Desk, Shop
+from tests.ui.desk import Desk, Shop, wait_until
 from tests.ui.reports.pages import Reports, figure, last_days, number, numbers, opened, wait_until_counted
 
 SECONDS_MAX = 2.0
@@ -30,7 +30,7 @@ def reports(shop: Shop) -> Iterator[Reports]:
 
 def filled(page: Page) -> Page:
     """Return the page with all of its figures loaded."""
-    page.wait_for_function(FIGURES)
+    wait_until(page, FIGURES)
     return page
 
 
@@ -50,7 +50,7 @@ def time_to_figures(page: Page, url: str) -> tuple[float, float]:
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
     begin = time.monotonic()
     page.goto(url, wait_until="commit")
-    page.wait_for_function(FIGURES, polling=20)
+    wait_until(page, FIGURES, pause_ms=20)
     took = time.monotonic() - begin
     metrics = {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
     return took, metrics["ThreadTime"]

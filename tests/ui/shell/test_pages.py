@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.ui.desk import Desk
+from tests.ui.desk import Desk, wait_until
 
 
 def titled(name: str) -> str:
@@ -85,6 +85,6 @@ def test_who_comes_by_keyboard_skips_what_is_around_the_page(desk: Desk) -> None
 def test_a_narrow_page_has_the_room_of_the_names_in_the_navigation(desk: Desk) -> None:
     page = desk.sit(viewport={"width": 640, "height": 450})
     expect(page).to_have_title(titled("Overview"))
-    page.wait_for_function("() => document.querySelector('main, [role=main]').clientWidth > 550")
+    wait_until(page, "() => document.querySelector('main, [role=main]').clientWidth > 550")
     page.set_viewport_size({"width": 1280, "height": 900})
     page.get_by_text("Webhooks", exact=True).wait_for()

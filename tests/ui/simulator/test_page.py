@@ -8,7 +8,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.ui.desk import Desk
+from tests.ui.desk import Desk, wait_until
 
 PREFIX = "#promenade---simulator--"
 COFFEE, SHAMPOO = "100078", "100109"  # the articles of the README's tour
@@ -118,7 +118,7 @@ def test_a_link_brings_the_whole_basket_to_somebody_else(desk: Desk, page: Page)
     add_coupon(page, "WELCOME10")
     expect(page.locator(f"{PREFIX}applied")).to_contain_text("Used:")
     total = page.locator(f"{PREFIX}grandTotal").inner_text()
-    page.wait_for_function("location.hash.includes('b=')")
+    wait_until(page, "location.hash.includes('b=')")
     other = desk.sit("administrator", address=page.url.split("#")[1])
     expect(other.locator(f"{PREFIX}grandTotal")).to_have_text(total)
     expect(other.locator(f"{PREFIX}store-inner")).to_have_value("Hamburg Jungfernstieg")
@@ -227,7 +227,7 @@ def _copied(page: Page) -> str:
     """Return the link that the page copies to the clipboard."""
     page.evaluate("navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve(); }")
     page.get_by_role("button", name="Copy link").click()
-    page.wait_for_function("window.copied")
+    wait_until(page, "window.copied")
     return str(page.evaluate("window.copied"))
 
 
