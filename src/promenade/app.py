@@ -249,10 +249,8 @@ def serve(settings: Settings, configure: Callable[[], None]) -> bool:
     """Serve until a signal stops it; return whether the server started. In-flight requests are finished first.
 
     ``configure`` is run first in each further process. Raises SettingsError for unusable certificates and for a
-    database
-    of the other edition, Conflict for a store's database of another tenant, and Unavailable when the address for
-    client
-    certificates cannot be bound.
+    database of the other edition, Conflict for a store's database of another tenant, and Unavailable when the address
+    for client certificates cannot be bound.
     """
     asyncio.run(_check_edition(settings))
     certified = _certified_socket(settings)

@@ -48,9 +48,8 @@ _REGISTRY: dict[str, type[Event]] = {}
 def event(kind: str, *, since: int, de: str, en: str = "") -> Callable[[type[E]], type[E]]:
     """Register a class as the event ``kind``, sent since minor version ``since``.
 
-    ``de`` and ``en`` are the sentences for the back office; ``en`` defaults to the docstring. Raises ValueError for
-    a known
-    kind.
+    ``de`` and ``en`` are the sentences for the back office; ``en`` defaults to the docstring. Raises ValueError for a
+    known kind.
     """
 
     def register(cls: type[E]) -> type[E]:

@@ -178,8 +178,7 @@ class PromotionDefinition:
     """A promotion with everything that decides its effect, including its campaign and links.
 
     ``pos_groups`` is the effective set after campaign and merge rules (section 2.3): empty = everywhere; the store
-    expands
-    a parent POS group to its children, so membership is a plain set test.
+    expands a parent POS group to its children, so membership is a plain set test.
     ``campaign_window`` is (startAt, endAt) of its campaign; ``campaign_cancelled`` means it is never a candidate.
     Times are timezone-aware UTC. ``id`` and all ``*_id`` are lower-case UUID strings.
     """

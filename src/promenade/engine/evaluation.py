@@ -26,11 +26,9 @@ _NOTHING: tuple[()] = ()
 class Selection:
     """The ordered candidates for a basket, and the facts that pricing them needs.
 
-    ``hashes``: of every definition that the outcome depends on: the candidates first, then those in whose control
-    arm this
-    basket is, then the outsiders. ``budget_ids``: budgets linked to the candidates. ``usage_ids``: promotions with
-    usage
-    limits.
+    ``hashes``: of every definition that the outcome depends on: the candidates first, then those in whose control arm
+    this basket is, then the outsiders. ``budget_ids``: budgets linked to the candidates. ``usage_ids``: promotions with
+    usage limits.
     """
 
     view: BasketView

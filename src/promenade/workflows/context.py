@@ -31,18 +31,14 @@ class Retention:
 class Context:
     """The service's parts, its clock and its ID generator.
 
-    ``source`` is meta.source (``btp`` or ``local-store``). ``origin`` says who prices: ``cloud``, or the deployment
-    ID of
-    the store; it is part of the key of everything that a till's transaction ID identifies. ``clock`` returns aware
-    UTC
-    times, ``new_id`` lower-case UUIDs. ``webhook_allow`` contains the hosts, host:port and networks that callbacks
-    may
-    reach by http; ``webhook_retry_schedule`` the seconds before each further attempt of a delivery. ``jobs_ready``
-    is set
-    when a confirm has created work for the worker of this process, ``imports_ready`` when an import was accepted.
+    ``source`` is meta.source (``btp`` or ``local-store``). ``origin`` says who prices: ``cloud``, or the deployment ID
+    of the store; it is part of the key of everything that a till's transaction ID identifies. ``clock`` returns aware
+    UTC times, ``new_id`` lower-case UUIDs. ``webhook_allow`` contains the hosts, host:port and networks that callbacks
+    may reach by http; ``webhook_retry_schedule`` the seconds before each further attempt of a delivery. ``jobs_ready``
+    is set when a confirm has created work for the worker of this process, ``imports_ready`` when an import was
+    accepted.
     ``tills`` knows whether tills send pricing requests to this process; work that can wait gives way to them.
-    ``uplink``
-    is a store's link to the cloud, present even if not configured; None in the cloud.
+    ``uplink`` is a store's link to the cloud, present even if not configured; None in the cloud.
     """
 
     database: Database

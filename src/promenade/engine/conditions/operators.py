@@ -43,8 +43,7 @@ class TextTest:
     """An operator with its operands, compiled.
 
     ``folded``: ignore case. ``identifier``: the text identifies something (a customer, a card type), so that EQUALS
-    means
-    the same text and never the same number.
+    means the same text and never the same number.
     """
 
     operator: str
@@ -139,8 +138,7 @@ class Bounds:
     """A range of whole units, both ends included; None = open.
 
     ``threshold`` counts how often a condition is met: the operand itself, or 0 when the operator sets only an upper
-    limit
-    or there is nothing to divide by.
+    limit or there is nothing to divide by.
     """
 
     low: int | None

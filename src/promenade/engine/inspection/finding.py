@@ -19,8 +19,7 @@ class Finding:
 
     ``severity``: ERROR, it certainly cannot run or gives nothing; WARNING, it needs a look (the message says where
     something is only likely); INFO. ``target`` is entity set and property in wire names, ``entity_id`` the row
-    concerned,
-    ``promotion_id`` the other promotion.
+    concerned, ``promotion_id`` the other promotion.
     """
 
     code: str
@@ -91,8 +90,7 @@ class Tenant:
     """The facts a check uses besides the promotion itself.
 
     ``at`` is the moment of the check. ``articles`` and ``eans`` hold what is known of the requested ones (an article
-    that is
-    not in them is unknown); both mean nothing where ``keeps_articles`` is false: a tenant need not maintain
+    that is not in them is unknown); both mean nothing where ``keeps_articles`` is false: a tenant need not maintain
     articles.
     ``tree`` is the article group tree, ``applications`` how often the promotion was confirmed.
     """

@@ -34,8 +34,7 @@ class RuleWords:
     """The texts of a rule type.
 
     ``description`` and ``code`` are for the code list; empty ``code``: derived from the code. ``summary`` is the
-    sentence
-    that the service returns as ``parameterSummary``; empty: the English one of the editor.
+    sentence that the service returns as ``parameterSummary``; empty: the English one of the editor.
     """
 
     description: str

@@ -52,9 +52,8 @@ _CLOCKS_APART = timedelta(seconds=10)  # the assumed clock difference between tw
 class Ended:
     """A code or a reservation as it was when it expired; ``coupon_id`` None: the shared code of a type.
 
-    ``transaction_id`` held it; ``is_held``: it was issued, not in the pool; ``valid_until`` is the earlier of the
-    ends of
-    the code and its type.
+    ``transaction_id`` held it; ``is_held``: it was issued, not in the pool; ``valid_until`` is the earlier of the ends
+    of the code and its type.
     """
 
     coupon_id: str | None

@@ -170,8 +170,7 @@ def _take(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[S
 # ---- redeem -------------------------------------------------------------------------------------------------------
 
 # $1 at, $2 tenant, $3 code, $4 type, $5 transaction, $6 customer, $7 reservation, $8 total limit, $9 limit per
-# customer,
-# $10 origin, $11 log, $12 event, $13 its kind, $14 its body
+# customer, $10 origin, $11 log, $12 event, $13 its kind, $14 its body
 _ROOM = """
     COALESCE((SELECT u.count FROM coupon_usage u WHERE u.tenant_id = $2::varchar AND u.coupon_type_id = $4::varchar
         AND u.customer_id = {customer}), 0) < {limit}

@@ -15,9 +15,8 @@ from promenade.store.driver.unit import Session
 from promenade.store.webhooks.outbox import OutboxRow
 
 # $1 tenant, $2 type, $3 at, $4 customer, $5 status, $6 promotion, $7 transaction, $8 channel, $9 reason, $10 metadata,
-# $11 valid until, $12 user, $13 ID of a new code, $14 the new code
-# ORDER BY does not change the result (issued_at is null in all rows), but makes the planner use the index that ends
-# with that column, on a table without statistics too.
+# $11 valid until, $12 user, $13 ID of a new code, $14 the new code ORDER BY does not change the result (issued_at is
+# null in all rows), but makes the planner use the index that ends with that column, on a table without statistics too.
 _POOLED = """
     SELECT id FROM coupon_codes WHERE tenant_id = $1::varchar AND coupon_type_id = $2::varchar AND status = 'ACTIVE'
         AND issued_at IS NULL AND source <> 'EXTERNAL' AND (valid_until IS NULL OR valid_until > $3::timestamptz)

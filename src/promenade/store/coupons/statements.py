@@ -101,9 +101,8 @@ def _coupon(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence
 class ReservationRow(NamedTuple):
     """A row of "coupon reservation": a reservation, its code and its type.
 
-    ``state`` None: the reservation is stored in its code's row. ``customer_id`` is the customer it was made for,
-    else the
-    owner of the code.
+    ``state`` None: the reservation is stored in its code's row. ``customer_id`` is the customer it was made for, else
+    the owner of the code.
     """
 
     coupon_id: str | None

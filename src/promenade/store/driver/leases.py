@@ -41,12 +41,9 @@ class Queue:
     """A table whose rows are claimed by workers; ``key`` names the columns that identify a row.
 
     ``statuses`` are those of a waiting and of a claimed row, if the table has statuses. ``is_due_again``: the
-    ``due_at`` of
-    a claimed row is the end of its lease. ``pauses`` are the seconds to wait after the first failed attempt, the
-    second,
-    ..., of ``attempts_max``; the last one applies to all that follow. Values written to the columns ``sums`` are
-    added to
-    the existing ones.
+    ``due_at`` of a claimed row is the end of its lease. ``pauses`` are the seconds to wait after the first failed
+    attempt, the second, ..., of ``attempts_max``; the last one applies to all that follow. Values written to the
+    columns ``sums`` are added to the existing ones.
     """
 
     rows: Table
@@ -70,8 +67,7 @@ class Queue:
         """Return the condition that nobody holds the row, or its lease has expired.
 
         ``until`` is the end of a lease granted now. A lease that ends later was granted by a clock that has been set
-        back
-        since: waiting for its end could take as long as the clock was wrong.
+        back since: waiting for its end could take as long as the clock was wrong.
         """
         end = self.rows.c.lease_until
         return or_(end.is_(None), end <= at, end > until)
@@ -100,9 +96,8 @@ class Queue:
     ) -> Sequence[Row[Any]]:
         """Claim up to ``limit`` rows that are due or whose lease has expired; needs a system session.
 
-        ``lease_owner`` must be new for every claim. The rows are ordered by due time unless ``order`` says
-        otherwise, and have
-        all columns unless ``returning`` names some.
+        ``lease_owner`` must be new for every claim. The rows are ordered by due time unless ``order`` says otherwise,
+        and have all columns unless ``returning`` names some.
         """
         rows = self.rows
         picked = (

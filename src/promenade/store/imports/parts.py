@@ -51,9 +51,8 @@ class Part:
 def pack(rows: Iterable[bytes], numbers: Iterable[int] | None = None) -> Iterator[Part]:
     """Yield parts of at most `PART_ROWS` rows and `PART_BYTES`, built lazily.
 
-    ``rows`` must be JSON texts, each a complete value. ``numbers`` are their row numbers, ascending; without them,
-    rows are
-    counted from 1. No rows: no parts.
+    ``rows`` must be JSON texts, each a complete value. ``numbers`` are their row numbers, ascending; without them, rows
+    are counted from 1. No rows: no parts.
     """
     counted = numbers is None
     compress = compressor(_LEVEL)

@@ -19,12 +19,9 @@ def promotions_calendar() -> sa.FromClause:
     """Return the query of PromotionsCalendar: one row per promotion, with the Python names as columns.
 
     ``id`` is the promotion's. ``starts_at`` and ``ends_at`` are the promotion's validity intersected with its
-    campaign's,
-    null where neither has a limit; if the two do not overlap, ``starts_at`` is after ``ends_at``. ``pos_groups`` are
-    the
-    codes that decide where it runs (pricing semantics, section 2.3), sorted, without descendant groups; an empty
-    list means
-    everywhere. The query reads plain tables, so the tenant filter applies as usual.
+    campaign's, null where neither has a limit; if the two do not overlap, ``starts_at`` is after ``ends_at``.
+    ``pos_groups`` are the codes that decide where it runs (pricing semantics, section 2.3), sorted, without descendant
+    groups; an empty list means everywhere. The query reads plain tables, so the tenant filter applies as usual.
     """
     promotions, campaigns = table("Promotions"), table("Campaigns")
     with_campaigns = promotions.outerjoin(campaigns, _refers(promotions.c.campaign_id, promotions, campaigns))

@@ -44,9 +44,8 @@ async def book_points(
 ) -> int:
     """Book points of a customer, one LoyaltyTransactions row each, and return the new balance.
 
-    The balance's row is locked until the unit of work ends, so that bookings of one customer run one after the
-    other. Each
-    has its own timestamp, later than the previous one even if the workers' clocks differ, so that the last one by
+    The balance's row is locked until the unit of work ends, so that bookings of one customer run one after the other.
+    Each has its own timestamp, later than the previous one even if the workers' clocks differ, so that the last one by
     ``awarded_at`` holds the balance.
     """
     balance, last = await _add(session, customer_id, sum(row.points for row in rows), len(rows), at)

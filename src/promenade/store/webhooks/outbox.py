@@ -32,9 +32,8 @@ async def emit(session: Session, event: Event, *, event_id: str, at: datetime, c
     """Write ``event`` to the outbox; it is delivered only if this unit of work is committed.
 
     ``event_id`` becomes the webhook-id of every delivery, ``at`` (timezone-aware) the time it happened. The body is
-    encoded
-    once, here, so that every retry sends the same bytes. With a ``callback_url`` it is also sent there, whatever
-    subscriptions there are. Needs a session with a tenant.
+    encoded once, here, so that every retry sends the same bytes. With a ``callback_url`` it is also sent there,
+    whatever subscriptions there are. Needs a session with a tenant.
     """
     row = _row(_tenant_of(session), event, event_id, at)
     if callback_url is not None:

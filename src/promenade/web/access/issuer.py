@@ -144,15 +144,11 @@ class Issuer:
     async def _token(self, scope: Scope, receive: Receive) -> Answer:
         """Issue a token to a client for its secret, or to the back office for the code of a login.
 
-        A form (`application/x-www-form-urlencoded`): `grant_type=client_credentials`, `client_id`, `client_secret`,
-        or
+        A form (`application/x-www-form-urlencoded`): `grant_type=client_credentials`, `client_id`, `client_secret`, or
         these two as HTTP Basic instead; `scope`, to request only some of the client's scopes. A wrong secret is
-        answered with
-        401; after 10 from one address for one client, or 100 from one address, with 429 for a minute. The back
-        office sends
-        `grant_type=authorization_code`, `client_id=back-office`, `code`, `redirect_uri`, `code_verifier`; a code is
-        valid for a
-        minute and for one request.
+        answered with 401; after 10 from one address for one client, or 100 from one address, with 429 for a minute. The
+        back office sends `grant_type=authorization_code`, `client_id=back-office`, `code`, `redirect_uri`,
+        `code_verifier`; a code is valid for a minute and for one request.
         """
         try:
             return await self._grant(scope, receive)

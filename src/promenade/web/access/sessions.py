@@ -29,8 +29,7 @@ class Session:
     """The session of a user of one tenant in a browser. ``name`` is known to the browser and this process.
 
     ``proof`` is the credential the user signed in with, such as the hash of a password: whoever looks up a session
-    checks
-    that it is still valid.
+    checks that it is still valid.
     """
 
     name: str

@@ -1,10 +1,8 @@
 """Bulk import: many rows of one collection in a request, accepted immediately and stored by the worker.
 
 ``POST /api/v1/<Entity>:bulk-import``, the OData action ``PublicAPI.bulkImport`` of the collection, and the action
-without
-its namespace (specification, Public API actions and Bulk import request). A body of up to 64 MiB is spooled to a
-file and
-split into rows in steps of a millisecond, so that tills served by the same process hardly notice.
+without its namespace (specification, Public API actions and Bulk import request). A body of up to 64 MiB is spooled to
+a file and split into rows in steps of a millisecond, so that tills served by the same process hardly notice.
 """
 
 from __future__ import annotations

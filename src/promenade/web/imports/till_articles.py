@@ -186,8 +186,7 @@ class ArticleBody:
     """The articles of a body, at most ``articles_max``; with ``has_name`` the body may have a `name`.
 
     ``name`` and `texts` are available after `cut`. ``forget`` is called with the offset up to which the text is not
-    needed
-    soon.
+    needed soon.
     """
 
     def __init__(

@@ -36,9 +36,8 @@ if TYPE_CHECKING:
 class CloudService:
     """The cloud's HTTP application, as ``app``.
 
-    ``at_once`` are the endpoints created at the start, ``later`` creates the others, by path prefix. ``health`` is
-    also served
-    to clients with certificates.
+    ``at_once`` are the endpoints created at the start, ``later`` creates the others, by path prefix. ``health`` is also
+    served to clients with certificates.
     """
 
     def __init__(self, context: Context, settings: Settings, limits: RateLimits) -> None:

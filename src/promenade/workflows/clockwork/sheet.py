@@ -16,10 +16,8 @@ async def clock_sheet(database: Database, at: datetime) -> list[dict[str, Any]]:
     """List all jobs that this program or the database knows (the latter also from other versions), by name.
 
     ``every`` is in seconds; moments are UTC. ``state`` is NEW (never seen by a worker), RUNNING, STUCK (its worker
-    died;
-    another one takes over), FAILED (it is delayed), TROUBLE (it runs, but leaves something undone), LATE (due for
-    more
-    than a minute: is a worker running?), or OK.
+    died; another one takes over), FAILED (it is delayed), TROUBLE (it runs, but leaves something undone), LATE (due for
+    more than a minute: is a worker running?), or OK.
     """
     rows = {row.name: row for row in await database.read(read_clock, system=True)}
     jobs = clock_jobs()

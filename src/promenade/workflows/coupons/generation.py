@@ -42,10 +42,8 @@ async def generate_codes(
     """Order codes for the pool of a coupon type; return the batch's ID.
 
     Up to 1 000 are made at once, unless the unit has already written much; then the batch is COMPLETED, or FAILED if
-    the
-    type's configuration allows too few codes. More are QUEUED for the worker. Raises Invalid (OUT_OF_RANGE with
-    target
-    ``numberOfCodes``, INDIVIDUAL_ONLY) and NotFound. Specification, Admin Service, Bound actions.
+    the type's configuration allows too few codes. More are QUEUED for the worker. Raises Invalid (OUT_OF_RANGE with
+    target ``numberOfCodes``, INDIVIDUAL_ONLY) and NotFound. Specification, Admin Service, Bound actions.
     """
     if number is None or not 1 <= number <= CODES_MAX:
         message = f"numberOfCodes must be from 1 to {CODES_MAX}."

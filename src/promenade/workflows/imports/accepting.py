@@ -25,9 +25,8 @@ _USER_LENGTH_MAX = 255
 class ImportOrder:
     """A request to import rows into the set ``entity``, on behalf of ``user``.
 
-    ``source`` is as in ImportJobs. ``key`` with its ``key_scope`` (BULK_IMPORT or MASTER_DATA) makes repeats one
-    job; if a
-    ``digest`` is set, a repeat with a different one is refused. ``rows_skipped`` rows were received but are in no
+    ``source`` is as in ImportJobs. ``key`` with its ``key_scope`` (BULK_IMPORT or MASTER_DATA) makes repeats one job;
+    if a ``digest`` is set, a repeat with a different one is refused. ``rows_skipped`` rows were received but are in no
     part.
     ``unfinished_max``: how many unfinished jobs of this source the tenant may have; None: any number.
     """

@@ -62,8 +62,7 @@ class RowImporter(Protocol):
         """Store a portion of rows within the unit of work of ``session``; it may be repeated from the start.
 
         ``keep_good``: valid rows are stored, faulty ones not at all. Otherwise one faulty row fails the portion: the
-        faults of
-        the first faulty row are returned, and the caller rolls the unit back. Row faults never raise; only database
-        errors do.
+        faults of the first faulty row are returned, and the caller rolls the unit back. Row faults never raise; only
+        database errors do.
         """
         ...

@@ -31,8 +31,7 @@ async def move_promotion(authoring: Authoring, session: Session, promotion_id: s
     """`move` for a promotion: ``activate``, ``submit``, ``startPilot`` ...
 
     Activating an ACTIVE promotion checks it all the same, because it may have become ACTIVE before it was complete.
-    Also
-    raises Conflict (LOCKED of its campaign); everything that prevents it from running is raised as Invalid, by
+    Also raises Conflict (LOCKED of its campaign); everything that prevents it from running is raised as Invalid, by
     `Authoring.finish` at the latest.
     """
     before = await _unlocked(session, promotion_id)

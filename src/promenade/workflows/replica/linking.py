@@ -105,9 +105,8 @@ def _option(name: str) -> str:
 async def show_link(database: Database, *, at: datetime) -> dict[str, Any]:
     """Return the link's settings and state, without its secret. Raises NotFound (NOT_A_STORE).
 
-    ``state`` is NOT_CONFIGURED, WAITING (no attempt yet), CONNECTED, FAILING (see ``lastError``) or QUIET (no
-    attempt for
-    a long time: is the store running?).
+    ``state`` is NOT_CONFIGURED, WAITING (no attempt yet), CONNECTED, FAILING (see ``lastError``) or QUIET (no attempt
+    for a long time: is the store running?).
     """
 
     async def work(session: Session) -> tuple[Link | None, str | None]:

@@ -136,9 +136,8 @@ def _middle(a: float, y: float) -> float:
 def _tail(a: float, x: float, y: float, ahead: float) -> float:
     """The incomplete beta function of ``x`` at (a, 1/2), divided by x^a * y^(1/2) / B(a, 1/2).
 
-    ``ahead`` is a - (a + 1/2) * x. Uses the continued fraction of Didonato and Morris, ACM TOMS algorithm 708
-    (BFRAC): no
-    step of it subtracts nearly equal numbers.
+    ``ahead`` is a - (a + 1/2) * x. Uses the continued fraction of Didonato and Morris, ACM TOMS algorithm 708 (BFRAC):
+    no step of it subtracts nearly equal numbers.
     """
     c, c1 = 1.0 + ahead, 1.0 + 1.0 / a
     p, s = 1.0, a + 1.0

@@ -38,9 +38,8 @@ class Cursor:
 
     ``since`` is the version that the store has, or will have when the download that has come to ``place`` is
     complete.
-    ``full``: the download sends all rows. Otherwise it sends the changes after ``since`` up to ``until``; None: it
-    has not
-    started.
+    ``full``: the download sends all rows. Otherwise it sends the changes after ``since`` up to ``until``; None: it has
+    not started.
     """
 
     since: Version

@@ -38,8 +38,7 @@ class StoreSale:
     """The implementation of `confirm.Shares` for a store's sale, created for each attempt at the unit of work.
 
     ``is_new``: the sale was not known; none of the methods is called for a repetition. ``shares`` are the IDs, among
-    those
-    of the sale, of which the store has a share: it cannot spend a share that it was never granted.
+    those of the sale, of which the store has a share: it cannot spend a share that it was never granted.
     """
 
     def __init__(

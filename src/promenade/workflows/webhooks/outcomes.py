@@ -43,9 +43,8 @@ def judge(
     """Return the outcome of an attempt made ``at`` and ended ``ended_at``.
 
     ``schedule`` are the seconds from each failed attempt to the next; each has a jitter of up to 10 % either way, so
-    that
-    deliveries that failed together are not retried together. A receiver's request for a longer wait (Retry-After) is
-    honoured.
+    that deliveries that failed together are not retried together. A receiver's request for a longer wait (Retry-After)
+    is honoured.
     """
     status, error = attempted.http_status, attempted.error
     if error is None:
