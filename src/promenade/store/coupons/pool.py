@@ -10,11 +10,12 @@ from datetime import datetime
 from functools import cache, lru_cache
 from typing import Any
 
-from sqlalchemy import Integer, literal_column, or_, select
+from sqlalchemy import Integer, literal_column, select
 
 from odata_server.sql.connection import Kept
 from promenade.store.authoring.faults import BrokenConstraint, Constraint, guarded
-from promenade.store.authoring.statements import insert_rows, update_rows
+from promenade.store.authoring.statements import insert_rows
+from promenade.store.coupons.transitions import ISSUE
 from promenade.store.driver.hot import hot_statement
 from promenade.store.driver.recurring import parameter
 from promenade.store.driver.schema import table
@@ -78,8 +79,23 @@ class Issue:
         return self.issued_under or self.transaction_id
 
     @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the transition `ISSUE`, except the code's ID and customer."""
+        return {
+            "at": self.issued_at,
+            "status": self.status,
+            "promotion": self.promotion_id,
+            "issued_under": self.key,
+            "channel": self.channel,
+            "reason": self.reason,
+            "metadata": self.metadata,
+            "ends": self.valid_until,
+            "user": self.user,
+        }
+
+    @property
     def columns(self) -> dict[str, Any]:
-        """The column values of an issued code, except its customer."""
+        """The column values of a code that is made when it is issued, except its customer."""
         return {
             "status": self.status,
             "issued_at": self.issued_at,
@@ -90,8 +106,7 @@ class Issue:
             "issue_metadata": self.metadata,
             "modified_at": self.issued_at,
             "modified_by": self.user,
-            # Without an end of its own the code keeps the one it may have from the pool.
-            **({} if self.valid_until is None else {"valid_until": self.valid_until}),
+            "valid_until": self.valid_until,
         }
 
 
@@ -191,10 +206,7 @@ def _pooled(dialect: str, number: int) -> Kept:
         select(_CODES.c.id, _CODES.c.code, _CODES.c.valid_until)
         .where(
             _CODES.c.coupon_type_id == parameter("coupon_type_id", _CODES.c.coupon_type_id.type),
-            _CODES.c.status == "ACTIVE",
-            _CODES.c.issued_at.is_(None),
-            _CODES.c.source != "EXTERNAL",
-            or_(_CODES.c.valid_until.is_(None), _CODES.c.valid_until > parameter("at", _CODES.c.valid_until.type)),
+            ISSUE.in_state("ACTIVE"),
         )
         # makes the planner use the index of issued codes, on a table without statistics too
         .order_by(_CODES.c.issued_at)
@@ -212,9 +224,9 @@ async def take_from_pool(session: Session, issue: Issue, customer_ids: Sequence[
         return []
     given = {"coupon_type_id": issue.coupon_type_id, "at": issue.issued_at}
     rows = await session.execute(_pooled(session.dialect, number), given)
-    columns = issue.columns
-    taken = [(row.id, {**columns, "customer_id": customer}) for row, customer in zip(rows, customer_ids, strict=False)]
-    await update_rows(session, "CouponCodes", taken)
+    issued = issue.parameters
+    taken = [{**issued, "id": row.id, "customer": one} for row, one in zip(rows, customer_ids, strict=False)]
+    await session.execute_many(ISSUE.one, taken)
     return [IssuedCode(row.id, row.code, issue.valid_until or row.valid_until) for row in rows]
 
 

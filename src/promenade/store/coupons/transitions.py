@@ -69,9 +69,9 @@ class Transition:
         its = self.rows.c.id == _given("id", self.rows.c.id)
         return Kept(update(self.rows).where(its, self.where).values(self.values))
 
-    def where_text(self, dialect: str, places: Mapping[str, int]) -> str:
-        """`where` as part of a hot statement, whose parameters are at these ``places``."""
-        return _text(self.where, dialect, places)
+    def where_text(self, dialect: str, places: Mapping[str, int], source: str = "") -> str:
+        """`where`, or `in_state` of a ``source``, in a hot statement whose parameters are at these ``places``."""
+        return _text(self.in_state(source) if source else self.where, dialect, places)
 
     def set_text(self, dialect: str, places: Mapping[str, int], **instead: str) -> str:
         """`values` as part of a hot statement; ``instead`` has the text of single columns."""
@@ -197,6 +197,29 @@ _CLAIMED = {
     "redeemed_transaction_id": _TRANSACTION,
     **_WRITTEN,
 }
+
+# ---- codes of a pool ------------------------------------------------------------------------------------------------
+
+ISSUE = Transition(
+    {"ACTIVE": _CODES.c.issued_at.is_(None)},
+    _given("status", _CODES.c.status),
+    and_(_CODES.c.source != "EXTERNAL", _NOT_OVER),
+    {
+        "customer_id": _CUSTOMER,
+        "issued_at": _AT,
+        "issuing_promotion_id": _given("promotion", _CODES.c.issuing_promotion_id),
+        "issuing_transaction_id": _given("issued_under", _CODES.c.issuing_transaction_id),
+        "issuance_channel": _given("channel", _CODES.c.issuance_channel),
+        "issue_reason": _given("reason", _CODES.c.issue_reason),
+        "issue_metadata": _given("metadata", _CODES.c.issue_metadata),
+        # Without an end of its own, the code keeps the one it may have from the pool.
+        "valid_until": func.coalesce(_given("ends", _CODES.c.valid_until), _CODES.c.valid_until),
+        "modified_by": _given("user", _CODES.c.modified_by),
+        **_WRITTEN,
+    },
+    "ISSUED",
+)
+"""To a customer or to nobody in particular: ACTIVE, or CREATED until the customer activates it."""
 
 # ---- codes at the till ----------------------------------------------------------------------------------------------
 
