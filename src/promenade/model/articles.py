@@ -17,11 +17,11 @@ class ArticleGroups(Entity, public=RW, admin=DRAFT, importable=True, import_upse
 
     group_id = text(20, "Unique number of the group, which tills send as articleGroupId.", required=True,
                     searchable=True)  # fmt: skip
-    name = text(255, "What the group is called.", searchable=True)
-    description = text(1000, "What the group holds.", searchable=True)
-    type = code_of("GroupTypes", "What the group stands for.", default="CUSTOM")
-    source = code_of("ArticleSources", "Where the group came from.", default="MANUAL")
-    parent = to_one("ArticleGroups", "The group above it; a circle is refused.")
+    name = text(255, "Name of the group.", searchable=True)
+    description = text(1000, "Description of the group.", searchable=True)
+    type = code_of("GroupTypes", "Kind of the group.", default="CUSTOM")
+    source = code_of("ArticleSources", "Origin of the group.", default="MANUAL")
+    parent = to_one("ArticleGroups", "The group directly above it; cycles are refused.")
     children = back("ArticleGroups", "The groups directly below it.", by="parent")
     articles = back("Articles", "The articles in it.", by="article_group")
 
@@ -35,19 +35,19 @@ class Articles(
     natural_key=("article_number",),
     indexes=(("ean",), ("article_group_key",)),
 ):
-    """An article that is sold."""
+    """An article for sale."""
 
     article_number = text(50, "Unique number of the article.", required=True, searchable=True)
-    name = text(255, "What the article is called.", searchable=True)
-    description = text(1000, "What the article is.", searchable=True)
+    name = text(255, "Name of the article.", searchable=True)
+    description = text(1000, "Description of the article.", searchable=True)
     ean = text(18, "Its EAN or GTIN; articles of one product may share it.", searchable=True)
-    manufacturer = text(255, "Who makes it, by name.", searchable=True)
-    manufacturer_id = text(255, "Who makes it, as tills send it.", searchable=True)
+    manufacturer = text(255, "Name of the manufacturer.", searchable=True)
+    manufacturer_id = text(255, "ID of the manufacturer, as tills send it.", searchable=True)
     category = text(100, "Its category in the retailer's own words.", searchable=True)
     article_group_key = text(20, "groupId of its article group.", wire="articleGroupId", label="Article group ID")
-    base_price = money("What it usually costs.")
+    base_price = money("The usual price.")
     currency = currency_code("The currency of the base price.")
     unit = text(10, "Unit of its quantities; a measure such as KGM makes it a weighed article.", default="PCE")
-    source = code_of("ArticleSources", "Where the article came from.", default="MANUAL")
-    is_active = boolean("Whether it is sold.", default=True)
+    source = code_of("ArticleSources", "Origin of the article.", default="MANUAL")
+    is_active = boolean("Whether it is for sale.", default=True)
     article_group = to_one("ArticleGroups", "The article group it belongs to.")

@@ -54,45 +54,47 @@ class Budgets(
         "covered": "consumed_amount >= 0 AND reserved_amount >= 0 AND consumed_amount + reserved_amount <= total_amount"
     },
 ):
-    """Money for promotions: discounts are charged to the budget, and its promotions stop when nothing is left."""
+    """Money for promotions: discounts are charged to the budget, and its promotions stop when no money is left."""
 
     code = text(50, "Short unique code of the budget.", required=True, searchable=True)
-    name = text(255, "What the budget is called.", required=True, searchable=True)
-    description = text(1000, "What the budget is for.", searchable=True)
-    status = code_of("BudgetStatuses", "Where the budget stands.", default="DRAFT")
-    total_amount = money("What may be spent altogether.", required=True, stored_scale=3)
-    consumed_amount = computed_amount("What confirmed sales have spent.", default="0")
-    reserved_amount = computed_amount("What stores were granted and have not reported yet.", default="0")
-    remaining_amount = decimal(18, 3, "What is left: total minus consumed minus reserved.", virtual=True)
+    name = text(255, "Name of the budget.", required=True, searchable=True)
+    description = text(1000, "Purpose of the budget.", searchable=True)
+    status = code_of("BudgetStatuses", "Status of the budget.", default="DRAFT")
+    total_amount = money("The total amount that may be spent.", required=True, stored_scale=3)
+    consumed_amount = computed_amount("The amount that confirmed sales have spent.", default="0")
+    reserved_amount = computed_amount(
+        "The amount granted to stores and not yet reported as spent or returned.", default="0"
+    )
+    remaining_amount = decimal(18, 3, "The amount left: total minus consumed minus reserved.", virtual=True)
     currency = currency_code("The currency of its amounts.", required=True)
-    valid_from = timestamp("From when on it can be consumed; null: from ever.")
-    valid_to = timestamp("Until when it can be consumed, this moment not included; null: for ever.")
+    valid_from = timestamp("Start of its validity, inclusive; null: no start date.")
+    valid_to = timestamp("End of its validity, exclusive; null: no end date.")
     status_criticality = status_criticality()
     utilization = decimal(5, 2, "Percentage of the total that is consumed.", virtual=True, hidden_from=_ADMIN_ONLY)
     promotions = back("BudgetPromotions", "The promotions charged to it.", by="budget")
-    stakeholders = back("BudgetStakeholders", "Who pays for it.", by="budget")
-    notifications = back("BudgetNotifications", "At which use somebody is told.", by="budget")
-    recharge_contributions = back("RechargeContributions", "What was paid in.", by="budget")
-    consumptions = back("BudgetConsumptions", "What was spent.", by="budget")
+    stakeholders = back("BudgetStakeholders", "The stakeholders who pay for it.", by="budget")
+    notifications = back("BudgetNotifications", "The levels of use that trigger a notification.", by="budget")
+    recharge_contributions = back("RechargeContributions", "The amounts paid into it.", by="budget")
+    consumptions = back("BudgetConsumptions", "The amounts spent from it.", by="budget")
 
 
 class BudgetPromotions(Entity, public=RW, admin=PLAIN, unique=(("promotion_id", "budget_id"),)):
-    """A promotion that is charged to a budget; if to several, each is charged in full."""
+    """A promotion that is charged to a budget; if it has several budgets, each is charged in full."""
 
     budget = to_one("Budgets", "The budget.", required=True)
     promotion = to_one("Promotions", "The promotion.", required=True)
 
 
 class Stakeholders(Entity, public=RW, admin=DRAFT, importable=True, natural_key=("code",)):
-    """Somebody who shares the cost of promotions."""
+    """An organization or department that shares the cost of promotions."""
 
     code = text(50, "Short unique code of the stakeholder.", required=True, searchable=True)
-    name = text(255, "What the stakeholder is called.", required=True, searchable=True)
-    type = code_of("StakeholderTypes", "What the stakeholder is to the retailer.", default="SUPPLIER")
-    contact_name = text(255, "Whom to ask there.", searchable=True)
+    name = text(255, "Name of the stakeholder.", required=True, searchable=True)
+    type = code_of("StakeholderTypes", "The stakeholder's relationship to the retailer.", default="SUPPLIER")
+    contact_name = text(255, "The contact person.", searchable=True)
     email = text(255, "E-mail address.", searchable=True)
     phone = text(50, "Telephone number.")
-    is_active = boolean("Whether the stakeholder still takes part.", default=True)
+    is_active = boolean("Whether the stakeholder is active.", default=True)
     total_share_across_budgets = decimal(
         9, 2, "Sum of the stakeholder's shares over all budgets.", virtual=True, hidden_from=_ADMIN_ONLY
     )
@@ -100,30 +102,30 @@ class Stakeholders(Entity, public=RW, admin=DRAFT, importable=True, natural_key=
 
 
 class BudgetStakeholders(Entity, public=RW, admin=PLAIN, unique=(("budget_id", "stakeholder_id"),)):
-    """The part of a budget's cost that a stakeholder bears; the parts add up to 100 at most."""
+    """A stakeholder's share of a budget's cost; the shares of a budget add up to 100 percent at most."""
 
     budget = to_one("Budgets", "The budget.", required=True)
-    stakeholder = to_one("Stakeholders", "Who pays.", required=True)
-    share_percentage = percentage("The part in percent.", required=True)
+    stakeholder = to_one("Stakeholders", "The stakeholder who pays.", required=True)
+    share_percentage = percentage("The share in percent.", required=True)
 
 
 class BudgetNotifications(Entity, public=RW, admin=PLAIN, unique=(("budget_id", "threshold_percentage"),)):
-    """A level of use of a budget at which somebody is notified, once each time it is reached."""
+    """A level of budget use that triggers a notification, once each time it is reached."""
 
     budget = to_one("Budgets", "The budget.", required=True)
-    threshold_percentage = percentage("The use in percent of the total.", required=True)
-    last_notified_at = timestamp("When it was last reached.", read_only=True)
+    threshold_percentage = percentage("The amount used, as a percentage of the total.", required=True)
+    last_notified_at = timestamp("Time at which the level was last reached.", read_only=True)
 
 
 class RechargeContributions(Entity, public=RW, admin=PLAIN, indexes=(("budget_id", "contributed_at"),)):
     """Money that a stakeholder pays into a budget, which raises the budget's total."""
 
     budget = to_one("Budgets", "The budget.", required=True)
-    stakeholder = to_one("Stakeholders", "Who pays.")
-    amount = money("How much.", required=True, stored_scale=3)
+    stakeholder = to_one("Stakeholders", "The stakeholder who pays.")
+    amount = money("The amount paid in.", required=True, stored_scale=3)
     currency = currency_code("The currency, which is the budget's.")
-    contributed_at = timestamp("When it was paid; the moment of the request if not given.")
-    reference = text(100, "The payer's reference.", searchable=True)
+    contributed_at = timestamp("Time of payment; default: the time of the request.")
+    reference = text(100, "The payer's payment reference.", searchable=True)
 
 
 class BudgetConsumptions(
@@ -133,24 +135,28 @@ class BudgetConsumptions(
     unique=(("budget_id", "origin", "transaction_id", "transaction_counter", "promotion_id"),),
     indexes=(("origin", "transaction_id"),),
 ):
-    """What a confirmed sale consumed of a budget for one promotion."""
+    """The amount that a confirmed sale consumed from a budget for one promotion."""
 
     budget = to_one("Budgets", "The budget.", required=True, read_only=True)
     promotion = to_one("Promotions", "The promotion.", required=True, soft=True, indexed=False, read_only=True)
-    transaction_id = text(50, "The till's transaction.", required=True, read_only=True, searchable=True)
-    transaction_counter = integer("Its confirmed iteration.", required=True, read_only=True)
-    amount = computed_amount("What was taken; below zero when a return gave it back.", required=True)
-    uncovered_amount = computed_amount("What was granted but could not be taken: nothing was left.", default="0")
+    transaction_id = text(50, "ID of the till's transaction.", required=True, read_only=True, searchable=True)
+    transaction_counter = integer(
+        "Counter of the confirmed iteration of the transaction.", required=True, read_only=True
+    )
+    amount = computed_amount("The amount consumed; negative if a return gave it back.", required=True)
+    uncovered_amount = computed_amount(
+        "The part of the discount that the budget could not cover, because too little was left.", default="0"
+    )
     currency = currency_code("The currency.", required=True, read_only=True)
-    consumed_at = timestamp("When the sale was confirmed.", required=True, read_only=True)
-    origin = text(36, "Who priced the sale.", default="cloud", read_only=True, hidden_from=_EVERYWHERE)
+    consumed_at = timestamp("Time at which the sale was confirmed.", required=True, read_only=True)
+    origin = text(36, "The instance that priced the sale.", default="cloud", read_only=True, hidden_from=_EVERYWHERE)
 
 
 class StakeholderPromotions(
     Entity, public=RW, admin=NONE, deprecated=True, unique=(("stakeholder_id", "promotion_id"),)
 ):
-    """The part of one promotion's cost that a stakeholder bears. Deprecated: use budgets and their stakeholders."""
+    """A stakeholder's share of one promotion's cost. Deprecated: use budgets and their stakeholders."""
 
-    stakeholder = to_one("Stakeholders", "Who pays.", required=True)
+    stakeholder = to_one("Stakeholders", "The stakeholder who pays.", required=True)
     promotion = to_one("Promotions", "The promotion.", required=True)
-    share_percentage = percentage("The part in percent.", required=True)
+    share_percentage = percentage("The share in percent.", required=True)

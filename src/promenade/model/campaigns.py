@@ -32,20 +32,22 @@ class Campaigns(
     """A marketing campaign: a time window, the places it runs in, and the promotions that belong to it."""
 
     code = text(50, "Short unique code of the campaign.", required=True, searchable=True)
-    name = text(255, "What the campaign is called.", required=True, searchable=True)
-    description = text(1000, "What the campaign is about.", searchable=True)
-    start_at = timestamp("When its window opens; null: it is open already.")
-    end_at = timestamp("When its window closes; null: never.")
-    status = code_of("CampaignStatuses", "Where the campaign stands.", default="DRAFT")
+    name = text(255, "Name of the campaign.", required=True, searchable=True)
+    description = text(1000, "Description of the campaign.", searchable=True)
+    start_at = timestamp("Start of its window; null: no start date.")
+    end_at = timestamp("End of its window; null: no end date.")
+    status = code_of("CampaignStatuses", "Status of the campaign.", default="DRAFT")
     status_criticality = status_criticality()
     notes = text(2000, "Notes for those who work on it.")
     merge_promotion_pos_groups = boolean(
-        "False: the campaign's POS groups decide where its promotions run. True: theirs are added."
+        "False: promotions run in the campaign's POS groups only. True: in their own POS groups as well."
     )
-    locked = boolean("The campaign and its promotions are frozen against changes; they run on.", read_only=True)
-    owner_stakeholder = to_one("Stakeholders", "Who answers for the campaign.")
-    primary_contact = to_one("Stakeholders", "Whom to ask about it.")
-    pos_groups = children("CampaignPosGroups", "Where it runs; empty: everywhere.", by="campaign")
+    locked = boolean(
+        "Whether the campaign and its promotions are protected against changes; they continue to run.", read_only=True
+    )
+    owner_stakeholder = to_one("Stakeholders", "The stakeholder responsible for the campaign.")
+    primary_contact = to_one("Stakeholders", "The stakeholder to contact about the campaign.")
+    pos_groups = children("CampaignPosGroups", "The POS groups in which it runs; empty: all.", by="campaign")
     promotions = back("Promotions", "The promotions that belong to it.", by="campaign")
 
 

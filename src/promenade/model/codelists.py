@@ -76,104 +76,104 @@ def _declare_rules(set_name: str, doc: str, words: Mapping[str, RuleWords]) -> N
     _declare(set_name, doc, {code: one.description for code, one in words.items()}, names=names)
 
 
-_declare("PromotionStatuses", "Where a promotion stands in its life.", {
-    "DRAFT": "Being written; not running.",
-    "ACTIVE": "Running within its validity.",
-    "INACTIVE": "Switched off for the time being.",
-    "EXPIRED": "Its validity is over.",
-    "ARCHIVED": "Put away for good.",
-    "PENDING_APPROVAL": "Submitted, waiting for a decision.",
-    "APPROVED": "Accepted, ready to be activated.",
-    "REJECTED": "Turned down; can be submitted again.",
+_declare("PromotionStatuses", "Statuses of promotions.", {
+    "DRAFT": "In preparation; not running.",
+    "ACTIVE": "Active; runs within its validity.",
+    "INACTIVE": "Temporarily deactivated.",
+    "EXPIRED": "Its validity has ended.",
+    "ARCHIVED": "Archived permanently.",
+    "PENDING_APPROVAL": "Submitted and waiting for approval.",
+    "APPROVED": "Approved and ready to be activated.",
+    "REJECTED": "Rejected; can be submitted again.",
     "PILOT": "Running in the pilot's POS groups only.",
 })  # fmt: skip
 
-_declare("PromotionTypes", "What a promotion is chiefly about.", {
+_declare("PromotionTypes", "Main types of promotions.", {
     "ARTICLE": "Discounts articles.",
     "RECEIPT": "Discounts the receipt.",
     "LOYALTY": "Rewards with points.",
     "BUNDLE": "Discounts articles bought together.",
-    "COUPON": "Works with coupons.",
+    "COUPON": "Uses coupons.",
 })  # fmt: skip
 
-_declare("ExclusivityLevels", "What a promotion tolerates beside itself.", {
-    "NONE": "Stacks with everything that allows it.",
-    "PROMOTION": "The units it discounts are its own: no other promotion touches them.",
+_declare("ExclusivityLevels", "Which other promotions a promotion can be combined with.", {
+    "NONE": "Can be combined with every promotion that allows it.",
+    "PROMOTION": "No other promotion applies to the units it discounts.",
     "GROUP": "Only one promotion of its priority group applies.",
     "GLOBAL": "Applies alone.",
 })  # fmt: skip
 
-_declare("DiscountTypes", "How a discount value is meant.", {
+_declare("DiscountTypes", "Meanings of a discount value.", {
     "PERCENTAGE": "A percentage off.",
     "ABSOLUTE": "An amount off.",
-    "UNIT_PRICE": "The price to end at.",
+    "UNIT_PRICE": "The price after the discount.",
 })  # fmt: skip
 
-_declare("ApplicationQuantityModes", "Which units of the chosen lines are discounted.", {
+_declare("ApplicationQuantityModes", "Which units of the selected lines are discounted.", {
     "ALL": "All of them.",
-    "LIMITED": "The first ones in basket order.",
-    "CHEAPEST": "The cheapest ones.",
-    "MOST_EXPENSIVE": "The dearest ones.",
+    "LIMITED": "The first units in basket order.",
+    "CHEAPEST": "The cheapest units.",
+    "MOST_EXPENSIVE": "The most expensive units.",
 })  # fmt: skip
 
-_declare("CalculationModes", "What percentages and thresholds are taken of.", {
+_declare("CalculationModes", "The base of percentages and thresholds.", {
     "ADDITIVE": "The original price: 10 % and 20 % make 30 %.",
-    "MULTIPLICATIVE": "What earlier promotions left: 10 % and 20 % make 28 %.",
+    "MULTIPLICATIVE": "The price after earlier promotions: 10 % and 20 % make 28 %.",
 })  # fmt: skip
 
-_declare("RoundingModes", "How a discount becomes whole minor units.", {
-    "ROUND_HALF_UP": "To the nearest, halves up.",
-    "ROUND_DOWN": "Downwards.",
-    "ROUND_UP": "Upwards.",
-    "NONE": "Exact as long as possible, then half up at the minor unit.",
+_declare("RoundingModes", "How a discount is rounded to minor units.", {
+    "ROUND_HALF_UP": "To the nearest unit; halves are rounded up.",
+    "ROUND_DOWN": "Rounded down.",
+    "ROUND_UP": "Rounded up.",
+    "NONE": "Not rounded until the final amount, which is rounded half up to the minor unit.",
 })  # fmt: skip
 
-_declare("SelectionTypes", "Which lines among the targets are discounted.", {
+_declare("SelectionTypes", "Which of the target lines are discounted.", {
     "ALL": "All of them.",
     "CHEAPEST": "The cheapest line.",
-    "MOST_EXPENSIVE": "The dearest line.",
-    "RANDOM": "One line by lot, the same in every replay.",
+    "MOST_EXPENSIVE": "The most expensive line.",
+    "RANDOM": "One line at random, the same in every replay.",
 })  # fmt: skip
 
-_declare("ArticleSources", "Where a row came from.", {
+_declare("ArticleSources", "Origins of rows.", {
     "MANUAL": "Entered by hand.",
     "IMPORTED": "Imported.",
-    "EXTERNAL": "A coupon code from an external pool, by bulk import.",
+    "EXTERNAL": "A coupon code from an external pool, imported in bulk.",
 })  # fmt: skip
 
-_declare("GroupTypes", "What an article group stands for.", {
+_declare("GroupTypes", "Kinds of article groups.", {
     "BRAND": "A brand.",
     "CATEGORY": "A merchandise category.",
-    "CUSTOM": "A group of the retailer's own making.",
+    "CUSTOM": "A group defined by the retailer.",
 })  # fmt: skip
 
-_declare("LogicalConnectors", "How a condition joins the ones before it.", {
-    "AND": "Joins the running group.",
-    "OR": "Opens a new group.",
-    "NOT": "Joins the running group, negated.",
+_declare("LogicalConnectors", "How a condition is combined with the ones before it.", {
+    "AND": "Joins the current group.",
+    "OR": "Starts a new group.",
+    "NOT": "Joins the current group, negated.",
 })  # fmt: skip
 
-_declare("ComparisonOperators", "How a condition compares.", {
-    "EQUALS": "The same.",
+_declare("ComparisonOperators", "Comparison operators of conditions.", {
+    "EQUALS": "Equal to the value.",
     "CONTAINS": "Contains the value.",
     "STARTS_WITH": "Starts with the value.",
     "GREATER_THAN": "Greater than the value.",
     "LESS_THAN": "Less than the value.",
-    "BETWEEN": "From value to valueTo, both included.",
+    "BETWEEN": "From value to valueTo, both inclusive.",
     "GTE": "Greater than or equal to the value.",
     "LTE": "Less than or equal to the value.",
 }, names={"GTE": "Greater than or equal", "LTE": "Less than or equal"})  # fmt: skip
 
-_declare_rules("ConditionTypes", "What a condition is about.", CONDITIONS)
+_declare_rules("ConditionTypes", "Types of conditions.", CONDITIONS)
 
-_declare("ConditionValueCategories", "What the value of a condition names.", {
+_declare("ConditionValueCategories", "Kinds of condition values.", {
     "ARTICLE_NUMBER": "An article number.",
     "ARTICLE_GROUP_ID": "The groupId of an article group.",
     "CUSTOMER_GROUP_ID": "A customer group.",
-    "CARD_TYPE": "A kind of card.",
+    "CARD_TYPE": "A card type.",
     "BIN_PREFIX": "The first digits of a card number.",
     "LOYALTY_TIER": "A loyalty tier.",
-    "REASON_CODE": "The reason of a manual discount.",
+    "REASON_CODE": "The reason code of a manual discount.",
     "PAYMENT_MEANS": "A means of payment.",
     "CUSTOMER_ID": "A customer.",
     "MANUFACTURER_ID": "A manufacturer.",
@@ -181,15 +181,15 @@ _declare("ConditionValueCategories", "What the value of a condition names.", {
 }, names={"ARTICLE_GROUP_ID": "Article group", "CUSTOMER_GROUP_ID": "Customer group", "BIN_PREFIX": "BIN prefix",
           "CUSTOMER_ID": "Customer", "MANUFACTURER_ID": "Manufacturer"})  # fmt: skip
 
-_declare_rules("ActionTypes", "What an action gives.", ACTIONS)
+_declare_rules("ActionTypes", "Types of actions.", ACTIONS)
 
-_declare("DistributionModes", "How a discount on several lines is spread over them.", {
+_declare("DistributionModes", "How a discount on several lines is allocated to them.", {
     "PROPORTIONAL": "In proportion to their amounts.",
     "EQUAL": "In equal parts.",
-    "HIGHEST_FIRST": "The dearest line first.",
+    "HIGHEST_FIRST": "To the most expensive line first.",
 })  # fmt: skip
 
-_declare("ExclusionTypes", "What an action leaves out.", {
+_declare("ExclusionTypes", "Types of exclusions.", {
     "ARTICLE": "An article.",
     "ARTICLE_GROUP": "An article group.",
     "ARTICLE_LIST": "A list of articles.",
@@ -197,21 +197,21 @@ _declare("ExclusionTypes", "What an action leaves out.", {
 })  # fmt: skip
 
 _declare("ResolutionStrategies", "Which promotion of a mutual exclusion group applies.", {
-    "HIGHEST_DISCOUNT": "The one that gives most.",
-    "LOWEST_DISCOUNT": "The one that gives least.",
+    "HIGHEST_DISCOUNT": "The promotion with the highest discount.",
+    "LOWEST_DISCOUNT": "The promotion with the lowest discount.",
 })  # fmt: skip
 
-_declare("BudgetStatuses", "Where a budget stands.", {
-    "DRAFT": "Being written.",
-    "SCHEDULED": "Waits for its validity to begin.",
+_declare("BudgetStatuses", "Statuses of budgets.", {
+    "DRAFT": "In preparation.",
+    "SCHEDULED": "Its validity has not started yet.",
     "ACTIVE": "Can be consumed.",
-    "EXHAUSTED": "Nothing is left.",
-    "EXPIRED": "Its validity is over.",
+    "EXHAUSTED": "No money is left.",
+    "EXPIRED": "Its validity has ended.",
 })  # fmt: skip
 
-_declare("CouponCodeTypes", "Whether the codes of a coupon type are shared.", {
-    "GENERIC": "One code for everybody.",
-    "INDIVIDUAL": "A code of its own for each coupon.",
+_declare("CouponCodeTypes", "Whether each coupon of a type has its own code or all share one.", {
+    "GENERIC": "One code shared by all customers.",
+    "INDIVIDUAL": "Each coupon has its own code.",
 })  # fmt: skip
 
 _declare("CouponStatuses", "Whether coupons of a type are accepted.", {
@@ -219,50 +219,50 @@ _declare("CouponStatuses", "Whether coupons of a type are accepted.", {
     "INACTIVE": "Not accepted.",
 })  # fmt: skip
 
-_declare("CouponCodeStatuses", "Where a coupon code stands in its life.", {
-    "CREATED": "Issued, waiting for its customer to activate it.",
+_declare("CouponCodeStatuses", "Statuses of coupon codes.", {
+    "CREATED": "Issued; the customer must activate it before use.",
     "ACTIVE": "In the pool, or issued and usable.",
-    "RESERVED": "Held for a transaction.",
-    "REDEEMED": "Spent.",
-    "EXPIRED": "Its validity is over.",
-    "CANCELLED": "Withdrawn.",
+    "RESERVED": "Reserved for a transaction.",
+    "REDEEMED": "Redeemed.",
+    "EXPIRED": "Its validity has ended.",
+    "CANCELLED": "Cancelled.",
 })  # fmt: skip
 
-_declare("StakeholderTypes", "Who shares the cost of promotions.", {
+_declare("StakeholderTypes", "Kinds of stakeholders that share the cost of promotions.", {
     "SUPPLIER": "A supplier.",
     "BRAND": "A brand.",
-    "INTERNAL": "A part of the retailer's own house.",
-    "EXTERNAL_SUPPLIER": "A supplier from outside the usual ones.",
+    "INTERNAL": "A department of the retailer.",
+    "EXTERNAL_SUPPLIER": "A supplier other than the regular ones.",
 })  # fmt: skip
 
-_declare("CalculationLogStatuses", "How a calculation ended.", {
+_declare("CalculationLogStatuses", "Results of calculations.", {
     "CALCULATED": "Confirmed.",
-    "FAILED": "Its confirm was refused.",
+    "FAILED": "The confirm was refused.",
 })  # fmt: skip
 
-_declare_rules("LoyaltyActionTypes", "How points are given or taken.", LOYALTY_ACTIONS)
+_declare_rules("LoyaltyActionTypes", "How points are granted or deducted.", LOYALTY_ACTIONS)
 
-_declare("LoyaltyTargetScopes", "What points are given for.", {
+_declare("LoyaltyTargetScopes", "The articles that earn points.", {
     "ARTICLE": "An article.",
     "ARTICLE_GROUP": "An article group.",
     "ARTICLE_LIST": "A list of articles.",
     "ALL_ITEMS": "Everything in the basket.",
 })  # fmt: skip
 
-_declare("CampaignStatuses", "Where a campaign stands.", {
-    "DRAFT": "Being written.",
-    "SCHEDULED": "Waits for its window to open.",
+_declare("CampaignStatuses", "Statuses of campaigns.", {
+    "DRAFT": "In preparation.",
+    "SCHEDULED": "Its window has not opened yet.",
     "ACTIVE": "Its window is open.",
-    "COMPLETED": "Its window is over.",
-    "CANCELLED": "Called off; its promotions do not run.",
+    "COMPLETED": "Its window has closed.",
+    "CANCELLED": "Cancelled; its promotions do not run.",
 })  # fmt: skip
 
-_declare("UseCases", "What a promotion template is good for.", {
+_declare("UseCases", "Uses of promotion templates.", {
     "SEASONAL": "A season or a holiday.",
-    "CLEARANCE": "Selling off stock.",
+    "CLEARANCE": "Clearing stock.",
     "NEW_CUSTOMER": "Winning new customers.",
     "LOYALTY": "Rewarding regular customers.",
-    "CROSS_SELL": "Selling things that go together.",
+    "CROSS_SELL": "Selling related articles.",
     "COUPON": "Coupons.",
     "OTHER": "Something else.",
 })  # fmt: skip

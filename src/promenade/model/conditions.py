@@ -33,28 +33,28 @@ __all__ = [
 
 
 class ConditionFields(Fields):
-    """The fields of a condition, in a promotion and in a template alike."""
+    """The fields of a condition, in promotions and templates."""
 
-    sequence = integer("Its place among the conditions: lower comes first.", default=0)
-    logical_connector = code_of("LogicalConnectors", "How it joins the conditions before it.", default="AND")
-    condition_type = code_of("ConditionTypes", "What it is about.", required=True)
+    sequence = integer("Position among the conditions: lower numbers come first.", default=0)
+    logical_connector = code_of("LogicalConnectors", "How it is combined with the conditions before it.", default="AND")
+    condition_type = code_of("ConditionTypes", "Type of the condition.", required=True)
     operator = code_of("ComparisonOperators", "How it compares; null: GTE for amounts, quantities and points, else "
                        "EQUALS.")  # fmt: skip
-    value_category = code_of("ConditionValueCategories", "What the value names.")
-    value = text(255, "What is compared with; for several values see the value list.", searchable=True)
-    value_to = text(255, "The upper end of BETWEEN, included.")
-    article_number = text(50, "The article.", searchable=True)
+    value_category = code_of("ConditionValueCategories", "Kind of the value.")
+    value = text(255, "The comparison value; for several values, use the value list.", searchable=True)
+    value_to = text(255, "The upper bound of BETWEEN, inclusive.")
+    article_number = text(50, "Number of the article.", searchable=True)
     article_group_key = text(20, "groupId of the article group.", wire="articleGroupId", label="Article group ID")
-    include_sub_groups = boolean("Whether groups below the article group count.")
+    include_sub_groups = boolean("Whether groups below the article group count, too.")
     manufacturer = text(255, "The manufacturer.", searchable=True)
     field_name = text(100, "Key of the additional or user-defined field.")
-    min_quantity = pieces("Matching lines must add up to this quantity.")
-    min_amount = money("Matching lines must add up to this original amount.")
-    time_from = time_of_day("From when in the day on, included, on the POS group's clock.")
-    time_to = time_of_day("Until when in the day, not included; before timeFrom: past midnight.")
-    weekdays = text(27, "On which weekdays, such as `MON,TUE`; null: on all.")
-    date_from = calendar_date("From which day on, included.")
-    date_to = calendar_date("Until which day, included.")
+    min_quantity = pieces("Minimum total quantity of the matching lines.")
+    min_amount = money("Minimum total amount of the matching lines, before discounts.")
+    time_from = time_of_day("Start time of day, inclusive, in the POS group's time zone.")
+    time_to = time_of_day("End time of day, exclusive; if it is before timeFrom, the window runs past midnight.")
+    weekdays = text(27, "The weekdays, such as `MON,TUE`; null: all.")
+    date_from = calendar_date("First day, inclusive.")
+    date_to = calendar_date("Last day, inclusive.")
     article = to_one("Articles", "The article, from master data.")
     article_group = to_one("ArticleGroups", "The article group, from master data.")
 
@@ -62,8 +62,10 @@ class ConditionFields(Fields):
 class ConditionValueListItemFields(Fields):
     """One of several values of a condition."""
 
-    value = text(255, "The value; any of the list makes the condition hold.", required=True, searchable=True)
-    value_category = code_of("ConditionValueCategories", "What the value names.")
+    value = text(
+        255, "The value; the condition holds if any value of the list matches.", required=True, searchable=True
+    )
+    value_category = code_of("ConditionValueCategories", "Kind of the value.")
 
 
 class ArticleListItemFields(Fields):
@@ -82,10 +84,16 @@ class Conditions(ConditionFields, Entity, public=RW, admin=PLAIN, importable=Tru
 
     promotion = parent("Promotions", "The promotion.")
     parameter_summary = text(
-        None, "The condition in words.", virtual=True, filterable=False, hidden_from=frozenset({PUBLIC, REPORTING})
+        None,
+        "A description of the condition as a sentence.",
+        virtual=True,
+        filterable=False,
+        hidden_from=frozenset({PUBLIC, REPORTING}),
     )
-    value_list_items = children("ConditionValueListItems", "Values of which any will do.", by="condition")
-    article_list_items = children("ConditionArticleListItems", "Articles of which any will do.", by="condition")
+    value_list_items = children("ConditionValueListItems", "Alternative values: any one is sufficient.", by="condition")
+    article_list_items = children(
+        "ConditionArticleListItems", "Alternative articles: any one is sufficient.", by="condition"
+    )
 
 
 class ConditionValueListItems(ConditionValueListItemFields, Entity, public=RW, admin=PLAIN):

@@ -51,21 +51,23 @@ class CouponTypes(
     A promotion linked to coupon types applies only when a code of one of them is presented.
     """
 
-    code = text(50, "Short unique code of the coupon type; not what customers present.", required=True,
+    code = text(50, "Short unique code of the coupon type; not the code that customers present.", required=True,
                 searchable=True)  # fmt: skip
-    name = text(255, "What the coupon is called.", required=True, searchable=True)
-    description = text(1000, "What the coupon is good for.", searchable=True)
+    name = text(255, "Name of the coupon type.", required=True, searchable=True)
+    description = text(1000, "Description of the coupon type.", searchable=True)
     status = code_of("CouponStatuses", "Whether its codes are accepted.", default="INACTIVE")
     status_criticality = status_criticality()
-    code_type = code_of("CouponCodeTypes", "Whether its code is shared by all.", default="INDIVIDUAL")
-    generic_code = text(64, "The code that all present; of GENERIC types only.", write_only=True)
-    valid_from = timestamp("From when on its codes are accepted; null: from ever.")
-    valid_to = timestamp("Until when its codes are accepted, this moment not included; null: for ever.")
-    validity_days = integer("How many days a code is good after it was issued; null: as long as the type.", minimum=0)
-    max_redemptions = integer("How often its codes may be spent altogether; null: no bound.", minimum=0)
-    max_redemptions_per_customer = integer("How often one customer may spend them; null: no bound.", minimum=0)
-    reservation_minutes = integer("How long a till may hold a code before it redeems it.", default=15, minimum=1)
-    requires_activation = boolean("Whether customers must activate a code before they use it.")
+    code_type = code_of(
+        "CouponCodeTypes", "Whether each coupon has its own code or all share one.", default="INDIVIDUAL"
+    )
+    generic_code = text(64, "The code that all customers present; for GENERIC types only.", write_only=True)
+    valid_from = timestamp("Start of its validity, inclusive; null: no start date.")
+    valid_to = timestamp("End of its validity, exclusive; null: no end date.")
+    validity_days = integer("Number of days a code is valid after it is issued; null: as long as the type.", minimum=0)
+    max_redemptions = integer("Maximum number of redemptions of all its codes together; null: unlimited.", minimum=0)
+    max_redemptions_per_customer = integer("Maximum number of redemptions per customer; null: unlimited.", minimum=0)
+    reservation_minutes = integer("Duration of a till's reservation of a code, in minutes.", default=15, minimum=1)
+    requires_activation = boolean("Whether customers must activate a code before they can use it.")
     promotions = back("CouponTypePromotions", "The promotions that its codes trigger.", by="coupon_type")
     codes = back("CouponCodes", "Its codes.", by="coupon_type")
 
@@ -78,40 +80,42 @@ class CouponTypePromotions(Entity, public=RW, admin=PLAIN, unique=(("promotion_i
 
 
 class CouponCodeConfigurations(Entity, public=RW, admin=PLAIN, importable=True, unique=(("coupon_type_id",),)):
-    """The format of generated codes of a coupon type; it must allow too many codes to guess one."""
+    """The format of generated codes of a coupon type; it must allow enough codes that none can be guessed."""
 
     coupon_type = to_one("CouponTypes", "The coupon type.", required=True)
-    prefix = text(20, "What every code starts with.")
-    suffix = text(20, "What every code ends with.")
-    length = integer("Random characters in each code.", default=12, minimum=1, maximum=40)
-    alphabet = text(64, "The characters to draw from; the default has no look-alikes.",
+    prefix = text(20, "Text at the start of every code.")
+    suffix = text(20, "Text at the end of every code.")
+    length = integer("Number of random characters in each code.", default=12, minimum=1, maximum=40)
+    alphabet = text(64, "The characters to draw from; the default excludes characters that look alike.",
                     default="23456789ABCDEFGHJKLMNPQRSTUVWXYZ")  # fmt: skip
-    check_character = boolean("Whether a last character guards against mistyping.")
+    check_character = boolean("Whether codes include a check character that detects typing errors.")
 
 
 class CouponCodeBatches(Entity, public=RW, admin=PLAIN, indexes=(("status", "modified_at"),)):
-    """An order to generate many codes."""
+    """A request to generate many codes."""
 
     coupon_type = to_one("CouponTypes", "The coupon type.", required=True)
-    name = text(255, "What the batch is called.", searchable=True)
-    quantity = integer("How many codes to generate.", required=True, minimum=1)
-    generated_count = integer("How many there are so far.", default=0, read_only=True)
-    status = choice("QUEUED", "RUNNING", "COMPLETED", "FAILED", doc="Where the batch stands.", default="QUEUED",
+    name = text(255, "Name of the batch.", searchable=True)
+    quantity = integer("Number of codes to generate.", required=True, minimum=1)
+    generated_count = integer("Number of codes generated so far.", default=0, read_only=True)
+    status = choice("QUEUED", "RUNNING", "COMPLETED", "FAILED", doc="Status of the batch.", default="QUEUED",
                     read_only=True)  # fmt: skip
     status_criticality = status_criticality()
-    started_at = timestamp("When generating began.", read_only=True)
-    completed_at = timestamp("When it ended.", read_only=True)
+    started_at = timestamp("Time at which generation started.", read_only=True)
+    completed_at = timestamp("Time at which generation ended.", read_only=True)
 
 
 class CouponRefillSchedules(Entity, public=RW, admin=PLAIN):
-    """When the pool of unissued codes of a coupon type is refilled automatically."""
+    """A schedule that automatically refills a coupon type's pool of unissued codes."""
 
     coupon_type = to_one("CouponTypes", "The coupon type.", required=True)
-    minimum_pool_size = integer("Below this many unissued codes it is filled up.", required=True, minimum=0)
-    refill_quantity = integer("How many codes to add.", required=True, minimum=1)
-    interval_minutes = integer("How often to look.", required=True, minimum=1)
-    is_active = boolean("Whether to look at all.", default=True)
-    last_run_at = timestamp("When it was last looked at.", read_only=True)
+    minimum_pool_size = integer(
+        "The pool is refilled when it has fewer unissued codes than this.", required=True, minimum=0
+    )
+    refill_quantity = integer("Number of codes to add.", required=True, minimum=1)
+    interval_minutes = integer("Minutes between checks of the pool.", required=True, minimum=1)
+    is_active = boolean("Whether the schedule is active.", default=True)
+    last_run_at = timestamp("Time of the last check.", read_only=True)
 
 
 class CouponCodes(
@@ -136,31 +140,31 @@ class CouponCodes(
     """One coupon code, from the pool to its redemption."""
 
     coupon_type = to_one("CouponTypes", "The coupon type.", required=True)
-    code = text(64, "The secret that is presented at the till.", required=True, hidden_from=PUBLIC,
+    code = text(64, "The secret code that is presented at the till.", required=True, hidden_from=PUBLIC,
                 importable=True)  # fmt: skip
-    status = code_of("CouponCodeStatuses", "Where the code stands in its life.", default="ACTIVE")
+    status = code_of("CouponCodeStatuses", "Status of the code.", default="ACTIVE")
     status_criticality = status_criticality()
-    customer_id = text(50, "The only customer who may spend it; null: whoever bears it.",
+    customer_id = text(50, "The only customer who may redeem it; null: anyone who presents it.",
                        searchable=True)  # fmt: skip
-    reservation_ref = uuid("Its current reservation; new each time.", read_only=True)
-    source = code_of("ArticleSources", "Where the code came from; EXTERNAL: from outside.", default="MANUAL",
-                     read_only=True)  # fmt: skip
-    issued_at = timestamp("When it was issued; null: it is still in the pool.", read_only=True)
+    reservation_ref = uuid("ID of its current reservation; new for each reservation.", read_only=True)
+    source = code_of("ArticleSources", "Origin of the code; EXTERNAL: imported from an external pool.",
+                     default="MANUAL", read_only=True)  # fmt: skip
+    issued_at = timestamp("Time of issue; null: still in the pool.", read_only=True)
     issuing_promotion_id = text(36, "The promotion that issued it after a purchase.", read_only=True)
-    issuing_transaction_id = text(50, "The transaction that it was issued for.", read_only=True, searchable=True)
+    issuing_transaction_id = text(50, "The transaction after which it was issued.", read_only=True, searchable=True)
     issuance_channel = choice(
-        "POST_PURCHASE", "BATCH", "MANUAL", "EXTERNAL", doc="How it came about; null: before this was recorded.",
+        "POST_PURCHASE", "BATCH", "MANUAL", "EXTERNAL", doc="How it was issued; null: before this was recorded.",
         read_only=True,
     )  # fmt: skip
-    valid_from = timestamp("From when on it is accepted; null: as its type.")
-    valid_until = timestamp("Until when it is accepted, this moment not included; null: as its type.")
-    reserved_until = timestamp("When its reservation runs out.", read_only=True)
-    reserved_by_transaction_id = text(50, "The transaction that holds it.", read_only=True)
-    issue_reason = text(255, "Why it was issued.", read_only=True)
-    issue_metadata = text(None, "What the issuer wanted remembered, as JSON.", read_only=True)
-    redeemed_at = timestamp("When it was last spent.", read_only=True)
-    redeemed_transaction_id = text(50, "The transaction that last spent it.", read_only=True, searchable=True)
-    redemption_count = integer("How often it was spent.", default=0, minimum=0, read_only=True)
+    valid_from = timestamp("Start of its validity, inclusive; null: as its type.")
+    valid_until = timestamp("End of its validity, exclusive; null: as its type.")
+    reserved_until = timestamp("Time at which its reservation expires.", read_only=True)
+    reserved_by_transaction_id = text(50, "The transaction that reserved it.", read_only=True)
+    issue_reason = text(255, "Reason for issuing it.", read_only=True)
+    issue_metadata = text(None, "The issuer's own metadata, as JSON.", read_only=True)
+    redeemed_at = timestamp("Time of its last redemption.", read_only=True)
+    redeemed_transaction_id = text(50, "The transaction that last redeemed it.", read_only=True, searchable=True)
+    redemption_count = integer("Number of redemptions.", default=0, minimum=0, read_only=True)
 
 
 class RedemptionLogs(
@@ -169,16 +173,16 @@ class RedemptionLogs(
     admin=RO,
     indexes=(("coupon_code_id", "occurred_at"), ("coupon_type_id", "action"), ("transaction_id",)),
 ):
-    """What happened to a coupon code, and when."""
+    """An event in the life of a coupon code, such as its issue or redemption."""
 
     coupon_code = to_one("CouponCodes", "The code.", soft=True, read_only=True)
     coupon_type = to_one("CouponTypes", "The type of the code.", soft=True, read_only=True)
     promotion = to_one("Promotions", "The promotion that it triggered or that issued it.", soft=True, indexed=False,
                        read_only=True)  # fmt: skip
     action = choice(
-        "ISSUED", "ACTIVATED", "RESERVED", "REDEEMED", "CANCELLED", "EXPIRED", doc="What happened.", required=True,
+        "ISSUED", "ACTIVATED", "RESERVED", "REDEEMED", "CANCELLED", "EXPIRED", doc="The event.", required=True,
         read_only=True,
     )  # fmt: skip
-    transaction_id = text(50, "The till's transaction.", read_only=True, searchable=True)
+    transaction_id = text(50, "ID of the till's transaction.", read_only=True, searchable=True)
     customer_id = text(50, "The customer.", read_only=True, searchable=True)
-    occurred_at = timestamp("When it happened.", required=True, read_only=True)
+    occurred_at = timestamp("Time of the event.", required=True, read_only=True)

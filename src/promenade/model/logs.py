@@ -38,32 +38,36 @@ class CalculationLogs(
     reporting=RO,
     indexes=(("origin", "transaction_id", "transaction_counter"), ("confirmed_at",), ("customer_id", "confirmed_at")),
 ):
-    """A confirmed sale as it was calculated, or a confirm that was refused (status FAILED)."""
+    """The calculation of a confirmed sale, or a refused confirm (status FAILED)."""
 
-    transaction_id = text(50, "The till's transaction.", required=True, read_only=True, searchable=True)
-    transaction_counter = integer("Its confirmed iteration.", required=True, read_only=True)
-    receipt_id = text(50, "The till's receipt.", read_only=True, searchable=True)
+    transaction_id = text(50, "ID of the till's transaction.", required=True, read_only=True, searchable=True)
+    transaction_counter = integer(
+        "Counter of the confirmed iteration of the transaction.", required=True, read_only=True
+    )
+    receipt_id = text(50, "The till's receipt number.", read_only=True, searchable=True)
     header_reference = text(100, "The till's own reference.", read_only=True, searchable=True)
-    pos_group = to_one("PosGroups", "Where it was sold.", soft=True, read_only=True)
-    customer_id = text(50, "The customer.", read_only=True, searchable=True)
-    channel = text(50, "The channel.", read_only=True)
-    status = code_of("CalculationLogStatuses", "How it ended.", required=True, read_only=True)
+    pos_group = to_one("PosGroups", "The POS group of the sale.", soft=True, read_only=True)
+    customer_id = text(50, "ID of the customer.", read_only=True, searchable=True)
+    channel = text(50, "The sales channel.", read_only=True)
+    status = code_of("CalculationLogStatuses", "Result of the confirm.", required=True, read_only=True)
     status_criticality = status_criticality()
     pilot_arm = choice("PILOT", "CONTROL", "EXPERIMENT", doc="The arm of a pilot or experiment that the sale belongs "
-                       "to; see the promotions of the log for which.", read_only=True)  # fmt: skip
+                       "to; the promotions of the log show which one.", read_only=True)  # fmt: skip
     subtotal = computed_amount("Sum of all lines before discounts.", required=True)
     discount = computed_amount("Sum of all discounts.", required=True)
-    grand_total = computed_amount("What was paid.", required=True)
+    grand_total = computed_amount("The amount paid.", required=True)
     currency = currency_code("The currency of its amounts.", required=True, read_only=True)
-    loyalty_points = long_integer("Points that it earned.", default=0, read_only=True)
-    discrepancy = boolean("Whether the till confirmed other amounts than were evaluated.", read_only=True)
-    evaluated_at = timestamp("The time that validity was judged at.", required=True, read_only=True)
-    confirmed_at = timestamp("When it was confirmed or refused.", required=True, read_only=True)
-    source = text(20, "Who priced it: btp or local-store.", required=True, read_only=True)
-    instance_id = text(36, "The instance that priced it.", read_only=True)
-    message = text(1000, "Why a confirm was refused.", read_only=True)
-    origin = text(36, "Who priced it, as in every key of a transaction.", default="cloud", read_only=True,
-                  hidden_from=_EVERYWHERE)  # fmt: skip
+    loyalty_points = long_integer("Points earned.", default=0, read_only=True)
+    discrepancy = boolean("Whether the amounts confirmed by the till differ from those evaluated.", read_only=True)
+    evaluated_at = timestamp(
+        "The time for which the validity of promotions was checked.", required=True, read_only=True
+    )
+    confirmed_at = timestamp("Time at which it was confirmed or refused.", required=True, read_only=True)
+    source = text(20, "Kind of instance that priced it: btp or local-store.", required=True, read_only=True)
+    instance_id = text(36, "ID of the instance that priced it.", read_only=True)
+    message = text(1000, "Reason why the confirm was refused.", read_only=True)
+    origin = text(36, "The instance that priced it, which is part of every key of a transaction.",
+                  default="cloud", read_only=True, hidden_from=_EVERYWHERE)  # fmt: skip
     items = children("CalculationLogItems", "Its lines.", by="log")
     promotions = children("CalculationLogPromotions", "The promotions that applied.", by="log")
 
@@ -72,48 +76,52 @@ class CalculationLogItems(Entity, public=RO, admin=RO, reporting=RO, unique=(("l
     """A line of a confirmed sale."""
 
     log = parent("CalculationLogs", "The log.")
-    line_reference = text(50, "The till's name of the line.", required=True, read_only=True)
+    line_reference = text(50, "The till's reference of the line.", required=True, read_only=True)
     article_number = text(50, "Number of the article.", required=True, read_only=True, searchable=True)
     article_group_key = text(20, "groupId of its article group.", wire="articleGroupId", label="Article group ID",
                              read_only=True)  # fmt: skip
-    quantity = pieces("The quantity; below zero: returned.", required=True, minimum=None, read_only=True)
-    unit_price = decimal(15, 2, "The price of one.", required=True, read_only=True)
+    quantity = pieces("The quantity; negative for a return.", required=True, minimum=None, read_only=True)
+    unit_price = decimal(15, 2, "Price per unit.", required=True, read_only=True)
     line_total = computed_amount("Unit price times quantity.", required=True)
     line_discount = computed_amount("Sum of its discounts.", required=True)
-    line_net = computed_amount("What is left to pay.", required=True)
-    confirmed_discount = computed_amount("The discount that the till confirmed, where it says so.")
+    line_net = computed_amount("The amount left to pay.", required=True)
+    confirmed_discount = computed_amount("The discount that the till confirmed, if it sent one.")
 
 
 class CalculationLogPromotions(
     Entity, public=RO, admin=RO, reporting=RO, indexes=(("log_id",), ("promotion_id", "log_id"))
 ):
-    """A promotion that applied to a confirmed sale, or that has the sale in its control arm."""
+    """A promotion that applied to a confirmed sale, or whose control arm includes the sale."""
 
     log = parent("CalculationLogs", "The log.")
     promotion = to_one("Promotions", "The promotion.", required=True, soft=True, read_only=True)
-    promotion_name = text(255, "What it was called.", required=True, read_only=True, searchable=True)
-    promotion_version = integer("Its version then.", required=True, read_only=True)
-    total_discount = computed_amount("What it gave, as charged.", required=True)
-    evaluated_discount = computed_amount("What it gave when it was evaluated.")
-    confirmed_discount = computed_amount("What the till confirmed, where it says so.")
-    points = long_integer("Points that it gave.", default=0, read_only=True)
+    promotion_name = text(
+        255, "Name of the promotion at the time of the sale.", required=True, read_only=True, searchable=True
+    )
+    promotion_version = integer("Version of the promotion at the time of the sale.", required=True, read_only=True)
+    total_discount = computed_amount("The discount charged.", required=True)
+    evaluated_discount = computed_amount("The discount as evaluated.")
+    confirmed_discount = computed_amount("The discount that the till confirmed, if it sent one.")
+    points = long_integer("Points that it granted.", default=0, read_only=True)
     pilot_arm = choice("PILOT", "CONTROL", "EXPERIMENT", doc="The arm that the sale belongs to.", read_only=True)
-    coupon_code = to_one("CouponCodes", "The code that triggered it.", soft=True, indexed=False, read_only=True)
+    coupon_code = to_one("CouponCodes", "The coupon code that triggered it.", soft=True, indexed=False, read_only=True)
 
 
 class AuditLogs(
     Entity, public=RO, admin=RO, managed=False, indexes=(("timestamp",), ("entity_type", "entity_id", "timestamp"))
 ):
-    """Who changed what, and when; for budgets also which field, from which value to which."""
+    """A change to a row: time, user and action; for budgets also the field with its old and new value."""
 
-    timestamp = timestamp("When it happened.", required=True, read_only=True)
-    actor = text(255, "The user or client.", required=True, read_only=True, searchable=True)
-    action = text(50, "The verb in capitals: CREATE, UPDATE, DELETE, ACTIVATE, LOCK ...", required=True,
+    timestamp = timestamp("Time of the change.", required=True, read_only=True)
+    actor = text(255, "The user or client that made the change.", required=True, read_only=True, searchable=True)
+    action = text(50, "Code of the action: CREATE, UPDATE, DELETE, ACTIVATE, LOCK ...", required=True,
                   read_only=True, searchable=True)  # fmt: skip
     entity_type = text(50, "The entity set, such as Promotions.", required=True, read_only=True, searchable=True)
     entity_id = text(50, "ID of the row.", required=True, read_only=True)
-    entity_name = text(255, "Name of the row, else its ID.", required=True, read_only=True, searchable=True)
-    note = text(2000, "Of budgets: the field, its old and its new value.", read_only=True, searchable=True)
+    entity_name = text(
+        255, "Name of the row, or its ID if it has no name.", required=True, read_only=True, searchable=True
+    )
+    note = text(2000, "For budgets: the field with its old and new value.", read_only=True, searchable=True)
 
 
 class LoyaltyTransactions(
@@ -123,14 +131,16 @@ class LoyaltyTransactions(
     unique=(("origin", "transaction_id", "transaction_counter", "promotion_id"),),
     indexes=(("customer_id", "awarded_at"),),
 ):
-    """Points that a sale granted to a customer or deducted."""
+    """Points that a sale granted to or deducted from a customer."""
 
-    customer_id = text(50, "The customer.", required=True, read_only=True, searchable=True)
-    transaction_id = text(50, "The till's transaction.", required=True, read_only=True, searchable=True)
-    transaction_counter = integer("Its confirmed iteration.", required=True, read_only=True)
-    promotion = to_one("Promotions", "The promotion that gave them; null: the tenant's base points.", soft=True,
+    customer_id = text(50, "ID of the customer.", required=True, read_only=True, searchable=True)
+    transaction_id = text(50, "ID of the till's transaction.", required=True, read_only=True, searchable=True)
+    transaction_counter = integer(
+        "Counter of the confirmed iteration of the transaction.", required=True, read_only=True
+    )
+    promotion = to_one("Promotions", "The promotion that granted them; null: the tenant's base points.", soft=True,
                        indexed=False, read_only=True)  # fmt: skip
-    points = long_integer("The points; below zero when taken.", required=True, read_only=True)
-    balance_after = long_integer("The customer's points afterwards.", required=True, read_only=True)
-    awarded_at = timestamp("When they were booked.", required=True, read_only=True)
-    origin = text(36, "Who priced the sale.", default="cloud", read_only=True, hidden_from=_EVERYWHERE)
+    points = long_integer("The points; negative if deducted.", required=True, read_only=True)
+    balance_after = long_integer("The customer's balance afterwards.", required=True, read_only=True)
+    awarded_at = timestamp("Time at which the points were booked.", required=True, read_only=True)
+    origin = text(36, "The instance that priced the sale.", default="cloud", read_only=True, hidden_from=_EVERYWHERE)

@@ -43,14 +43,18 @@ def _of_public_api() -> tuple[Operation, ...]:
             binding="Campaigns",
             parameters=(Parameter(name="promotionIds", type=Primitive.GUID, collection=True, nullable=False),),
             returns=campaign,
-            annotations=_described("Makes promotions part of the campaign; those that are already stay so."),
+            annotations=_described(
+                "Adds promotions to the campaign; promotions that already belong to it are unchanged."
+            ),
         ),
         Action(
             name="removePromotion",
             binding="Campaigns",
             parameters=(Parameter(name="promotionId", type=Primitive.GUID, nullable=False),),
             returns=campaign,
-            annotations=_described("Takes a promotion out of the campaign; one that is in none stays so."),
+            annotations=_described(
+                "Removes a promotion from the campaign; a promotion without a campaign is unchanged."
+            ),
         ),
         Function(
             name="exportICS",
@@ -62,7 +66,9 @@ def _of_public_api() -> tuple[Operation, ...]:
             name="createPromotionFromTemplate",
             parameters=(Parameter(name="templateId", type=Primitive.GUID, nullable=False),),
             returns=ReturnType(type=Primitive.GUID, nullable=False),
-            annotations=_described("Makes a promotion, in status DRAFT, from a template; a new one with every call."),
+            annotations=_described(
+                "Creates a promotion in status DRAFT from a template; every call creates a new one."
+            ),
         ),
         *(_bulk_import(entity.set_name) for entity in declared().values() if entity.importable),
     )
@@ -74,19 +80,19 @@ def _bulk_import(set_name: str) -> Action:
         binding=set_name,
         binding_collection=True,
         parameters=(
-            Parameter(name="header", type=_BULK_HEADER, annotations=_described("What holds for all rows.")),
+            Parameter(name="header", type=_BULK_HEADER, annotations=_described("Settings for all rows.")),
             Parameter(
                 name="rows",
                 entity_type=set_name,
                 collection=True,
                 nullable=False,
-                annotations=_described("At least one row and at most 10 000, each as a single create has it."),
+                annotations=_described("From 1 to 10 000 rows, each in the format of a single create."),
             ),
         ),
         returns=ReturnType(type=_IMPORT_ACCEPTED, nullable=False),
         annotations=_described(
-            "Accepts many rows at once, which are stored in the background: 202, and 200 for a request that was"
-            " accepted before under the same Idempotency-Key. A request of its own, not a part of a $batch."
+            "Accepts many rows at once and stores them in the background: 202, or 200 if a request with the same"
+            " Idempotency-Key was accepted before. Must be a separate request, not part of a $batch."
         ),
     )
 
@@ -102,32 +108,40 @@ def _described(text: str) -> tuple[Annotation, ...]:
 _BULK_HEADER = ComplexType(
     name="BulkImportHeader",
     properties=(
-        _member("tenantId", Primitive.STRING, "Another tenant; for administrators of an operator.", length=36),
-        _member("minorVersion", Primitive.INT32, "The minor version that the rows are written for."),
+        _member(
+            "tenantId",
+            Primitive.STRING,
+            "The tenant to import for, if not the caller's; only for administrators of an operator.",
+            length=36,
+        ),
+        _member("minorVersion", Primitive.INT32, "The minor version of the interface that the rows follow."),
         _member(
             "continueOnError",
             Primitive.BOOLEAN,
-            "Whether good rows are stored when others fail. If not, which is the default, the first faulty row undoes"
-            " all.",
+            "Whether valid rows are stored when others fail. Default: false; the first invalid row rolls back the whole"
+            " import.",
         ),
         _member(
-            "idempotencyKey", Primitive.STRING, "In place of the header Idempotency-Key, for 24 hours.", length=255
+            "idempotencyKey",
+            Primitive.STRING,
+            "Used instead of the header Idempotency-Key; kept for 24 hours.",
+            length=255,
         ),
     ),
-    annotations=_described("What a bulk import says of all its rows."),
+    annotations=_described("Settings of a bulk import for all its rows."),
 )
 _IMPORT_ACCEPTED = ComplexType(
     name=IMPORT_ACCEPTED,
     properties=(
-        _member("jobId", Primitive.GUID, "The row of ImportJobs.", nullable=False),
+        _member("jobId", Primitive.GUID, "ID of the job in ImportJobs.", nullable=False),
         _member(
             "statusUrl",
             Primitive.STRING,
-            "Where to ask for the status until it is SUCCEEDED or FAILED.",
+            "URL to poll for the status until it is SUCCEEDED or FAILED.",
             nullable=False,
         ),
     ),
-    annotations=_described("An import that was accepted."),
+    annotations=_described("The response to an accepted import."),
 )
 
 
@@ -142,7 +156,11 @@ def admin_operations() -> tuple[Operation, ...]:
         *_of_promotions(),
         *_of_campaigns(),
         *_of_coupon_types(),
-        _move("Budgets", "activate", "Opens the budget: ACTIVE, or SCHEDULED while its validity lies ahead."),
+        _move(
+            "Budgets",
+            "activate",
+            "Activates the budget: its status becomes ACTIVE, or SCHEDULED if its validity has not started.",
+        ),
         *_of_webhooks(),
     )
 
@@ -154,32 +172,32 @@ def _admin_complex_types() -> tuple[ComplexType, ...]:
 
 def _of_promotions() -> tuple[Operation, ...]:
     return (
-        _move("Promotions", "activate", "Lets the promotion run. Refused with what is missing while it cannot."),
-        _move("Promotions", "deactivate", "Stops the promotion for the time being."),
-        _move("Promotions", "submit", "Puts the promotion before whoever approves it."),
+        _move("Promotions", "activate", "Activates the promotion; refused with a list of problems if it cannot run."),
+        _move("Promotions", "deactivate", "Stops the promotion temporarily."),
+        _move("Promotions", "submit", "Submits the promotion for approval."),
         _move("Promotions", "approve", "Approves a submitted promotion."),
         _move("Promotions", "reject", "Rejects a submitted promotion."),
-        _move("Promotions", "archive", "Puts away a promotion that does not run."),
-        _move("Promotions", "startPilot", "Lets the promotion run in the POS groups of its pilot configuration alone."),
+        _move("Promotions", "archive", "Archives a promotion that is not running."),
+        _move("Promotions", "startPilot", "Starts the pilot: the promotion runs in its pilot POS groups only."),
         _move("Promotions", "endPilot", "Ends the pilot without a rollout."),
-        _move("Promotions", "promoteToActive", "Ends the pilot by letting the promotion run everywhere."),
+        _move("Promotions", "promoteToActive", "Ends the pilot and activates the promotion everywhere."),
         Action(
             name="copy",
             binding="Promotions",
             parameters=(
-                Parameter(name="code", type=Primitive.STRING, max_length=50, annotations=_described("Of the copy.")),
-                Parameter(name="name", type=Primitive.STRING, max_length=255, annotations=_described("Of the copy.")),
+                Parameter(name="code", type=Primitive.STRING, max_length=50, annotations=_described("New code.")),
+                Parameter(name="name", type=Primitive.STRING, max_length=255, annotations=_described("New name.")),
             ),
             returns=ReturnType(entity_type="Promotions", nullable=False),
-            annotations=_described("A new promotion, in status DRAFT, with the same conditions and actions."),
+            annotations=_described("Creates a promotion in status DRAFT with the same conditions and actions."),
         ),
         Action(
             name="check",
             binding="Promotions",
             returns=ReturnType(type=_FINDING, collection=True, nullable=False),
             annotations=_described(
-                "What keeps the promotion from running, what it overlaps with, which conditions can never hold and"
-                " which exclusions leave it nothing. It changes nothing."
+                "Checks the promotion and changes nothing. Reports problems that prevent it from running, overlaps with"
+                " other promotions, conditions that can never hold, and exclusions that leave no articles to discount."
             ),
         ),
         Action(
@@ -191,8 +209,8 @@ def _of_promotions() -> tuple[Operation, ...]:
             ),
             returns=ReturnType(entity_type="PromotionForecasts", nullable=False),
             annotations=_described(
-                "Prices the confirmed sales of a period again as if the promotion had run, and compares; long periods"
-                " in the background, which the forecast shows."
+                "Prices the confirmed sales of a period again as if the promotion had run, and compares the results."
+                " Long periods are processed in the background; the forecast shows the progress."
             ),
         ),
     )
@@ -203,21 +221,25 @@ def _of_campaigns() -> tuple[Operation, ...]:
     one = Parameter(name="promotionId", type=Primitive.GUID, nullable=False)
     campaign = ReturnType(entity_type="Campaigns", nullable=False)
     return (
-        _move("Campaigns", "lock", "Keeps the campaign, its promotions and what belongs to them from being changed."),
-        _move("Campaigns", "unlock", "Lets them be changed again."),
+        _move("Campaigns", "lock", "Locks the campaign: it, its promotions and their parts can no longer be changed."),
+        _move("Campaigns", "unlock", "Unlocks the campaign: it and its promotions can be changed again."),
         Action(
             name="addPromotions",
             binding="Campaigns",
             parameters=(ids,),
             returns=campaign,
-            annotations=_described("Makes promotions part of the campaign; those that are already stay so."),
+            annotations=_described(
+                "Adds promotions to the campaign; promotions that already belong to it are unchanged."
+            ),
         ),
         Action(
             name="removePromotion",
             binding="Campaigns",
             parameters=(one,),
             returns=campaign,
-            annotations=_described("Takes a promotion out of the campaign; one that is in none stays so."),
+            annotations=_described(
+                "Removes a promotion from the campaign; a promotion without a campaign is unchanged."
+            ),
         ),
     )
 
@@ -229,29 +251,31 @@ def _of_coupon_types() -> tuple[Operation, ...]:
             binding="CouponTypes",
             parameters=(Parameter(name="numberOfCodes", type=Primitive.INT32, nullable=False),),
             returns=ReturnType(entity_type="CouponCodeBatches", nullable=False),
-            annotations=_described("Makes codes for the pool; large numbers in the background, which the batch shows."),
+            annotations=_described(
+                "Generates codes for the pool; large numbers in the background, with the progress in the batch."
+            ),
         ),
         Action(
             name="issueCoupon",
             binding="CouponTypes",
             parameters=(Parameter(name="customerId", type=Primitive.STRING, max_length=50),),
             returns=ReturnType(type=_ISSUED_COUPON, nullable=False),
-            annotations=_described("Issues one code of the pool, to a customer if one is named."),
+            annotations=_described("Issues one code from the pool, to a customer if one is given."),
         ),
-        _move("CouponTypes", "activate", "Lets codes of this type be redeemed."),
-        _move("CouponTypes", "deactivate", "Lets no code of this type be redeemed."),
+        _move("CouponTypes", "activate", "Activates the type: its codes can be redeemed."),
+        _move("CouponTypes", "deactivate", "Deactivates the type: its codes can no longer be redeemed."),
     )
 
 
 def _of_webhooks() -> tuple[Operation, ...]:
-    start = "What happened from then on. With the until of an answer as the next from, long periods are walked through."
+    start = "Start of the period, inclusive. For long periods, use the `until` of a response as the next `from`."
     return (
         Action(
             name="replay",
             binding="NotificationLogs",
             returns=ReturnType(entity_type="NotificationLogs", nullable=False),
             annotations=_described(
-                "Sends the same event again, with the same webhook-id and the same bytes, whatever became of it before."
+                "Sends the same event again, with the same webhook-id and the same body, whatever its delivery status."
             ),
         ),
         Action(
@@ -259,12 +283,12 @@ def _of_webhooks() -> tuple[Operation, ...]:
             binding="WebhookSubscriptions",
             parameters=(
                 _moment("from", start),
-                _moment("to", "What happened then or later is left out."),
+                _moment("to", "End of the period, exclusive."),
             ),
             returns=ReturnType(type=_REPLAYED_EVENTS, nullable=False),
             annotations=_described(
-                "Sends what the subscription has missed: dead letters, and what happened before it existed or while it"
-                " was off; at most 500 events a call, the oldest first."
+                "Sends the events that the subscription has missed: dead letters, and events from before it existed or"
+                " while it was disabled; at most 500 events per call, oldest first."
             ),
         ),
     )
@@ -295,25 +319,30 @@ def _id(name: str, text: str) -> Property:
 _FINDING = ComplexType(
     name="CheckFinding",
     properties=(
-        _text("code", 60, "What was found, for programs.", nullable=False),
-        _text("severity", 10, "ERROR: it cannot run or gives nothing; WARNING: look at it; INFO.", nullable=False),
-        _text("message", 1000, "What was found, for people.", nullable=False),
-        _text("target", 255, "The entity set and property that it is about, such as `Conditions/value`."),
-        _id("entity_ID", "The condition, action or other row that it is about."),
-        _id("promotion_ID", "The other promotion that it is about."),
+        _text("code", 60, "Stable code of the finding.", nullable=False),
+        _text(
+            "severity",
+            10,
+            "ERROR: it cannot run or has no effect; WARNING: to be reviewed; INFO: for information.",
+            nullable=False,
+        ),
+        _text("message", 1000, "The finding as a sentence.", nullable=False),
+        _text("target", 255, "The entity set and property concerned, such as `Conditions/value`."),
+        _id("entity_ID", "ID of the condition, action or other row concerned."),
+        _id("promotion_ID", "ID of the other promotion concerned."),
     ),
-    annotations=_described("One thing that the check of a promotion has found."),
+    annotations=_described("A finding of the check of a promotion."),
 )
 _ISSUED_COUPON = ComplexType(
     name="IssuedCoupon",
     properties=(
-        _text("code", 50, "The code to be shown to the customer.", nullable=False),
-        _id("couponId", "The coupon code's ID."),
-        _id("couponTypeId", "Its type."),
-        _text("customerId", 50, "Whose it is."),
+        _text("code", 50, "The code to give to the customer.", nullable=False),
+        _id("couponId", "ID of the coupon code."),
+        _id("couponTypeId", "ID of its coupon type."),
+        _text("customerId", 50, "The customer to whom it was issued."),
         Property(name="validUntil", type=Primitive.DATE_TIME_OFFSET, precision=6),
     ),
-    annotations=_described("A code that was issued."),
+    annotations=_described("An issued coupon code."),
 )
 _REPLAYED_EVENTS = ComplexType(
     name="ReplayedEvents",
@@ -322,15 +351,17 @@ _REPLAYED_EVENTS = ComplexType(
             name="events",
             type=Primitive.INT32,
             nullable=False,
-            annotations=_described("How many events are sent."),
+            annotations=_described("Number of events to be sent."),
         ),
         Property(
             name="until",
             type=Primitive.DATE_TIME_OFFSET,
             precision=6,
             nullable=False,
-            annotations=_described("What happened before has been looked at. If it is before `to`, go on from here."),
+            annotations=_described(
+                "End of the part of the period that was processed. If it is before `to`, continue from here."
+            ),
         ),
     ),
-    annotations=_described("What a subscription had missed and is sent now."),
+    annotations=_described("The result of replaying missed events."),
 )

@@ -1,4 +1,4 @@
-"""Pilots: promotions tried out in some POS groups and compared with others."""
+"""Pilots: promotions tested in some POS groups and compared with others."""
 
 from __future__ import annotations
 
@@ -26,21 +26,26 @@ class PromotionPilotConfigs(
     natural_key=("promotion_id",),
     windows=(("pilot_start_at", "pilot_end_at"),),
 ):
-    """The pilot of a promotion: where, for how long, and against which control; one per promotion."""
+    """The pilot of a promotion: its POS groups, its period and its control group; one per promotion."""
 
-    promotion = to_one("Promotions", "The promotion that is tried out.", required=True)
-    pilot_start_at = timestamp("When the pilot begins.", required=True)
-    pilot_end_at = timestamp("When the pilot ends.", required=True)
-    auto_promote = boolean("Whether the promotion goes live by itself once its uplift reaches the threshold.")
-    auto_promote_threshold = decimal(5, 2, "Uplift in percent from which it goes live by itself.")
+    promotion = to_one("Promotions", "The promotion under test.", required=True)
+    pilot_start_at = timestamp("Start of the pilot.", required=True)
+    pilot_end_at = timestamp("End of the pilot.", required=True)
+    auto_promote = boolean("Whether the promotion is activated automatically once its uplift reaches the threshold.")
+    auto_promote_threshold = decimal(5, 2, "Minimum uplift, in percent, for automatic activation.")
     pilot_share = decimal(
-        3, 2, "Part of the pilot POS groups that gets the promotion.", default="1.00", minimum="0", maximum="1"
+        3,
+        2,
+        "Fraction of the pilot POS groups that receives the promotion, from 0 to 1.",
+        default="1.00",
+        minimum="0",
+        maximum="1",
     )
     control_group_size = integer(
-        "At most this many control POS groups count; 0: all.", default=0, minimum=0, maximum=999_999
+        "Maximum number of control POS groups to compare with; 0: all.", default=0, minimum=0, maximum=999_999
     )
-    pilot_pos_groups = children("PilotPosGroups", "The POS groups that may get it.", by="config")
-    control_pos_groups = children("ControlPosGroups", "The POS groups they are compared with.", by="config")
+    pilot_pos_groups = children("PilotPosGroups", "The POS groups that may receive the promotion.", by="config")
+    control_pos_groups = children("ControlPosGroups", "The POS groups to compare with.", by="config")
 
 
 class PilotPosGroups(Entity, public=RW, admin=DRAFT_NODE, shows_tenant=False, unique=(("config_id", "pos_group_id"),)):

@@ -51,36 +51,42 @@ class Promotions(
     """
 
     code = text(50, "Short unique code of the promotion.", searchable=True)
-    name = text(255, "What the promotion is called, also on receipts.", required=True, searchable=True)
-    description = text(1000, "What the promotion is about.", searchable=True)
-    type = code_of("PromotionTypes", "What the promotion is chiefly about.", default="ARTICLE")
-    status = code_of("PromotionStatuses", "Where the promotion stands in its life.", default="DRAFT")
+    name = text(255, "Name of the promotion, also printed on receipts.", required=True, searchable=True)
+    description = text(1000, "Description of the promotion.", searchable=True)
+    type = code_of("PromotionTypes", "Main type of the promotion.", default="ARTICLE")
+    status = code_of("PromotionStatuses", "Status of the promotion.", default="DRAFT")
     status_criticality = status_criticality()
-    valid_from = timestamp("From when on it runs, this moment included; null: from ever.")
-    valid_to = timestamp("Until when it runs, this moment not included; null: for ever.")
-    priority = integer("Its place among promotions: lower comes first.", default=100)
-    exclusivity_level = code_of("ExclusivityLevels", "What it tolerates beside itself.", default="NONE")
-    currency = currency_code("It runs only where prices are in this currency; null: anywhere, amounts at face value.")
-    max_applications_per_transaction = integer("How often it may be repeated within one basket.", minimum=0)
-    max_applications_per_customer = integer("In how many of one customer's sales it may apply.", minimum=0)
-    max_applications_total = integer("In how many sales it may apply altogether.", minimum=0)
-    applications_count = integer("In how many confirmed sales it has applied.", default=0, read_only=True)
-    is_experiment = boolean("Compares a group of POS that gets it with one that does not.")
-    control_group_id = text(36, "Of an experiment: the POS group that does not get it.", refers_to="PosGroups")
-    experiment_group_id = text(36, "Of an experiment: the only POS group that gets it.", refers_to="PosGroups")
+    valid_from = timestamp("Start of its validity, inclusive; null: no start date.")
+    valid_to = timestamp("End of its validity, exclusive; null: no end date.")
+    priority = integer("Processing order of promotions: lower numbers come first.", default=100)
+    exclusivity_level = code_of("ExclusivityLevels", "Which other promotions it can be combined with.", default="NONE")
+    currency = currency_code(
+        "It runs only where prices are in this currency; null: everywhere, with amounts at face value."
+    )
+    max_applications_per_transaction = integer("Maximum number of applications within one basket.", minimum=0)
+    max_applications_per_customer = integer("Maximum number of one customer's sales in which it may apply.", minimum=0)
+    max_applications_total = integer("Maximum number of sales in which it may apply in total.", minimum=0)
+    applications_count = integer("Number of confirmed sales in which it has applied.", default=0, read_only=True)
+    is_experiment = boolean(
+        "Whether it is an experiment: one POS group gets it and is compared with one that does not."
+    )
+    control_group_id = text(36, "For an experiment: the POS group that does not get it.", refers_to="PosGroups")
+    experiment_group_id = text(36, "For an experiment: the only POS group that gets it.", refers_to="PosGroups")
     external_reference = text(100, "The retailer's own reference, such as a number in another system.")
-    mutual_exclusion_group = to_one("MutualExclusionGroups", "Of the promotions of this group only one applies.")
+    mutual_exclusion_group = to_one(
+        "MutualExclusionGroups", "The mutual exclusion group: only one of its promotions applies."
+    )
     campaign = to_one("Campaigns", "The campaign it belongs to; it runs only within the campaign's window.")
-    pos_groups = children("PromotionPosGroups", "Where it runs; empty: everywhere.", by="promotion")
-    calculation_config = child("CalculationConfigs", "How it is calculated and rounded.", by="promotion")
+    pos_groups = children("PromotionPosGroups", "The POS groups in which it runs; empty: all.", by="promotion")
+    calculation_config = child("CalculationConfigs", "The calculation and rounding settings.", by="promotion")
 
 
 class CalculationConfigs(Entity, public=RW, admin=DRAFT_NODE, unique=(("promotion_id",),)):
     """How a promotion's discounts are calculated and rounded; without one the defaults apply."""
 
     promotion = parent("Promotions", "The promotion.")
-    mode = code_of("CalculationModes", "What percentages and thresholds are taken of.", default="ADDITIVE")
-    rounding = code_of("RoundingModes", "How a discount becomes whole units.", default="ROUND_HALF_UP")
+    mode = code_of("CalculationModes", "The base of percentages and thresholds.", default="ADDITIVE")
+    rounding = code_of("RoundingModes", "How discounts are rounded to minor units.", default="ROUND_HALF_UP")
     precision = integer("Decimals to round to; null: those of the currency.", minimum=0, maximum=3)
 
 
@@ -92,29 +98,31 @@ class PromotionPosGroups(Entity, public=RW, admin=DRAFT_NODE, unique=(("promotio
 
 
 class PriorityGroups(Entity, public=RW, admin=DRAFT, importable=True, natural_key=("code",)):
-    """Promotions that are processed together, before or after those of other groups."""
+    """A group of promotions that are processed together, before or after those of other groups."""
 
     code = text(50, "Short unique code of the group.", required=True, searchable=True)
-    name = text(255, "What the group is called.", required=True, searchable=True)
-    description = text(1000, "What the group is for.", searchable=True)
-    priority = integer("Its place among groups: lower comes first; promotions without a group come last.", default=100)
+    name = text(255, "Name of the group.", required=True, searchable=True)
+    description = text(1000, "Description of the group.", searchable=True)
+    priority = integer(
+        "Processing order of groups: lower numbers come first; promotions without a group come last.", default=100
+    )
     promotions = back("PriorityGroupPromotions", "The promotions in it.", by="priority_group")
 
 
 class PriorityGroupPromotions(Entity, public=RW, admin=PLAIN, unique=(("promotion_id",),)):
-    """The position of a promotion in its priority group; a promotion is in one group at most."""
+    """The position of a promotion in its priority group; a promotion belongs to one group at most."""
 
     priority_group = to_one("PriorityGroups", "The group.", required=True)
     promotion = to_one("Promotions", "The promotion.", required=True)
-    sequence = integer("Its place within the group: lower comes first.", default=0)
+    sequence = integer("Processing order within the group: lower numbers come first.", default=0)
 
 
 class MutualExclusionGroups(Entity, public=RW, admin=DRAFT, importable=True, natural_key=("code",)):
-    """Promotions of which only one applies to a basket."""
+    """A group of promotions, only one of which applies to a basket."""
 
     code = text(50, "Short unique code of the group.", required=True, searchable=True)
-    name = text(255, "What the group is called.", required=True, searchable=True)
-    description = text(1000, "What the group is for.", searchable=True)
+    name = text(255, "Name of the group.", required=True, searchable=True)
+    description = text(1000, "Description of the group.", searchable=True)
     resolution_strategy = code_of(
         "ResolutionStrategies", "Which of its promotions applies.", default="HIGHEST_DISCOUNT"
     )
@@ -122,15 +130,15 @@ class MutualExclusionGroups(Entity, public=RW, admin=DRAFT, importable=True, nat
 
 
 class PromotionsCalendar(Entity, public=RO, admin=RO, stored=False, managed=False):
-    """When promotions run: one entry per promotion, read from promotions and their campaigns."""
+    """The period in which each promotion runs: one entry per promotion, based on the promotion and its campaign."""
 
     promotion = to_one("Promotions", "The promotion.", read_only=True)
-    promotion_name = text(255, "What the promotion is called.", read_only=True, searchable=True)
-    status = code_of("PromotionStatuses", "Where the promotion stands.", read_only=True)
+    promotion_name = text(255, "Name of the promotion.", read_only=True, searchable=True)
+    status = code_of("PromotionStatuses", "Status of the promotion.", read_only=True)
     status_criticality = status_criticality()
-    type = code_of("PromotionTypes", "What the promotion is chiefly about.", read_only=True)
-    starts_at = timestamp("When it begins: its own validity within its campaign's window.", read_only=True)
-    ends_at = timestamp("When it ends.", read_only=True)
+    type = code_of("PromotionTypes", "Main type of the promotion.", read_only=True)
+    starts_at = timestamp("Start: the promotion's own validity within its campaign's window.", read_only=True)
+    ends_at = timestamp("End: the promotion's own validity within its campaign's window.", read_only=True)
     campaign = to_one("Campaigns", "The campaign it belongs to.", read_only=True)
     campaign_code = text(50, "Code of the campaign.", read_only=True, searchable=True)
-    pos_groups = texts("Codes of the POS groups in which it runs; empty: everywhere.", read_only=True)
+    pos_groups = texts("Codes of the POS groups in which it runs; empty: all.", read_only=True)

@@ -34,12 +34,12 @@ class PromotionTemplates(Entity, public=RW, admin=DRAFT, natural_key=("code",)):
     """A template from which promotions are created."""
 
     code = text(50, "Short unique code of the template.", searchable=True)
-    name = text(255, "What the template is called.", required=True, searchable=True)
-    description = text(1000, "What promotions made from it are about.", searchable=True)
-    use_case = code_of("UseCases", "What the template is good for.")
-    type = code_of("PromotionTypes", "What promotions made from it are chiefly about.")
-    priority_group = to_one("PriorityGroups", "The priority group of promotions made from it.")
-    conditions = children("TemplateConditions", "Conditions of promotions made from it.", by="template")
+    name = text(255, "Name of the template.", required=True, searchable=True)
+    description = text(1000, "Description of promotions created from it.", searchable=True)
+    use_case = code_of("UseCases", "Intended use of the template.")
+    type = code_of("PromotionTypes", "Main type of promotions created from it.")
+    priority_group = to_one("PriorityGroups", "The priority group of promotions created from it.")
+    conditions = children("TemplateConditions", "Conditions of promotions created from it.", by="template")
     discount_actions = children("TemplateDiscountActions", "Their discount actions.", by="template")
     loyalty_actions = children("TemplateLoyaltyActions", "Their loyalty actions.", by="template")
 
@@ -48,8 +48,12 @@ class TemplateConditions(ConditionFields, Entity, public=RW, admin=DRAFT_NODE, s
     """A condition of promotions created from a template."""
 
     template = parent("PromotionTemplates", "The template.")
-    value_list_items = children("TemplateConditionValueListItems", "Values of which any will do.", by="condition")
-    article_list_items = children("TemplateConditionArticleListItems", "Articles of which any will do.", by="condition")
+    value_list_items = children(
+        "TemplateConditionValueListItems", "Alternative values: any one is sufficient.", by="condition"
+    )
+    article_list_items = children(
+        "TemplateConditionArticleListItems", "Alternative articles: any one is sufficient.", by="condition"
+    )
 
 
 class TemplateConditionValueListItems(
@@ -70,11 +74,11 @@ class TemplateDiscountActions(DiscountActionFields, Entity, public=RW, admin=DRA
     """A discount action of promotions created from a template."""
 
     template = parent("PromotionTemplates", "The template.")
-    scaled_tiers = children("TemplateDiscountActionScaledTiers", "Steps by amount.", by="action")
-    quantity_tiers = children("TemplateDiscountActionQuantityTiers", "Steps by quantity.", by="action")
-    bundle_components = children("TemplateDiscountActionBundleComponents", "Parts of the bundle.", by="action")
+    scaled_tiers = children("TemplateDiscountActionScaledTiers", "Tiers by amount.", by="action")
+    quantity_tiers = children("TemplateDiscountActionQuantityTiers", "Tiers by quantity.", by="action")
+    bundle_components = children("TemplateDiscountActionBundleComponents", "Components of the bundle.", by="action")
     article_list_items = children("TemplateDiscountActionArticleListItems", "The articles it discounts.", by="action")
-    exclusions = children("TemplateDiscountActionExclusions", "What it leaves out.", by="action")
+    exclusions = children("TemplateDiscountActionExclusions", "Its exclusions.", by="action")
 
 
 class TemplateDiscountActionScaledTiers(ScaledTierFields, Entity, public=RW, admin=DRAFT_NODE, shows_tenant=False):
@@ -104,18 +108,18 @@ class TemplateDiscountActionArticleListItems(FixedPriceFields, Entity, public=RW
 
 
 class TemplateDiscountActionExclusions(ExclusionFields, Entity, public=RW, admin=DRAFT_NODE, shows_tenant=False):
-    """Something that a template's action excludes."""
+    """An exclusion of a template's action."""
 
     action = parent("TemplateDiscountActions", "The action.")
     article_list_items = children(
-        "TemplateDiscountActionExclusionArticleListItems", "The articles left out.", by="exclusion"
+        "TemplateDiscountActionExclusionArticleListItems", "The excluded articles.", by="exclusion"
     )
 
 
 class TemplateDiscountActionExclusionArticleListItems(
     ArticleListItemFields, Entity, public=RW, admin=DRAFT_NODE, shows_tenant=False
 ):
-    """An article that a template's exclusion names."""
+    """An article of a template's exclusion."""
 
     exclusion = parent("TemplateDiscountActionExclusions", "The exclusion.")
 

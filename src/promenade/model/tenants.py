@@ -10,16 +10,16 @@ __all__ = ["Tenants"]
 class Tenants(Entity, key=("tenant_id",), tenant_owned=False):
     """A retailer, or the operator of the service, with the settings that pricing uses."""
 
-    tenant_id = text(36, "Its identifier, as tokens carry it.", required=True)
-    name = text(255, "What it is called.", required=True)
-    is_operator = boolean("Whether its administrators may import for other tenants.")
-    master_data_callback_url = text(2000, "Told when a master-data import has ended.")
-    enable_production_nudges = boolean("Whether evaluations carry nudges and threshold gaps.")
+    tenant_id = text(36, "ID of the tenant, as in tokens.", required=True)
+    name = text(255, "Name of the tenant.", required=True)
+    is_operator = boolean("Whether its administrators may import data for other tenants.")
+    master_data_callback_url = text(2000, "URL that is notified when a master data import has ended.")
+    enable_production_nudges = boolean("Whether evaluations return nudges and threshold gaps.")
     combination_strategy = choice(
-        "SEQUENTIAL", "BEST_DEAL", doc="How promotions are combined: in their order, or for the customer's best.",
-        default="SEQUENTIAL",
+        "SEQUENTIAL", "BEST_DEAL", default="SEQUENTIAL",
+        doc="How promotions are combined: in their order, or so that the customer gets the largest discount.",
     )  # fmt: skip
     points_per_currency_unit = decimal(
-        15, 3, "Base points per unit of currency of the net total.", default="0", minimum="0"
+        15, 3, "Base points per currency unit of the net total.", default="0", minimum="0"
     )
     default_currency = currency_code("The currency proposed for new rows.")

@@ -30,21 +30,22 @@ _EVERYWHERE = frozenset({PUBLIC, ADMIN, REPORTING})
 class WebhookSubscriptions(Entity, public=RW, admin=PLAIN):
     """A URL that receives events, signed as Standard Webhooks prescribes."""
 
-    name = text(255, "What the subscription is called.", searchable=True)
-    callback_url = text(2000, "Where events are sent: https, or what the operator allows.", required=True,
+    name = text(255, "Name of the subscription.", searchable=True)
+    callback_url = text(2000, "URL to send events to: https, or another URL that the operator allows.", required=True,
                         searchable=True)  # fmt: skip
     event_types = texts("Kinds of events to send, or `*` for all.", required=True)
-    secret = text(255, "Signs what is sent: base64 of 16 to 64 bytes, `whsec_` before it or not. Null lets the server "
-                  "make one, which that answer shows and no other.", write_only=True)  # fmt: skip
+    secret = text(255, "The secret that signs events: base64 of 16 to 64 bytes, with or without the prefix `whsec_`. "
+                  "If null, the server generates one and returns it only in that response.",
+                  write_only=True)  # fmt: skip
     is_active = boolean("Whether events are sent.", default=True)
-    description = text(1000, "What the subscription is for.", searchable=True)
-    previous_secret = text(255, "The secret before, which signs too for a while.", read_only=True,
+    description = text(1000, "Description of the subscription.", searchable=True)
+    previous_secret = text(255, "The previous secret, which is also used for signing for a while.", read_only=True,
                            hidden_from=_EVERYWHERE)  # fmt: skip
-    previous_secret_until = timestamp("Until when the secret before the current one signs too; null: none does.",
+    previous_secret_until = timestamp("End of the time in which the previous secret signs, too; null: not used.",
                                       read_only=True)  # fmt: skip
-    failure_count = integer("Deliveries given up since the last that succeeded.", default=0, read_only=True)
-    disabled_at = timestamp("When it was switched off after too many failures.", read_only=True)
-    notification_logs = back("NotificationLogs", "What was sent to it, and what became of that.", by="subscription")
+    failure_count = integer("Number of deliveries given up since the last successful one.", default=0, read_only=True)
+    disabled_at = timestamp("Time at which it was disabled after too many failures.", read_only=True)
+    notification_logs = back("NotificationLogs", "Deliveries to it and their results.", by="subscription")
 
 
 class NotificationLogs(
@@ -63,15 +64,15 @@ class NotificationLogs(
     """The delivery of one event to one subscription."""
 
     subscription = to_one("WebhookSubscriptions", "The subscription.", soft=True, read_only=True)
-    event_id = uuid("The event; its webhook-id.", read_only=True)
+    event_id = uuid("ID of the event, sent as webhook-id.", read_only=True)
     event_type = text(60, "Kind of the event.", required=True, read_only=True, searchable=True)
-    callback_url = text(2000, "Where it was sent.", required=True, read_only=True)
-    status = choice("PENDING", "DELIVERED", "RETRYING", "DEAD_LETTER", doc="Where the delivery stands.",
+    callback_url = text(2000, "URL the event was sent to.", required=True, read_only=True)
+    status = choice("PENDING", "DELIVERED", "RETRYING", "DEAD_LETTER", doc="Status of the delivery.",
                     default="PENDING", read_only=True)  # fmt: skip
     status_criticality = status_criticality()
-    attempts = integer("How often it was tried.", default=0, read_only=True)
-    http_status = integer("The last answer's status.", read_only=True)
-    last_error = text(1000, "Why the last attempt failed.", read_only=True)
-    last_attempt_at = timestamp("When it was last tried.", read_only=True)
-    next_attempt_at = timestamp("When it is tried again.", read_only=True)
-    delivered_at = timestamp("When it was delivered.", read_only=True)
+    attempts = integer("Number of attempts.", default=0, read_only=True)
+    http_status = integer("HTTP status of the last response.", read_only=True)
+    last_error = text(1000, "Reason why the last attempt failed.", read_only=True)
+    last_attempt_at = timestamp("Time of the last attempt.", read_only=True)
+    next_attempt_at = timestamp("Time of the next attempt.", read_only=True)
+    delivered_at = timestamp("Time of the delivery.", read_only=True)

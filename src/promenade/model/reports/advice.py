@@ -33,25 +33,25 @@ _KEY = ("day", "promotion_id", "currency")
 class AdviceFields(Fields):
     """The counts of every kind of advice; a day is the POS group's day on which the advice was shown."""
 
-    day = calendar_date("The day on which it was shown, on the clock of the POS group.", required=True, read_only=True)
+    day = calendar_date("The day on which it was shown, in the POS group's time zone.", required=True, read_only=True)
     promotion_id = uuid("The promotion.", required=True, read_only=True)
-    promotion_name = text(255, "What it is called; once it is deleted, what it was called.", read_only=True)
+    promotion_name = text(255, "Name of the promotion; if it is deleted, its last name.", read_only=True)
     currency = currency_code("The currency of the amounts.", required=True, read_only=True)
-    shown = long_integer("How many evaluations returned it.", required=True, read_only=True)
-    converted = long_integer("How many sales reached what it had told, of the same transaction or the same customer.",
+    shown = long_integer("Number of evaluations that returned it.", required=True, read_only=True)
+    converted = long_integer("Number of sales of the same transaction or the same customer that followed the advice.",
                              required=True, read_only=True)  # fmt: skip
-    extra_revenue = computed_amount("What these sales came to beyond the basket that it was first shown for.",
+    extra_revenue = computed_amount("Total of these sales minus the baskets for which the advice was first shown.",
                                     required=True)  # fmt: skip
-    total_discount = computed_amount("What the promotion gave in these sales.", required=True)
+    total_discount = computed_amount("Discounts of the promotion in these sales.", required=True)
 
 
 class ReturnFields(AdviceFields):
     """The return of advice compared with its cost."""
 
-    conversion_rate = decimal(5, 2, "converted, as a percentage of shown.", virtual=True)
-    net_gain = computed_amount("extraRevenue less totalDiscount.", required=True)
+    conversion_rate = decimal(5, 2, "`converted` as a percentage of `shown`.", virtual=True)
+    net_gain = computed_amount("extraRevenue minus totalDiscount.", required=True)
     return_on_discount = decimal(
-        5, 2, "extraRevenue as a percentage of totalDiscount, at most 999.99; 0 where nothing was given.", virtual=True
+        5, 2, "extraRevenue as a percentage of totalDiscount, at most 999.99; 0 if no discount was given.", virtual=True
     )
 
 

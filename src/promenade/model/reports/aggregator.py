@@ -10,10 +10,10 @@ __all__ = ["AggregatorRuns"]
 class AggregatorRuns(Entity, reporting=RO, managed=False, indexes=(("started_at",), ("name", "started_at"))):
     """A run of one part of the aggregator that had work to do; kept for seven days."""
 
-    name = text(50, "The part: which aggregates it added sales to, or what it computed from them.", required=True,
+    name = text(50, "Name of the part, which says which aggregates it updated or computed.", required=True,
                 read_only=True)  # fmt: skip
-    started_at = timestamp("When it began.", required=True, read_only=True)
-    completed_at = timestamp("When it last wrote.", read_only=True)
-    rows = long_integer("Rows of aggregates that it wrote.", default=0, read_only=True)
-    status = choice("COMPLETED", "FAILED", doc="Whether it did all that it set out to do.", required=True,
+    started_at = timestamp("Time at which it started.", required=True, read_only=True)
+    completed_at = timestamp("Time of its last write.", read_only=True)
+    rows = long_integer("Number of aggregate rows written.", default=0, read_only=True)
+    status = choice("COMPLETED", "FAILED", doc="Whether it completed all its work.", required=True,
                     read_only=True)  # fmt: skip

@@ -39,7 +39,7 @@ __all__ = [
     "PromotionUpliftAnalysis",
 ]
 
-_KEPT_NAME = "What the promotion was called when this was last counted."
+_KEPT_NAME = "Name of the promotion when this was last computed."
 
 
 def _promotion() -> Field:
@@ -47,7 +47,7 @@ def _promotion() -> Field:
 
 
 def _name(*, virtual: bool = True) -> Field:
-    doc = "What it is called; once it is deleted, what it was called."
+    doc = "Name of the promotion; if it is deleted, its last name."
     return text(255, doc, read_only=True, virtual=virtual)
 
 
@@ -57,14 +57,14 @@ def _unseen(field: Field) -> Field:
 
 
 def _trial() -> Field:
-    return choice("PILOT", "EXPERIMENT", doc="Whether it is tried out as a pilot or as an experiment.", required=True,
+    return choice("PILOT", "EXPERIMENT", doc="Whether the trial is a pilot or an experiment.", required=True,
                   read_only=True)  # fmt: skip
 
 
 def _the_currency() -> Field:
     return currency_code(
-        "The currency that averages are compared in: the only one, or of several the only one with sales on both "
-        "sides; null: several, at face value.",
+        "The currency in which averages are compared: the only one or, of several, the only one with sales on both "
+        "sides; null: several currencies, at face value.",
         read_only=True,
     )
 
@@ -102,23 +102,27 @@ class ABTestResults(Entity, reporting=RO, key=("promotion_id",), managed=False):
     control_avg_basket = computed_amount("Average basket of the control arm.")
     experiment_avg_basket = computed_amount("Average basket of the treated arm.")
     revenue_uplift = _change("(experimentAvgBasket - controlAvgBasket) / controlAvgBasket, in percent.")
-    revenue_t_statistic = _statistic("Welch's t of the baskets; above zero where the treated arm's are larger.")
-    revenue_p_value = _probability("Its two-sided p-value.")
+    revenue_t_statistic = _statistic(
+        "Welch's t-statistic of the baskets; positive if those of the treated arm are larger."
+    )
+    revenue_p_value = _probability("Two-sided p-value of revenueTStatistic.")
     revenue_is_significant = boolean("Whether revenuePValue is below 0.05.", read_only=True)
-    control_conversion_rate = _rate("Percentage of the control arm's baskets that are converted.")
-    experiment_conversion_rate = _rate("Percentage of the treated arm's baskets that are converted.")
+    control_conversion_rate = _rate("Percentage of converted baskets in the control arm.")
+    experiment_conversion_rate = _rate("Percentage of converted baskets in the treated arm.")
     uplift = _change("(experimentConversionRate - controlConversionRate) / controlConversionRate, in percent.")
-    chi_squared = _statistic("Pearson's chi-squared of the baskets by arm and conversion, one degree of freedom.")
-    p_value = _probability("Its p-value.")
+    chi_squared = _statistic(
+        "Pearson's chi-squared statistic of the baskets by arm and conversion, one degree of freedom."
+    )
+    p_value = _probability("p-value of chiSquared.")
     is_significant = boolean("Whether pValue is below 0.05.", read_only=True)
     currency = _the_currency()
     trial = _trial()
-    control_transactions = _number("Baskets of the control arm.")
-    experiment_transactions = _number("Baskets of the treated arm.")
-    control_conversions = _number("Converted ones of the control arm.")
-    experiment_conversions = _number("Converted ones of the treated arm.")
-    total_discount = computed_amount("What the promotion gave in the treated arm, at face value.", required=True)
-    computed_at = timestamp("When this was computed.", required=True, read_only=True)
+    control_transactions = _number("Number of baskets in the control arm.")
+    experiment_transactions = _number("Number of baskets in the treated arm.")
+    control_conversions = _number("Number of converted baskets in the control arm.")
+    experiment_conversions = _number("Number of converted baskets in the treated arm.")
+    total_discount = computed_amount("Discounts of the promotion in the treated arm, at face value.", required=True)
+    computed_at = timestamp("Time at which this was computed.", required=True, read_only=True)
     kept_name = _unseen(text(255, _KEPT_NAME, read_only=True))
 
 
@@ -127,18 +131,24 @@ class ArmFields(Fields):
 
     promotion_id = _promotion()
     arm = choice("PILOT", "EXPERIMENT", "CONTROL", doc="The arm.", required=True, read_only=True)
-    transactions = _number("Its baskets.")
+    transactions = _number("Number of its baskets.")
     avg_basket = computed_amount("Its average basket.")
-    conversion_rate = _rate("Percentage of its baskets that are converted.")
-    uplift = _change("By how many percent its average basket is above that of the control arm; there null.")
-    p_value = _probability("Two-sided p-value of Welch's t-test of its baskets and the control arm's; there null.")
+    conversion_rate = _rate("Percentage of its converted baskets.")
+    uplift = _change("Uplift of its average basket over the control arm's, in percent; null for the control arm.")
+    p_value = _probability(
+        "Two-sided p-value of Welch's t-test against the control arm's baskets; null for the control arm."
+    )
     is_significant = boolean("Whether pValue is below 0.05.", read_only=True)
-    conversion_uplift = _change("By how many percent its conversion rate is above that of the control arm; there null.")
-    conversion_p_value = _probability("p-value of the chi-squared test of both arms' conversions; there null.")
+    conversion_uplift = _change(
+        "Uplift of its conversion rate over the control arm's, in percent; null for the control arm."
+    )
+    conversion_p_value = _probability(
+        "p-value of the chi-squared test of both arms' conversions; null for the control arm."
+    )
     currency = _the_currency()
-    conversions = _number("Its baskets that are converted.")
+    conversions = _number("Number of its converted baskets.")
     revenue = computed_amount("Sum of its baskets, at face value.", required=True)
-    total_discount = computed_amount("What the promotion gave in it, at face value.", required=True)
+    total_discount = computed_amount("Discounts of the promotion in this arm, at face value.", required=True)
 
 
 class PromotionAbComparison(ArmFields, Entity, reporting=RO, key=("promotion_id", "arm"), managed=False):
@@ -146,38 +156,38 @@ class PromotionAbComparison(ArmFields, Entity, reporting=RO, key=("promotion_id"
 
     promotion_name = _name()
     trial = _trial()
-    computed_at = timestamp("When this was computed.", required=True, read_only=True)
+    computed_at = timestamp("Time at which this was computed.", required=True, read_only=True)
     kept_name = _unseen(text(255, _KEPT_NAME, read_only=True))
 
 
 class PilotComparisonReports(ArmFields, Entity, reporting=RO, key=("promotion_id", "arm"), managed=False, stored=False):
-    """The arms of pilots side by side with the plan; one entry per arm.
+    """The arms of pilots compared with the plan; one entry per arm.
 
-    It remains after the pilot has ended. The planned values are null once the pilot's configuration is deleted.
+    Entries remain after the pilot has ended. The planned values are null once the pilot's configuration is deleted.
     """
 
     promotion_name = _name(virtual=False)
-    promotion_status = code_of("PromotionStatuses", "Where the promotion stands.", read_only=True)
-    pilot_start_at = timestamp("When the pilot begins.", read_only=True)
-    pilot_end_at = timestamp("When the pilot ends.", read_only=True)
-    auto_promote = boolean("Whether the promotion goes live by itself.", read_only=True)
-    auto_promote_threshold = decimal(5, 2, "Uplift in percent from which it does.", read_only=True)
+    promotion_status = code_of("PromotionStatuses", "Status of the promotion.", read_only=True)
+    pilot_start_at = timestamp("Start of the pilot.", read_only=True)
+    pilot_end_at = timestamp("End of the pilot.", read_only=True)
+    auto_promote = boolean("Whether the promotion is activated automatically.", read_only=True)
+    auto_promote_threshold = decimal(5, 2, "Minimum uplift, in percent, for automatic activation.", read_only=True)
 
 
 class TrialDayFields(Fields):
     """A day of a trial. The names are those of all daily aggregates; here "shown" refers to the promotion itself."""
 
-    day = calendar_date("The day, on the clock of the POS group.", required=True, read_only=True)
+    day = calendar_date("The day, in the POS group's time zone.", required=True, read_only=True)
     promotion_id = _promotion()
     promotion_name = _name(virtual=False)
     currency = currency_code("The currency of the amounts.", required=True, read_only=True)
-    shown = _number("Transactions of the treated arm, which the promotion was open to.")
-    converted = _number("Those of them that hold a line which it targets.")
+    shown = _number("Number of transactions in the treated arm, where the promotion was available.")
+    converted = _number("Number of these transactions with a line that the promotion targets.")
     extra_revenue = computed_amount(
-        "What the treated arm took beyond what as many baskets of the control arm came to on this day; null where "
-        "that had none."
+        "Revenue of the treated arm minus the revenue of the same number of average baskets of the control arm on this "
+        "day; null if the control arm had none."
     )
-    total_discount = computed_amount("What the promotion gave.", required=True)
+    total_discount = computed_amount("Discounts of the promotion.", required=True)
 
 
 class DailyABTestAggregates(
@@ -187,8 +197,8 @@ class DailyABTestAggregates(
 
     trial = _trial()
     revenue = computed_amount("Sum of the treated arm's baskets.", required=True)
-    control_transactions = _number("Transactions of the control arm.")
-    control_converted = _number("Those of them that hold a line which the promotion targets.")
+    control_transactions = _number("Number of transactions in the control arm.")
+    control_converted = _number("Number of these transactions with a line that the promotion targets.")
     control_revenue = computed_amount("Sum of the control arm's baskets.", required=True)
 
 
@@ -200,10 +210,10 @@ class ABTestROI(
     Baskets are net, so extraRevenue is the revenue after the discount.
     """
 
-    conversion_rate = decimal(5, 2, "converted, as a percentage of shown.", read_only=True)
+    conversion_rate = decimal(5, 2, "`converted` as a percentage of `shown`.", read_only=True)
     return_on_discount = decimal(
-        5, 2, "extraRevenue as a percentage of totalDiscount, at most 999.99; 0 where nothing was given, or won.",
-        read_only=True,
+        5, 2, "extraRevenue as a percentage of totalDiscount, at most 999.99; 0 if no discount was given or "
+        "extraRevenue is not positive.", read_only=True,
     )  # fmt: skip
 
 
@@ -212,31 +222,33 @@ class PromotionUpliftAnalysis(
 ):
     """Sales while a promotion ran, compared with a baseline of as many days before it, where the promotion runs.
 
-    Days are whole days in the time zones of the POS groups, including the last one. Today is not over and does not
-    count, nor do days after the promotion's end, nor those before the first sale of all. All sales count, whether the
-    promotion applied to them or not.
+    Days are whole days in the time zones of the POS groups, including the last one. Today, days after the
+    promotion's end and days before the tenant's first sale do not count. All sales count, whether the promotion
+    applied to them or not.
     """
 
     promotion_id = _promotion()
     promotion_name = _name()
     baseline_from = calendar_date("First day of the baseline.", read_only=True)
-    baseline_to = calendar_date("Its last day: the one before the promotion began.", read_only=True)
+    baseline_to = calendar_date("Last day of the baseline: the day before the promotion began.", read_only=True)
     promotion_from = calendar_date("First day of the promotion.", read_only=True)
-    promotion_to = calendar_date("Its last day so far.", read_only=True)
+    promotion_to = calendar_date("Last day of the promotion so far.", read_only=True)
     baseline_avg_basket = computed_amount("Average basket of the baseline.")
     promotion_avg_basket = computed_amount("Average basket while the promotion ran.")
-    baseline_revenue_per_day = computed_amount("Revenue of the baseline by its days.")
-    promotion_revenue_per_day = computed_amount("Revenue while the promotion ran by its days.")
-    uplift_pct = _change("By how many percent promotionAvgBasket is above baselineAvgBasket.")
+    baseline_revenue_per_day = computed_amount("Average revenue per day of the baseline.")
+    promotion_revenue_per_day = computed_amount("Average revenue per day while the promotion ran.")
+    uplift_pct = _change("(promotionAvgBasket - baselineAvgBasket) / baselineAvgBasket, in percent.")
     p_value = _probability("Two-sided p-value of Welch's t-test of the baskets of both periods.")
     is_significant = boolean("Whether pValue is below 0.05.", read_only=True)
-    revenue_per_day_uplift_pct = _change("By how many percent promotionRevenuePerDay is above baselineRevenuePerDay.")
-    revenue_per_day_p_value = _probability("Two-sided p-value of Welch's t-test of the days' revenues.")
+    revenue_per_day_uplift_pct = _change(
+        "(promotionRevenuePerDay - baselineRevenuePerDay) / baselineRevenuePerDay, in percent."
+    )
+    revenue_per_day_p_value = _probability("Two-sided p-value of Welch's t-test of the daily revenues.")
     currency = _the_currency()
-    baseline_transactions = _number("Transactions of the baseline.")
-    promotion_transactions = _number("Transactions while the promotion ran.")
-    computed_at = timestamp("When this was computed.", read_only=True)
+    baseline_transactions = _number("Number of transactions of the baseline.")
+    promotion_transactions = _number("Number of transactions while the promotion ran.")
+    computed_at = timestamp("Time at which this was computed.", read_only=True)
     kept_name = _unseen(text(255, _KEPT_NAME, read_only=True))
     first_applied_on = _unseen(calendar_date("The first day on which it applied.", required=True, read_only=True))
-    is_stale = _unseen(boolean("Whether it is to be computed anew.", default=True, read_only=True))
-    due_at = _unseen(timestamp("When its next day is over; null: it has no more.", read_only=True))
+    is_stale = _unseen(boolean("Whether it must be computed again.", default=True, read_only=True))
+    due_at = _unseen(timestamp("End of its next day; null: no more days.", read_only=True))

@@ -24,55 +24,59 @@ class StakeholderCostBreakdown(Entity, reporting=RO, key=("stakeholder_id", "bud
 
     stakeholder_id = uuid("The stakeholder.", required=True, read_only=True)
     budget_id = uuid("The budget.", required=True, read_only=True)
-    stakeholder_name = text(255, "What the stakeholder is called.", required=True, read_only=True, searchable=True)
-    stakeholder_type = code_of("StakeholderTypes", "What the stakeholder is to the retailer.", read_only=True)
-    budget_name = text(255, "What the budget is called.", required=True, read_only=True, searchable=True)
-    share_percentage = decimal(5, 2, "The part of the cost that the stakeholder bears, in percent.", required=True,
+    stakeholder_name = text(255, "Name of the stakeholder.", required=True, read_only=True, searchable=True)
+    stakeholder_type = code_of("StakeholderTypes", "The stakeholder's relationship to the retailer.", read_only=True)
+    budget_name = text(255, "Name of the budget.", required=True, read_only=True, searchable=True)
+    share_percentage = decimal(5, 2, "The stakeholder's share of the cost in percent.", required=True,
                                read_only=True)  # fmt: skip
-    total_budget_cost = computed_amount("What confirmed sales have taken from the budget, less what returns gave back.",
+    total_budget_cost = computed_amount("The amount that confirmed sales have consumed, minus amounts returned.",
                                         required=True)  # fmt: skip
-    stakeholder_cost = computed_amount("The stakeholder's part of it in the currency's minor unit, rounded so that the"
-                                       " parts of all add up.", required=True)  # fmt: skip
-    contributions_total = computed_amount("What the stakeholder has paid into the budget.", required=True)
-    net_balance = computed_amount("contributionsTotal less stakeholderCost.", required=True)
-    linked_promotions = integer("How many promotions are charged to the budget.", required=True, read_only=True)
+    stakeholder_cost = computed_amount("The stakeholder's share of it, rounded to minor units so that shares add up.",
+                                       required=True)  # fmt: skip
+    contributions_total = computed_amount("The amount that the stakeholder has paid into the budget.", required=True)
+    net_balance = computed_amount("contributionsTotal minus stakeholderCost.", required=True)
+    linked_promotions = integer("Number of promotions that are charged to the budget.", required=True, read_only=True)
     currency = currency_code("The currency of the amounts, which is the budget's.", required=True, read_only=True)
 
 
 class BudgetUtilization(
     Entity, reporting=RO, key=("budget_id",), managed=False, stored=False
 ):  # fmt: skip
-    """How much of a budget is used, how fast, and when it will be exhausted.
+    """The use of a budget: how much is consumed, how fast, and when it will be exhausted.
 
     Amounts are live; figures of sales (transactions, rates, times) follow within a minute.
     """
 
     budget_id = uuid("The budget.", required=True, read_only=True)
-    budget_name = text(255, "What it is called.", required=True, read_only=True, searchable=True)
-    status = code_of("BudgetStatuses", "Where it stands.", read_only=True)
-    total_amount = computed_amount("What may be spent altogether.", required=True)
-    consumed_amount = computed_amount("What confirmed sales have taken, less what returns gave back.", required=True)
-    remaining_amount = computed_amount("What is left: total less consumed less what stores hold.", required=True)
+    budget_name = text(255, "Name of the budget.", required=True, read_only=True, searchable=True)
+    status = code_of("BudgetStatuses", "Status of the budget.", read_only=True)
+    total_amount = computed_amount("The total amount that may be spent.", required=True)
+    consumed_amount = computed_amount(
+        "The amount that confirmed sales have consumed, minus amounts returned.", required=True
+    )
+    remaining_amount = computed_amount("The amount left: total minus consumed minus reserved by stores.", required=True)
     currency = currency_code("The currency of its amounts.", required=True, read_only=True)
     utilization_pct = decimal(5, 2, "Percentage of the total that is consumed.", required=True, read_only=True)
     daily_burn_rate = computed_amount(
-        "What was consumed per day, on average of the last 28 days: today and the 27 UTC days before it, or the time"
-        " since the first consumption if that is shorter, which counts as a day at least.",
+        "Average consumption per day over the last 28 days: today and the 27 UTC days before it. If the first"
+        " consumption was later, the average is over the time since then, but at least one day.",
         required=True,
     )
     projected_exhaustion = timestamp(
-        "When nothing will be left if it goes on like that; null: nothing burns, nothing is left, or the budget is"
-        " EXHAUSTED or EXPIRED. It may lie after validTo: then the budget will not be used up.",
+        "Time at which the budget will be exhausted at this rate; null: the rate is 0, no money is left, or the budget"
+        " is EXHAUSTED or EXPIRED. If it is after validTo, the budget will not be exhausted.",
         read_only=True,
     )
-    transaction_count = long_integer("How many confirmed transactions took from it or gave back to it.", required=True,
-                                     read_only=True)  # fmt: skip
-    linked_promotions = integer("How many promotions are charged to it.", required=True, read_only=True)
-    uncovered_amount = computed_amount("What sales were granted and it could not cover.", required=True)
-    reserved_amount = computed_amount("What stores were granted and have not reported yet.", required=True)
-    valid_to = timestamp("Until when it can be consumed; null: for ever.", read_only=True)
-    first_consumed_at = timestamp("When it was first consumed.", read_only=True)
-    last_consumed_at = timestamp("When it was last consumed.", read_only=True)
+    transaction_count = long_integer("Number of confirmed transactions that used the budget or returned money to it.",
+                                     required=True, read_only=True)  # fmt: skip
+    linked_promotions = integer("Number of promotions that are charged to it.", required=True, read_only=True)
+    uncovered_amount = computed_amount("Discounts granted by sales that the budget could not cover.", required=True)
+    reserved_amount = computed_amount(
+        "The amount granted to stores and not yet reported as spent or returned.", required=True
+    )
+    valid_to = timestamp("End of its validity, exclusive; null: no end date.", read_only=True)
+    first_consumed_at = timestamp("Time of the first consumption.", read_only=True)
+    last_consumed_at = timestamp("Time of the last consumption.", read_only=True)
 
 
 class CouponAnalytics(
@@ -80,23 +84,25 @@ class CouponAnalytics(
 ):  # fmt: skip
     """The use of the codes of a coupon type; they are counted every few seconds.
 
-    For a GENERIC type, whose code many customers share, totalIssued counts how often it was issued, totalReserved the
-    tills that hold it, and totalRedeemed how often it was redeemed.
+    For a GENERIC type, whose code many customers share, totalIssued is the number of times it was issued,
+    totalReserved the number of tills that hold it, and totalRedeemed the number of redemptions.
     """
 
     coupon_type_id = uuid("The coupon type.", required=True, read_only=True)
-    coupon_type_name = text(255, "What it is called.", required=True, read_only=True, searchable=True)
-    total_issued = long_integer("Codes that have left the pool: issued to somebody, reserved or spent, and those from"
-                                " outside.", required=True, read_only=True)  # fmt: skip
-    total_active = long_integer("Codes that are ACTIVE, those in the pool among them.", required=True, read_only=True)
-    total_reserved = long_integer("Codes that a till holds.", required=True, read_only=True)
-    total_redeemed = long_integer("Codes that were spent.", required=True, read_only=True)
-    total_expired = long_integer("Codes whose validity is over.", required=True, read_only=True)
-    total_cancelled = long_integer("Codes that were cancelled.", required=True, read_only=True)
+    coupon_type_name = text(255, "Name of the coupon type.", required=True, read_only=True, searchable=True)
+    total_issued = long_integer("Number of codes that have left the pool: issued, reserved or redeemed codes, and"
+                                " imported external codes.", required=True, read_only=True)  # fmt: skip
+    total_active = long_integer(
+        "Number of codes in status ACTIVE, including those in the pool.", required=True, read_only=True
+    )
+    total_reserved = long_integer("Number of codes reserved by a till.", required=True, read_only=True)
+    total_redeemed = long_integer("Number of codes redeemed.", required=True, read_only=True)
+    total_expired = long_integer("Number of codes whose validity has ended.", required=True, read_only=True)
+    total_cancelled = long_integer("Number of codes cancelled.", required=True, read_only=True)
     redemption_rate = decimal(5, 2, "totalRedeemed as a percentage of totalIssued, at most 999.99; null: none issued.",
                               read_only=True)  # fmt: skip
-    code_type = code_of("CouponCodeTypes", "Whether its code is shared by all.", read_only=True)
-    total_created = long_integer("Codes that were issued and wait for their customers to activate them.",
+    code_type = code_of("CouponCodeTypes", "Whether each coupon has its own code or all share one.", read_only=True)
+    total_created = long_integer("Number of issued codes that their customers have not activated yet.",
                                  required=True, read_only=True)  # fmt: skip
-    total_pooled = long_integer("Codes that are ACTIVE and have not been issued.", required=True, read_only=True)
-    counted_at = timestamp("Since when the counts are what they are; null: not counted yet.", read_only=True)
+    total_pooled = long_integer("Number of ACTIVE codes that have not been issued.", required=True, read_only=True)
+    counted_at = timestamp("Time since which the counts are unchanged; null: not counted yet.", read_only=True)

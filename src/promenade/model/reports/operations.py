@@ -29,7 +29,7 @@ _EXPORTED = {
 """By report type, in the order of the specification: the entity, and the last of its fields that is exported."""
 
 REPORT_TYPES = tuple(_EXPORTED)
-"""What can be exported."""
+"""The types of reports that can be exported."""
 
 _MOMENT_DIGITS = 6  # decimals of a second that are stored
 
@@ -55,19 +55,19 @@ def export_csv_action() -> Action:
                 nullable=False,
                 max_length=50,
                 annotations=(
-                    *_described("Which report."),
+                    *_described("The report to export."),
                     Annotation("Validation.AllowedValues", tuple(Record({"Value": one}) for one in REPORT_TYPES)),
                 ),
             ),
-            _moment("dateFrom", "What happened then or later counts."),
-            _moment("dateTo", "What happened then or later is left out; after `dateFrom`."),
-            _id("promotionId", "What has to do with this promotion alone."),
-            _id("stakeholderId", "What has to do with this stakeholder alone."),
+            _moment("dateFrom", "Start of the period, inclusive."),
+            _moment("dateTo", "End of the period, exclusive; must be after `dateFrom`."),
+            _id("promotionId", "Restricts the report to this promotion."),
+            _id("stakeholderId", "Restricts the report to this stakeholder."),
         ),
         returns=ReturnType(type=_EXPORT, nullable=False),
         annotations=_described(
-            "A report of what happened in a period, as comma-separated values (RFC 4180) in a text; its columns are the"
-            " fields of the report's entity. A request of its own, not a part of a $batch."
+            "Exports a report on a period as comma-separated values (RFC 4180) in a string; its columns are the fields"
+            " of the report's entity. Must be a separate request, not part of a $batch."
         ),
     )
 
@@ -109,9 +109,9 @@ def _described(text: str) -> tuple[Annotation, ...]:
 _EXPORT = ComplexType(
     name=EXPORT_FILE,
     properties=(
-        _text("filename", "What to call the file, the same for every export of a report.", 100),
+        _text("filename", "Name of the file; the same for every export of a report.", 100),
         _text("contentType", "Always text/csv.", 50),
-        _text("data", "What the file holds: a line with the names of the columns, then the rows."),
+        _text("data", "Content of the file: a line with the column names, then the rows."),
     ),
-    annotations=_described("A file that was exported."),
+    annotations=_described("An exported file."),
 )

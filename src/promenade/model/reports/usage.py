@@ -38,8 +38,8 @@ __all__ = [
     "PromotionUsageByHour",
 ]
 
-_APPLICATIONS = "Confirmed transactions that it was applied to, each counted once."
-_GIVEN = "What it gave, as charged."
+_APPLICATIONS = "Number of confirmed transactions to which it was applied, each counted once."
+_GIVEN = "The discount charged."
 
 
 def _applications() -> Field:
@@ -47,7 +47,7 @@ def _applications() -> Field:
 
 
 def _transactions() -> Field:
-    return measured(Merge.SUM, long_integer("Confirmed transactions.", required=True, read_only=True))
+    return measured(Merge.SUM, long_integer("Number of confirmed transactions.", required=True, read_only=True))
 
 
 def _given() -> Field:
@@ -62,29 +62,33 @@ class PromotionPerformance(Entity, reporting=RO, key=("promotion_id",), managed=
     """The totals of each promotion that was ever applied; deleted promotions are included."""
 
     promotion_id = uuid("The promotion.", required=True, read_only=True)
-    promotion_name = text(255, "What it is called, or was when it was last applied.", virtual=True)
-    promotion_status = text(30, "Its status now; null: it is deleted.", virtual=True)
-    promotion_type = text(30, "Its type; null: it is deleted.", virtual=True)
+    promotion_name = text(
+        255, "Name of the promotion; if it is deleted, its name when it was last applied.", virtual=True
+    )
+    promotion_status = text(30, "Current status; null: deleted.", virtual=True)
+    promotion_type = text(30, "Type; null: deleted.", virtual=True)
     applications_count = measured(
         Merge.SUM, long_integer(_APPLICATIONS, required=True, read_only=True), of="applications"
     )
     total_discount_given = measured(Merge.SUM, computed_amount(_GIVEN, required=True), of="total_discount")
-    avg_discount_per_tx = decimal(18, 3, "What it gave per application.", virtual=True)
+    avg_discount_per_tx = decimal(18, 3, "Average discount per application.", virtual=True)
     first_applied_at = measured(
         Merge.LEAST,
-        timestamp("When a sale that it was applied to was first confirmed.", required=True, read_only=True),
+        timestamp("Confirmation time of the first sale to which it was applied.", required=True, read_only=True),
         of="confirmed_at",
     )
     last_applied_at = measured(
-        Merge.GREATEST, timestamp("When one was last.", required=True, read_only=True), of="confirmed_at"
+        Merge.GREATEST,
+        timestamp("Confirmation time of the last sale to which it was applied.", required=True, read_only=True),
+        of="confirmed_at",
     )
     currency = measured(
         Merge.SAME,
-        currency_code("The currency of the amounts; null: amounts of several are added at face value.", read_only=True),
+        currency_code("The currency of the amounts; null: several currencies, added at face value.", read_only=True),
     )
     logged_name = measured(
         Merge.LATEST,
-        text(255, "What it was called when it was last applied.", required=True, read_only=True,
+        text(255, "Name when it was last applied.", required=True, read_only=True,
              hidden_from=EVERY_SERVICE),
         of="promotion_name",
         by="last_applied_at",
@@ -93,7 +97,9 @@ class PromotionPerformance(Entity, reporting=RO, key=("promotion_id",), managed=
 
 class _Promotion(Fields):
     promotion_id = uuid("The promotion.", required=True, read_only=True)
-    promotion_name = text(255, "What it is called, or was when it was last applied.", virtual=True)
+    promotion_name = text(
+        255, "Name of the promotion; if it is deleted, its name when it was last applied.", virtual=True
+    )
 
 
 class _Usage(Fields):
@@ -112,7 +118,9 @@ class _Hour(Fields):
 
 
 class _Weekday(Fields):
-    weekday = integer("1 is Monday, 7 Sunday.", required=True, read_only=True, minimum=1, maximum=7)
+    weekday = integer(
+        "The day of the week: 1 is Monday, 7 is Sunday.", required=True, read_only=True, minimum=1, maximum=7
+    )
 
 
 class PromotionUsageByDay(
@@ -161,8 +169,8 @@ class PromotionHourOfDay(
 
 
 class _Buckets(Fields):
-    bucket_from = computed_amount("The least that they were given.", required=True)
-    bucket_to = measured(Merge.FIRST, computed_amount("What they were given less than.", required=True))
+    bucket_from = computed_amount("Lower bound of the discount, inclusive.", required=True)
+    bucket_to = measured(Merge.FIRST, computed_amount("Upper bound of the discount, exclusive.", required=True))
     transactions = _transactions()
     currency = _currency()
 
@@ -178,14 +186,14 @@ class PromotionDiscountDistribution(
 
 
 class _PosGroup(Fields):
-    pos_group_id = uuid("The POS group; null: the sales named none.", read_only=True)
-    pos_group_code = text(20, "Its code; null: it is deleted.", virtual=True)
-    pos_group_name = text(255, "Its name; null: it is deleted.", virtual=True)
+    pos_group_id = uuid("The POS group; null: sales without a POS group.", read_only=True)
+    pos_group_code = text(20, "Its code; null: deleted.", virtual=True)
+    pos_group_name = text(255, "Its name; null: deleted.", virtual=True)
 
 
 class _Article(Fields):
     article_number = text(50, "Number of the article.", required=True, read_only=True)
-    article_name = text(255, "Its name; null: it is deleted.", virtual=True)
+    article_name = text(255, "Its name; null: deleted.", virtual=True)
 
 
 class _Sums(Fields):
@@ -195,7 +203,7 @@ class _Sums(Fields):
 
 
 class _Rank(Fields):
-    rank = integer("Its place in the currency, by total discount; 1 is the first.", required=True, read_only=True)
+    rank = integer("Rank by total discount within the currency; 1 is the highest.", required=True, read_only=True)
 
 
 class PromotionTopPosGroups(
@@ -228,7 +236,9 @@ class PromotionTopArticles(
 
 class _OfPostMortem(Fields):
     promotion_id = uuid("The promotion.", required=True, read_only=True, wire="promotion_ID")
-    promotion_name = text(255, "What it is called, or was when it was last applied.", virtual=True)
+    promotion_name = text(
+        255, "Name of the promotion; if it is deleted, its name when it was last applied.", virtual=True
+    )
 
 
 class PromotionPostMortemTopStores(

@@ -25,4 +25,4 @@ def criticality(doc: str) -> Field:
 
 def status_criticality() -> Field:
     """Return the criticality field of the field `status` of the same entity."""
-    return criticality("How the status is to be coloured: 1 negative, 2 critical, 3 positive, 0 neutral.")
+    return criticality("Colour of the status: 1 negative, 2 critical, 3 positive, 0 neutral.")
