@@ -11,8 +11,8 @@ ACTIONS: Mapping[str, RuleWords] = {
         description="A discount on an article.",
         en=Said(
             "Discount on an article",
-            "A percentage or an amount off each piece, or the price that it costs then. Without "
-            "an article: of all that met the conditions.",
+            "A percentage or an amount off each piece, or a new price for it. Without an article, "
+            "the discount applies to all lines that met the conditions.",
             "{off} on {targets}",
         ),
         de=Said(
@@ -27,7 +27,7 @@ ACTIONS: Mapping[str, RuleWords] = {
         description="A discount on an article group.",
         en=Said(
             "Discount on an article group",
-            "A percentage or an amount off each piece of a group, or the price that it costs then.",
+            "A percentage or an amount off each piece of a group, or a new price for it.",
             "{off} on {targets}",
         ),
         de=Said(
@@ -41,7 +41,7 @@ ACTIONS: Mapping[str, RuleWords] = {
         description="A discount on a list of articles.",
         en=Said(
             "Discount on a list of articles",
-            "A percentage or an amount off each piece of a list; articles of the list may have a price of their own.",
+            "A percentage or an amount off each piece of a list; articles of the list can have their own price.",
             "{off} on {targets}",
         ),
         de=Said(
@@ -56,7 +56,7 @@ ACTIONS: Mapping[str, RuleWords] = {
         description="A discount on the receipt.",
         en=Said(
             "Discount on the receipt",
-            "A percentage or an amount off the sum of the receipt.",
+            "A percentage or an amount off the total of the receipt.",
             ("{off} on the sum of {named}", "{off} on the receipt"),
         ),
         de=Said(
@@ -70,7 +70,7 @@ ACTIONS: Mapping[str, RuleWords] = {
         description="A discount on the receipt that grows with its amount.",
         en=Said(
             "Discount that grows with the amount",
-            "From 50 so much, from 100 more off the receipt: the highest step that is reached counts.",
+            "The discount on the receipt grows with its amount: the highest tier that is reached counts.",
             ("{scaledTiers} on the sum of {named}", "{scaledTiers} on the receipt"),
         ),
         de=Said(
@@ -110,7 +110,7 @@ ACTIONS: Mapping[str, RuleWords] = {
         description="Loyalty points.",
         en=Said(
             "Loyalty points",
-            'Says that points are given; how many is said under "Points".',
+            'Shows that points are granted; their number is set under "Points".',
             "Loyalty points, as said under Points",
         ),
         de=Said(
@@ -124,7 +124,7 @@ ACTIONS: Mapping[str, RuleWords] = {
         description="A discount that grows with the quantity.",
         en=Said(
             "Discount that grows with the quantity",
-            "From 3 pieces 5 %, from 6 pieces 10 %: the highest tier that is reached counts for all of them.",
+            "5 % from 3 pieces, 10 % from 6 pieces: the highest tier reached counts for all pieces.",
             "{quantityTiers} on {targets}",
         ),
         de=Said(
@@ -137,7 +137,7 @@ ACTIONS: Mapping[str, RuleWords] = {
         description="A free item.",
         en=Said(
             "Free item",
-            "An article for free each time the conditions are met, or once per basket.",
+            "A free article each time the conditions are met, or once per basket.",
             ("{freeItems} free, {once}", "{freeItems} free each time"),
         ),
         de=Said(
@@ -157,9 +157,7 @@ LOYALTY_ACTIONS: Mapping[str, RuleWords] = {
     ),
     "MULTIPLY_POINTS": RuleWords(
         description="Multiplies the points earned so far.",
-        en=Said(
-            "Multiply points", "The points earned so far, times a number.", "Points earned so far times {multiplier}"
-        ),
+        en=Said("Multiply points", "Multiplies the points earned so far.", "Points earned so far times {multiplier}"),
         de=Said(
             "Punkte vervielfachen",
             "Die bisher gesammelten Punkte mal eine Zahl.",
@@ -170,7 +168,7 @@ LOYALTY_ACTIONS: Mapping[str, RuleWords] = {
         description="Points for each full amount spent.",
         en=Said(
             "Points for money spent",
-            "So many points for each full amount that remains to be paid.",
+            "A number of points for each full amount that is left to pay.",
             "{points} points for each full {currencyAmount}",
         ),
         de=Said(
@@ -180,8 +178,8 @@ LOYALTY_ACTIONS: Mapping[str, RuleWords] = {
         ),
     ),
     "SUBTRACT_POINTS": RuleWords(
-        description="Takes points away, never below zero.",
-        en=Said("Take points", "So many points fewer, never below zero.", "{points} points fewer"),
+        description="Deducts points, never below zero.",
+        en=Said("Take points", "Deducts a number of points, never below zero.", "{points} points fewer"),
         de=Said("Punkte abziehen", "So viele Punkte weniger, nie unter null.", "{points} Punkte weniger"),
     ),
 }

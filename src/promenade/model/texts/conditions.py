@@ -12,7 +12,7 @@ CONDITIONS: Mapping[str, RuleWords] = {
         summary=("{articles}", "an article whose number {test}"),
         en=Said(
             "Article",
-            "A certain article is in the basket, if you like so many pieces of it or for so much money.",
+            "A certain article is in the basket, optionally with a minimum quantity or amount.",
             ("{articles}", "Article {test}", "…"),
         ),
         de=Said(
@@ -26,7 +26,7 @@ CONDITIONS: Mapping[str, RuleWords] = {
         summary=("an article of {groups}{below}", "an article of an article group whose number {test}{below}"),
         en=Said(
             "Article group",
-            "Articles of a group are in the basket, if you like also of the groups below it.",
+            "Articles of a group are in the basket, optionally also of the groups below it.",
             ("{group}", "Article group {test}", "Article group …"),
         ),
         de=Said(
@@ -59,7 +59,7 @@ CONDITIONS: Mapping[str, RuleWords] = {
         summary="Basket is worth {amount}",
         en=Said(
             "Receipt amount",
-            "The basket is worth at least so much, or at most, or between two amounts.",
+            "The value of the basket is at least or at most an amount, or between two amounts.",
             "Receipt amount {amount}",
         ),
         de=Said(
@@ -73,7 +73,7 @@ CONDITIONS: Mapping[str, RuleWords] = {
         summary="Basket holds {pieces}",
         en=Said(
             "Number of pieces",
-            "So many pieces are in the basket. Together with conditions on articles only the pieces of these count.",
+            "A number of pieces is in the basket. Together with conditions on articles, only their pieces count.",
             "Number of pieces {count}",
         ),
         de=Said(
@@ -84,9 +84,11 @@ CONDITIONS: Mapping[str, RuleWords] = {
         ),
     ),
     "PAYMENT_MEANS": RuleWords(
-        description="The basket is paid by certain means.",
+        description="The basket is paid with a certain means of payment.",
         en=Said(
-            "Means of payment", "It is paid by one of these means, such as CASH or CARD.", "Means of payment {test}"
+            "Means of payment",
+            "The basket is paid with one of these means of payment, such as CASH or CARD.",
+            "Means of payment {test}",
         ),
         de=Said(
             "Zahlungsmittel",
@@ -95,14 +97,16 @@ CONDITIONS: Mapping[str, RuleWords] = {
         ),
     ),
     "PAYMENT_CARD": RuleWords(
-        description="The basket is paid with a kind of card.",
-        en=Said("Kind of card", "It is paid with a card of one of these kinds, such as VISA.", "Kind of card {test}"),
+        description="The basket is paid with a certain type of card.",
+        en=Said(
+            "Kind of card", "The basket is paid with a card of one of these types, such as VISA.", "Kind of card {test}"
+        ),
         de=Said(
             "Kartenart", "Bezahlt wird mit einer Karte dieser Art, etwa VISA.", "Kartenart {test}", code="Zahlungskarte"
         ),
     ),
     "CUSTOMER": RuleWords(
-        description="The customer is a certain one.",
+        description="The customer has a certain ID.",
         en=Said("Customer", "Only these customers, by their ID.", "Customer {test}"),
         de=Said("Kunde", "Nur diese Kunden, nach ihrer Nummer.", "Kunde {test}"),
     ),
@@ -121,11 +125,11 @@ CONDITIONS: Mapping[str, RuleWords] = {
         ),
     ),
     "ADDITIONAL_FIELD": RuleWords(
-        description="A line carries a certain additional field.",
+        description="A line has a certain additional field.",
         summary="an article whose field {field} {test}",
         en=Said(
             "Field of the line",
-            "Lines of the basket carry a certain value in an additional field that the till sends.",
+            "Lines of the basket have a certain value in an additional field that the till sends.",
             "Line whose field {field} {test}",
         ),
         de=Said(
@@ -141,7 +145,7 @@ CONDITIONS: Mapping[str, RuleWords] = {
         summary=("Card number {prefix}", "The first digits of the card number {digits}"),
         en=Said(
             "First digits of the card",
-            "The number of the card begins with these digits, up to eight: cards of a certain bank.",
+            "The card number starts with these digits (up to eight), for example for cards of a certain bank.",
             "Number of the card {test}",
         ),
         de=Said(
@@ -152,7 +156,7 @@ CONDITIONS: Mapping[str, RuleWords] = {
         ),
     ),
     "USER_DEFINED": RuleWords(
-        description="The request carries a certain user-defined field.",
+        description="The request has a certain user-defined field.",
         summary="Field {field} of the sale {test}",
         en=Said(
             "Field of the request", "The till sends a user-defined field with a certain value.", "Field {field} {test}"
@@ -169,7 +173,7 @@ CONDITIONS: Mapping[str, RuleWords] = {
         summary=("Customer has {points} loyalty points", "Loyalty tier {test}"),
         en=Said(
             "Loyalty account",
-            "The customer has a certain tier of the loyalty programme, or so many points.",
+            "The customer has a certain tier of the loyalty programme, or a certain number of points.",
             ("Loyalty points {points}", "Loyalty tier {test}"),
         ),
         de=Said(
@@ -183,7 +187,7 @@ CONDITIONS: Mapping[str, RuleWords] = {
         summary=("The till gave a manual discount whose reason {test}", "The till gave a manual discount"),
         en=Said(
             "Manual discount",
-            "The cashier gave a manual discount, if you like for one of these reasons.",
+            "The cashier gave a manual discount, optionally for one of these reasons.",
             ("Reason of the manual discount {test}", "The cashier gave a manual discount"),
         ),
         de=Said(
@@ -195,7 +199,9 @@ CONDITIONS: Mapping[str, RuleWords] = {
     "CHANNEL": RuleWords(
         description="The basket comes from a channel.",
         en=Said(
-            "Channel", "It is sold through one of these channels, such as IN_STORE, ONLINE or MOBILE.", "Channel {test}"
+            "Channel",
+            "The sale is made through one of these channels, such as IN_STORE, ONLINE or MOBILE.",
+            "Channel {test}",
         ),
         de=Said(
             "Kanal",
@@ -205,11 +211,11 @@ CONDITIONS: Mapping[str, RuleWords] = {
         ),
     ),
     "TIME_WINDOW": RuleWords(
-        description="The time of day, and the weekday.",
+        description="The sale is made at a certain time of day, on certain weekdays.",
         summary="{hours}",
         en=Said(
             "Time of day and weekdays",
-            "Between two times of the day, on certain weekdays, by the clock of the store. It may run past midnight.",
+            "Between two times of day, on certain weekdays, in the store's time zone. It may run past midnight.",
             "Bought {when}",
         ),
         de=Said(
@@ -221,7 +227,7 @@ CONDITIONS: Mapping[str, RuleWords] = {
         ),
     ),
     "TIME_PERIOD": RuleWords(
-        description="A range of dates.",
+        description="The sale is made in a range of dates.",
         summary=(
             "On {day}",
             "From {dateFrom} until {dateTo}",
@@ -231,7 +237,7 @@ CONDITIONS: Mapping[str, RuleWords] = {
         ),
         en=Said(
             "Range of dates",
-            "From one day until another, both included; either may be left open.",
+            "From a first to a last day, both inclusive; either may be left open.",
             ("Bought from {dateFrom} until {dateTo}", "Bought until {dateTo}", "Bought from {dateFrom}"),
         ),
         de=Said(

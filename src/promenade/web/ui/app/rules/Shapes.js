@@ -16,7 +16,7 @@ sap.ui.define([], function () {
         "values": "text",
         "isAboutLines": true,
         "words": {
-          "en": {"name": "Article", "help": "A certain article is in the basket, if you like so many pieces of it or for so much money.", "says": ["{articles}", "Article {test}", "…"]},
+          "en": {"name": "Article", "help": "A certain article is in the basket, optionally with a minimum quantity or amount.", "says": ["{articles}", "Article {test}", "…"]},
           "de": {"name": "Artikel", "help": "Ein bestimmter Artikel liegt im Warenkorb, auf Wunsch ab einer Stückzahl oder einem Betrag.", "says": ["{articles}", "Artikel {test}", "…"]}
         }
       },
@@ -45,7 +45,7 @@ sap.ui.define([], function () {
           "includeSubGroups": true
         },
         "words": {
-          "en": {"name": "Article group", "help": "Articles of a group are in the basket, if you like also of the groups below it.", "says": ["{group}", "Article group {test}", "Article group …"]},
+          "en": {"name": "Article group", "help": "Articles of a group are in the basket, optionally also of the groups below it.", "says": ["{group}", "Article group {test}", "Article group …"]},
           "de": {"name": "Artikelgruppe", "help": "Artikel einer Gruppe liegen im Warenkorb, auf Wunsch auch aus den Gruppen darunter.", "says": ["{group}", "Artikelgruppe {test}", "Artikelgruppe …"]}
         }
       },
@@ -70,7 +70,7 @@ sap.ui.define([], function () {
         "values": "text",
         "isAboutLines": true,
         "words": {
-          "en": {"name": "Field of the line", "help": "Lines of the basket carry a certain value in an additional field that the till sends.", "says": ["Line whose field {field} {test}"]},
+          "en": {"name": "Field of the line", "help": "Lines of the basket have a certain value in an additional field that the till sends.", "says": ["Line whose field {field} {test}"]},
           "de": {"name": "Feld der Position", "help": "Positionen des Warenkorbs tragen einen bestimmten Wert in einem Zusatzfeld, das die Kasse schickt.", "says": ["Position, deren Feld {field} {test}"]}
         }
       },
@@ -83,7 +83,7 @@ sap.ui.define([], function () {
         "values": "amount",
         "isNumeric": true,
         "words": {
-          "en": {"name": "Receipt amount", "help": "The basket is worth at least so much, or at most, or between two amounts.", "says": ["Receipt amount {amount}"]},
+          "en": {"name": "Receipt amount", "help": "The value of the basket is at least or at most an amount, or between two amounts.", "says": ["Receipt amount {amount}"]},
           "de": {"name": "Bonbetrag", "help": "Der Warenkorb ist mindestens so viel wert, höchstens so viel oder liegt zwischen zwei Beträgen.", "says": ["Bonbetrag {amount}"]}
         }
       },
@@ -96,7 +96,7 @@ sap.ui.define([], function () {
         "values": "count",
         "isNumeric": true,
         "words": {
-          "en": {"name": "Number of pieces", "help": "So many pieces are in the basket. Together with conditions on articles only the pieces of these count.", "says": ["Number of pieces {count}"]},
+          "en": {"name": "Number of pieces", "help": "A number of pieces is in the basket. Together with conditions on articles, only their pieces count.", "says": ["Number of pieces {count}"]},
           "de": {"name": "Stückzahl", "help": "So viele Stück liegen im Warenkorb. Zusammen mit Bedingungen an Artikel zählen nur deren Stücke.", "says": ["Stückzahl {count}"]}
         }
       },
@@ -135,7 +135,7 @@ sap.ui.define([], function () {
           "fieldName": "tier"
         },
         "words": {
-          "en": {"name": "Loyalty account", "help": "The customer has a certain tier of the loyalty programme, or so many points.", "says": ["Loyalty points {points}", "Loyalty tier {test}"]},
+          "en": {"name": "Loyalty account", "help": "The customer has a certain tier of the loyalty programme, or a certain number of points.", "says": ["Loyalty points {points}", "Loyalty tier {test}"]},
           "de": {"name": "Treuekonto", "help": "Der Kunde hat eine bestimmte Stufe des Treueprogramms oder so viele Punkte.", "says": ["Treuepunkte {points}", "Treuestufe {test}"]}
         }
       },
@@ -147,7 +147,7 @@ sap.ui.define([], function () {
         "values": "text",
         "category": "PAYMENT_MEANS",
         "words": {
-          "en": {"name": "Means of payment", "help": "It is paid by one of these means, such as CASH or CARD.", "says": ["Means of payment {test}"]},
+          "en": {"name": "Means of payment", "help": "The basket is paid with one of these means of payment, such as CASH or CARD.", "says": ["Means of payment {test}"]},
           "de": {"name": "Zahlungsmittel", "help": "Bezahlt wird mit einem dieser Zahlungsmittel, etwa CASH oder CARD.", "says": ["Zahlungsmittel {test}"]}
         }
       },
@@ -159,7 +159,7 @@ sap.ui.define([], function () {
         "values": "text",
         "category": "CARD_TYPE",
         "words": {
-          "en": {"name": "Kind of card", "help": "It is paid with a card of one of these kinds, such as VISA.", "says": ["Kind of card {test}"]},
+          "en": {"name": "Kind of card", "help": "The basket is paid with a card of one of these types, such as VISA.", "says": ["Kind of card {test}"]},
           "de": {"name": "Kartenart", "help": "Bezahlt wird mit einer Karte dieser Art, etwa VISA.", "says": ["Kartenart {test}"]}
         }
       },
@@ -171,7 +171,7 @@ sap.ui.define([], function () {
         "values": "digits",
         "category": "BIN_PREFIX",
         "words": {
-          "en": {"name": "First digits of the card", "help": "The number of the card begins with these digits, up to eight: cards of a certain bank.", "says": ["Number of the card {test}"]},
+          "en": {"name": "First digits of the card", "help": "The card number starts with these digits (up to eight), for example for cards of a certain bank.", "says": ["Number of the card {test}"]},
           "de": {"name": "Erste Ziffern der Karte", "help": "Die Kartennummer beginnt mit diesen Ziffern, höchstens acht: Karten einer bestimmten Bank.", "says": ["Kartennummer {test}"]}
         }
       },
@@ -183,7 +183,7 @@ sap.ui.define([], function () {
         "values": "text",
         "category": "REASON_CODE",
         "words": {
-          "en": {"name": "Manual discount", "help": "The cashier gave a manual discount, if you like for one of these reasons.", "says": ["Reason of the manual discount {test}", "The cashier gave a manual discount"]},
+          "en": {"name": "Manual discount", "help": "The cashier gave a manual discount, optionally for one of these reasons.", "says": ["Reason of the manual discount {test}", "The cashier gave a manual discount"]},
           "de": {"name": "Manueller Rabatt", "help": "An der Kasse wurde ein manueller Rabatt gegeben, auf Wunsch aus einem dieser Gründe.", "says": ["Grund des manuellen Rabatts {test}", "An der Kasse wurde ein manueller Rabatt gegeben"]}
         }
       },
@@ -194,7 +194,7 @@ sap.ui.define([], function () {
         "needs": [["timeFrom", "timeTo", "weekdays"]],
         "values": "text",
         "words": {
-          "en": {"name": "Time of day and weekdays", "help": "Between two times of the day, on certain weekdays, by the clock of the store. It may run past midnight.", "says": ["Bought {when}"]},
+          "en": {"name": "Time of day and weekdays", "help": "Between two times of day, on certain weekdays, in the store's time zone. It may run past midnight.", "says": ["Bought {when}"]},
           "de": {"name": "Uhrzeit und Wochentage", "help": "Zwischen zwei Uhrzeiten, an bestimmten Wochentagen, nach der Uhr der Filiale. Auch über Mitternacht hinaus.", "says": ["Gekauft {when}"]}
         }
       },
@@ -205,7 +205,7 @@ sap.ui.define([], function () {
         "needs": [["dateFrom", "dateTo"]],
         "values": "text",
         "words": {
-          "en": {"name": "Range of dates", "help": "From one day until another, both included; either may be left open.", "says": ["Bought from {dateFrom} until {dateTo}", "Bought until {dateTo}", "Bought from {dateFrom}"]},
+          "en": {"name": "Range of dates", "help": "From a first to a last day, both inclusive; either may be left open.", "says": ["Bought from {dateFrom} until {dateTo}", "Bought until {dateTo}", "Bought from {dateFrom}"]},
           "de": {"name": "Zeitraum", "help": "Von einem Tag bis zu einem anderen, beide eingeschlossen; jeder von beiden kann offen bleiben.", "says": ["Gekauft vom {dateFrom} bis zum {dateTo}", "Gekauft bis {dateTo}", "Gekauft ab {dateFrom}"]}
         }
       },
@@ -217,7 +217,7 @@ sap.ui.define([], function () {
         "values": "text",
         "category": "CHANNEL",
         "words": {
-          "en": {"name": "Channel", "help": "It is sold through one of these channels, such as IN_STORE, ONLINE or MOBILE.", "says": ["Channel {test}"]},
+          "en": {"name": "Channel", "help": "The sale is made through one of these channels, such as IN_STORE, ONLINE or MOBILE.", "says": ["Channel {test}"]},
           "de": {"name": "Kanal", "help": "Verkauft wird über einen dieser Kanäle, etwa IN_STORE, ONLINE oder MOBILE.", "says": ["Kanal {test}"]}
         }
       },
@@ -244,7 +244,7 @@ sap.ui.define([], function () {
         "values": "text",
         "discountTypes": ["PERCENTAGE", "ABSOLUTE", "UNIT_PRICE"],
         "words": {
-          "en": {"name": "Discount on an article", "help": "A percentage or an amount off each piece, or the price that it costs then. Without an article: of all that met the conditions.", "says": ["{off} on {targets}"]},
+          "en": {"name": "Discount on an article", "help": "A percentage or an amount off each piece, or a new price for it. Without an article, the discount applies to all lines that met the conditions.", "says": ["{off} on {targets}"]},
           "de": {"name": "Rabatt auf einen Artikel", "help": "Prozente oder ein Betrag weniger je Stück, oder der Preis, den es dann kostet. Ohne Artikel: auf alles, was die Bedingungen erfüllt.", "says": ["{off} auf {targets}"]}
         }
       },
@@ -261,7 +261,7 @@ sap.ui.define([], function () {
           "includeSubGroups": true
         },
         "words": {
-          "en": {"name": "Discount on an article group", "help": "A percentage or an amount off each piece of a group, or the price that it costs then.", "says": ["{off} on {targets}"]},
+          "en": {"name": "Discount on an article group", "help": "A percentage or an amount off each piece of a group, or a new price for it.", "says": ["{off} on {targets}"]},
           "de": {"name": "Rabatt auf eine Artikelgruppe", "help": "Prozente oder ein Betrag weniger je Stück einer Gruppe, oder der Preis, den es dann kostet.", "says": ["{off} auf {targets}"]}
         }
       },
@@ -275,7 +275,7 @@ sap.ui.define([], function () {
         "values": "text",
         "discountTypes": ["PERCENTAGE", "ABSOLUTE", "UNIT_PRICE"],
         "words": {
-          "en": {"name": "Discount on a list of articles", "help": "A percentage or an amount off each piece of a list; articles of the list may have a price of their own.", "says": ["{off} on {targets}"]},
+          "en": {"name": "Discount on a list of articles", "help": "A percentage or an amount off each piece of a list; articles of the list can have their own price.", "says": ["{off} on {targets}"]},
           "de": {"name": "Rabatt auf eine Artikelliste", "help": "Prozente oder ein Betrag weniger je Stück einer Liste; Artikel der Liste können einen eigenen Preis haben.", "says": ["{off} auf {targets}"]}
         }
       },
@@ -289,7 +289,7 @@ sap.ui.define([], function () {
         "values": "text",
         "discountTypes": ["PERCENTAGE", "ABSOLUTE", "UNIT_PRICE"],
         "words": {
-          "en": {"name": "Discount that grows with the quantity", "help": "From 3 pieces 5 %, from 6 pieces 10 %: the highest tier that is reached counts for all of them.", "says": ["{quantityTiers} on {targets}"]},
+          "en": {"name": "Discount that grows with the quantity", "help": "5 % from 3 pieces, 10 % from 6 pieces: the highest tier reached counts for all pieces.", "says": ["{quantityTiers} on {targets}"]},
           "de": {"name": "Mengenstaffel", "help": "Ab 3 Stück 5 %, ab 6 Stück 10 %: Die höchste erreichte Staffel gilt für alle Stücke.", "says": ["{quantityTiers} auf {targets}"]}
         }
       },
@@ -319,7 +319,7 @@ sap.ui.define([], function () {
           "freeItemQuantity": "1"
         },
         "words": {
-          "en": {"name": "Free item", "help": "An article for free each time the conditions are met, or once per basket.", "says": ["{freeItems} free, {once}", "{freeItems} free each time"]},
+          "en": {"name": "Free item", "help": "A free article each time the conditions are met, or once per basket.", "says": ["{freeItems} free, {once}", "{freeItems} free each time"]},
           "de": {"name": "Gratisartikel", "help": "Ein Artikel gratis, jedes Mal wenn die Bedingungen erfüllt sind, oder einmal je Warenkorb.", "says": ["{freeItems} gratis, {once}", "{freeItems} gratis, jedes Mal"]}
         }
       },
@@ -333,7 +333,7 @@ sap.ui.define([], function () {
         "values": "text",
         "discountTypes": ["PERCENTAGE", "ABSOLUTE"],
         "words": {
-          "en": {"name": "Discount on the receipt", "help": "A percentage or an amount off the sum of the receipt.", "says": ["{off} on the sum of {named}", "{off} on the receipt"]},
+          "en": {"name": "Discount on the receipt", "help": "A percentage or an amount off the total of the receipt.", "says": ["{off} on the sum of {named}", "{off} on the receipt"]},
           "de": {"name": "Rabatt auf den Bon", "help": "Prozente oder ein Betrag weniger auf die Summe des Bons.", "says": ["{off} auf die Summe von {named}", "{off} auf den Bon"]}
         }
       },
@@ -347,7 +347,7 @@ sap.ui.define([], function () {
         "values": "text",
         "discountTypes": ["PERCENTAGE", "ABSOLUTE"],
         "words": {
-          "en": {"name": "Discount that grows with the amount", "help": "From 50 so much, from 100 more off the receipt: the highest step that is reached counts.", "says": ["{scaledTiers} on the sum of {named}", "{scaledTiers} on the receipt"]},
+          "en": {"name": "Discount that grows with the amount", "help": "The discount on the receipt grows with its amount: the highest tier that is reached counts.", "says": ["{scaledTiers} on the sum of {named}", "{scaledTiers} on the receipt"]},
           "de": {"name": "Betragsstaffel", "help": "Ab 50 so viel, ab 100 mehr Rabatt auf den Bon: Die höchste erreichte Stufe gilt.", "says": ["{scaledTiers} auf die Summe von {named}", "{scaledTiers} auf den Bon"]}
         }
       },
@@ -369,7 +369,7 @@ sap.ui.define([], function () {
         "needs": [],
         "values": "text",
         "words": {
-          "en": {"name": "Loyalty points", "help": "Says that points are given; how many is said under \"Points\".", "says": ["Loyalty points, as said under Points"]},
+          "en": {"name": "Loyalty points", "help": "Shows that points are granted; their number is set under \"Points\".", "says": ["Loyalty points, as said under Points"]},
           "de": {"name": "Treuepunkte", "help": "Sagt, dass es Punkte gibt; wie viele, steht unter „Punkte“.", "says": ["Treuepunkte, wie unter Punkte gesagt"]}
         }
       }
@@ -393,7 +393,7 @@ sap.ui.define([], function () {
         "needs": [["points"], ["currencyAmount"]],
         "values": "text",
         "words": {
-          "en": {"name": "Points for money spent", "help": "So many points for each full amount that remains to be paid.", "says": ["{points} points for each full {currencyAmount}"]},
+          "en": {"name": "Points for money spent", "help": "A number of points for each full amount that is left to pay.", "says": ["{points} points for each full {currencyAmount}"]},
           "de": {"name": "Punkte für Umsatz", "help": "So viele Punkte für jeden vollen Betrag, der zu zahlen bleibt.", "says": ["{points} Punkte für jede vollen {currencyAmount}"]}
         }
       },
@@ -404,7 +404,7 @@ sap.ui.define([], function () {
         "needs": [["multiplier"]],
         "values": "text",
         "words": {
-          "en": {"name": "Multiply points", "help": "The points earned so far, times a number.", "says": ["Points earned so far times {multiplier}"]},
+          "en": {"name": "Multiply points", "help": "Multiplies the points earned so far.", "says": ["Points earned so far times {multiplier}"]},
           "de": {"name": "Punkte vervielfachen", "help": "Die bisher gesammelten Punkte mal eine Zahl.", "says": ["Bisher gesammelte Punkte mal {multiplier}"]}
         }
       },
@@ -415,7 +415,7 @@ sap.ui.define([], function () {
         "needs": [["points"]],
         "values": "text",
         "words": {
-          "en": {"name": "Take points", "help": "So many points fewer, never below zero.", "says": ["{points} points fewer"]},
+          "en": {"name": "Take points", "help": "Deducts a number of points, never below zero.", "says": ["{points} points fewer"]},
           "de": {"name": "Punkte abziehen", "help": "So viele Punkte weniger, nie unter null.", "says": ["{points} Punkte weniger"]}
         }
       }
