@@ -66,7 +66,7 @@ class IssueCouponsRequest(Message):
     customer_id: OptionalCustomerId = None  #: The customer. Not together with `customerIds`.
     customer_ids: Annotated[list[CustomerId], Meta(min_length=1, max_length=CUSTOMERS_MAX)] | None = None  #: Customers.
     reason: OptionalText255 = None  #: The reason, stored with each code.
-    metadata: dict[str, Any] | None = None  #: An object of the till's own, stored with each code; at most 4 KiB.
+    metadata: dict[str, Any] | None = None  #: An object with own data, stored with each code; at most 4 KiB.
 
 
 # ---- responses ------------------------------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ class ValidateCouponResponse(Response, frozen=True):
     message: str  #: An English sentence.
     promotion_id: str | None  #: The promotion that it triggers; null if none is running.
     valid_until: str | None  #: End of its validity, exclusive; null: it has no end. UTC.
-    reason: str | None  #: Why not: a stable code; null if valid.
+    reason: str | None  #: Stable reason code; null if valid.
 
 
 class ReserveCouponResponse(Response, frozen=True):
@@ -91,7 +91,7 @@ class ReserveCouponResponse(Response, frozen=True):
     expires_at: str | None  #: When the reservation expires, exclusive. UTC.
     message: str  #: An English sentence.
     code: str | None  #: The same as `reason`.
-    reason: str | None  #: Why not: a stable code; null if reserved.
+    reason: str | None  #: Stable reason code; null if reserved.
 
 
 class RedeemCouponResponse(Response, frozen=True):
@@ -100,7 +100,7 @@ class RedeemCouponResponse(Response, frozen=True):
     redeemed: bool  #: Whether it was redeemed by this request.
     message: str  #: An English sentence.
     code: str | None  #: The same as `reason`.
-    reason: str | None  #: Why not: a stable code; null if redeemed.
+    reason: str | None  #: Stable reason code; null if redeemed.
 
 
 class CancelCouponResponse(Response, frozen=True):
@@ -109,7 +109,7 @@ class CancelCouponResponse(Response, frozen=True):
     cancelled: bool  #: Whether it was released by this request.
     message: str  #: An English sentence.
     code: str | None  #: The same as `reason`.
-    reason: str | None  #: Why not: a stable code; null if cancelled.
+    reason: str | None  #: Stable reason code; null if cancelled.
 
 
 class ActivateCouponResponse(Response, frozen=True):
@@ -118,8 +118,8 @@ class ActivateCouponResponse(Response, frozen=True):
     activated: bool  #: Whether it was activated by this request.
     code: str  #: As sent.
     message: str  #: An English sentence.
-    valid_until: str | None  #: Until when it can be redeemed, exclusive; null: it has no end. UTC.
-    reason: str | None  #: Why not: a stable code; null if activated.
+    valid_until: str | None  #: End of its validity, exclusive; null: it has no end. UTC.
+    reason: str | None  #: Stable reason code; null if activated.
 
 
 class IssuedCouponCode(Response, frozen=True):
@@ -129,7 +129,7 @@ class IssuedCouponCode(Response, frozen=True):
     coupon_id: str | None  #: Its ID; null if all share the type's code.
     coupon_type_id: str  #: The coupon type.
     customer_id: str | None  #: The owner; null: a bearer coupon.
-    valid_until: str | None  #: Until when it can be redeemed, exclusive; null: it has no end. UTC.
+    valid_until: str | None  #: End of its validity, exclusive; null: it has no end. UTC.
 
 
 class IssueFailed(Response, frozen=True):

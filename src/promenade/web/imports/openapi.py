@@ -111,7 +111,7 @@ def _status() -> Schema:
         "message": {"type": ["string", "null"]},
     }
     properties: dict[str, Schema] = {
-        "jobId": {"type": "string", "format": "uuid", "description": "The row of ImportJobs."},
+        "jobId": {"type": "string", "format": "uuid", "description": "ID of the job in ImportJobs."},
         "createdAt": {"type": "string", "format": "date-time", "description": "When it was accepted."},
         **{one.wire: kinds[one.wire] | {"description": one.doc} for one in job.fields if one.wire in kinds},
         "minorVersion": {"type": "integer", "const": MINOR_VERSION},

@@ -51,7 +51,7 @@ class Article(Message):
     currency: OptionalText3 = None  #: The currency of the base price, as in ISO 4217.
     unit: Text10 = "PCE"  #: Unit of its quantities; a measure such as KGM makes it a weighed article.
     source: Text30 = "IMPORTED"  #: The origin: a value of ArticleSources.
-    is_active: bool = True  #: Whether it is sold.
+    is_active: bool = True  #: Whether it is for sale.
     article_group: UUID | None = msgspec.field(default=None, name="articleGroup_ID")  #: The article group by its ID.
     id: UUID | None = msgspec.field(default=None, name="ID")  #: The ID of a new article. Default: generated.
 

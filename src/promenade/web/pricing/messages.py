@@ -50,7 +50,7 @@ class Message(Struct, rename="camel"):
 class KeyValuePair(Struct, frozen=True):
     """An additional field defined by the till."""
 
-    key: FieldKey  #: The name. Of a repeated name the last value counts.
+    key: FieldKey  #: The name. If a name is repeated, the last value counts.
     value: FieldValue  #: The value.
 
 
@@ -73,7 +73,7 @@ class BasketItem(Message):
     """One line of the basket."""
 
     article_number: Text50  #: The article. If it is unknown, only the line's own data count.
-    quantity: Quantity  #: Above 0 a sale, below 0 a return, never 0.
+    quantity: Quantity  #: Positive for a sale, negative for a return, never 0.
     unit_price: Price  #: Price per unit before promotions, in the POS group's currency. Not verified.
     ean: OptionalText18 = None  #: Identifies the article if its number is unknown.
     article_group: OptionalText100 = None  #: Free text of older tills; accepted and ignored.
@@ -86,7 +86,7 @@ class BasketItem(Message):
 class Loyalty(Message):
     """The customer's loyalty account, as the till knows it."""
 
-    tier: OptionalText50 = None  #: Such as GOLD.
+    tier: OptionalText50 = None  #: The loyalty tier, such as GOLD.
     points: Points | None = None  #: The balance before this sale.
 
 
@@ -110,7 +110,7 @@ class PaymentInfo(Message):
 
     payment_means: OptionalText50 = None  #: For PAYMENT_MEANS conditions, such as CARD.
     card_type: OptionalText50 = None  #: For PAYMENT_CARD conditions, such as VISA.
-    card_number: OptionalText50 = None  #: Truncated to its first 8 digits before anything else sees it.
+    card_number: OptionalText50 = None  #: Truncated to its first 8 digits before it is processed or stored.
 
 
 class ManualDiscountInfo(Message):
@@ -178,7 +178,7 @@ class ConfirmRequest(Message):
 
     header: ConfirmHeader  #: The iteration.
     transaction_id: Text50  #: The transaction ID again; equal to the header's.
-    applied_promotions: Annotated[list[ConfirmPromotion], Meta(max_length=1_000)]  #: Those granted. May be empty.
+    applied_promotions: Annotated[list[ConfirmPromotion], Meta(max_length=1_000)]  #: Promotions granted. May be empty.
     pos_group_id: UUID | None = None  #: If sent, it must be the iteration's.
     pos_group_code: Text20 | None = None  #: If sent, it must be the iteration's.
     customer_id: OptionalText50 = None  #: The customer rewarded. Default: the iteration's customer.

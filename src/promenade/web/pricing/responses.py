@@ -32,7 +32,7 @@ class Response(Struct, frozen=True, rename="camel"):
 class HeaderV2(Response, frozen=True):
     """Identifies the iteration."""
 
-    transaction_id: Maybe = UNSET  #: Sent by the till, or a new UUID.
+    transaction_id: Maybe = UNSET  #: The ID sent by the till, or a new UUID.
     transaction_counter: int | UnsetType = UNSET  #: Number of the iteration, from 1. Not on simulate.
     receipt_id: Maybe = UNSET  #: As in the request.
     header_reference: Maybe = UNSET  #: As in the request.

@@ -57,20 +57,20 @@ _POLICY = (
 class Services(msgspec.Struct, frozen=True, rename="camel"):
     """The services that the user's credential gives access to."""
 
-    admin: bool  #: `/admin`.
-    reporting: bool  #: `/reporting`.
-    pos: bool  #: `/pos`; in a store with the API key.
-    public_api: bool  #: `/api/v1`, reading and writing.
+    admin: bool  #: Whether `/admin` is allowed.
+    reporting: bool  #: Whether `/reporting` is allowed.
+    pos: bool  #: Whether `/pos` is allowed; in a store with the API key.
+    public_api: bool  #: Whether reading and writing `/api/v1` is allowed.
 
 
 class Me(msgspec.Struct, frozen=True, rename="camel"):
     """The user of the back office."""
 
-    user: str  #: As in createdBy.
+    user: str  #: The user, as in createdBy.
     tenant_id: str  #: The tenant whose data is shown.
     edition: str  #: `cloud` or `local-store`.
     scopes: list[str]  #: The scopes of the credential.
-    services: Services  #: The same, by service.
+    services: Services  #: The services that these scopes allow.
     sets: dict[str, list[str]]  #: Entity set of administration -> `create`, `update`, `delete`.
 
 

@@ -60,8 +60,8 @@ class CouponResult(Response, frozen=True, omit_defaults=True):
 class TransactionsAnswer(Response, frozen=True):
     """The result of each upload, in the order in which they were sent."""
 
-    results: list[SaleResult]  #: For the sales.
-    coupons: list[CouponResult]  #: For the coupon events.
+    results: list[SaleResult]  #: One result for each sale.
+    coupons: list[CouponResult]  #: One result for each coupon event.
 
 
 OPERATIONS = (

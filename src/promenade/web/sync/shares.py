@@ -65,7 +65,7 @@ class CouponLeaseRequest(Message):
     deployment_id: UUID  #: The store.
     codes: Annotated[list[Code], Meta(max_length=CODES_MAX)] | None = None  #: Codes presented at its tills.
     release: Annotated[list[Code], Meta(max_length=RELEASED_MAX)] | None = None  #: Codes that it no longer needs.
-    expires_at: Moment | None = None  #: With `release`: only leases that were not renewed since.
+    expires_at: Moment | None = None  #: With `release`: only leases not renewed since are released.
     coupon_type_id: UUID | None = None  #: The coupon type whose codes or uses it requests.
     promotion_id: UUID | None = None  #: The promotion for which it requests applications.
     quantity: Annotated[int, Meta(ge=-USES_MAX, le=USES_MAX)] | None = None  #: Number, used like `amount` of a grant.
@@ -77,7 +77,7 @@ class BudgetGrantAnswer(Response, frozen=True):
 
     granted: Decimal  #: Amount added; at most a fair share among the stores, 0 if nothing is left.
     currency: str  #: Currency of the amounts.
-    expires_at: str  #: From then on the store spends nothing of it, unless it has renewed it before.
+    expires_at: str  #: The store spends nothing of it from then on, unless it renewed it before.
     outstanding: Decimal  #: Sum of all grants minus what was reported as spent or returned.
 
 
@@ -106,7 +106,7 @@ class CouponLeaseAnswer(Response, frozen=True):
 
     leased: list[LeasedCoupon] | int  #: The codes leased; for uses, the number added.
     refused: list[RefusedCode]  #: The codes refused.
-    expires_at: str  #: From then on the store uses none of it, unless it has renewed it before.
+    expires_at: str  #: The store uses none of it from then on, unless it renewed it before.
     outstanding: int | UnsetType = UNSET  #: For uses: all that were granted minus those reported or returned.
 
 
