@@ -113,7 +113,7 @@ def test_equal_parts_put_odd_cents_first() -> None:
     assert split_equal(11, [3, 3, 3]) == [3, 3, 3]
 
 
-def test_the_dearest_line_is_filled_first() -> None:
+def test_the_most_expensive_line_is_filled_first() -> None:
     assert split_highest_first(25, [10, 20, 20], [300, 500, 500]) == [0, 20, 5]
 
 

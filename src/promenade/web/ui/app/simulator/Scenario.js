@@ -13,7 +13,7 @@ sap.ui.define(
     const ARTICLE = "articleNumber,name,ean,articleGroupId,manufacturer,manufacturerId,unit,basePrice,currency";
     const WHY =
       "Kept by the simulator, with the promotions that applied and the notable ones that did not. Points, pilots and " +
-      "lines drawn by lot depend on what a scenario cannot say.";
+      "lines chosen at random depend on data that a scenario cannot contain.";
     const PARENTS = "parent($select=groupId;$expand=parent($select=groupId;$expand=parent($select=groupId)))";
 
     const TOLD = /^(BLOCKED|BUDGET|COUPON_REQUIRED|NOTHING_LEFT|CONDITION_NOT_MET)/;
