@@ -19,7 +19,7 @@ from promenade.store.replica.link import Link, count_uploads, read_link
 from promenade.worker.loop import keep_going, wait
 from promenade.workflows.context import Context
 from promenade.workflows.replica.cloud_client import CloudAccess, HttpCloudClient
-from promenade.workflows.replica.exchanging import beat, exchange, upload_all
+from promenade.workflows.replica.exchanging import exchange, send_heartbeat, upload_all
 from promenade.workflows.replica.uploading import count_pending
 from promenade.workflows.uplink import CloudRefused, CloudUnreachable, Uplink
 
@@ -93,7 +93,7 @@ class UplinkWorker:
                 next_round = now() + (self._backoff(failures) if failures else self._spread(link))
                 next_beat = now() + BEAT_SECONDS
             elif link is not None and uplink.is_connected and now() >= next_beat:
-                done = await beat(self._context, tenant_id, link)
+                done = await send_heartbeat(self._context, tenant_id, link)
                 next_beat = now() + BEAT_SECONDS
                 next_round = now() if done.is_behind else next_round
             elif waiting and uplink.is_connected and now() >= next_upload:

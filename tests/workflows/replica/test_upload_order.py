@@ -95,7 +95,7 @@ async def test_what_cannot_be_sent_at_all_holds_up_nothing(
     await store.upload_all()
     (left,) = await store.queue()
     assert left.reason.startswith("ITERATION_LOST")
-    monkeypatch.setattr(uploading, "ONE_BYTES_MAX", 10)
+    monkeypatch.setattr(uploading, "SALE_BYTES_MAX", 10)
     await sell(store, "T3")
     await store.upload_all()
     assert (await store.queue())[1].reason.startswith("TOO_LARGE")

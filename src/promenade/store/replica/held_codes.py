@@ -76,7 +76,7 @@ async def insert_codes(session: Session, rows: Sequence[LeasedRow], at: datetime
     )
 
 
-async def prolong(session: Session, code_id: str, valid_until: datetime, at: datetime) -> None:
+async def extend_validity(session: Session, code_id: str, valid_until: datetime, at: datetime) -> None:
     """Set a new end of validity for an unissued code after its lease was renewed."""
     statement = update(_CODES).where(_CODES.c.id == code_id, _CODES.c.issued_at.is_(None))
     await session.rowcount(statement.values(valid_until=valid_until, modified_at=at))
@@ -108,7 +108,7 @@ async def read_held(session: Session, at: datetime) -> dict[str, HeldCode]:
     }
 
 
-async def take_out(session: Session, code_ids: Collection[str]) -> set[str]:
+async def remove_unspent(session: Session, code_ids: Collection[str]) -> set[str]:
     """Delete the unspent ones of the codes, so that they cannot be used here any more; return their IDs."""
     if not code_ids:
         return set()
@@ -122,7 +122,7 @@ async def take_out(session: Session, code_ids: Collection[str]) -> set[str]:
     return {row.id for row in await session.execute(statement)}
 
 
-async def pools(session: Session, at: datetime) -> set[str]:
+async def pooled_types(session: Session, at: datetime) -> set[str]:
     """Return the coupon types with single-use codes that are issued after purchases or by tills."""
     issued = (
         select(_ACTIONS.c.target_coupon_type_id)

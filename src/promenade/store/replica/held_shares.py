@@ -30,7 +30,7 @@ from promenade.store.pricing.changes import record_change
 from promenade.store.sales.usage import ALL_CUSTOMERS
 from promenade.store.sync.shares import BUDGET, COUPON_TYPE, PROMOTION, Share
 
-CODES_ASKED = "CODES_ASKED"
+CODE_REQUEST = "CODES_ASKED"
 """No share: codes that were asked for, whose answer is not known; ``entity_id`` is the request's own."""
 NUMBERS = (BUDGET, COUPON_TYPE, PROMOTION)
 """Kinds of which a store has so and so much."""

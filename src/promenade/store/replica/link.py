@@ -122,7 +122,7 @@ async def write_synced(session: Session, cursor: str | None, *, at: datetime) ->
     await session.rowcount(update(_LINK).values(cursor=cursor, last_sync_at=at))
 
 
-async def write_anew(session: Session) -> None:
+async def restart_download(session: Session) -> None:
     """Reset the progress and delete downloaded pages: the next download is a full one."""
     await session.rowcount(update(_LINK).values(cursor=None))
     await drop_pages(session)

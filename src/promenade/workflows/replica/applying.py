@@ -33,7 +33,7 @@ from promenade.store.replica.applying import (
 from promenade.store.replica.link import drop_pages, page_numbers, read_link, read_page, write_synced
 from promenade.workflows.context import Context
 
-DELETED_AT_ONCE = 1000  # articles per unit
+DELETE_BATCH_MAX = 1000  # articles per unit
 TENANTS, ARTICLES, GROUPS = "Tenants", "Articles", "ArticleGroups"
 
 _log = Logger(__name__)
@@ -65,7 +65,7 @@ class Page(msgspec.Struct, frozen=True, rename="camel"):
 
 
 @dataclass(slots=True)
-class _Wanted:
+class _RootChanges:
     """The pages' changes to one kind of root, later pages overriding earlier ones: rows and deleted IDs."""
 
     root: Root
@@ -83,7 +83,7 @@ class _Wanted:
             self.deletes.add(gone)
 
 
-def _take(wanted: Iterable[_Wanted], page: Page) -> None:
+def _collect(wanted: Iterable[_RootChanges], page: Page) -> None:
     """Add a page's changes to several roots; in a thread, as the event loop prices baskets."""
     for one in wanted:
         one.take(page)
@@ -146,9 +146,9 @@ class _Application:
             return False
         self._full = (await self._page(numbers[0])).full
         if len(numbers) == 1:
-            await self._at_once(last)
+            await self._apply_single_page(last)
         else:
-            await self._by_parts(numbers, last)
+            await self._apply_in_stages(numbers, last)
         return True
 
     async def _begin(self, session: Session) -> Sequence[int]:
@@ -162,9 +162,9 @@ class _Application:
 
     # --- one page -----------------------------------------------------------------------------------------------------
 
-    async def _at_once(self, page: Page) -> None:
-        wanted = [_Wanted(root) for root in _roots()]
-        await asyncio.to_thread(_take, wanted, page)
+    async def _apply_single_page(self, page: Page) -> None:
+        wanted = [_RootChanges(root) for root in _roots()]
+        await asyncio.to_thread(_collect, wanted, page)
         settings = page.rows(TENANTS)
         changes, gone = await self._context.database.read(lambda session: self._plan(session, wanted),
                                                           tenant=self._tenant)  # fmt: skip
@@ -177,7 +177,7 @@ class _Application:
         await self._context.database.write(write, tenant=self._tenant)
 
     async def _plan(
-        self, session: Session, wanted: Sequence[_Wanted]
+        self, session: Session, wanted: Sequence[_RootChanges]
     ) -> tuple[list[Changes], list[tuple[Root, set[str]]]]:
         """Plan the writes, in the order of references, and the deletions, in reverse order."""
         coming: dict[str, set[str]] = {}
@@ -188,23 +188,23 @@ class _Application:
             found = await find_changes(session, one.root, one.aggregates, coming)
             coming[one.root.set_name] = {row["id"] for row in found.inserts}
             changes.append(found)
-            gone.append((one.root, await self._gone(session, one)))
+            gone.append((one.root, await self._deleted_rows(session, one)))
         return changes, gone[::-1]
 
-    async def _gone(self, session: Session, one: _Wanted) -> set[str]:
+    async def _deleted_rows(self, session: Session, one: _RootChanges) -> set[str]:
         if self._full:
             return await find_unnamed(session, one.root.set_name, one.aggregates)
         return one.deletes
 
     # --- many pages ---------------------------------------------------------------------------------------------------
 
-    async def _by_parts(self, numbers: Sequence[int], last: Page) -> None:
+    async def _apply_in_stages(self, numbers: Sequence[int], last: Page) -> None:
         database, tenant = self._context.database, self._tenant
-        wanted = {root.set_name: _Wanted(root) for root in _roots() if root.set_name != ARTICLES}
+        wanted = {root.set_name: _RootChanges(root) for root in _roots() if root.set_name != ARTICLES}
         settings: list[Columns] = []
         for number in numbers:
             page = await self._page(number)
-            await asyncio.to_thread(_take, wanted.values(), page)
+            await asyncio.to_thread(_collect, wanted.values(), page)
             settings = page.rows(TENANTS) or settings
         await self._add_groups(wanted[GROUPS])
         gone_articles = await self._write_articles(numbers)
@@ -218,8 +218,8 @@ class _Application:
         await database.write(write, tenant=tenant)
         articles = _root(ARTICLES)
         ordered = sorted(gone_articles)
-        for start in range(0, len(ordered), DELETED_AT_ONCE):
-            portion = set(ordered[start : start + DELETED_AT_ONCE])
+        for start in range(0, len(ordered), DELETE_BATCH_MAX):
+            portion = set(ordered[start : start + DELETE_BATCH_MAX])
             await database.write(partial(self._delete, gone=[(articles, portion)]), tenant=tenant)
 
         async def finish(session: Session) -> None:
@@ -228,7 +228,7 @@ class _Application:
 
         await database.write(finish, tenant=tenant)
 
-    async def _add_groups(self, groups: _Wanted) -> None:
+    async def _add_groups(self, groups: _RootChanges) -> None:
         """Insert missing article groups, since articles refer to them. Other changes to groups come later."""
         at = self._context.clock()
         found = await self._context.database.read(
@@ -243,8 +243,8 @@ class _Application:
         named: set[str] = set()
         deleted: set[str] = set()
         for number in numbers:
-            page = _Wanted(_root(ARTICLES))
-            await asyncio.to_thread(_take, [page], await self._page(number))
+            page = _RootChanges(_root(ARTICLES))
+            await asyncio.to_thread(_collect, [page], await self._page(number))
             found = await database.read(
                 partial(find_changes, root=page.root, wanted=page.aggregates, coming={}), tenant=tenant
             )

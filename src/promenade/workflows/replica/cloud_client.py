@@ -29,11 +29,11 @@ CONNECT_SECONDS = 10.0
 ANSWER_BYTES_MAX = 32 * 1024 * 1024  # after decompression
 LONG_BYTES = 64 * 1024  # responses from this size on are decoded in a thread
 MESSAGE_LENGTH_MAX = 500
-RENEWED_BEFORE = 60.0  # seconds before the expiry of a long-lived token
-RENEWED_PART = 10  # otherwise this fraction of its lifetime before
+RENEW_BEFORE_SECONDS = 60.0  # seconds before the expiry of a long-lived token
+RENEW_PART = 10  # otherwise this fraction of its lifetime before
 TOKEN_PATH = "/oauth/token"  # noqa: S105 -- a path
 
-_COMES_AGAIN = frozenset({408, 425, 429})  # transient like 5xx: a later attempt may succeed
+_RETRYABLE = frozenset({408, 425, 429})  # transient like 5xx: a later attempt may succeed
 _UNAUTHORIZED = 401
 _NOT_FOUND = 404
 _DECODER = msgspec.json.Decoder(float_hook=Decimal)
@@ -141,13 +141,17 @@ class HttpCloudClient:
         self, method: str, url: str, headers: Mapping[str, str], content: bytes | None, seconds: float
     ) -> dict[str, Any]:
         token = await self.token()
-        answer = await self._exchange(method, url, _bearing(headers, token), content, seconds)
+        answer = await self._exchange(method, url, _with_bearer(headers, token), content, seconds)
         if answer.status == _UNAUTHORIZED:  # the key may have changed, or our clock jumped
             if self._token == token:
                 self._token = None
-            answer = await self._exchange(method, url, _bearing(headers, await self.token()), content, seconds)
+            answer = await self._exchange(method, url, _with_bearer(headers, await self.token()), content, seconds)
         # This event loop prices baskets, and a page of changes takes long to decode.
-        return _understood(answer) if len(answer.body) < LONG_BYTES else await asyncio.to_thread(_understood, answer)
+        return (
+            _parse_response(answer)
+            if len(answer.body) < LONG_BYTES
+            else await asyncio.to_thread(_parse_response, answer)
+        )
 
     async def _ask_for_token(self) -> str:
         form = {
@@ -157,15 +161,15 @@ class HttpCloudClient:
         }
         headers = {"content-type": "application/x-www-form-urlencoded"}
         answer = await self._exchange("POST", self._token_url, headers, urlencode(form).encode(), TOKEN_SECONDS_MAX)
-        if answer.status >= 400 and not _may_come_again(answer.status):
+        if answer.status >= 400 and not _is_retryable(answer.status):
             said = _oauth_error(answer.body)
             raise CloudRefused(answer.status, "TOKEN_REFUSED", f"The token endpoint refuses this client: {said}.")
-        members = _understood(answer)
+        members = _parse_response(answer)
         token, seconds = members.get("access_token"), members.get("expires_in")
         if not isinstance(token, str) or not token.isascii() or not token.isprintable() or not token:
             raise _unreachable("its token endpoint gave no token")
         life = float(seconds) if isinstance(seconds, int | Decimal) and not isinstance(seconds, bool) else 0.0
-        self._renewed_at = asyncio.get_running_loop().time() + life - min(RENEWED_BEFORE, life / RENEWED_PART)
+        self._renewed_at = asyncio.get_running_loop().time() + life - min(RENEW_BEFORE_SECONDS, life / RENEW_PART)
         return token
 
     async def _exchange(
@@ -208,7 +212,7 @@ def _agent() -> str:
     return f"Promenade/{__version__}"
 
 
-def _bearing(headers: Mapping[str, str], token: str) -> dict[str, str]:
+def _with_bearer(headers: Mapping[str, str], token: str) -> dict[str, str]:
     return {**headers, "authorization": f"Bearer {token}"}
 
 
@@ -231,12 +235,12 @@ async def _read(response: httpx2.Response, bytes_max: int) -> bytes:
     return bytes(body)
 
 
-def _understood(answer: _Answer) -> dict[str, Any]:
+def _parse_response(answer: _Answer) -> dict[str, Any]:
     """Return the members of a 2xx response. Raises CloudRefused for 4xx, CloudUnreachable for the rest."""
     if 300 <= answer.status < 400:
         raise _unreachable(f"it answered {answer.status}; redirects are not followed")
     if answer.status >= 400:
-        if _may_come_again(answer.status):
+        if _is_retryable(answer.status):
             raise _unreachable(f"it answered {answer.status}")
         raise _refused(answer)
     try:
@@ -248,8 +252,8 @@ def _understood(answer: _Answer) -> dict[str, Any]:
     return members
 
 
-def _may_come_again(status: int) -> bool:
-    return status >= 500 or status in _COMES_AGAIN
+def _is_retryable(status: int) -> bool:
+    return status >= 500 or status in _RETRYABLE
 
 
 class _Fault(msgspec.Struct):

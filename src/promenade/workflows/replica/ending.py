@@ -28,14 +28,14 @@ async def end_shares(context: Context) -> int:
     uplink = context.uplink
     deployment_id = None if uplink is None else uplink.deployment_id
 
-    async def look(session: Session) -> list[Share]:
+    async def read_ended(session: Session) -> list[Share]:
         at = context.clock()
         return [one for one in await held_shares.read_all(session) if _is_over(one, deployment_id, at)]
 
     tenant_id = await context.database.read(read_store_tenant, system=True)
     if tenant_id is None:
         return 0
-    ended = await context.database.read(look, tenant=tenant_id)
+    ended = await context.database.read(read_ended, tenant=tenant_id)
     if ended:
         await context.database.write(lambda session: _end(session, ended, deployment_id, context), tenant=tenant_id)
     return len(ended)
@@ -87,7 +87,7 @@ async def set_aside(session: Session, share: Share, limit: Limit, at: datetime) 
 async def withdraw(session: Session, shares: list[Share], context: Context, at: datetime) -> None:
     """Remove unspent codes from the store and note that they are to be given back; drop the other shares."""
     codes = {one.id: one.code for one in (await held_codes.read_held(session, at)).values()}
-    gone = await held_codes.take_out(session, [one.entity_id for one in shares])
+    gone = await held_codes.remove_unspent(session, [one.entity_id for one in shares])
     for share in shares:
         if share.entity_id in gone:
             note = held_shares.Note(codes=(codes[share.entity_id],))

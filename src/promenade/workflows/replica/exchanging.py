@@ -23,7 +23,7 @@ from promenade.store.replica.link import (
     page_numbers,
     read_link,
     read_page,
-    write_anew,
+    restart_download,
     write_attempt,
     write_identity,
     write_synced,
@@ -64,7 +64,7 @@ class Registered(msgspec.Struct, frozen=True, rename="camel"):
     tenant_id: str | None = None
 
 
-class _Heard(msgspec.Struct, frozen=True, rename="camel"):
+class _HeartbeatAnswer(msgspec.Struct, frozen=True, rename="camel"):
     """The response of ``POST /sync/heartbeat``."""
 
     latest_cursor: str | None = None
@@ -78,7 +78,7 @@ async def exchange(context: Context, tenant_id: str, link: Link) -> Exchanged:
     steps = _Steps(context, tenant_id)
     # A complete download can be applied without the cloud.
     await steps.attempt("apply", partial(_apply, context, tenant_id))
-    heard = await beat(context, tenant_id, link)
+    heard = await send_heartbeat(context, tenant_id, link)
     uploaded = 0
     if heard.is_connected:
         uploaded = await steps.attempt("upload", partial(upload_all, context, tenant_id)) or 0
@@ -89,7 +89,7 @@ async def exchange(context: Context, tenant_id: str, link: Link) -> Exchanged:
     return replace(heard, error=error, uploaded=uploaded)
 
 
-async def beat(context: Context, tenant_id: str, link: Link) -> Exchanged:
+async def send_heartbeat(context: Context, tenant_id: str, link: Link) -> Exchanged:
     """Register if necessary and send a heartbeat to the cloud; only raises Unavailable."""
     uplink = _uplink(context)
     steps = _Steps(context, tenant_id)
@@ -176,7 +176,7 @@ async def register_at(client: CloudClient, link: Link) -> Registered:
 
 async def report_at(
     client: CloudClient, deployment_id: str, *, promotions: int, pending: int, status: str = "UP"
-) -> _Heard:
+) -> _HeartbeatAnswer:
     """Send a heartbeat.
 
     Raises CloudUnreachable, and CloudRefused, with DEPLOYMENT_NOT_FOUND if the store is unknown.
@@ -188,7 +188,7 @@ async def report_at(
         "promotionsLoaded": promotions,
         "pendingTransactions": pending,
     }
-    return _read(await client.post("/sync/heartbeat", body), _Heard)
+    return _read(await client.post("/sync/heartbeat", body), _HeartbeatAnswer)
 
 
 def _read(answer: dict[str, Any], kind: type[T]) -> T:
@@ -235,7 +235,7 @@ async def _download(context: Context, tenant_id: str) -> bool:
     """Download and apply the changes after the last download."""
     client, uplink, database = _client(context), _uplink(context), context.database
     query = {"deploymentId": _deployment(uplink)}
-    cursor, pages = await _so_far(context, tenant_id)
+    cursor, pages = await _download_progress(context, tenant_id)
     for _ in range(PAGES_MAX):
         answer = await client.get("/sync/promotions", query | ({} if cursor is None else {"cursor": cursor}))
         body = await asyncio.to_thread(msgspec.json.encode, answer)
@@ -243,16 +243,16 @@ async def _download(context: Context, tenant_id: str) -> bool:
         if page.full:
             pages = 0
         if not page.upserts and not page.deletes and not pages and not page.has_more and not page.full:
-            await _up_to_date(context, page.cursor)
+            await _note_up_to_date(context, page.cursor)
             return True
         await database.write(partial(add_page, page=pages, body=body, at=context.clock()), tenant=tenant_id)
         pages += 1
         cursor = page.cursor
         if not page.has_more:
             await _apply(context, tenant_id)
-            await _up_to_date(context, None)
+            await _note_up_to_date(context, None)
             return True
-    await database.write(write_anew, tenant=tenant_id)
+    await database.write(restart_download, tenant=tenant_id)
     raise CloudUnreachable("CLOUD_UNREACHABLE", f"The cloud's changes do not end within {PAGES_MAX} pages.")
 
 
@@ -263,11 +263,11 @@ async def _apply(context: Context, tenant_id: str) -> None:
     except (Unavailable, Conflict):  # can be retried as it is
         raise
     except Exception:
-        await context.database.write(write_anew, tenant=tenant_id)
+        await context.database.write(restart_download, tenant=tenant_id)
         raise
 
 
-async def _so_far(context: Context, tenant_id: str) -> tuple[str | None, int]:
+async def _download_progress(context: Context, tenant_id: str) -> tuple[str | None, int]:
     """Return the cursor to continue from, and how many pages of an interrupted download are stored."""
 
     async def work(session: Session) -> tuple[str | None, int, bytes | None]:
@@ -279,7 +279,7 @@ async def _so_far(context: Context, tenant_id: str) -> tuple[str | None, int]:
     return (cursor, 0) if last is None else (read_staged(last).cursor, pages)
 
 
-async def _up_to_date(context: Context, cursor: str | None) -> None:
+async def _note_up_to_date(context: Context, cursor: str | None) -> None:
     """Note that the store has all changes, up to ``cursor``; None: applying them has already written it."""
     at = context.clock()
     if cursor is not None:

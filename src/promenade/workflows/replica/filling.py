@@ -30,9 +30,9 @@ from promenade.workflows.context import Context
 from promenade.workflows.replica.ending import set_aside
 from promenade.workflows.uplink import CloudClient, CloudRefused, CloudUnreachable
 
-AT_ONCE = 200  # requests per round; the others follow in the next
+SHARES_PER_ROUND = 200  # requests per round; the others follow in the next
 PAUSE = timedelta(minutes=5)  # before the cloud is asked again for something it had none of
-RENEWED_BEFORE = timedelta(days=7)  # before a share expires
+RENEW_BEFORE = timedelta(days=7)  # before a share expires
 _NOTHING = Decimal(0)
 _FINAL = frozenset({400, 404, 409})
 _COMPARED: WeakKeyDictionary[Database, set[tuple[str, str, str]]] = WeakKeyDictionary()
@@ -78,7 +78,7 @@ def is_past(moment: datetime, by: timedelta, at: datetime) -> bool:
     return moment > at or at - moment >= by
 
 
-class _Granted(msgspec.Struct, frozen=True, rename="camel"):
+class _BudgetGranted(msgspec.Struct, frozen=True, rename="camel"):
     """The response for a budget."""
 
     granted: Decimal
@@ -86,7 +86,7 @@ class _Granted(msgspec.Struct, frozen=True, rename="camel"):
     outstanding: Decimal | None = None
 
 
-class _Given(msgspec.Struct, frozen=True, rename="camel"):
+class _UsesGranted(msgspec.Struct, frozen=True, rename="camel"):
     """The response for uses of a limit."""
 
     leased: int
@@ -107,14 +107,14 @@ class _Answer:
     is_first: bool = True
 
 
-async def fill_up(cloud: Cloud) -> None:
+async def replenish_shares(cloud: Cloud) -> None:
     """Run one round: requests under way, shares to give back, half used up or about to expire.
 
     Raises CloudUnreachable and CloudRefused, after which nothing is lost.
     """
     for kind, entity_id in await cloud.write(lambda session: _plan(session, cloud)):
         # A set-aside amount is given back by a separate request, after the one under way.
-        while await _ask(cloud, kind, entity_id):
+        while await _request_share(cloud, kind, entity_id):
             pass
 
 
@@ -129,17 +129,17 @@ async def _plan(session: Session, cloud: Cloud) -> list[tuple[str, str]]:
         if limit is not None and not limit.is_needed and limit.rest:
             share = await set_aside(session, seen, limit, at)
             await store.put(session, share)
-        if share.last_key is not None or _wanted(share, limit, at) != _Nothing:
+        if share.last_key is not None or _amount_to_request(share, limit, at) != _Nothing:
             found.append(key)
         elif limit is None or not limit.is_needed:
             await store.drop(session, share)
     found += [key for key, limit in limits.items() if limit.is_needed and key not in shares]
     if not await sync_uploads.count(session):
-        found += [key for key in shares if key not in found and _is_to_compare(cloud, *key, limits.get(key))]
-    return found[:AT_ONCE]
+        found += [key for key in shares if key not in found and _needs_comparison(cloud, *key, limits.get(key))]
+    return found[:SHARES_PER_ROUND]
 
 
-def _is_to_compare(cloud: Cloud, kind: str, entity_id: str, limit: Limit | None) -> bool:
+def _needs_comparison(cloud: Cloud, kind: str, entity_id: str, limit: Limit | None) -> bool:
     needed = limit is not None and limit.is_needed
     return needed and (cloud.deployment_id, kind, entity_id) not in cloud.compared
 
@@ -148,7 +148,7 @@ class _Nothing:
     """Marker: no request is needed."""
 
 
-def _wanted(share: Share | None, limit: Limit | None, at: datetime) -> Decimal | type[_Nothing] | None:
+def _amount_to_request(share: Share | None, limit: Limit | None, at: datetime) -> Decimal | type[_Nothing] | None:
     """Return how much to ask for; None: the default amount. A negative amount is given back, 0 renews."""
     if share is not None and share.outstanding:
         return -share.outstanding
@@ -159,20 +159,20 @@ def _wanted(share: Share | None, limit: Limit | None, at: datetime) -> Decimal |
     note, is_empty = note_of(share), limit.rest <= 0
     if limit.rest * 2 < note.fill or (is_empty and (note.filled_at is None or is_past(note.filled_at, PAUSE, at))):
         return None
-    return _NOTHING if not is_empty and share.expires_at - at < RENEWED_BEFORE else _Nothing
+    return _NOTHING if not is_empty and share.expires_at - at < RENEW_BEFORE else _Nothing
 
 
 # ---- one request --------------------------------------------------------------------------------------------------
 
 
-async def _ask(cloud: Cloud, kind: str, entity_id: str) -> bool:
+async def _request_share(cloud: Cloud, kind: str, entity_id: str) -> bool:
     """Send the share's request, if one is due; return whether the answer makes another one due."""
-    share, is_new = await cloud.write(lambda session: _begin(session, cloud, kind, entity_id))
+    share, is_new = await cloud.write(lambda session: _begin_request(session, cloud, kind, entity_id))
     if share is None:
         return False
     asked = note_of(share).asked
     try:
-        answer = _understood(kind, await _send(cloud, share, asked))
+        answer = _parse_answer(kind, await _send(cloud, share, asked))
     except CloudRefused as refused:
         if not is_final(refused):
             raise
@@ -183,15 +183,15 @@ async def _ask(cloud: Cloud, kind: str, entity_id: str) -> bool:
     return bool(rest)
 
 
-async def _begin(session: Session, cloud: Cloud, kind: str, entity_id: str) -> tuple[Share | None, bool]:
+async def _begin_request(session: Session, cloud: Cloud, kind: str, entity_id: str) -> tuple[Share | None, bool]:
     """Return the pending request or a new one with its key, and whether it is new; None: no request is needed."""
     at = cloud.context.clock()
     share = await store.read_one(session, kind, entity_id)
     if share is not None and share.last_key is not None:
         return share, False
     limit = await store.read_limit(session, kind, entity_id, at)
-    wanted = _wanted(share, limit, at)
-    if wanted is _Nothing and share is not None and _is_to_compare(cloud, kind, entity_id, limit):
+    wanted = _amount_to_request(share, limit, at)
+    if wanted is _Nothing and share is not None and _needs_comparison(cloud, kind, entity_id, limit):
         wanted = _NOTHING
     if wanted is _Nothing:
         return None, False
@@ -217,12 +217,12 @@ async def _send(cloud: Cloud, share: Share, asked: Decimal | None) -> dict[str, 
     return await cloud.ask("/sync/coupon-leases", {**what, **quantity}, share.last_key)
 
 
-def _understood(kind: str, answer: dict[str, Any]) -> _Answer:
+def _parse_answer(kind: str, answer: dict[str, Any]) -> _Answer:
     try:
         if kind == BUDGET:
-            granted = msgspec.convert(answer, _Granted, strict=False)
+            granted = msgspec.convert(answer, _BudgetGranted, strict=False)
             return _Answer(granted.granted, granted.expires_at, granted.outstanding)
-        given = msgspec.convert(answer, _Given, strict=False)
+        given = msgspec.convert(answer, _UsesGranted, strict=False)
         has = None if given.outstanding is None else Decimal(given.outstanding)
         return _Answer(Decimal(given.leased), given.expires_at, has)
     except (msgspec.ValidationError, ArithmeticError) as error:

@@ -11,20 +11,20 @@ from typing import Any
 from promenade.log import Logger
 from promenade.store.driver.unit import Session
 from promenade.store.replica import held_codes, held_shares
-from promenade.store.replica.held_shares import CODES_ASKED, Note, encode_note, note_of
+from promenade.store.replica.held_shares import CODE_REQUEST, Note, encode_note, note_of
 from promenade.store.sync.shares import Share
 from promenade.workflows.context import Context
 from promenade.workflows.replica.ending import end_shares
-from promenade.workflows.replica.filling import Cloud, fill_up
+from promenade.workflows.replica.filling import Cloud, replenish_shares
 from promenade.workflows.replica.stocking import (
     NEVER,
     POOL,
     fill_pool,
-    is_leaving,
-    is_to_prolong,
+    is_being_returned,
     keep_codes,
-    prolong_pool,
-    take_in,
+    receive_codes,
+    renew_pool,
+    should_renew,
 )
 from promenade.workflows.uplink import CloudRefused, CloudUnreachable
 
@@ -52,7 +52,7 @@ async def keep_shares(context: Context, tenant_id: str) -> None:
     await end_shares(context)
     cloud = _cloud(context, tenant_id)
     if cloud is not None:
-        await fill_up(cloud)
+        await replenish_shares(cloud)
         await keep_codes(cloud)
 
 
@@ -105,13 +105,13 @@ async def stock_pool(context: Context, tenant_id: str, coupon_type_id: str, want
 
     at = context.clock()
 
-    async def look(session: Session) -> tuple[int, bool]:
+    async def count_codes(session: Session) -> tuple[int, bool]:
         free = await held_codes.count_free(session, coupon_type_id, at)
-        return free, await is_to_prolong(session, coupon_type_id, at)
+        return free, await should_renew(session, coupon_type_id, at)
 
-    free, is_old = await cloud.read(look)
+    free, is_old = await cloud.read(count_codes)
     if is_old:
-        await cloud.write(lambda session: prolong_pool(session, coupon_type_id, at))
+        await cloud.write(lambda session: renew_pool(session, coupon_type_id, at))
     missing = wanted - free
     if missing <= 0:
         return CODES_EXHAUSTED
@@ -131,14 +131,14 @@ async def stock_pool(context: Context, tenant_id: str, coupon_type_id: str, want
 async def _note(session: Session, cloud: Cloud, codes: Sequence[str]) -> Share | None:
     """Record the request for the codes; None: one of them is currently being given back."""
     shares = await held_shares.read_all(session)
-    leaving = {code for one in shares if is_leaving(one) for code in note_of(one).codes}
+    leaving = {code for one in shares if is_being_returned(one) for code in note_of(one).codes}
     if not leaving.isdisjoint(codes):
         return None
     at = cloud.context.clock()
     request = cloud.context.new_id()
     asked = Share(
         cloud.deployment_id,
-        CODES_ASKED,
+        CODE_REQUEST,
         request,
         NEVER,
         None,
@@ -154,7 +154,7 @@ async def _note(session: Session, cloud: Cloud, codes: Sequence[str]) -> Share |
 
 async def _settle(cloud: Cloud, asked: Share, answer: dict[str, Any], reasons: dict[str, str]) -> Mapping[str, str]:
     at = cloud.context.clock()
-    taken: set[str] = await cloud.write(lambda session: take_in(session, cloud, answer, at, settled=asked))
+    taken: set[str] = await cloud.write(lambda session: receive_codes(session, cloud, answer, at, settled=asked))
     for refused in answer.get("refused") or ():
         if isinstance(refused, dict) and refused.get("code") in reasons and refused.get("reason") in _REASONS:
             reasons[refused["code"]] = refused["reason"]

@@ -18,20 +18,20 @@ from promenade.store.driver.unit import Session
 from promenade.store.replica import held_codes, held_shares
 from promenade.store.replica import uploads as sync_uploads
 from promenade.store.replica.held_codes import ISSUED_AT_TILLS, HeldCode, LeasedRow
-from promenade.store.replica.held_shares import CODES_ASKED, Note, encode_note, note_of
+from promenade.store.replica.held_shares import CODE_REQUEST, Note, encode_note, note_of
 from promenade.store.sync.shares import COUPON_CODE, COUPON_POOL, Share
 from promenade.workflows.replica.ending import withdraw
-from promenade.workflows.replica.filling import PAUSE, RENEWED_BEFORE, Cloud, is_final, is_past
+from promenade.workflows.replica.filling import PAUSE, RENEW_BEFORE, Cloud, is_final, is_past
 from promenade.workflows.uplink import CloudRefused, CloudUnreachable
 
 NEVER = Decimal(0)
 POOL = 20  # codes of each type kept for issuing
-KEPT = timedelta(minutes=30)  # how long a presented code is kept: as long as a basket may take
-ASKED_FOR = timedelta(minutes=1)  # after which an unanswered request is given up
-AT_ONCE = 1000  # codes per request when giving back
-RENEWED_AT_ONCE = 100
-_A_DAY = timedelta(days=1)
-FOR_TILLS = timedelta(days=30)  # how long codes of a type are stocked after tills last asked to issue any
+KEEP_PRESENTED = timedelta(minutes=30)  # how long a presented code is kept: as long as a basket may take
+REQUEST_TIMEOUT = timedelta(minutes=1)  # after which an unanswered request is given up
+RETURN_BATCH_MAX = 1000  # codes per request when giving back
+RENEWAL_BATCH_MAX = 100
+_ONE_DAY = timedelta(days=1)
+STOCKED_FOR = timedelta(days=30)  # how long codes of a type are stocked after tills last asked to issue any
 
 
 class _Leased(msgspec.Struct, frozen=True, rename="camel"):
@@ -54,7 +54,7 @@ class _Leases(msgspec.Struct, frozen=True, rename="camel"):
     expires_at: datetime
 
 
-async def take_in(
+async def receive_codes(
     session: Session,
     cloud: Cloud,
     answer: Mapping[str, Any],
@@ -68,7 +68,7 @@ async def take_in(
     ``settled`` is the request, which is done unless codes were skipped. Raises CloudUnreachable for an invalid
     response.
     """
-    found = _understood(answer)
+    found = _parse_leases(answer)
     known = await held_codes.known_types(session, {one.coupon_type_id for one in found.leased})
     taken = [one for one in found.leased if one.coupon_type_id in known]
     rows = [
@@ -90,13 +90,13 @@ async def take_in(
         for one in taken
     ]
     await held_shares.put(session, *shares)
-    cloud.compared.update(_compared(cloud, one.coupon_id) for one in taken)
+    cloud.compared.update(_comparison_key(cloud, one.coupon_id) for one in taken)
     if settled is not None and len(taken) == len(found.leased):
         await held_shares.drop(session, settled)
     return {one.code for one in taken}
 
 
-def _understood(answer: Mapping[str, Any]) -> _Leases:
+def _parse_leases(answer: Mapping[str, Any]) -> _Leases:
     try:
         return msgspec.convert(answer, _Leases, strict=False)
     except msgspec.ValidationError as error:
@@ -106,38 +106,38 @@ def _understood(answer: Mapping[str, Any]) -> _Leases:
 
 async def keep_codes(cloud: Cloud) -> None:
     """Run one round: give codes back, renew leases, fill pools. Raises CloudUnreachable and CloudRefused."""
-    await _give_up(cloud)
-    await cloud.write(lambda session: _withdraw(session, cloud))
-    await _give_back(cloud)
+    await _release_lost_requests(cloud)
+    await cloud.write(lambda session: _withdraw_unneeded(session, cloud))
+    await _return_codes(cloud)
     await _renew(cloud)
-    for coupon_type_id in await cloud.read(lambda session: _low(session, cloud)):
+    for coupon_type_id in await cloud.read(lambda session: _types_to_restock(session, cloud)):
         await fill_pool(cloud, coupon_type_id)
 
 
 # ---- codes that go back -------------------------------------------------------------------------------------------
 
 
-def is_leaving(share: Share) -> bool:
+def is_being_returned(share: Share) -> bool:
     """Whether codes are being given back; they must not be requested meanwhile."""
     return (share.kind == COUPON_CODE and share.last_key is not None) or (
-        share.kind == CODES_ASKED and share.reference is not None
+        share.kind == CODE_REQUEST and share.reference is not None
     )
 
 
-async def _give_up(cloud: Cloud) -> None:
+async def _release_lost_requests(cloud: Cloud) -> None:
     """Give back codes that unanswered requests may have leased, unless another request has leased them since."""
-    for one in await cloud.write(lambda session: _lost(session, cloud)):
+    for one in await cloud.write(lambda session: _mark_lost_requests(session, cloud)):
         codes = list(note_of(one).codes)
         if codes:
             await _release(cloud, codes, None)
         await cloud.write(lambda session: held_shares.drop(session, one))  # noqa: B023 - awaited at once
 
 
-async def _lost(session: Session, cloud: Cloud) -> list[Share]:
+async def _mark_lost_requests(session: Session, cloud: Cloud) -> list[Share]:
     """Return the lost requests with their remaining codes; these are not requested again until they are given back."""
     at = cloud.context.clock()
-    asked = [one for one in await held_shares.read_all(session) if one.kind == CODES_ASKED]
-    lost = [one for one in asked if one.reference is not None or is_past(one.changed_at, ASKED_FOR, at)]
+    asked = [one for one in await held_shares.read_all(session) if one.kind == CODE_REQUEST]
+    lost = [one for one in asked if one.reference is not None or is_past(one.changed_at, REQUEST_TIMEOUT, at)]
     open_ = {code for one in asked if one not in lost for code in note_of(one).codes}
     held = {one.code for one in (await held_codes.read_held(session, at)).values()} if lost else set()
     marked = [
@@ -152,38 +152,38 @@ async def _lost(session: Session, cloud: Cloud) -> list[Share]:
     return marked
 
 
-async def _withdraw(session: Session, cloud: Cloud) -> None:
+async def _withdraw_unneeded(session: Session, cloud: Cloud) -> None:
     """Remove codes that are no longer needed, unless uploads to the cloud are pending."""
     if await sync_uploads.count(session):
         return
     at = cloud.context.clock()
     held = await held_codes.read_held(session, at)
-    pools = await held_codes.pools(session, at)
+    pools = await held_codes.pooled_types(session, at)
     shares = [one for one in await held_shares.read_all(session) if one.kind == COUPON_CODE and one.last_key is None]
-    leaving = [one for one in shares if _is_to_leave(one, held.get(one.entity_id), pools, at)]
+    leaving = [one for one in shares if _should_withdraw(one, held.get(one.entity_id), pools, at)]
     await withdraw(session, leaving, cloud.context, at)
 
 
-def _is_to_leave(share: Share, code: HeldCode | None, pools: set[str], at: datetime) -> bool:
+def _should_withdraw(share: Share, code: HeldCode | None, pools: set[str], at: datetime) -> bool:
     if code is None or code.is_spent:
         return True
     if not code.is_issued:
         return code.coupon_type_id not in pools
-    return not code.is_reserved and is_past(share.changed_at, KEPT, at)
+    return not code.is_reserved and is_past(share.changed_at, KEEP_PRESENTED, at)
 
 
-async def _give_back(cloud: Cloud) -> None:
-    async def look(session: Session) -> list[Share]:
+async def _return_codes(cloud: Cloud) -> None:
+    async def read_returned(session: Session) -> list[Share]:
         if await sync_uploads.count(session):
             return []
         return [one for one in await held_shares.read_all(session) if one.kind == COUPON_CODE and one.last_key]
 
-    leaving: list[Share] = await cloud.read(look)
-    for start in range(0, len(leaving), AT_ONCE):
-        part = leaving[start : start + AT_ONCE]
+    leaving: list[Share] = await cloud.read(read_returned)
+    for start in range(0, len(leaving), RETURN_BATCH_MAX):
+        part = leaving[start : start + RETURN_BATCH_MAX]
         codes = [code for one in part for code in note_of(one).codes]
         await _release(cloud, codes, max(one.expires_at for one in part))
-        await cloud.write(lambda session: _forget(session, part))  # noqa: B023 - awaited at once
+        await cloud.write(lambda session: _drop_returned(session, part))  # noqa: B023 - awaited at once
 
 
 async def _release(cloud: Cloud, codes: list[str], until: datetime | None) -> None:
@@ -193,7 +193,7 @@ async def _release(cloud: Cloud, codes: list[str], until: datetime | None) -> No
     await cloud.ask("/sync/coupon-leases", body)
 
 
-async def _forget(session: Session, given_back: list[Share]) -> None:
+async def _drop_returned(session: Session, given_back: list[Share]) -> None:
     for one in given_back:
         now = await held_shares.read_one(session, one.kind, one.entity_id)
         if now is not None and now.last_key == one.last_key:
@@ -209,55 +209,55 @@ async def _renew(cloud: Cloud) -> None:
     A database restored from a backup may contain codes that were issued or spent after the backup was made.
     """
 
-    async def look(session: Session) -> list[str]:
+    async def read_expiring(session: Session) -> list[str]:
         at = cloud.context.clock()
         shares = {one.entity_id: one for one in await held_shares.read_all(session) if one.kind == COUPON_CODE}
         return [
             one.code
             for one in (await held_codes.read_held(session, at)).values()
-            if (_is_free(one) and shares[one.id].expires_at - at < RENEWED_BEFORE)
-            or (_is_good(one) and _compared(cloud, one.id) not in cloud.compared)
+            if (_is_free(one) and shares[one.id].expires_at - at < RENEW_BEFORE)
+            or (_is_usable(one) and _comparison_key(cloud, one.id) not in cloud.compared)
         ]
 
-    ending: list[str] = await cloud.read(look)
-    for start in range(0, len(ending), RENEWED_AT_ONCE):
-        asked = ending[start : start + RENEWED_AT_ONCE]
-        answer = _understood(await cloud.ask("/sync/coupon-leases", {"codes": asked}))
-        await cloud.write(lambda session: _prolong(session, cloud, asked, answer))  # noqa: B023 - awaited at once
+    ending: list[str] = await cloud.read(read_expiring)
+    for start in range(0, len(ending), RENEWAL_BATCH_MAX):
+        asked = ending[start : start + RENEWAL_BATCH_MAX]
+        answer = _parse_leases(await cloud.ask("/sync/coupon-leases", {"codes": asked}))
+        await cloud.write(lambda session: _apply_renewals(session, cloud, asked, answer))  # noqa: B023 - awaited at once
 
 
 def _is_free(code: HeldCode) -> bool:
     return not code.is_issued and not code.is_spent
 
 
-def _is_good(code: HeldCode) -> bool:
+def _is_usable(code: HeldCode) -> bool:
     return not code.is_spent and not code.is_reserved
 
 
-def _compared(cloud: Cloud, code_id: str) -> tuple[str, str, str]:
+def _comparison_key(cloud: Cloud, code_id: str) -> tuple[str, str, str]:
     return (cloud.deployment_id, COUPON_CODE, code_id)
 
 
-async def _prolong(session: Session, cloud: Cloud, asked: list[str], answer: _Leases) -> None:
+async def _apply_renewals(session: Session, cloud: Cloud, asked: list[str], answer: _Leases) -> None:
     """Keep codes that are still the store's, extending unissued ones; give the other requested codes back."""
     at = cloud.context.clock()
-    held = {one.code: one for one in (await held_codes.read_held(session, at)).values() if _is_good(one)}
+    held = {one.code: one for one in (await held_codes.read_held(session, at)).values() if _is_usable(one)}
     leased = {one.code: one for one in answer.leased}
     for code in asked:
         here, renewed = held.get(code), leased.get(code)
         share = None if here is None else await held_shares.read_one(session, COUPON_CODE, here.id)
         if here is None or share is None or share.last_key is not None:
             continue
-        cloud.compared.add(_compared(cloud, share.entity_id))
+        cloud.compared.add(_comparison_key(cloud, share.entity_id))
         if renewed is None or (_is_free(here) and renewed.issued_at is not None):
             await withdraw(session, [share], cloud.context, at)
             continue
         await held_shares.put(session, replace(share, expires_at=answer.expires_at))
         until = min(renewed.valid_until or answer.expires_at, answer.expires_at)
-        await held_codes.prolong(session, share.entity_id, until, at)
+        await held_codes.extend_validity(session, share.entity_id, until, at)
 
 
-async def _low(session: Session, cloud: Cloud) -> list[str]:
+async def _types_to_restock(session: Session, cloud: Cloud) -> list[str]:
     """Return the types with less than half their codes left and no recent request, or with an unanswered one."""
     at = cloud.context.clock()
     left: dict[str, int] = {}
@@ -267,7 +267,7 @@ async def _low(session: Session, cloud: Cloud) -> list[str]:
     asked = {one.entity_id: one for one in await held_shares.read_all(session) if one.kind == COUPON_POOL}
     return [
         one
-        for one in sorted(await held_codes.pools(session, at))
+        for one in sorted(await held_codes.pooled_types(session, at))
         if left.get(one, 0) * 2 < POOL
         and (one not in asked or asked[one].last_key is not None or is_past(asked[one].changed_at, PAUSE, at))
     ]
@@ -287,7 +287,9 @@ async def fill_pool(
     the type is low, which a till may have changed since the round began. ``seconds`` limits the exchange. Raises
     CloudUnreachable and CloudRefused, after which nothing is lost.
     """
-    asked: Share | None = await cloud.write(lambda session: _begin(session, cloud, coupon_type_id, quantity, for_tills))
+    asked: Share | None = await cloud.write(
+        lambda session: _begin_fill(session, cloud, coupon_type_id, quantity, for_tills)
+    )
     if asked is None:
         return
     wanted = note_of(asked).asked or POOL
@@ -310,21 +312,23 @@ async def fill_pool(
             return  # a till and a round sent the same request, and the other one has settled it
         at = cloud.context.clock()
         if answer:
-            await take_in(session, cloud, answer, at, for_pool=True)
+            await receive_codes(session, cloud, answer, at, for_pool=True)
         await held_shares.put(session, replace(now, last_key=None, changed_at=at))
 
     await cloud.write(settle)
 
 
-async def _begin(session: Session, cloud: Cloud, coupon_type_id: str, quantity: int, for_tills: bool) -> Share | None:
-    if not for_tills and coupon_type_id not in await _low(session, cloud):
+async def _begin_fill(
+    session: Session, cloud: Cloud, coupon_type_id: str, quantity: int, for_tills: bool
+) -> Share | None:
+    if not for_tills and coupon_type_id not in await _types_to_restock(session, cloud):
         return None
     at = cloud.context.clock()
     share = await held_shares.read_one(session, COUPON_POOL, coupon_type_id)
     if share is None or share.deployment_id != cloud.deployment_id:
         share = Share(cloud.deployment_id, COUPON_POOL, coupon_type_id, NEVER, None, None, at, None, None, at)
     if for_tills:
-        share = replace(share, reference=ISSUED_AT_TILLS, expires_at=at + FOR_TILLS)
+        share = replace(share, reference=ISSUED_AT_TILLS, expires_at=at + STOCKED_FOR)
     if share.last_key is None:
         note = encode_note(Note(asked=Decimal(quantity)))
         share = replace(share, last_key=cloud.context.new_id(), last_answer=note, changed_at=at)
@@ -332,14 +336,14 @@ async def _begin(session: Session, cloud: Cloud, coupon_type_id: str, quantity: 
     return share
 
 
-async def is_to_prolong(session: Session, coupon_type_id: str, at: datetime) -> bool:
+async def should_renew(session: Session, coupon_type_id: str, at: datetime) -> bool:
     """Whether tills still issue codes of a type and this was last noted more than a day ago."""
     share = await held_shares.read_one(session, COUPON_POOL, coupon_type_id)
-    return share is not None and share.reference == ISSUED_AT_TILLS and share.expires_at - at < FOR_TILLS - _A_DAY
+    return share is not None and share.reference == ISSUED_AT_TILLS and share.expires_at - at < STOCKED_FOR - _ONE_DAY
 
 
-async def prolong_pool(session: Session, coupon_type_id: str, at: datetime) -> None:
+async def renew_pool(session: Session, coupon_type_id: str, at: datetime) -> None:
     """Note that tills still issue codes of a type, and stock it for the full period again."""
     share = await held_shares.read_one(session, COUPON_POOL, coupon_type_id)
     if share is not None:
-        await held_shares.put(session, replace(share, expires_at=at + FOR_TILLS))
+        await held_shares.put(session, replace(share, expires_at=at + STOCKED_FOR))

@@ -32,13 +32,13 @@ from promenade.zstd import decompress
 
 ROWS_MAX = 250
 BYTES_MAX = 3 * 1024 * 1024  # of sales per portion, and of definitions
-ONE_BYTES_MAX = 9 * 1024 * 1024  # of a single sale in its own portion; the cloud reads 10 MiB
-WAITS_AT_MOST = timedelta(minutes=15)  # for a sale's side effects
+SALE_BYTES_MAX = 9 * 1024 * 1024  # of a single sale in its own portion; the cloud reads 10 MiB
+WAIT_MAX = timedelta(minutes=15)  # for a sale's side effects
 SECONDS_MAX = 120.0  # for the cloud to process a portion
-BREATHER = 16  # sales encoded before yielding to tills
+YIELD_EVERY = 16  # sales encoded before yielding to tills
 
 _JSON = msgspec.json.Encoder()
-_TAKEN = frozenset({"accepted", "duplicate"})
+_ACCEPTED = frozenset({"accepted", "duplicate"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +113,14 @@ async def upload_portion(context: Context, tenant_id: str) -> Uploaded:
     known = _KNOWN.setdefault(context.database, {}).setdefault(uplink.deployment_id, set())
     new = portion.hashes - known
     bodies = await context.database.read(lambda session: load_definitions(session, new), tenant=tenant_id)
-    definitions = dict(_fitting(bodies))
+    definitions = dict(_fitting_definitions(bodies))
     body = {
         "deploymentId": uplink.deployment_id,
         "definitions": definitions,
         "transactions": [raw for _, raw in portion.sales],
         "coupons": [event for _, event in portion.coupons],
     }
-    told = _told(portion, await uplink.client.post("/sync/transactions", body, seconds=SECONDS_MAX))
+    told = _parse_results(portion, await uplink.client.post("/sync/transactions", body, seconds=SECONDS_MAX))
     known.update(definitions)
     missing = frozenset().union(*(one.missing for _, one in told)) - definitions.keys()
     sendable = missing & (known | bodies.keys())  # lost by the cloud, or too many for this portion
@@ -141,14 +141,14 @@ async def _portion(context: Context, rows: Sequence[Upload]) -> _Portion:
     held_back: list[Upload] = []
     size = 0
     for place, row in enumerate(rows[:ROWS_MAX]):
-        if place % BREATHER == BREATHER - 1:
+        if place % YIELD_EVERY == YIELD_EVERY - 1:
             await asyncio.sleep(0)
         if row.kind != SALE:
             coupons.append((row, _coupon(row)))
             continue
         if _must_wait(row, context.clock()):
             break
-        if _owes(row):
+        if _may_still_issue(row):
             held_back.append(row)
             continue
         sale = _sale(row)
@@ -156,7 +156,7 @@ async def _portion(context: Context, rows: Sequence[Upload]) -> _Portion:
             lost[row.subject_id] = "ITERATION_LOST: What was priced is not kept any more."
             continue
         raw, named = sale
-        if len(raw) > ONE_BYTES_MAX:
+        if len(raw) > SALE_BYTES_MAX:
             lost[row.subject_id] = f"TOO_LARGE: The sale takes {len(raw)} bytes, which is more than can be sent."
             continue
         if size + len(raw) > BYTES_MAX and (sales or coupons):
@@ -172,10 +172,10 @@ def _must_wait(row: Upload, now: datetime) -> bool:
     if row.job_status is None or row.job_status in {"COMPLETED", "FAILED"}:
         return False
     waited = now - row.happened_at
-    return timedelta(0) <= waited < WAITS_AT_MOST
+    return timedelta(0) <= waited < WAIT_MAX
 
 
-def _owes(row: Upload) -> bool:
+def _may_still_issue(row: Upload) -> bool:
     """Whether its job could still issue coupons: it has failed, or did not end within the waiting time."""
     if row.job_status in {None, "COMPLETED"} or row.job_payload is None:
         return False
@@ -267,7 +267,7 @@ def _coupon(row: Upload) -> UploadedCoupon:
     )
 
 
-def _fitting(bodies: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
+def _fitting_definitions(bodies: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
     """Yield the definitions that fit, in base64; the others follow with a later portion, when they are missed."""
     size = 0
     for key, body in sorted(bodies.items(), key=lambda one: len(one[1])):
@@ -280,7 +280,7 @@ def _fitting(bodies: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
 # ---- what is answered ---------------------------------------------------------------------------------------------
 
 
-def _told(portion: _Portion, answer: object) -> list[tuple[Upload, _Result]]:
+def _parse_results(portion: _Portion, answer: object) -> list[tuple[Upload, _Result]]:
     """Return the result for each entry sent. Raises CloudUnreachable for an incomplete response."""
     try:
         told = msgspec.convert(answer, _Answer, strict=False)
@@ -302,11 +302,11 @@ async def _settle(
     taken: list[str] = []
     refused: dict[str, str] = {}
     for row, result in told:
-        if result.status in _TAKEN:
+        if result.status in _ACCEPTED:
             taken.append(row.subject_id)
         elif not result.missing & sendable:
             refused[row.subject_id] = f"{result.reason or 'REJECTED'}: {result.message or ''}"
-        metrics.sync_uploads.labels(result.status if result.status in _TAKEN else "rejected").inc()
+        metrics.sync_uploads.labels(result.status if result.status in _ACCEPTED else "rejected").inc()
 
     async def work(session: Session) -> None:
         await sync_uploads.remove(session, taken)

@@ -11,7 +11,7 @@ import pytest
 
 from promenade.store.replica.link import Link, page_numbers, read_link
 from promenade.workflows.replica import exchanging
-from promenade.workflows.replica.exchanging import Exchanged, beat, exchange
+from promenade.workflows.replica.exchanging import Exchanged, exchange, send_heartbeat
 from promenade.workflows.uplink import CloudRefused, CloudUnreachable, Uplink
 from tests.workflows.replica.link.pages import page, promotion, stage
 from tests.workflows.shop import NOON, Shop, identity
@@ -230,9 +230,9 @@ async def test_a_download_that_cannot_be_applied_is_asked_for_anew(
 
 async def test_a_heartbeat_tells_that_there_is_something_new(store: Shop, cloud: Cloud, shares: list[str]) -> None:
     await go(store)
-    assert not (await go(store, beat)).is_behind
+    assert not (await go(store, send_heartbeat)).is_behind
     cloud.says("/sync/heartbeat", {"latestCursor": "c2"})
-    assert (await go(store, beat)).is_behind
+    assert (await go(store, send_heartbeat)).is_behind
 
 
 @pytest.mark.parametrize("answer", [{}, {"deploymentId": 1}, {"deploymentId": "x"}])
