@@ -31,7 +31,7 @@ from promenade.workflows.webhooks.claiming import (
     Claim,
     Message,
     claim_messages,
-    clear_deserted,
+    clear_orphaned,
     release,
     repair_dates,
     waiting,
@@ -59,7 +59,7 @@ CLAIMS_MAX = 128  # in one unit of work: each takes some 5 ms, during which till
 OUTCOMES_MAX = 64  # written in one unit of work
 EVENTS_MAX = 100  # planned in one unit of work; fewer if each has many subscribers
 DELIVERIES_MAX = 128
-LARGER = 3  # factor for units on PostgreSQL, where nobody waits for them
+GROWTH = 3  # factor for units on PostgreSQL, where nobody waits for them
 
 _STALE_SECONDS = LEASE.total_seconds() - SECONDS_MAX - 5  # deliveries claimed longer ago are released, not sent
 _CLOCK_STEP = timedelta(seconds=1)
@@ -92,7 +92,7 @@ class Delivery:
         self._ready: dict[str, Lane] = {}  # lanes that can start an attempt, in the order of their turns
         self._rate = SendingRate()
         self._look: asyncio.TimerHandle | None = None
-        self._size = LARGER if context.database.dialect == "postgresql" else 1
+        self._size = GROWTH if context.database.dialect == "postgresql" else 1
         self._tasks: dict[asyncio.Task[None], tuple[float, Message]] = {}  # with the start time, oldest first
         self._held: dict[tuple[str, str], Message] = {}
         self._outcomes: list[Outcome] = []
@@ -132,7 +132,7 @@ class Delivery:
         began, cpu_began = _now(), time.process_time()
         more = await self.round()
         if not more:
-            await wait(self._next_look(), stop, self._news)
+            await wait(self._seconds_to_next(), stop, self._news)
         # Tills get as much time as this process has worked; waiting for a remote database is not counted.
         worked = min(_now() - began, time.process_time() - cpu_began) if more else 0
         await wait(self._rest.after(worked), stop)
@@ -154,9 +154,9 @@ class Delivery:
         Raises Unavailable if the database is unreachable: outcomes not yet recorded are kept.
         """
         await self._record()
-        if not await self._may_send():
+        if not await self._is_cache_up():
             return False
-        await self._tend()
+        await self._maintain()
         found = await waiting(self._context)
         if found.events:
             await plan_deliveries(self._context, EVENTS_MAX * self._size, DELIVERIES_MAX * self._size)
@@ -196,7 +196,7 @@ class Delivery:
 
     # --- what there is to do ------------------------------------------------------------------------------------------
 
-    async def _may_send(self) -> bool:
+    async def _is_cache_up(self) -> bool:
         """Return whether the cache answers (specification, Events); if not, release what was claimed ahead."""
         if _now() - self._pinged >= PING_SECONDS:
             was_open, self._is_open = self._is_open, await self._context.cache.ping()
@@ -205,10 +205,10 @@ class Delivery:
                 _log.info("delivery.resumed" if self._is_open else "delivery.waits_for_the_cache")
         if not self._is_open:
             for lane in self._lanes.values():
-                self._give_back(lane.give_up_waiting())
+                self._release(lane.drop_waiting())
         return self._is_open
 
-    async def _tend(self) -> None:
+    async def _maintain(self) -> None:
         at, now = self._context.clock(), _now()
         was_set_back = self._latest is not None and at < self._latest - _CLOCK_STEP
         self._latest = at
@@ -217,7 +217,7 @@ class Delivery:
                 _log.warning("delivery.dates_repaired", deliveries=repaired)
             else:
                 self._repaired = now
-        if now - self._swept >= SWEEP_SECONDS and not await clear_deserted(self._context):
+        if now - self._swept >= SWEEP_SECONDS and not await clear_orphaned(self._context):
             self._swept = now
 
     async def _claim(self, due: Sequence[tuple[str, datetime]]) -> bool:
@@ -225,7 +225,7 @@ class Delivery:
         names = {name for name, _ in due}
         for name in [name for name, lane in self._lanes.items() if lane.is_idle and name not in names]:
             del self._lanes[name]
-        wanted = self._wanted([self._lanes.get(name) or Lane(name) for name, _ in due])
+        wanted = self._numbers_to_claim([self._lanes.get(name) or Lane(name) for name, _ in due])
         if not wanted:
             return False
         persistent = [name for name in wanted if name in self._lanes and self._lanes[name].failures]
@@ -241,7 +241,7 @@ class Delivery:
             self._held[claim.key] = message
         return bool(messages)
 
-    def _wanted(self, lanes: Sequence[Lane]) -> dict[str, int]:
+    def _numbers_to_claim(self, lanes: Sequence[Lane]) -> dict[str, int]:
         """Return how many deliveries to claim from each lane."""
         now, held = _now(), len(self._held)
         room = min(CLAIMS_MAX * self._size, HELD_MAX - held)
@@ -249,7 +249,7 @@ class Delivery:
         ready = [lane for lane in lanes if lane.rests_until <= now]
         wanted: dict[str, int] = {}
         for lane in ready:
-            number = min(lane.wants(), room, failing_room if lane.failures else room)
+            number = min(lane.demand(), room, failing_room if lane.failures else room)
             if number > 0 and len(wanted) < LANES_MAX:
                 wanted[lane.name] = number
                 room -= number
@@ -257,7 +257,7 @@ class Delivery:
         room = min(room, AHEAD_MAX - held - sum(wanted.values()))
         share = max(1, room // max(1, len(wanted)))
         for lane in ready:
-            number = min(lane.wants_ahead() - wanted.get(lane.name, 0), room, share)
+            number = min(lane.demand_ahead() - wanted.get(lane.name, 0), room, share)
             if number > 0 and (lane.name in wanted or len(wanted) < LANES_MAX):
                 wanted[lane.name] = wanted.get(lane.name, 0) + number
                 room -= number
@@ -271,42 +271,42 @@ class Delivery:
 
     def _start(self) -> None:
         """Start as many attempts as may begin now, one from each lane in turn; check again soon if there are more."""
-        allowed = min(self._rate.allowed(time.monotonic()), self._places()) if self._ready and self._is_open else 0
+        allowed = min(self._rate.allowed(time.monotonic()), self._free_slots()) if self._ready and self._is_open else 0
         number = 0
         while self._ready and number < allowed:
             name = next(iter(self._ready))
             lane = self._ready.pop(name)
             number += self._start_one(lane)
             self._offer(lane)
-        self._rate.began(number)
+        self._rate.note_started(number)
         if self._ready and self._is_open and self._look is None:
             due = time.monotonic() + STEP_SECONDS
-            self._look = asyncio.get_running_loop().call_later(STEP_SECONDS, self._look_again, due)
+            self._look = asyncio.get_running_loop().call_later(STEP_SECONDS, self._schedule_start, due)
 
-    def _look_again(self, due: float) -> None:
+    def _schedule_start(self, due: float) -> None:
         self._look = None
-        self._rate.looked(time.monotonic() - due)
+        self._rate.note_delay(time.monotonic() - due)
         self._start()
 
     def _start_one(self, lane: Lane) -> bool:
         while lane.can_start:
             claimed_at, message = lane.waiting.popleft()
             if _now() - claimed_at > _STALE_SECONDS:
-                self._give_back([message.claim])
+                self._release([message.claim])
                 continue
             lane.under_way += 1
             task = asyncio.create_task(self._attempt(lane, message), name="webhook")
             self._tasks[task] = (_now(), message)
-            task.add_done_callback(self._ended)
+            task.add_done_callback(self._on_end)
             return True
         return False
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _on_end(self, task: asyncio.Task[None]) -> None:
         del self._tasks[task]
         if self._look is None:
             self._start()
 
-    def _places(self) -> int:
+    def _free_slots(self) -> int:
         """Return how many more attempts may be under way."""
         under_way = len(self._tasks)
         if under_way < SENDING_MAX:
@@ -330,18 +330,18 @@ class Delivery:
         if outcome is not None and outcome.status == "DELIVERED":
             lane.succeeded()
         else:
-            self._give_back(lane.failed(_now(), self._rest_seconds_max))
+            self._release(lane.failed(_now(), self._rest_seconds_max))
         self._offer(lane)
         self._news.set()
 
-    def _give_back(self, claims: Sequence[Claim]) -> None:
+    def _release(self, claims: Sequence[Claim]) -> None:
         for claim in claims:
             self._held.pop(claim.key, None)
         self._to_release += claims
 
     # --- time ---------------------------------------------------------------------------------------------------------
 
-    def _next_look(self) -> float:
+    def _seconds_to_next(self) -> float:
         """Return the seconds until there may be work that triggers no event."""
         now = _now()
         rests = [lane.rests_until - now for lane in self._lanes.values() if lane.rests_until > now]
@@ -357,8 +357,8 @@ class Delivery:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for lane in self._lanes.values():
-            self._give_back(lane.give_up_waiting())
-        self._give_back([message.claim for message in cut])
+            self._release(lane.drop_waiting())
+        self._release([message.claim for message in cut])
         try:
             await self._record()
         except Unavailable as error:

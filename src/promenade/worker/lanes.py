@@ -48,11 +48,11 @@ class Lane:
         """Whether another delivery may be sent."""
         return bool(self.waiting) and self.under_way < self.limit
 
-    def wants(self) -> int:
+    def demand(self) -> int:
         """Return how many more deliveries it needs to use its full limit."""
         return max(0, self.limit - self.held)
 
-    def wants_ahead(self) -> int:
+    def demand_ahead(self) -> int:
         """Return how many more to claim ahead: twice the recent demand; none while half of that is still held."""
         if self.failures:
             return 0
@@ -70,9 +70,9 @@ class Lane:
         self.failures += 1
         self.limit = 1
         self.rests_until = now + min(rest, rest_seconds_max)
-        return self.give_up_waiting()
+        return self.drop_waiting()
 
-    def give_up_waiting(self) -> list[Claim]:
+    def drop_waiting(self) -> list[Claim]:
         """Drop the deliveries claimed ahead and return their claims."""
         claims = [message.claim for _, message in self.waiting]
         self.waiting.clear()

@@ -16,11 +16,11 @@ BESIDE_SALES = Rest(seconds_max=0.1)
 
 STEP_SECONDS = 0.005  # between two checks while there is something to send
 RATE_MIN, RATE_MAX = 250.0, 1_000.0  # attempts per second; the minimum drains 10,000 in 40 s
-RATE_AT_FIRST = 400.0
-AT_ONCE_MAX = 6.0  # may begin together
+RATE_START = 400.0
+BURST_MAX = 6.0  # may begin together
 
 LATE_SECONDS = 0.004  # from this delay on the event loop counts as busy
-IN_TIME_SECONDS = 0.002
+ON_TIME_SECONDS = 0.002
 SLOWER, FASTER = 0.9, 5.0  # a factor, and attempts per second to add, at each check
 
 
@@ -34,24 +34,24 @@ class SendingRate:
     __slots__ = ("_allowed", "_at", "rate")
 
     def __init__(self) -> None:
-        self.rate = RATE_AT_FIRST
-        self._allowed = AT_ONCE_MAX
+        self.rate = RATE_START
+        self._allowed = BURST_MAX
         self._at = float("-inf")
 
-    def looked(self, late_by: float) -> None:
+    def note_delay(self, late_by: float) -> None:
         """Adjust the rate after a check that came ``late_by`` seconds late."""
         if late_by > LATE_SECONDS:
             self.rate = max(RATE_MIN, self.rate * SLOWER)
-        elif late_by < IN_TIME_SECONDS:
+        elif late_by < ON_TIME_SECONDS:
             self.rate = min(RATE_MAX, self.rate + FASTER)
 
     def allowed(self, now: float) -> int:
         """Return how many attempts may begin."""
-        self._allowed = min(AT_ONCE_MAX, self._allowed + (now - self._at) * self.rate)
+        self._allowed = min(BURST_MAX, self._allowed + (now - self._at) * self.rate)
         self._at = now
         return int(self._allowed)
 
-    def began(self, number: int) -> None:
+    def note_started(self, number: int) -> None:
         """Count attempts that have begun."""
         self._allowed -= number
 

@@ -14,7 +14,7 @@ import pytest
 
 from promenade.workflows.authoring.allowed import Allowed
 from promenade.workflows.webhooks.addresses import LOOK_UPS_MAX, Resolve, is_public, look_up
-from promenade.workflows.webhooks.sending import Attempted, Sender
+from promenade.workflows.webhooks.sending import AttemptResult, Sender
 from tests.kit.receiver import Receiver
 from tests.workflows.webhooks.post import roots
 
@@ -80,7 +80,7 @@ def resolving(*addresses: str) -> tuple[Resolve, list[str]]:
     return resolve, asked
 
 
-async def post(url: str, *targets: str, resolve: Resolve | None = None) -> Attempted:
+async def post(url: str, *targets: str, resolve: Resolve | None = None) -> AttemptResult:
     sender = Sender(Allowed(targets), roots(), resolve=resolve, seconds_max=3)
     try:
         return await sender.post(url, {"webhook-id": "1"}, b"{}", at=NOW)
@@ -103,7 +103,7 @@ async def test_private_addresses_are_refused_however_they_are_spelled(host: str,
         return [socket.inet_ntoa(socket.inet_aton(name.removesuffix(".")))]  # parses numbers as the resolver does
 
     attempted = await post(f"https://{host}:{receiver.port}/", resolve=of_this_machine)
-    assert attempted in (Attempted(error=NOT_PUBLIC), Attempted(error="The callback URL cannot be read."))
+    assert attempted in (AttemptResult(error=NOT_PUBLIC), AttemptResult(error="The callback URL cannot be read."))
     assert not receiver.requests()
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from promenade.workflows.authoring.allowed import Allowed
 from promenade.workflows.webhooks import connections
-from promenade.workflows.webhooks.sending import Attempted, Sender
+from promenade.workflows.webhooks.sending import AttemptResult, Sender
 from tests.workflows.webhooks.post import roots
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
@@ -87,7 +87,7 @@ async def sending(seconds_max: float = WAIT_SECONDS_MAX) -> AsyncIterator[Sender
         await sender.close()
 
 
-async def send(sender: Sender, receiver: Counting, *, scheme: str = "http") -> Attempted:
+async def send(sender: Sender, receiver: Counting, *, scheme: str = "http") -> AttemptResult:
     url = f"{scheme}://127.0.0.1:{receiver.port}/"
     return await sender.post(url, {"webhook-id": "1"}, b'{"a": 1}', at=NOW)
 

@@ -21,7 +21,7 @@ def test_a_lane_that_fails_has_one_and_rests_twice_as_long_each_time() -> None:
         lane.failed(100.0, rest_seconds_max=1.0)
         rests.append(round(lane.rests_until - 100.0, 2))
     assert rests == [0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.0, 1.0]
-    assert (lane.limit, lane.wants(), lane.wants_ahead()) == (1, 1, 0)
+    assert (lane.limit, lane.demand(), lane.demand_ahead()) == (1, 1, 0)
     lane.succeeded()
     assert (lane.limit, lane.failures) == (2, 0)
     lane.failed(200.0, rest_seconds_max=1.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from promenade.worker.pace import AT_ONCE_MAX, LATE_SECONDS, RATE_MAX, RATE_MIN, STEP_SECONDS, SendingRate
+from promenade.worker.pace import BURST_MAX, LATE_SECONDS, RATE_MAX, RATE_MIN, STEP_SECONDS, SendingRate
 
 EVENTS = 10_000
 DRAIN_SECONDS_MAX = 120  # the guaranteed time for this number
@@ -11,22 +11,22 @@ LOOKS = 1_000
 
 def test_after_a_rest_a_few_begin_at_once_and_the_others_one_by_one() -> None:
     pace = SendingRate()
-    assert pace.allowed(100.0) == AT_ONCE_MAX
-    pace.began(int(AT_ONCE_MAX))
+    assert pace.allowed(100.0) == BURST_MAX
+    pace.note_started(int(BURST_MAX))
     assert pace.allowed(100.0) == 0
     assert pace.allowed(100.0 + 2.5 / pace.rate) == 2
-    pace.began(2)
+    pace.note_started(2)
     assert pace.allowed(100.0 + 3.5 / pace.rate) == 1
-    assert pace.allowed(200.0) == AT_ONCE_MAX
+    assert pace.allowed(200.0) == BURST_MAX
 
 
 def test_a_late_event_loop_is_left_to_others_but_not_for_ever() -> None:
     pace = SendingRate()
     for _ in range(LOOKS):
-        pace.looked(0.0)
+        pace.note_delay(0.0)
     assert pace.rate == RATE_MAX
     for _ in range(LOOKS):
-        pace.looked(LATE_SECONDS * 2)
+        pace.note_delay(LATE_SECONDS * 2)
     assert pace.rate == RATE_MIN
     assert EVENTS / pace.rate < DRAIN_SECONDS_MAX / 2
 
@@ -35,6 +35,6 @@ def test_as_many_begin_in_a_second_as_the_rate_says() -> None:
     pace, began = SendingRate(), 0
     for step in range(round(1 / STEP_SECONDS)):
         number = pace.allowed(step * STEP_SECONDS)
-        pace.began(number)
+        pace.note_started(number)
         began += number
-    assert abs(began - pace.rate) <= AT_ONCE_MAX
+    assert abs(began - pace.rate) <= BURST_MAX

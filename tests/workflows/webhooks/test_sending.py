@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from promenade.workflows.authoring.allowed import Allowed
-from promenade.workflows.webhooks.sending import Attempted, Sender, trusted_roots
+from promenade.workflows.webhooks.sending import AttemptResult, Sender, trusted_roots
 from tests.kit.processes import free_port
 from tests.kit.receiver import Answer, Behaviour, Close, Drip, Flood, Hang, Receiver
 from tests.workflows.webhooks.post import roots
@@ -33,7 +33,7 @@ async def several(host: str, port: int) -> Sequence[str]:
 
 async def attempts(
     url: str, number: int = 1, *, tls: ssl.SSLContext | None = None, seconds_max: float = ENOUGH_SECONDS
-) -> list[Attempted]:
+) -> list[AttemptResult]:
     sender = Sender(Allowed(["127.0.0.1"]), tls or roots(), resolve=several, seconds_max=seconds_max)
     try:
         return [await sender.post(url, {"webhook-id": "1"}, b'{"a": 1}', at=NOW) for _ in range(number)]

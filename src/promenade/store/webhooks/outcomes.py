@@ -54,7 +54,7 @@ class Outcome:
         return self.message.claim.attempts + 1
 
     @property
-    def is_given_up(self) -> bool:
+    def is_dead(self) -> bool:
         """Whether the final attempt has failed."""
         return self.status == "DEAD_LETTER"
 
@@ -72,23 +72,23 @@ async def write_outcomes(
     if session.dialect == "postgresql":
         # A plan cached while the log was short would scan all of the tenant's log.
         await session.execute(select(func.set_config("plan_cache_mode", "force_custom_plan", True)))
-    held = await _held(session, outcomes)
+    held = await _lock_held(session, outcomes)
     if not held:
         return []
     await _write_queue(session, held)
     await session.execute_many(_LOG_UPDATE, [_log_values(outcome, at) for outcome in held])
-    switching = await _judge_subscriptions(session, held, at, new_id)
+    switching = await _update_health(session, held, at, new_id)
     events = [
         (outcome.message.claim.tenant_id, _dead_letter(outcome, outcome.message.claim.key in switching))
         for outcome in held
         # INVARIANT (W5): a dead letter about a dead letter is never sent.
-        if outcome.is_given_up and outcome.message.event_type != WebhookDeliveryDeadLetter.kind
+        if outcome.is_dead and outcome.message.event_type != WebhookDeliveryDeadLetter.kind
     ]
     await emit_for(session, events, new_id=new_id, at=at)
     return held
 
 
-async def _held(session: Session, outcomes: Sequence[Outcome]) -> list[Outcome]:
+async def _lock_held(session: Session, outcomes: Sequence[Outcome]) -> list[Outcome]:
     """Lock and return the deliveries whose lease nobody else has taken over."""
     if not outcomes:
         return []
@@ -105,7 +105,7 @@ async def _lock_first(session: Session, outcomes: Sequence[Outcome], keys: Seque
     """Lock what precedes the queue in the common lock order: subscriptions whose health may change, then logs."""
     told = {one.subscription for one in outcomes if one.subscription and one.status != "RETRYING"}
     if told:
-        any_fails = any(outcome.is_given_up for outcome in outcomes)
+        any_fails = any(outcome.is_dead for outcome in outcomes)
         changing = or_(_SUBSCRIPTIONS.c.failure_count != 0, literal(any_fails))
         subscriptions = select(_SUBSCRIPTIONS.c.id).where(among(*_SUBSCRIPTION_KEY, sorted(told)), changing)
         await session.execute(subscriptions.order_by(*_SUBSCRIPTION_KEY).with_for_update())
@@ -153,7 +153,7 @@ def _dead_letter(outcome: Outcome, switches_off: bool) -> WebhookDeliveryDeadLet
 # --- the health of subscriptions --------------------------------------------------------------------------------------
 
 
-async def _judge_subscriptions(
+async def _update_health(
     session: Session, held: Sequence[Outcome], at: datetime, new_id: Callable[[], str]
 ) -> set[Key]:
     """Count consecutive failures, disable subscriptions that keep failing; return the deliveries that caused it."""
@@ -161,11 +161,11 @@ async def _judge_subscriptions(
     for outcome in held:
         if outcome.subscription is not None and outcome.status != "RETRYING":
             by_subscription[outcome.subscription].append(outcome)
-    failing = {key for key, outcomes in by_subscription.items() if any(one.is_given_up for one in outcomes)}
+    failing = {key for key, outcomes in by_subscription.items() if any(one.is_dead for one in outcomes)}
     well = sorted(by_subscription.keys() - failing)
     if well:
         recovered = update(_SUBSCRIPTIONS).where(among(*_SUBSCRIPTION_KEY, well), _SUBSCRIPTIONS.c.failure_count != 0)
-        await session.rowcount(recovered.values(failure_count=0, **_touched(at)))
+        await session.rowcount(recovered.values(failure_count=0, **_modified(at)))
     return await _count_failures(session, {key: by_subscription[key] for key in sorted(failing)}, at, new_id)
 
 
@@ -189,7 +189,7 @@ async def _count_failures(
             change |= {"is_active": False, "disabled_at": at}
             audit.append(_audit_row(row, last, at, new_id))
         changes.append(change)
-    await session.execute_many(_HEALTH.values(**_touched(at)), changes)
+    await session.execute_many(_HEALTH.values(**_modified(at)), changes)
     await session.execute_many(insert(_AUDIT), audit)
     return switching
 
@@ -198,7 +198,7 @@ def _counted(row: Row[Any], outcomes: Iterable[Outcome]) -> tuple[int, Outcome |
     """Return the new count of consecutive failures, and the outcome that disables an active subscription."""
     count = row.failure_count
     for outcome in outcomes:
-        count = count + 1 if outcome.is_given_up else 0
+        count = count + 1 if outcome.is_dead else 0
         if row.is_active and (outcome.ends or count >= FAILURES_MAX):
             return count, outcome
     return count, None
@@ -219,7 +219,7 @@ def _audit_row(row: Row[Any], outcome: Outcome, at: datetime, new_id: Callable[[
     }
 
 
-def _touched(at: datetime) -> dict[str, Any]:
+def _modified(at: datetime) -> dict[str, Any]:
     return {"modified_at": at, "modified_by": "system", "version": _SUBSCRIPTIONS.c.version + 1}
 
 

@@ -54,7 +54,7 @@ class Delivery:
     callback_url: str
 
 
-async def any_waiting(session: Session) -> bool:
+async def has_waiting(session: Session) -> bool:
     """Return whether there are events without planned deliveries."""
     return bool(await session.execute(select(_EVENTS.c.id).where(_EVENTS.c.dispatched_at.is_(None)).limit(1)))
 
@@ -72,7 +72,7 @@ async def hold_waiting(session: Session, *, limit: int) -> list[Waiting]:
     return [Waiting(*tuple(row)) for row in await session.execute(picked)]
 
 
-async def mark(session: Session, events: Sequence[Waiting], *, at: datetime) -> None:
+async def mark_planned(session: Session, events: Sequence[Waiting], *, at: datetime) -> None:
     """Mark events that this unit has locked, at least one, as planned."""
     keys = [(event.tenant_id, event.id) for event in events]
     await session.rowcount(

@@ -38,8 +38,8 @@ _LOGS = table("NotificationLogs")
 _SUBSCRIPTIONS = table("WebhookSubscriptions")
 _KEY = (_QUEUE.c.tenant_id, _QUEUE.c.delivery_id)
 _SUBSCRIPTION_LANE_LENGTH = 36  # length of an ID; the hash of an address is longer
-_LOOKED_AT_MAX = 500  # rows read of a failing lane, as no index supports this order
-_CLOCKS_APART = timedelta(minutes=1)  # tolerated clock skew within one installation
+_CONSIDERED_MAX = 500  # rows read of a failing lane, as no index supports this order
+_CLOCK_SKEW = timedelta(minutes=1)  # tolerated clock skew within one installation
 
 Key = tuple[str, str]
 """(tenant, ID of the delivery)."""
@@ -122,7 +122,7 @@ async def due_lanes(session: Session, *, at: datetime) -> list[tuple[str, dateti
     return [(row.lane, row.due_at) for row in rows]
 
 
-async def deserted_lanes(session: Session) -> list[str]:
+async def orphaned_lanes(session: Session) -> list[str]:
     """Return the lanes of subscriptions that are inactive or deleted."""
     lanes = _lanes()
     tenant = select(_QUEUE.c.tenant_id).where(_QUEUE.c.lane == lanes.c.lane).limit(1).scalar_subquery()
@@ -157,7 +157,7 @@ async def claim(
     insistent = frozenset(persistent)
     found: list[Claim] = []
     for lane, limit in lanes.items():
-        keys = await _most_tried(session, lane, limit, at) if lane in insistent else None
+        keys = await _most_attempted(session, lane, limit, at) if lane in insistent else None
         if keys is not None and not keys:
             continue
         found += [
@@ -170,11 +170,11 @@ async def claim(
     return found
 
 
-async def _most_tried(session: Session, lane: str, limit: int, at: datetime) -> list[Key]:
-    """Return the most attempted of the latest `_LOOKED_AT_MAX` due deliveries, however long the lane is."""
+async def _most_attempted(session: Session, lane: str, limit: int, at: datetime) -> list[Key]:
+    """Return the most attempted of the latest `_CONSIDERED_MAX` due deliveries, however long the lane is."""
     columns = (*_KEY, _QUEUE.c.attempts, _QUEUE.c.due_at)
     latest = select(*columns).where(_QUEUE.c.lane == lane, _QUEUE.c.due_at <= at).order_by(_QUEUE.c.due_at.desc())
-    few = latest.limit(_LOOKED_AT_MAX).subquery()
+    few = latest.limit(_CONSIDERED_MAX).subquery()
     rows = await session.execute(select(few).order_by(few.c.attempts.desc(), few.c.due_at).limit(limit))
     return [(row.tenant_id, row.delivery_id) for row in rows]
 
@@ -198,18 +198,18 @@ async def release(session: Session, claims: Sequence[Claim]) -> None:
 # --- what is not to be sent, and what waits too long ------------------------------------------------------------------
 
 
-async def abandon(session: Session, lane: str, reason: str, *, at: datetime, limit: int) -> list[str]:
+async def dead_letter_lane(session: Session, lane: str, reason: str, *, at: datetime, limit: int) -> list[str]:
     """Dead-letter up to ``limit`` deliveries of a lane that no worker holds; return the tenant of each."""
     picked = select(_QUEUE.c.tenant_id, _QUEUE.c.delivery_id).where(
         _QUEUE.c.lane == lane, or_(_QUEUE.c.lease_owner.is_(None), _QUEUE.c.due_at <= at)
     )
     picked = picked.order_by(_QUEUE.c.due_at).limit(limit).with_for_update(skip_locked=True)
     keys = [(row.tenant_id, row.delivery_id) for row in await session.execute(picked)]
-    await bury(session, keys, reason, at=at)
+    await dead_letter(session, keys, reason, at=at)
     return [tenant for tenant, _ in keys]
 
 
-async def bury(session: Session, keys: Sequence[Key], reason: str, *, at: datetime) -> None:
+async def dead_letter(session: Session, keys: Sequence[Key], reason: str, *, at: datetime) -> None:
     """Dead-letter deliveries that this unit of work has locked, without an event."""
     if not keys:
         return
@@ -228,13 +228,13 @@ async def bury(session: Session, keys: Sequence[Key], reason: str, *, at: dateti
     await session.rowcount(delete(_QUEUE).where(among(*_KEY, keys)))
 
 
-async def misdated(session: Session, *, at: datetime, lease: timedelta, limit: int) -> list[Key]:
+async def find_misdated(session: Session, *, at: datetime, lease: timedelta, limit: int) -> list[Key]:
     """Return deliveries whose due time can only stem from a clock that has been set back since.
 
     That is: a lease longer than any granted now; a delivery without attempts, or whose last attempt is in the future.
     Checks everything that is not due.
     """
-    latest = at + _CLOCKS_APART
+    latest = at + _CLOCK_SKEW
     of_the_future = select(_LOGS.c.id).where(
         _LOGS.c.tenant_id == _QUEUE.c.tenant_id, _LOGS.c.id == _QUEUE.c.delivery_id, _LOGS.c.last_attempt_at > latest
     )
@@ -249,7 +249,7 @@ async def misdated(session: Session, *, at: datetime, lease: timedelta, limit: i
     return [(row.tenant_id, row.delivery_id) for row in rows]
 
 
-async def pull_forward(session: Session, keys: Sequence[Key], *, at: datetime) -> None:
+async def make_due(session: Session, keys: Sequence[Key], *, at: datetime) -> None:
     """Make these deliveries due now; a worker that still holds one cannot write its result."""
     await DELIVERIES.end(session, at, among(*_KEY, keys))
 

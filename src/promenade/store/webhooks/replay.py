@@ -24,7 +24,7 @@ _LEAST = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Missed:
+class MissedEvent:
     """An event that was not delivered to a subscription; ``created_at`` is when it happened."""
 
     event_id: str
@@ -33,10 +33,10 @@ class Missed:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class MissedEvents:
     """The missed events; everything before ``until`` has been searched."""
 
-    events: tuple[Missed, ...]
+    events: tuple[MissedEvent, ...]
     until: datetime
 
 
@@ -49,21 +49,21 @@ async def find_missed(
     *,
     wanted: int,
     looked_at: int,
-) -> Found:
+) -> MissedEvents:
     """Find events from ``start`` to ``end`` (excluded), oldest first, that were planned and not delivered.
 
     Of ``kinds``, or of all (None). At most ``wanted`` are returned, and not many more than ``looked_at`` are searched.
     """
-    found: list[Missed] = []
+    found: list[MissedEvent] = []
     seen = 0
     while start < end and seen < looked_at:
         stop = await _end_of_slice(session, start, end)
         statement = _missed(subscription_id, kinds, start, stop).limit(wanted + 1 - len(found))
-        found += [Missed(row.id, row.kind, row.created_at) for row in await session.execute(statement)]
+        found += [MissedEvent(row.id, row.kind, row.created_at) for row in await session.execute(statement)]
         if len(found) > wanted:
-            return Found(tuple(found[:wanted]), found[wanted].created_at)
+            return MissedEvents(tuple(found[:wanted]), found[wanted].created_at)
         seen, start = seen + SLICE, stop
-    return Found(tuple(found), start)
+    return MissedEvents(tuple(found), start)
 
 
 async def _end_of_slice(session: Session, start: datetime, end: datetime) -> datetime:
@@ -121,7 +121,7 @@ async def hold_logs(session: Session, subscription_id: str, event_ids: Collectio
 
 async def insert_logs(
     session: Session,
-    logs: Sequence[tuple[str, Missed]],
+    logs: Sequence[tuple[str, MissedEvent]],
     *,
     subscription_id: str,
     callback_url: str,
@@ -135,7 +135,7 @@ async def insert_logs(
             "subscription_id": subscription_id,
             "event_id": event.event_id,
             "event_type": event.kind,
-            **_anew(callback_url, at, user),
+            **_reset_values(callback_url, at, user),
             "created_at": at,
             "created_by": user,
         }
@@ -147,11 +147,11 @@ async def insert_logs(
 async def renew_logs(session: Session, log_ids: Collection[str], *, callback_url: str, at: datetime, user: str) -> None:
     """Reset deliveries as if they had never been attempted; the time of the last attempt is kept."""
     for ids in _parts(log_ids):
-        values = _anew(callback_url, at, user) | {"version": _LOGS.c.version + 1}
+        values = _reset_values(callback_url, at, user) | {"version": _LOGS.c.version + 1}
         await session.rowcount(update(_LOGS).where(_LOGS.c.id.in_(ids)).values(values))
 
 
-def _anew(callback_url: str, at: datetime, user: str) -> dict[str, Any]:
+def _reset_values(callback_url: str, at: datetime, user: str) -> dict[str, Any]:
     return {
         "callback_url": callback_url,
         "status": "PENDING",

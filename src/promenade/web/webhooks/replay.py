@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from odata_server.source import OperationCall, Result
-from promenade.store.webhooks.replay import Found
+from promenade.store.webhooks.replay import MissedEvents
 from promenade.web.odata.admin_unit import AdminOperations, AdminUnit
 from promenade.web.odata.preparing import Unprepared
 from promenade.workflows.context import Context
@@ -29,8 +29,8 @@ async def _replay_events(unit: AdminUnit, call: OperationCall) -> Result:
     return Result(value={"events": replayed.events, "until": replayed.until})
 
 
-def _preparing(tenant_id: str, subscription_id: str, period: Period) -> Callable[[Context], Awaitable[Found]]:
-    async def prepare(context: Context) -> Found:
+def _preparing(tenant_id: str, subscription_id: str, period: Period) -> Callable[[Context], Awaitable[MissedEvents]]:
+    async def prepare(context: Context) -> MissedEvents:
         return await find_missed(context, tenant_id, subscription_id, period)
 
     return prepare

@@ -11,17 +11,17 @@ from promenade.store.driver.leases import DELIVERIES
 from promenade.store.driver.unit import Session
 from promenade.store.webhooks import queue
 from promenade.store.webhooks.messages import Message, messages
-from promenade.store.webhooks.planning import any_waiting
+from promenade.store.webhooks.planning import has_waiting
 from promenade.store.webhooks.queue import Claim
 from promenade.workflows.context import Context
 
-__all__ = ["LEASE", "Claim", "Message", "claim_messages", "clear_deserted", "release", "repair_dates", "waiting"]
+__all__ = ["LEASE", "Claim", "Message", "claim_messages", "clear_orphaned", "release", "repair_dates", "waiting"]
 
 LEASE = timedelta(seconds=DELIVERIES.lease_seconds)
 """How long a delivery is held; an attempt takes a quarter of it at most, the rest is for waiting one's turn."""
 PORTION = 500  # deliveries that one unit of work dead-letters or reschedules
 
-_NOT_WANTED = "The subscription is inactive or was deleted."
+_SUBSCRIPTION_GONE = "The subscription is inactive or was deleted."
 _NOT_KEPT = "The event is no longer kept."
 
 
@@ -40,7 +40,7 @@ async def waiting(context: Context) -> Waiting:
     at = context.clock()
 
     async def work(session: Session) -> Waiting:
-        return Waiting(await any_waiting(session), await queue.due_lanes(session, at=at))
+        return Waiting(await has_waiting(session), await queue.due_lanes(session, at=at))
 
     return await context.database.read(work, system=True)
 
@@ -61,9 +61,9 @@ async def claim_messages(context: Context, lanes: Mapping[str, int], persistent:
         unwanted = [one.claim.key for one in found if not one.is_wanted]
         forgotten = [one.claim.key for one in found if one.is_wanted and one.payload is None]
         known = {one.claim.key for one in found}
-        await queue.bury(session, unwanted, _NOT_WANTED, at=at)
-        await queue.bury(session, forgotten, _NOT_KEPT, at=at)
-        await queue.bury(session, [one.key for one in claims if one.key not in known], _NOT_KEPT, at=at)
+        await queue.dead_letter(session, unwanted, _SUBSCRIPTION_GONE, at=at)
+        await queue.dead_letter(session, forgotten, _NOT_KEPT, at=at)
+        await queue.dead_letter(session, [one.key for one in claims if one.key not in known], _NOT_KEPT, at=at)
         return (
             [one for one in found if one.is_wanted and one.payload is not None],
             [tenant for tenant, _ in (*unwanted, *forgotten)],
@@ -81,13 +81,13 @@ async def release(context: Context, claims: Sequence[Claim]) -> None:
         await context.database.write(lambda session: queue.release(session, claims), system=True, durable=False)
 
 
-async def clear_deserted(context: Context) -> int:
+async def clear_orphaned(context: Context) -> int:
     """Dead-letter a portion of the deliveries for subscriptions that are inactive or deleted; return their number.
 
     Raises Unavailable.
     """
     at = context.clock()
-    lanes = await context.database.read(queue.deserted_lanes, system=True)
+    lanes = await context.database.read(queue.orphaned_lanes, system=True)
     if not lanes:
         return 0
 
@@ -96,7 +96,7 @@ async def clear_deserted(context: Context) -> int:
         for lane in lanes:
             if len(dead) >= PORTION:
                 break
-            dead += await queue.abandon(session, lane, _NOT_WANTED, at=at, limit=PORTION - len(dead))
+            dead += await queue.dead_letter_lane(session, lane, _SUBSCRIPTION_GONE, at=at, limit=PORTION - len(dead))
         return dead
 
     dead = await context.database.write(work, system=True, durable=False)
@@ -111,14 +111,12 @@ async def repair_dates(context: Context) -> int:
     """
     at = context.clock()
 
-    async def look(session: Session) -> list[queue.Key]:
-        return await queue.misdated(session, at=at, lease=LEASE, limit=PORTION)
+    async def find(session: Session) -> list[queue.Key]:
+        return await queue.find_misdated(session, at=at, lease=LEASE, limit=PORTION)
 
-    keys = await context.database.read(look, system=True)
+    keys = await context.database.read(find, system=True)
     if keys:
-        await context.database.write(
-            lambda session: queue.pull_forward(session, keys, at=at), system=True, durable=False
-        )
+        await context.database.write(lambda session: queue.make_due(session, keys, at=at), system=True, durable=False)
     return len(keys)
 
 

@@ -51,7 +51,7 @@ class Connections:
         """
         url = request.url
         origin = (url.scheme, url.host, url.port)
-        connection = self._taken(origin) or _Connection(url.origin, self._tls, self._backend)
+        connection = self._take_idle(origin) or _Connection(url.origin, self._tls, self._backend)
         try:
             response = await connection.http.handle_async_request(request)
             try:
@@ -64,14 +64,14 @@ class Connections:
             elif not connection.is_closed:
                 await connection.close()
 
-    def _taken(self, origin: _Origin) -> _Connection | None:
+    def _take_idle(self, origin: _Origin) -> _Connection | None:
         """Return an idle connection that the receiver has not closed, if there is one."""
         idle = self._idle.get(origin)
         while idle:
             connection = idle[-1]
             is_late = self._kept[connection] < _now()
             if not is_late and not connection.http.has_expired():
-                self._forget(connection)
+                self._remove(connection)
                 return connection
             self._drop(connection)
         return None
@@ -99,12 +99,12 @@ class Connections:
             self._reaper = asyncio.get_running_loop().call_later(max(rest, 0.1), self._reap)
 
     def _drop(self, connection: _Connection) -> None:
-        self._forget(connection)
+        self._remove(connection)
         task = asyncio.create_task(connection.close())
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
 
-    def _forget(self, connection: _Connection) -> None:
+    def _remove(self, connection: _Connection) -> None:
         del self._kept[connection]
         idle = self._idle[connection.origin]
         idle.remove(connection)
@@ -118,7 +118,7 @@ class _Connection:
     __slots__ = ("_beneath", "http", "is_closed", "origin")
 
     def __init__(self, origin: httpcore2.Origin, tls: ssl.SSLContext, backend: httpcore2.AsyncNetworkBackend) -> None:
-        self._beneath = _Remembering(backend)
+        self._beneath = _StreamKeeper(backend)
         self.http = httpcore2.AsyncHTTPConnection(origin, ssl_context=tls, network_backend=self._beneath)
         self.origin: _Origin = (origin.scheme, origin.host, origin.port)
         self.is_closed = False
@@ -132,7 +132,7 @@ class _Connection:
                 await self._beneath.stream.aclose()
 
 
-class _Remembering(httpcore2.AsyncNetworkBackend):
+class _StreamKeeper(httpcore2.AsyncNetworkBackend):
     """A backend that makes one connection by another backend and keeps its stream."""
 
     def __init__(self, backend: httpcore2.AsyncNetworkBackend) -> None:
@@ -149,10 +149,10 @@ class _Remembering(httpcore2.AsyncNetworkBackend):
     ) -> httpcore2.AsyncNetworkStream:
         """Connect to the host."""
         self.stream = await self._backend.connect_tcp(host, port, timeout, local_address, socket_options)
-        return _WholeRequests(self.stream)
+        return _BufferedWrites(self.stream)
 
 
-class _WholeRequests(httpcore2.AsyncNetworkStream):
+class _BufferedWrites(httpcore2.AsyncNetworkStream):
     """A stream that buffers writes until the first read, so that head and body are sent in one go."""
 
     def __init__(self, stream: httpcore2.AsyncNetworkStream) -> None:
@@ -183,7 +183,7 @@ class _WholeRequests(httpcore2.AsyncNetworkStream):
         timeout: float | None = None,  # noqa: ASYNC109
     ) -> httpcore2.AsyncNetworkStream:
         """Start TLS with the same buffering."""
-        return _WholeRequests(await self._stream.start_tls(ssl_context, server_hostname, timeout))
+        return _BufferedWrites(await self._stream.start_tls(ssl_context, server_hostname, timeout))
 
     def get_extra_info(self, info: str) -> Any:
         """Return extra information about the connection."""

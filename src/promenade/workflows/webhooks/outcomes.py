@@ -12,7 +12,7 @@ from promenade.store.driver.unit import Session
 from promenade.store.webhooks.messages import Message
 from promenade.store.webhooks.outcomes import Outcome, write_outcomes
 from promenade.workflows.context import Context
-from promenade.workflows.webhooks.sending import Attempted, Sender
+from promenade.workflows.webhooks.sending import AttemptResult, Sender
 
 __all__ = ["Draw", "Outcome", "attempt", "record_outcomes", "sign"]
 
@@ -29,16 +29,16 @@ async def attempt(context: Context, sender: Sender, message: Message, draw: Draw
     try:
         headers = sign(message.secret, message.previous_secret, message.claim.event_id, at, payload)
     except UnreadableSecret:
-        attempted = Attempted(error="The subscription's secret cannot be read: it must be base64.")
+        attempted = AttemptResult(error="The subscription's secret cannot be read: it must be base64.")
     else:
         attempted = await sender.post(message.callback_url, headers, payload, at=at)
-    return judge(
+    return outcome_of(
         message, attempted, at=at, ended_at=context.clock(), schedule=context.webhook_retry_schedule, draw=draw
     )
 
 
-def judge(
-    message: Message, attempted: Attempted, *, at: datetime, ended_at: datetime, schedule: Sequence[int], draw: Draw
+def outcome_of(
+    message: Message, attempted: AttemptResult, *, at: datetime, ended_at: datetime, schedule: Sequence[int], draw: Draw
 ) -> Outcome:
     """Return the outcome of an attempt made ``at`` and ended ``ended_at``.
 
@@ -73,12 +73,12 @@ async def record_outcomes(context: Context, outcomes: Sequence[Outcome]) -> None
 
     # A success lost in a power failure is sent once more; a final failure is published to others, so it must be
     # durable.
-    is_final = any(outcome.is_given_up for outcome in outcomes)
+    is_final = any(outcome.is_dead for outcome in outcomes)
     for outcome in await context.database.write(work, system=True, durable=is_final):
         tenant = outcome.message.claim.tenant_id
         status = "delivered" if outcome.status == "DELIVERED" else "failed"
         metrics.webhook_deliveries.labels(tenant, status).inc()
-        if outcome.is_given_up:
+        if outcome.is_dead:
             metrics.webhook_dead_letters.labels(tenant).inc()
 
 

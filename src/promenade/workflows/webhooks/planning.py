@@ -13,7 +13,7 @@ from promenade.workflows.context import Context
 
 DELIVERIES_MAX = 500  # per unit of work: some 20 ms, for which tills wait on SQLite
 
-_Wanted = dict[tuple[str, str], list[Subscription]]
+_ByKind = dict[tuple[str, str], list[Subscription]]
 """Active subscriptions by tenant and kind."""
 
 
@@ -46,7 +46,7 @@ async def plan_deliveries(context: Context, limit: int, deliveries_max: int = DE
             if taken and len(deliveries) + len(more) > deliveries_max:
                 break
             taken, deliveries = taken + 1, deliveries + more
-        await store.mark(session, events[:taken], at=at)
+        await store.mark_planned(session, events[:taken], at=at)
         await store.plan(session, deliveries, at=at)
         return Planned(taken, len(deliveries))
 
@@ -54,15 +54,15 @@ async def plan_deliveries(context: Context, limit: int, deliveries_max: int = DE
     return await context.database.write(work, system=True, durable=False)
 
 
-def _by_kind(subscriptions: Iterable[Subscription]) -> _Wanted:
-    by_kind: _Wanted = defaultdict(list)
+def _by_kind(subscriptions: Iterable[Subscription]) -> _ByKind:
+    by_kind: _ByKind = defaultdict(list)
     for subscription in subscriptions:
         for kind in {"*"} if "*" in subscription.event_types else set(subscription.event_types):
             by_kind[subscription.tenant_id, kind].append(subscription)
     return by_kind
 
 
-def _deliveries(event: Waiting, wanted: _Wanted, new_id: Callable[[], str]) -> list[Delivery]:
+def _deliveries(event: Waiting, wanted: _ByKind, new_id: Callable[[], str]) -> list[Delivery]:
     """Return a delivery for each subscription to the event's kind or to all kinds, and one for its own callback."""
     subscribed = (*wanted.get((event.tenant_id, event.kind), ()), *wanted.get((event.tenant_id, "*"), ()))
     deliveries = [Delivery(new_id(), event, one.id, one.callback_url) for one in subscribed]

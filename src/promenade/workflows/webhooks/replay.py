@@ -15,14 +15,14 @@ from promenade.store.authoring.statements import Columns, insert_rows, read_rows
 from promenade.store.driver.unit import Session
 from promenade.store.webhooks import replay as store
 from promenade.store.webhooks.queue import Queued, enqueue, lane_of
-from promenade.store.webhooks.replay import Found, Missed
+from promenade.store.webhooks.replay import MissedEvent, MissedEvents
 from promenade.workflows.authoring import Authoring
 from promenade.workflows.context import Context
 
 EVENTS_MAX = 500
 """Events that one call plans: some 40 ms, for which tills wait on SQLite."""
 
-_LOOKED_AT_MAX = 200_000  # events examined per call, which takes about a second
+_EXAMINED_MAX = 200_000  # events examined per call, which takes about a second
 _NAME_MAX = 255
 
 
@@ -95,17 +95,17 @@ def check_period(start: datetime, end: datetime) -> Period:
     return Period(start, end)
 
 
-async def find_missed(context: Context, tenant_id: str, subscription_id: str, period: Period) -> Found:
+async def find_missed(context: Context, tenant_id: str, subscription_id: str, period: Period) -> MissedEvents:
     """Return the events of a period that a subscription wants and did not receive, up to what one call can plan.
 
     These are dead letters, and events from before the subscription existed or while it was inactive. It only reads, so
     tills do not wait for it.
     """
 
-    async def work(session: Session) -> Found:
+    async def work(session: Session) -> MissedEvents:
         subscriptions = await read_rows(session, "WebhookSubscriptions", "id", (subscription_id,))
         if not subscriptions:
-            return Found((), period.start)
+            return MissedEvents((), period.start)
         kinds = None if "*" in subscriptions[0]["event_types"] else subscriptions[0]["event_types"]
         return await store.find_missed(
             session,
@@ -114,14 +114,14 @@ async def find_missed(context: Context, tenant_id: str, subscription_id: str, pe
             period.start,
             period.end,
             wanted=EVENTS_MAX,
-            looked_at=_LOOKED_AT_MAX,
+            looked_at=_EXAMINED_MAX,
         )
 
     return await context.database.read(work, tenant=tenant_id)
 
 
 async def replay_events(
-    authoring: Authoring, session: Session, subscription_id: str, period: Period, found: Found, *, at: datetime
+    authoring: Authoring, session: Session, subscription_id: str, period: Period, found: MissedEvents, *, at: datetime
 ) -> Replayed:
     """Plan deliveries of the events that `find_missed` returned, except those planned in the meantime.
 
@@ -133,7 +133,7 @@ async def replay_events(
         raise NotFound("NOT_FOUND", "There is no such subscription.")
     subscription = subscriptions[0]
     _check_active(subscription)
-    planned = await _missed_still(session, subscription, found.events)
+    planned = await _still_missed(session, subscription, found.events)
     if not authoring.makes_room(len(planned)):
         raise _too_many()
     added = [(log_id or authoring.new_id(), log_id is None, event) for log_id, event in planned]
@@ -154,9 +154,9 @@ async def replay_events(
     return Replayed(len(added), found.until)
 
 
-async def _missed_still(
-    session: Session, subscription: Columns, events: Sequence[Missed]
-) -> list[tuple[str | None, Missed]]:
+async def _still_missed(
+    session: Session, subscription: Columns, events: Sequence[MissedEvent]
+) -> list[tuple[str | None, MissedEvent]]:
     """Return the events that still exist, are wanted and not planned yet, each with its dead letter's log ID, if
     any.
     """
@@ -164,7 +164,7 @@ async def _missed_still(
     kept = await store.hold_events(session, ids)
     held = await store.hold_logs(session, subscription["id"], ids)
     kinds = subscription["event_types"]
-    missed: list[tuple[str | None, Missed]] = []
+    missed: list[tuple[str | None, MissedEvent]] = []
     for event in events:
         log_id, status = held.get(event.event_id, (None, "DEAD_LETTER"))
         if event.event_id in kept and status == "DEAD_LETTER" and ("*" in kinds or event.kind in kinds):

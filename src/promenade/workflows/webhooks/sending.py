@@ -23,7 +23,7 @@ BODY_BYTES_MAX = 4096  # read and discarded, so that the connection can be reuse
 RETRY_AFTER_MAX = timedelta(days=1)
 
 _GONE = 410
-_ASKS_TO_WAIT = (429, 503)
+_RETRY_AFTER_STATUSES = (429, 503)
 _FIXED = (
     (b"content-type", b"application/json"),
     (b"user-agent", f"Promenade/{__version__}".encode()),
@@ -32,7 +32,7 @@ _FIXED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Attempted:
+class AttemptResult:
     """The result of an attempt: ``http_status`` None: no answer. ``error`` None: it was delivered.
 
     ``retry_after`` is the wait that the receiver asks for, ``is_gone`` that it wants no more deliveries (410).
@@ -75,8 +75,8 @@ class Sender:
         """Close all open connections."""
         await self._connections.close()
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes, *, at: datetime) -> Attempted:
-        """Post ``body``; every failure is returned as an `Attempted` with a short message.
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes, *, at: datetime) -> AttemptResult:
+        """Post ``body``; every failure is returned as an `AttemptResult` with a short message.
 
         The message reveals nothing of a receiver's network beyond what its subscriber wrote.
         """
@@ -84,10 +84,10 @@ class Sender:
             request = self._request(url, headers, body)
             status, retry_after = await self._exchange(request)
         except TimeoutError:
-            return Attempted(error=f"There was no answer within {self._seconds_max:g} seconds.")
+            return AttemptResult(error=f"There was no answer within {self._seconds_max:g} seconds.")
         except Exception as error:  # any error caused by a foreign server is a failed attempt
-            return Attempted(error=_sentence(error))
-        return _answered(status, retry_after, at)
+            return AttemptResult(error=_sentence(error))
+        return _result_of(status, retry_after, at)
 
     def _request(self, url: str, headers: Mapping[str, str], body: bytes) -> httpcore2.Request:
         try:
@@ -141,13 +141,13 @@ async def _discard(response: httpcore2.Response) -> None:
             return
 
 
-def _answered(status: int, retry_after: str | None, at: datetime) -> Attempted:
+def _result_of(status: int, retry_after: str | None, at: datetime) -> AttemptResult:
     if 200 <= status < 300:
-        return Attempted(status)
+        return AttemptResult(status)
     if 300 <= status < 400:
-        return Attempted(status, f"The receiver answered {status}; redirects are not followed.")
-    wait = _wait(retry_after, at) if retry_after is not None and status in _ASKS_TO_WAIT else None
-    return Attempted(status, f"The receiver answered {status}.", wait, is_gone=status == _GONE)
+        return AttemptResult(status, f"The receiver answered {status}; redirects are not followed.")
+    wait = _wait(retry_after, at) if retry_after is not None and status in _RETRY_AFTER_STATUSES else None
+    return AttemptResult(status, f"The receiver answered {status}.", wait, is_gone=status == _GONE)
 
 
 def _wait(retry_after: str, at: datetime) -> timedelta | None:

@@ -201,7 +201,7 @@ async def test_a_long_period_is_walked_through_call_by_call(
 ) -> None:
     """Each call plans and examines a limited number, and nothing is missed between two calls."""
     monkeypatch.setattr(webhook_replay, "EVENTS_MAX", 7)
-    monkeypatch.setattr(webhook_replay, "_LOOKED_AT_MAX", 10)
+    monkeypatch.setattr(webhook_replay, "_EXAMINED_MAX", 10)
     monkeypatch.setattr("promenade.store.webhooks.replay.SLICE", 5)
     subscription = await _subscription(desk)
     moments = [NOON + timedelta(seconds=second // 3) for second in range(60)]  # three happen at once
