@@ -15,7 +15,7 @@ from promenade.store.clockwork.jobs import ClockRow
 from promenade.worker.loop import keep_going, wait
 from promenade.worker.pace import BESIDE_SALES
 from promenade.workflows.clockwork import ClockJob, clock_jobs
-from promenade.workflows.clockwork.runs import due, look, next_due, run
+from promenade.workflows.clockwork.runs import due, next_due, read_rows, run
 from promenade.workflows.context import Context
 
 LOOK_SECONDS_MIN = 1.0  # how late a job may be; an idle worker checks no more often
@@ -55,7 +55,7 @@ class Clockwork:
         return ran
 
     async def _look(self) -> list[ClockRow]:
-        rows = await look(self._context, self._jobs)
+        rows = await read_rows(self._context, self._jobs)
         self._own &= {row.lease_owner for row in rows}
         return rows
 

@@ -15,7 +15,7 @@ from promenade.log import Logger
 from promenade.worker.loop import keep_going, wait
 from promenade.worker.pace import BESIDE_SALES
 from promenade.workflows.context import Context
-from promenade.workflows.coupons.generation import work_on_a_batch
+from promenade.workflows.coupons.generation import process_batch
 from promenade.workflows.forecasts.runs import run_forecasts
 from promenade.workflows.sales.side_effects import (
     ATTEMPTS_MAX,
@@ -90,7 +90,7 @@ class Worker:
 
         Raises Unavailable if the database is unreachable.
         """
-        return await work_on_a_batch(self._context, self._draw) + await run_forecasts(self._context)
+        return await process_batch(self._context, self._draw) + await run_forecasts(self._context)
 
     async def _carry_out(self, job: ClaimedJob) -> None:
         """Run one job; never raises, because the other jobs of the batch must continue."""

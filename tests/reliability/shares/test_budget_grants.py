@@ -10,7 +10,7 @@ from decimal import Decimal
 import pytest
 
 from promenade.errors import Conflict, NotFound
-from promenade.workflows.clockwork.shares import take_back
+from promenade.workflows.clockwork.shares import reclaim
 from tests.reliability.load import budget_state, event_count
 from tests.reliability.shares.stores import Stores
 from tests.workflows.outcomes import applied, discount, line, outcome
@@ -128,10 +128,10 @@ async def test_what_has_run_out_is_taken_back_as_long_again_later(stores: Stores
     await stores.grant("north", "hot", "5.00")
     shop.later(days=27)
     await stores.grant("south", "hot", "5.00")
-    await take_back(shop.context, None)
+    await reclaim(shop.context, None)
     assert await stores.outstanding("hot") == 10
     shop.later(days=1)
-    assert (await take_back(shop.context, None)).done == 1
+    assert (await reclaim(shop.context, None)).done == 1
     assert await stores.outstanding("hot") == 5
     await stores.check("hot")
     await stores.release("north", budgets={"hot": "5.00"})  # its sales are reported late: the ordinary rules apply
@@ -145,10 +145,10 @@ async def test_a_share_given_by_a_clock_that_was_ahead_is_no_lease_for_years(sto
     shop.later(days=3000)
     await stores.grant("north", "hot", "5.00")
     shop.later(days=-3000)
-    await take_back(shop.context, None)
+    await reclaim(shop.context, None)
     assert await stores.outstanding("hot") == 5
     shop.later(days=29)
-    await take_back(shop.context, None)
+    await reclaim(shop.context, None)
     assert await stores.outstanding("hot") == 0
     await stores.check("hot")
 

@@ -11,7 +11,7 @@ from promenade.engine.basket import CouponFact
 from promenade.errors import Conflict, NotFound, TooMany
 from promenade.store.sync.shares import COUPON_TYPE, PROMOTION
 from promenade.workflows.clockwork import coupons
-from promenade.workflows.clockwork.shares import take_back
+from promenade.workflows.clockwork.shares import reclaim
 from promenade.workflows.sync.leases import Leased
 from promenade.workflows.sync.shares import keep_leased
 from tests.reliability.shares.stores import Stores
@@ -66,10 +66,10 @@ async def test_clock_jobs_leave_a_lease_alone_until_long_after_its_end(stores: S
     for days in (13, 14):
         stores.shop.later(days=days)
         await coupons.release(stores.shop.context, None)
-        await take_back(stores.shop.context, None)
+        await reclaim(stores.shop.context, None)
         assert await stores.status("SAVE-1") == "RESERVED"
     stores.shop.later(days=1)
-    await take_back(stores.shop.context, None)
+    await reclaim(stores.shop.context, None)
     assert await stores.status("SAVE-1") == "ACTIVE"
     assert await stores.shop.count("store_shares") == 0
 
@@ -272,7 +272,7 @@ async def test_applications_of_a_promotion_are_shared_out_as_well(stores: Stores
     await stores.release("north", promotions=["off"])
     assert await stores.count("promotion_usage", "promotion_id", "off") == 1
     shop.later(days=28)
-    await take_back(shop.context, None)
+    await reclaim(shop.context, None)
     assert await stores.count("promotion_usage", "promotion_id", "off") == 0
 
 

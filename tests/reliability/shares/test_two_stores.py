@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from promenade.workflows.clockwork.shares import take_back
+from promenade.workflows.clockwork.shares import reclaim
 from promenade.workflows.replica.ending import end_shares
 from promenade.workflows.replica.holding import hold_codes
 from tests.reliability.load import budget_state
@@ -88,7 +88,7 @@ async def test_what_runs_out_offline_is_spent_no_more_and_comes_back(stores: Sto
     await north.keep()
     await north.sell("T1", 300, "hot")
     stores.shop.later(days=14)
-    assert (await take_back(north.shop.context, None)).done == 1  # by the store's clock, without a link
+    assert (await reclaim(north.shop.context, None)).done == 1  # by the store's clock, without a link
     assert await north.rest("hot") == 0
     await north.sell("T2", 100, "hot")
     assert (await budget_state(north.shop, "hot")).consumed == 3
@@ -110,7 +110,7 @@ async def test_what_the_cloud_has_taken_back_is_not_given_back_twice(stores: Sto
     await north.keep()
     await south.keep()
     stores.shop.later(days=28)
-    await take_back(stores.shop.context, None)
+    await reclaim(stores.shop.context, None)
     assert await stores.outstanding("hot") == 0
     await end_shares(north.shop.context)
     await north.keep()

@@ -10,13 +10,13 @@ from datetime import datetime, timedelta
 from promenade.store.clockwork.jobs import ClockRow, read_clock
 from promenade.store.driver.unit import Database
 from promenade.worker import Clockwork
-from promenade.workflows.clockwork import ClockJob, Ran
+from promenade.workflows.clockwork import ClockJob, JobResult
 from promenade.workflows.context import Context
 from tests.workflows.shop import Shop
 
 __all__ = ["Bench"]
 
-Run = Callable[[Context, str | None], Awaitable[Ran]]
+Run = Callable[[Context, str | None], Awaitable[JobResult]]
 
 
 @dataclass
@@ -30,9 +30,9 @@ class Bench:
     def job(self, name: str, run: Run | None = None, *, every: float = 5) -> None:
         """Add a job that logs its name, then calls ``run``, if given."""
 
-        async def noted(context: Context, cursor: str | None) -> Ran:
+        async def noted(context: Context, cursor: str | None) -> JobResult:
             self.log.append(name)
-            return Ran(1) if run is None else await run(context, cursor)
+            return JobResult(1) if run is None else await run(context, cursor)
 
         self.jobs[name] = ClockJob(name, timedelta(seconds=every), noted)
 

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import insert, text
 from sqlalchemy.dialects import postgresql, sqlite
 
-from promenade.store.clockwork.due import Passage, find_due, statement_of
+from promenade.store.clockwork.due import TimedMove, find_due, statement_of
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Database, Session
 from promenade.workflows.clockwork import passages
@@ -42,7 +42,7 @@ async def fill(database: Database) -> None:
         await database.write(analyze, system=True)
 
 
-async def plan(database: Database, passage: Passage) -> str:
+async def plan(database: Database, passage: TimedMove) -> str:
     async def work(session: Session) -> Sequence[str]:
         options = {"render_postcompile": True}
         kept = statement_of(passage, 500)
@@ -60,7 +60,7 @@ async def plan(database: Database, passage: Passage) -> str:
 
 
 @pytest.mark.parametrize("passage", PASSAGES, ids=lambda one: f"{one.set_name}-{one.verb}")
-async def test_each_tenants_share_is_looked_up_in_an_index(database: Database, passage: Passage) -> None:
+async def test_each_tenants_share_is_looked_up_in_an_index(database: Database, passage: TimedMove) -> None:
     await fill(database)
     shown = await plan(database, passage)
     kind = {"Promotions": "valid_to", "Campaigns": "end_at", "Budgets": "valid_to"}[passage.set_name]

@@ -14,7 +14,7 @@ from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.worker import clockwork as loop
 from promenade.worker import loop as every_loop
-from promenade.workflows.clockwork import Ran, runs, sheet
+from promenade.workflows.clockwork import JobResult, runs, sheet
 from promenade.workflows.context import Context
 from tests.workflows.clockwork.jobs_at_hand import Bench
 from tests.workflows.counting import count_statements
@@ -51,10 +51,10 @@ async def test_a_day_that_was_missed_is_caught_up_by_one_run(bench: Bench) -> No
 async def test_a_job_that_fails_is_put_off_for_longer_and_longer_and_holds_up_nobody(bench: Bench) -> None:
     broken = True
 
-    async def fail(context: Context, cursor: str | None) -> Ran:
+    async def fail(context: Context, cursor: str | None) -> JobResult:
         if broken:
             raise ValueError("the sky has fallen")
-        return Ran(1)
+        return JobResult(1)
 
     bench.job("a fails", fail)
     bench.job("b works")
@@ -80,8 +80,8 @@ async def test_a_job_that_fails_is_put_off_for_longer_and_longer_and_holds_up_no
 
 
 async def test_a_run_may_leave_its_trouble_behind_and_go_on(bench: Bench) -> None:
-    async def troubled(context: Context, cursor: str | None) -> Ran:
-        return Ran(1, cursor=f"{cursor or ''}x", trouble="one row is odd")
+    async def troubled(context: Context, cursor: str | None) -> JobResult:
+        return JobResult(1, cursor=f"{cursor or ''}x", trouble="one row is odd")
 
     bench.job("troubled", troubled)
     worker = bench.worker()
@@ -93,10 +93,10 @@ async def test_a_run_may_leave_its_trouble_behind_and_go_on(bench: Bench) -> Non
 
 
 async def test_who_has_more_to_do_takes_turns_with_the_others(bench: Bench) -> None:
-    async def more(context: Context, cursor: str | None) -> Ran:
+    async def more(context: Context, cursor: str | None) -> JobResult:
         bench.later(0.01)
         number = int(cursor or 0) + 1
-        return Ran(1, more=number % 3 != 0, cursor=str(number))
+        return JobResult(1, more=number % 3 != 0, cursor=str(number))
 
     bench.job("a", more)
     bench.job("b", more)
@@ -117,7 +117,7 @@ async def test_one_of_many_workers_runs_a_job(bench: Bench) -> None:
 async def test_another_takes_over_from_a_worker_that_died_when_its_lease_has_run_out(bench: Bench) -> None:
     died = asyncio.Event()
 
-    async def die(context: Context, cursor: str | None) -> Ran:
+    async def die(context: Context, cursor: str | None) -> JobResult:
         died.set()
         await asyncio.Event().wait()
         raise AssertionError
@@ -145,7 +145,7 @@ async def test_a_run_that_has_lost_its_lease_can_write_nothing_more(bench: Bench
     lost: list[str] = []
     resume, waits = asyncio.Event(), asyncio.Event()
 
-    async def slow(context: Context, cursor: str | None) -> Ran:
+    async def slow(context: Context, cursor: str | None) -> JobResult:
         async def write(session: Session) -> None:
             await session.rowcount(insert(table("Budgets")), row)
 
@@ -157,7 +157,7 @@ async def test_a_run_that_has_lost_its_lease_can_write_nothing_more(bench: Bench
         except LeaseLost:
             lost.append("slow")
             raise
-        return Ran(1, cursor="mine")
+        return JobResult(1, cursor="mine")
 
     bench.job("slow", slow)
     stalled = asyncio.create_task(bench.worker().run_once())
@@ -194,7 +194,7 @@ async def test_a_clock_that_jumps_stops_nothing(bench: Bench, jump: int) -> None
 
 
 async def test_a_lease_given_by_a_clock_ahead_is_not_waited_for(bench: Bench) -> None:
-    async def die(context: Context, cursor: str | None) -> Ran:
+    async def die(context: Context, cursor: str | None) -> JobResult:
         raise Unavailable("GONE", "The database is away.")
 
     bench.job("often", die)
@@ -209,7 +209,7 @@ async def test_a_lease_given_by_a_clock_ahead_is_not_waited_for(bench: Bench) ->
 async def test_clocks_that_are_a_little_apart_take_nothing_from_each_other(bench: Bench) -> None:
     begun = asyncio.Event()
 
-    async def stay(context: Context, cursor: str | None) -> Ran:
+    async def stay(context: Context, cursor: str | None) -> JobResult:
         begun.set()
         await asyncio.Event().wait()
         raise AssertionError
@@ -225,7 +225,7 @@ async def test_clocks_that_are_a_little_apart_take_nothing_from_each_other(bench
 async def test_a_run_that_takes_too_long_is_cut_off(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "RUN_SECONDS_MAX", 0.05)
 
-    async def stay(context: Context, cursor: str | None) -> Ran:
+    async def stay(context: Context, cursor: str | None) -> JobResult:
         await asyncio.Event().wait()
         raise AssertionError
 
@@ -240,7 +240,7 @@ async def test_told_to_stop_it_gives_back_what_it_is_at(bench: Bench, monkeypatc
     monkeypatch.setattr(loop, "GRACE_SECONDS", 0.05)
     stop = asyncio.Event()
 
-    async def stay(context: Context, cursor: str | None) -> Ran:
+    async def stay(context: Context, cursor: str | None) -> JobResult:
         stop.set()
         await asyncio.Event().wait()
         raise AssertionError
@@ -260,13 +260,13 @@ async def test_it_goes_on_when_the_database_is_back(bench: Bench, monkeypatch: p
     stop = asyncio.Event()
     away = 3
 
-    async def vanish(context: Context, cursor: str | None) -> Ran:
+    async def vanish(context: Context, cursor: str | None) -> JobResult:
         nonlocal away
         away -= 1
         if away >= 0:
             raise Unavailable("GONE", "The database is away.")
         stop.set()
-        return Ran(1)
+        return JobResult(1)
 
     bench.job("held", vanish)
     await asyncio.wait_for(bench.worker().run(stop), 90)
@@ -314,13 +314,13 @@ async def test_a_job_of_another_version_is_left_alone(bench: Bench) -> None:
 
 
 async def test_operators_see_how_every_job_is_doing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def fail(context: Context, cursor: str | None) -> Ran:
+    async def fail(context: Context, cursor: str | None) -> JobResult:
         raise ValueError("the sky has fallen")
 
-    async def troubled(context: Context, cursor: str | None) -> Ran:
-        return Ran(1, trouble="one row is odd")
+    async def troubled(context: Context, cursor: str | None) -> JobResult:
+        return JobResult(1, trouble="one row is odd")
 
-    async def vanish(context: Context, cursor: str | None) -> Ran:
+    async def vanish(context: Context, cursor: str | None) -> JobResult:
         raise Unavailable("GONE", "The database is away.")
 
     bench.job("a works")

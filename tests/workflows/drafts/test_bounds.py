@@ -11,7 +11,7 @@ from promenade.store.drafts import ownership as stored_drafts
 from promenade.workflows.authoring import Delta, planning
 from promenade.workflows.clockwork import clock_jobs, paced
 from promenade.workflows.clockwork import drafts as by_the_clock
-from promenade.workflows.clockwork.jobs import Ran
+from promenade.workflows.clockwork.jobs import JobResult
 from promenade.workflows.drafts import editing as drafting
 from tests.workflows.authoring.desk import OTHER
 from tests.workflows.counting import count_statements
@@ -139,8 +139,8 @@ async def test_the_worker_clears_up_for_all_tenants_in_bounded_rounds(
     kept = await stranger.begin("Campaigns")
     for module in (stored_drafts, by_the_clock):
         monkeypatch.setattr(module, "PURGED_MAX", 2)
-    assert await by_the_clock.purge(shop.context, None) == Ran(6)
-    assert await by_the_clock.purge(shop.context, None) == Ran(0)
+    assert await by_the_clock.purge(shop.context, None) == JobResult(6)
+    assert await by_the_clock.purge(shop.context, None) == JobResult(0)
     assert [one["root_id"] for one in await stranger.drafts()] == [kept]
     assert await ann.drafts() == await ann.draft_rows("PromotionPosGroups") == []
 

@@ -9,7 +9,7 @@ from sqlalchemy import delete, insert
 
 from promenade.store.driver.schema import table
 from promenade.workflows.clockwork import reports
-from promenade.workflows.clockwork.jobs import Ran
+from promenade.workflows.clockwork.jobs import JobResult
 from promenade.workflows.reports.aggregating import aggregate, aggregate_all
 from promenade.workflows.reports.rebuilding import begin_rebuild
 from tests.workflows.outcomes import applied, discount, line, outcome
@@ -24,13 +24,13 @@ async def sell(shop: Shop, *names: str) -> None:
         await shop.confirm(name, await shop.price(name, PRICED), "off")
 
 
-async def count(shop: Shop) -> Ran:
+async def count(shop: Shop) -> JobResult:
     """Run the job until no work is left; return the total done, and the last result."""
-    done, ran = 0, Ran(0, more=True)
+    done, ran = 0, JobResult(0, more=True)
     while ran.more:
         ran = await reports.sales(shop.context, ran.cursor)
         done += ran.done
-    return Ran(done, trouble=ran.trouble)
+    return JobResult(done, trouble=ran.trouble)
 
 
 async def test_each_sale_counts_once_however_often_the_clock_looks(shop: Shop, witness: Witness) -> None:
@@ -133,7 +133,7 @@ async def test_each_tenant_is_counted_by_itself_and_in_its_turn(
     await sell(shop, "T1", "T2", "T3")
     await sell(other, "T1")
     monkeypatch.setattr(reports, "PORTION_FIRST", 1)
-    monkeypatch.setattr(reports, "_fit", lambda *_: None)
+    monkeypatch.setattr(reports, "_adapt_size", lambda *_: None)
     ran = await reports.sales(shop.context, "tenant-a")  # the one who was last before
     assert (ran.done, ran.more) == (4, False)
     assert await witness.counted(shop) == {"T1": 1, "T2": 1, "T3": 1}

@@ -10,7 +10,7 @@ from sqlalchemy import delete
 
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
-from promenade.workflows.coupons.issuing import ENDS_AT_LAST
+from promenade.workflows.coupons.issuing import VALID_UNTIL_MAX
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.sales.priced import PRICED
 from tests.workflows.shop import NOON, Shop, identity
@@ -45,7 +45,7 @@ async def test_a_coupon_good_for_ages_does_not_keep_a_sale_from_its_rewards(shop
     (job,) = await shop.rows("side_effect_jobs")
     assert (job.status, job.reason) == ("COMPLETED", None)
     (code,) = await shop.rows("CouponCodes")
-    assert (code.customer_id, code.valid_until) == ("C1", ENDS_AT_LAST)
+    assert (code.customer_id, code.valid_until) == ("C1", VALID_UNTIL_MAX)
     assert (await shop.rows("loyalty_balances"))[0].points == 17
 
 

@@ -83,7 +83,7 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class BudgetDraw:
     """The result of a draw. ``taken`` is what the budget provided, at most what was wanted; amounts in major units."""
 
     name: str
@@ -120,7 +120,9 @@ class Consumption:
     currency: str
 
 
-async def draw(session: Session, budget_id: str, currency: str, wanted: Decimal, given_back: Decimal) -> Drawn | None:
+async def draw(
+    session: Session, budget_id: str, currency: str, wanted: Decimal, given_back: Decimal
+) -> BudgetDraw | None:
     """Draw ``wanted`` from a budget, or as much as can be spent, after putting ``given_back`` back into it.
 
     None: no such budget exists in that currency any more. The budget's row is locked until the unit of work ends.
@@ -145,8 +147,8 @@ def _left(row: Any) -> Decimal:
     return left
 
 
-def _drawn(row: Any, taken: Decimal, given_back: Decimal) -> Drawn:
-    return Drawn(
+def _drawn(row: Any, taken: Decimal, given_back: Decimal) -> BudgetDraw:
+    return BudgetDraw(
         name=row.name,
         status=row.status,
         valid_from=row.valid_from,

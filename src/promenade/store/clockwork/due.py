@@ -15,7 +15,7 @@ from promenade.store.driver.unit import Session
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class TimedMove:
     """A time-triggered status change of an entity set, for rows in ``sources`` whose time in ``column`` has passed.
 
     ``open_start``: rows without a time are due as well (null: no start date).
@@ -27,7 +27,7 @@ class Passage:
     column: str
     open_start: bool = False
 
-    def has_come(self, moment: datetime | None, at: datetime) -> bool:
+    def is_due(self, moment: datetime | None, at: datetime) -> bool:
         """Return whether a row with this time is due; it is due at exactly that time."""
         return self.open_start if moment is None else moment <= at
 
@@ -40,28 +40,28 @@ class DueRow:
     id: str
 
 
-async def find_due(session: Session, passage: Passage, at: datetime, after: DueRow | None, limit: int) -> list[DueRow]:
+async def find_due(session: Session, move: TimedMove, at: datetime, after: DueRow | None, limit: int) -> list[DueRow]:
     """Return the due rows after ``after``, ordered by tenant and ID; needs a system session."""
     values = {"at": at, "after_tenant": after.tenant_id if after else "", "after_id": after.id if after else ""}
-    rows = await session.execute(statement_of(passage, limit), values)
+    rows = await session.execute(statement_of(move, limit), values)
     return [DueRow(row.tenant_id, row.id) for row in rows]
 
 
 @cache
-def statement_of(passage: Passage, limit: int) -> Kept:
+def statement_of(move: TimedMove, limit: int) -> Kept:
     """Build the statement, which looks up the rows tenant by tenant, because every index begins with the tenant.
 
     It finds the rows before it sorts them: in key order, the database would scan all rows.
     """
-    rows, tenants = table(passage.set_name).c, table("Tenants")
-    moment = rows[passage.column]
-    has_come = moment <= parameter("at", moment.type)
+    rows, tenants = table(move.set_name).c, table("Tenants")
+    moment = rows[move.column]
+    is_due = moment <= parameter("at", moment.type)
     # prevents use of an index: otherwise SQLite looks up the tenant of every row
     tenant = tenants.c.tenant_id.concat("")
     found = (
         select(rows.tenant_id, rows.id)
-        .select_from(tenants.join(table(passage.set_name), rows.tenant_id == tenant))
-        .where(rows.status.in_(passage.sources), or_(moment.is_(None), has_come) if passage.open_start else has_come)
+        .select_from(tenants.join(table(move.set_name), rows.tenant_id == tenant))
+        .where(rows.status.in_(move.sources), or_(moment.is_(None), is_due) if move.open_start else is_due)
         .cte("found")
         .prefix_with("MATERIALIZED")
     )

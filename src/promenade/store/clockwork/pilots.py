@@ -130,7 +130,7 @@ async def find_tallies(session: Session) -> dict[tuple[str, str], Tally]:
     }
 
 
-async def keep_tally(session: Session, promotion_id: str, tally: Tally) -> None:
+async def store_tally(session: Session, promotion_id: str, tally: Tally) -> None:
     """Store the tally of a promotion."""
     values = {
         "basis": tally.basis,
@@ -144,14 +144,14 @@ async def keep_tally(session: Session, promotion_id: str, tally: Tally) -> None:
     await session.rowcount(statement, {"promotion_id": promotion_id, **values})
 
 
-async def end_of_stretch(session: Session, since: datetime, until: datetime, limit: int) -> datetime:
+async def end_of_portion(session: Session, since: datetime, until: datetime, limit: int) -> datetime:
     """Return the end of a stretch from ``since`` with about ``limit`` of the tenant's logs; at most ``until``."""
     after = select(_LOGS.c.confirmed_at).where(_LOGS.c.confirmed_at >= since, _LOGS.c.confirmed_at < until)
     rows = await session.execute(after.order_by(_LOGS.c.confirmed_at).offset(limit).limit(1))
     return max(rows[0].confirmed_at, since + _MICROSECOND) if rows else until
 
 
-async def add_up(
+async def sum_sales(
     session: Session, pilot: RunningPilot, treated: frozenset[str], since: datetime, until: datetime
 ) -> Sums:
     """Add up the tenant's sales from ``since`` (inclusive) to ``until`` (exclusive) that are in an arm of the pilot."""

@@ -100,7 +100,7 @@ async def purge_iterations(session: Session, place: Place, *, before: datetime, 
     functions here.
     """
     if session.dialect == "sqlite":
-        place = await _believed(session, place)
+        place = await _valid_place(session, place)
     rows = await session.execute(_following(session, place, before, limit))
     passed: list[Any] = []
     for row in rows:
@@ -109,7 +109,7 @@ async def purge_iterations(session: Session, place: Place, *, before: datetime, 
         passed.append(row)  # including rows from the future: a clock was wrong, so their age is unknown
     old = [row for row in passed if row.created_at < before and row.transaction_counter > 0]
     gone = [row for row in old if row.confirmed != row.transaction_counter]
-    await _let_go(session, gone, at)
+    await _delete_or_condemn(session, gone, at)
     if passed:
         last = passed[-1]
         place = Place(max(place.at, *(row.created_at for row in passed)), _key_of(session, last))
@@ -120,7 +120,7 @@ async def purge_sold_iterations(session: Session, *, before: datetime, at: datet
     """Purge the oldest iterations created before ``before``, confirmed or not."""
     rows = await session.execute(_following(session, START, before, limit))
     gone = [row for row in rows if row.created_at < before and row.transaction_counter > 0]
-    await _let_go(session, gone, at)
+    await _delete_or_condemn(session, gone, at)
     return Stretch(START, len(rows), len(gone), ended=not gone or len(rows) < limit)
 
 
@@ -145,7 +145,7 @@ def _key_of(session: Session, row: Any) -> tuple[Any, ...]:
     return (row.tenant_id, row.origin, row.transaction_id, row.transaction_counter)
 
 
-async def _believed(session: Session, place: Place) -> Place:
+async def _valid_place(session: Session, place: Place) -> Place:
     """Return the position, or the start if rows before it are younger than it: SQLite has renumbered the rows.
 
     This happens if the table was empty for a while, and may happen if the file is vacuumed.
@@ -161,18 +161,18 @@ async def _believed(session: Session, place: Place) -> Place:
     return START if rows and rows[0].created_at > place.at else place
 
 
-async def _let_go(session: Session, gone: Sequence[Any], at: datetime) -> None:
+async def _delete_or_condemn(session: Session, gone: Sequence[Any], at: datetime) -> None:
     """Delete iterations of confirmed transactions; condemn the others."""
     over = [row for row in gone if row.confirmed is not None]
     if over:
-        await session.rowcount(delete(_ITERATIONS).where(_are(session, over)))
+        await session.rowcount(delete(_ITERATIONS).where(_matches_any(session, over)))
     undecided = [row for row in gone if row.confirmed is None]
     if undecided:
         turned = {"transaction_counter": -_ITERATIONS.c.transaction_counter, "created_at": at}
-        await session.rowcount(update(_ITERATIONS).where(_are(session, undecided)).values(turned))
+        await session.rowcount(update(_ITERATIONS).where(_matches_any(session, undecided)).values(turned))
 
 
-def _are(session: Session, rows: Sequence[Any]) -> ColumnElement[bool]:
+def _matches_any(session: Session, rows: Sequence[Any]) -> ColumnElement[bool]:
     if session.dialect == "sqlite":
         return _ROWID.in_([row.place for row in rows])
     return one_of(_KEY, [tuple(row)[: len(_KEY)] for row in rows])
@@ -194,13 +194,13 @@ async def remove_condemned(session: Session, *, before: datetime, at: datetime, 
     kept = [row for row in rows if row.confirmed == -row.transaction_counter]
     if kept:
         turned = {"transaction_counter": -_ITERATIONS.c.transaction_counter, "created_at": _ITERATIONS.c.evaluated_at}
-        await session.rowcount(update(_ITERATIONS).where(_are(session, kept)).values(turned))
+        await session.rowcount(update(_ITERATIONS).where(_matches_any(session, kept)).values(turned))
     gone = [row for row in rows if row.confirmed != -row.transaction_counter]
     if gone:
         keys = sorted({(row.tenant_id, row.origin, row.transaction_id) for row in gone})
         await _hold_counters(session, keys)
-        await session.rowcount(delete(_ITERATIONS).where(_are(session, gone)))
-        await _forget(session, keys)
+        await session.rowcount(delete(_ITERATIONS).where(_matches_any(session, gone)))
+        await _delete_counters(session, keys)
     return len(rows)
 
 
@@ -212,7 +212,7 @@ async def _hold_counters(session: Session, keys: Sequence[tuple[str, str, str]])
         await session.execute(held.with_for_update())
 
 
-async def _forget(session: Session, keys: Sequence[tuple[str, str, str]]) -> None:
+async def _delete_counters(session: Session, keys: Sequence[tuple[str, str, str]]) -> None:
     """Delete the counters of transactions that have neither an iteration nor a confirmation left.
 
     INVARIANT (T2): all other counters stay; otherwise the next iteration would get a number that was used before.

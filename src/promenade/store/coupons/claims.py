@@ -83,7 +83,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class RunOut:
+class ExpiredHold:
     """The transaction whose reservation of a code expired; ``customer_id`` is the owner of the code, if it has one."""
 
     transaction_id: str | None
@@ -125,22 +125,22 @@ async def claim_individual(session: Session, coupon_id: str, transaction_id: str
     """Spend an individual code; False: this transaction cannot spend it at ``at``.
 
     The code keeps the reference of the transaction's own reservation, so that a later request with it learns that it
-    was redeemed. Another transaction's reservation that has expired but was not swept is left to `claim_run_out`.
+    was redeemed. Another transaction's reservation that has expired but was not swept is left to `claim_expired_hold`.
     """
     return await session.rowcount(CLAIM.one, {"id": coupon_id, "transaction": transaction_id, "at": at}) == 1
 
 
-async def claim_run_out(session: Session, coupon_id: str, transaction_id: str, at: datetime) -> RunOut | None:
+async def claim_expired_hold(session: Session, coupon_id: str, transaction_id: str, at: datetime) -> ExpiredHold | None:
     """Spend an individual code whose reservation has expired at ``at``, and return its holder; None: there is none."""
-    ended = await hold_run_out(session, coupon_id, at)
+    ended = await lock_expired_hold(session, coupon_id, at)
     given = {"id": coupon_id, "transaction": transaction_id, "at": at}
     return ended if ended is not None and await session.rowcount(CLAIM_RUN_OUT.one, given) == 1 else None
 
 
-async def hold_run_out(session: Session, coupon_id: str, at: datetime) -> RunOut | None:
+async def lock_expired_hold(session: Session, coupon_id: str, at: datetime) -> ExpiredHold | None:
     """Lock a code's expired, unswept reservation, so that it is ended and reported only once; None: there is none."""
     rows = await session.execute(_HOLDING_RUN_OUT, {"id": coupon_id, "at": at})
-    return RunOut(*tuple(rows[0])) if rows else None
+    return ExpiredHold(*tuple(rows[0])) if rows else None
 
 
 async def count_generic(session: Session, coupon_id: str, transaction_id: str, at: datetime) -> bool:
@@ -186,7 +186,7 @@ async def count_use(
     return int(rows[0].uses) if rows else None
 
 
-async def take_back_use(session: Session, coupon_type_id: str) -> None:
+async def uncount_use(session: Session, coupon_type_id: str) -> None:
     """Decrement the total count by one redemption, which the caller has counted in this unit of work."""
     statement = (
         update(_USAGE)
@@ -265,7 +265,7 @@ async def take_over(
     return TillClaim(rows[0].slot, rows[0].customer_id) if rows else None
 
 
-async def name_customer(session: Session, coupon_code_id: str, slot: int, customer_id: str) -> None:
+async def set_claim_customer(session: Session, coupon_code_id: str, slot: int, customer_id: str) -> None:
     """Set the customer of a claim: the till did not send one, the sale does."""
     statement = update(_CLAIMS).where(_CLAIMS.c.coupon_code_id == coupon_code_id, _CLAIMS.c.slot == slot)
     await session.rowcount(statement.values(customer_id=customer_id))

@@ -45,11 +45,11 @@ _BATCHES = table("CouponCodeBatches")
 
 _KEPT = timedelta(days=1)  # how long a finished reservation can still be looked up
 SYSTEM = "system"
-_CLOCKS_APART = timedelta(seconds=10)  # the assumed clock difference between two machines
+_CLOCK_SKEW = timedelta(seconds=10)  # the assumed clock difference between two machines
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ExpiredItem:
     """A code or a reservation as it was when it expired; ``coupon_id`` None: the shared code of a type.
 
     ``transaction_id`` held it; ``is_held``: it was issued, not in the pool; ``valid_until`` is the earlier of the ends
@@ -64,7 +64,7 @@ class Ended:
     valid_until: datetime | None = None
 
 
-def _is_there(first: ColumnElement[Any], *conditions: ColumnElement[bool]) -> ColumnElement[bool]:
+def _row_exists(first: ColumnElement[Any], *conditions: ColumnElement[bool]) -> ColumnElement[bool]:
     """Return a condition "a row exists" that uses an index whose last column is ``first``.
 
     Not EXISTS: without statistics the planner turns that into a join and scans all rows.
@@ -94,7 +94,7 @@ async def due_codes(session: Session, at: datetime, limit: int) -> list[Due]:
     tenants = each_tenant(_TYPES)
     own = [
         select(tenants.c.tenant_id, literal(status), cast(null(), String)).where(
-            _is_there(
+            _row_exists(
                 _CODES.c.valid_until,
                 _CODES.c.tenant_id == tenants.c.tenant_id,
                 EXPIRE.in_state(status),
@@ -106,7 +106,7 @@ async def due_codes(session: Session, at: datetime, limit: int) -> list[Due]:
     by_type = [
         select(_TYPES.c.tenant_id, literal(status), _TYPES.c.id).where(
             _TYPES.c.valid_to <= at,
-            _is_there(
+            _row_exists(
                 _CODES.c.issued_at,
                 _CODES.c.tenant_id == _TYPES.c.tenant_id,
                 _CODES.c.coupon_type_id == _TYPES.c.id,
@@ -119,7 +119,7 @@ async def due_codes(session: Session, at: datetime, limit: int) -> list[Due]:
     return [Due(*tuple(row)) for row in rows]
 
 
-async def end_codes(session: Session, due: Due, at: datetime, limit: int) -> list[Ended]:
+async def end_codes(session: Session, due: Due, at: datetime, limit: int) -> list[ExpiredItem]:
     """Set up to ``limit`` of these codes to EXPIRED."""
     statement = select(
         _CODES.c.id,
@@ -140,7 +140,7 @@ async def end_codes(session: Session, due: Due, at: datetime, limit: int) -> lis
     await _change_codes(session, EXPIRE, [row.id for row in rows], at)
     ends = await _ends(session, {row.coupon_type_id for row in rows})
     return [
-        Ended(
+        ExpiredItem(
             row.id,
             row.coupon_type_id,
             row.customer_id,
@@ -172,12 +172,12 @@ async def _change_codes(session: Session, transition: Transition, ids: Sequence[
 async def due_reservations(session: Session, at: datetime, limit: int) -> list[str]:
     """Return the tenants with individual codes whose reservation has expired at ``at``; needs a system session."""
     tenants = each_tenant(_TYPES)
-    over = _is_there(_CODES.c.reserved_until, _CODES.c.tenant_id == tenants.c.tenant_id, RELEASE.in_state("RESERVED"))
+    over = _row_exists(_CODES.c.reserved_until, _CODES.c.tenant_id == tenants.c.tenant_id, RELEASE.in_state("RESERVED"))
     rows = await session.execute(select(tenants.c.tenant_id).where(over).limit(limit), {"at": at})
     return [row.tenant_id for row in rows]
 
 
-async def end_reservations(session: Session, at: datetime, limit: int) -> list[Ended]:
+async def end_reservations(session: Session, at: datetime, limit: int) -> list[ExpiredItem]:
     """Set up to ``limit`` codes with an expired reservation back to ACTIVE."""
     statement = (
         select(_CODES.c.id, _CODES.c.coupon_type_id, _CODES.c.customer_id, _CODES.c.reserved_by_transaction_id)
@@ -186,11 +186,11 @@ async def end_reservations(session: Session, at: datetime, limit: int) -> list[E
     )
     rows = await session.execute(_portion(statement, _CODES, limit), {"at": at})
     await _change_codes(session, RELEASE, [row.id for row in rows], at)
-    return [Ended(*tuple(row)) for row in rows]
+    return [ExpiredItem(*tuple(row)) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class SharedReservations:
     """Reservations of a shared code: expired HELD ones, or (another ``state``) those that ended long ago."""
 
     tenant_id: str
@@ -208,11 +208,11 @@ def _over(state: str, at: datetime) -> ColumnElement[bool]:
     )
 
 
-async def due_shared(session: Session, at: datetime, limit: int) -> list[Shared]:
+async def due_shared(session: Session, at: datetime, limit: int) -> list[SharedReservations]:
     """Find expired reservations of shared codes at ``at``, of all tenants; needs a system session."""
     found = [
         select(_TYPES.c.tenant_id, _TYPES.c.id, literal(state)).where(
-            _is_there(
+            _row_exists(
                 _RESERVATIONS.c.reserved_until,
                 _RESERVATIONS.c.tenant_id == _TYPES.c.tenant_id,
                 _RESERVATIONS.c.coupon_type_id == _TYPES.c.id,
@@ -222,10 +222,10 @@ async def due_shared(session: Session, at: datetime, limit: int) -> list[Shared]
         for state in ("HELD", "REDEEMED", "CANCELLED")
     ]
     rows = await session.execute(union_all(*found).limit(limit), {"at": at})
-    return [Shared(*tuple(row)) for row in rows]
+    return [SharedReservations(*tuple(row)) for row in rows]
 
 
-async def end_shared(session: Session, due: Shared, at: datetime, limit: int) -> list[Ended]:
+async def end_shared(session: Session, due: SharedReservations, at: datetime, limit: int) -> list[ExpiredItem]:
     """Cancel up to ``limit`` expired reservations, or delete those that ended long ago."""
     statement = select(
         _RESERVATIONS.c.coupon_code_id,
@@ -241,7 +241,7 @@ async def end_shared(session: Session, due: Shared, at: datetime, limit: int) ->
         await session.rowcount(update(_RESERVATIONS).where(mine).values(END_SHARED.values), {"at": at})
     elif rows:
         await session.rowcount(delete(_RESERVATIONS).where(mine))
-    return [Ended(*tuple(row)[:4]) for row in rows]
+    return [ExpiredItem(*tuple(row)[:4]) for row in rows]
 
 
 # --- pools that have run low ------------------------------------------------------------------------------------------
@@ -275,7 +275,7 @@ def _is_due(session: Session, at: datetime) -> ColumnElement[bool]:
         passed = last + func.make_interval(0, 0, 0, 0, 0, minutes) <= at
     else:
         passed = type_coerce(last, BigInteger) + minutes * 60_000_000 <= to_microseconds(at)
-    return and_(_SCHEDULES.c.is_active.is_(True), or_(last.is_(None), last > at + _CLOCKS_APART, passed))
+    return and_(_SCHEDULES.c.is_active.is_(True), or_(last.is_(None), last > at + _CLOCK_SKEW, passed))
 
 
 async def due_schedules(session: Session, at: datetime, limit: int) -> list[Schedule]:
@@ -320,7 +320,7 @@ async def is_being_filled(session: Session, coupon_type_id: str) -> bool:
     )
 
 
-async def note_run(session: Session, schedule_id: str, at: datetime) -> None:
+async def record_run(session: Session, schedule_id: str, at: datetime) -> None:
     """Record the run of a schedule."""
     await session.rowcount(
         update(_SCHEDULES)

@@ -101,7 +101,7 @@ async def take_or_make(
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class IssueRecord:
     """An issued coupon, for its log row and the outbox; ``coupon_id`` None: the shared code of a type."""
 
     log_id: str
@@ -134,7 +134,7 @@ _EVENT_ON_SQLITE = for_sqlite(_EVENT.format(event=":event", body=":body"))
     {_EVENT.format(event="e.id", body="e.body")} FROM unnest($11::varchar[], $12::bytea[]) AS e (id, body)
     """,
 )
-def _tell(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+def _record_issue(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
     shared = named_values(params[:7])
     each = [
         {**shared, "log": log, "code": code, "customer": customer, "event": event, "body": body}
@@ -145,11 +145,11 @@ def _tell(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[S
     return []
 
 
-async def tell(session: Session, issue: Issue, told: Sequence[Told]) -> None:
+async def record_issue(session: Session, issue: Issue, records: Sequence[IssueRecord]) -> None:
     """Insert the log rows and the events of coupons issued together; the events are of one kind."""
-    if not told:
+    if not records:
         return
     shared = (session.tenant, issue.coupon_type_id, issue.issued_at, issue.promotion_id, issue.transaction_id)
-    each = [(one.log_id, one.coupon_id, one.customer_id, one.event.id, one.event.payload) for one in told]
+    each = [(one.log_id, one.coupon_id, one.customer_id, one.event.id, one.event.payload) for one in records]
     lists = [list(column) for column in zip(*each, strict=True)]
-    await session.hot("tell of issued coupons", (*shared, issue.user, told[0].event.kind, *lists))
+    await session.hot("tell of issued coupons", (*shared, issue.user, records[0].event.kind, *lists))

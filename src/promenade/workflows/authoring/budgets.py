@@ -11,7 +11,7 @@ from promenade.store.budgets.charges import Use, is_used_up
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.shapes import shape_of
 from promenade.workflows.authoring.unit import Act, Unit, Write
-from promenade.workflows.budgets.states import Course, runs, tell
+from promenade.workflows.budgets.states import BudgetChange, emit_changes, runs
 
 _ZERO = Decimal(0)
 _SHARES_MAX = Decimal(100)
@@ -43,8 +43,8 @@ class _Budgets(Rules):
             if write.set_name == "Budgets":
                 first = spans[write.id][0] if write.id in spans else write.before
                 spans[write.id] = first, write
-        courses = [_course(before, last.after) for before, last in spans.values() if last.act is not Act.DELETE]
-        await tell(unit.session, courses, unit.at, unit.new_id)
+        changes = [_change_of(before, last.after) for before, last in spans.values() if last.act is not Act.DELETE]
+        await emit_changes(unit.session, changes, unit.at, unit.new_id)
 
     async def _check_currency(self, unit: Unit, writes: Sequence[Write]) -> None:
         if not writes:
@@ -87,10 +87,10 @@ def _exhaust(unit: Unit, write: Write) -> None:
             write.verb = "exhaust"
 
 
-def _course(before: Columns | None, after: Columns) -> Course:
+def _change_of(before: Columns | None, after: Columns) -> BudgetChange:
     uses = [Use(row["total_amount"], row["consumed_amount"]) for row in (before or after, after)]
     was = None if before is None else before["status"]
-    return Course(after["id"], after["name"], after["currency"], was, after["status"], *uses)
+    return BudgetChange(after["id"], after["name"], after["currency"], was, after["status"], *uses)
 
 
 def _is_used_up(row: Columns) -> bool:

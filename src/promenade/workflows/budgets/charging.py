@@ -10,9 +10,9 @@ from itertools import groupby
 from promenade.engine.money import minor_digits
 from promenade.store.authoring.statements import insert_rows
 from promenade.store.budgets import charges as store
-from promenade.store.budgets.charges import Consumption, Drawn, is_used_up
+from promenade.store.budgets.charges import BudgetDraw, Consumption, is_used_up
 from promenade.store.driver.unit import Session
-from promenade.workflows.budgets.states import Course, runs, tell
+from promenade.workflows.budgets.states import BudgetChange, emit_changes, runs
 from promenade.workflows.context import Context
 from promenade.workflows.settlement.returns import BudgetCharge
 from promenade.workflows.settlement.rules import SaleIdentity, Settlement, money
@@ -65,17 +65,17 @@ async def charge_budgets(context: Context, session: Session, moves: Sequence[Bud
     the sale stands.
     """
     consumptions: list[Consumption] = []
-    courses: list[Course] = []
+    changes: list[BudgetChange] = []
     for budget_id, of_budget in groupby(moves, key=lambda move: move.budget_id):
-        drawn: list[tuple[BudgetMove, Drawn]] = []
+        drawn: list[tuple[BudgetMove, BudgetDraw]] = []
         for move in of_budget:
             one = await store.draw(session, budget_id, move.currency, move.wanted, move.given_back)
             if one is not None:
                 drawn.append((move, one))
         if drawn:
-            courses.append(await _follow(context, session, drawn, sale))
+            changes.append(await _follow(context, session, drawn, sale))
             consumptions += [_consumption(context, move, one) for move, one in drawn]
-    await tell(session, courses, sale.at, context.new_id)
+    await emit_changes(session, changes, sale.at, context.new_id)
     await store.insert_consumptions(
         session,
         consumptions,
@@ -86,7 +86,7 @@ async def charge_budgets(context: Context, session: Session, moves: Sequence[Bud
     )
 
 
-def _consumption(context: Context, move: BudgetMove, drawn: Drawn) -> Consumption:
+def _consumption(context: Context, move: BudgetMove, drawn: BudgetDraw) -> Consumption:
     return Consumption(
         id=context.new_id(),
         budget_id=move.budget_id,
@@ -98,8 +98,8 @@ def _consumption(context: Context, move: BudgetMove, drawn: Drawn) -> Consumptio
 
 
 async def _follow(
-    context: Context, session: Session, drawn: Sequence[tuple[BudgetMove, Drawn]], sale: SaleIdentity
-) -> Course:
+    context: Context, session: Session, drawn: Sequence[tuple[BudgetMove, BudgetDraw]], sale: SaleIdentity
+) -> BudgetChange:
     """Update the budget's status after all draws of a sale; returning and charging the same amount has no effect."""
     (move, first), (_, last) = drawn[0], drawn[-1]
     used_up, status = is_used_up(last.unspent, move.currency), last.status
@@ -109,11 +109,11 @@ async def _follow(
     elif not used_up and status == "EXHAUSTED":
         status = "ACTIVE"  # returned amounts can be spent again, as after a recharge
         await _move(context, session, move.budget_id, last, status, "RECHARGE", sale)
-    return Course(move.budget_id, last.name, move.currency, last.status, status, first.before, last.after)
+    return BudgetChange(move.budget_id, last.name, move.currency, last.status, status, first.before, last.after)
 
 
 async def _move(
-    context: Context, session: Session, budget_id: str, drawn: Drawn, status: str, action: str, sale: SaleIdentity
+    context: Context, session: Session, budget_id: str, drawn: BudgetDraw, status: str, action: str, sale: SaleIdentity
 ) -> None:
     await store.move_status(session, budget_id, status, at=sale.at, by=_SYSTEM)
     trail = {

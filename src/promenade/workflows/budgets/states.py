@@ -22,7 +22,7 @@ from promenade.store.webhooks.outbox import emit_all
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class BudgetChange:
     """A budget before and after one unit of work. ``was`` None: it is new; amounts are in major units."""
 
     budget_id: str
@@ -39,35 +39,37 @@ def runs(status: str, valid_from: datetime | None, at: datetime) -> bool:
     return status == "ACTIVE" or (status == "SCHEDULED" and (valid_from is None or valid_from <= at))
 
 
-async def tell(session: Session, courses: Sequence[Course], at: datetime, new_id: Callable[[], str]) -> None:
+async def emit_changes(
+    session: Session, changes: Sequence[BudgetChange], at: datetime, new_id: Callable[[], str]
+) -> None:
     """Emit the events of budgets and mark the notifications whose thresholds were reached."""
-    rising = {one.budget_id: (one.before, one.after) for one in courses if one.after.rises_from(one.before)}
+    rising = {one.budget_id: (one.before, one.after) for one in changes if one.after.rises_from(one.before)}
     reached = await budgets.reach_thresholds(session, rising, at) if rising else {}
-    events = [event for course in courses for event in _events(course, reached)]
+    events = [event for change in changes for event in _events(change, reached)]
     if events:
         await emit_all(session, events, new_id=new_id, at=at)
 
 
-def _events(course: Course, reached: Mapping[str, Sequence[Decimal]]) -> list[Event]:
-    told: list[Event] = [
+def _events(change: BudgetChange, reached: Mapping[str, Sequence[Decimal]]) -> list[Event]:
+    events: list[Event] = [
         BudgetThresholdReached(
-            budget_id=course.budget_id,
-            budget_name=course.name,
-            total_amount=course.after.total,
-            consumed_amount=course.after.consumed,
-            currency=course.currency,
+            budget_id=change.budget_id,
+            budget_name=change.name,
+            total_amount=change.after.total,
+            consumed_amount=change.after.consumed,
+            currency=change.currency,
             threshold_percentage=percentage,
         )
-        for percentage in reached.get(course.budget_id, ())
+        for percentage in reached.get(change.budget_id, ())
     ]
-    if course.status == "EXHAUSTED" != course.was:
-        told.append(
+    if change.status == "EXHAUSTED" != change.was:
+        events.append(
             BudgetExhausted(
-                budget_id=course.budget_id,
-                budget_name=course.name,
-                total_amount=course.after.total,
-                consumed_amount=course.after.consumed,
-                currency=course.currency,
+                budget_id=change.budget_id,
+                budget_name=change.name,
+                total_amount=change.after.total,
+                consumed_amount=change.after.consumed,
+                currency=change.currency,
             )
         )
-    return told
+    return events

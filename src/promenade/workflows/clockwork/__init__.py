@@ -15,9 +15,9 @@ from promenade.workflows.clockwork import (
     reports,
     shares,
 )
-from promenade.workflows.clockwork.jobs import ClockJob, Ran, clock_jobs
+from promenade.workflows.clockwork.jobs import ClockJob, JobResult, clock_jobs
 
-__all__ = ["ClockJob", "Ran", "clock_jobs"]
+__all__ = ["ClockJob", "JobResult", "clock_jobs"]
 
 _JOBS = (
     advice,

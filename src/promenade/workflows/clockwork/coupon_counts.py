@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 
 from promenade.store.access.tenants import read_tenants
-from promenade.workflows.clockwork.jobs import Ran, clock_job
+from promenade.workflows.clockwork.jobs import JobResult, clock_job
 from promenade.workflows.clockwork.paced import Pace
 from promenade.workflows.context import Context
 from promenade.workflows.reports.coupons import count_coupons
 
 
 @clock_job("reports.coupons", every=timedelta(seconds=15))
-async def count(context: Context, cursor: str | None) -> Ran:
+async def count(context: Context, cursor: str | None) -> JobResult:
     """Count codes tenant by tenant, type by type; the next run continues where this one stopped.
 
     The next run starts after the usual interval even if there is more to count: tills have priority, however many codes
@@ -33,5 +33,5 @@ async def count(context: Context, cursor: str | None) -> Ran:
             return counted.changed, counted.last is not None
 
         if not await pace.while_more(portion):
-            return Ran(pace.done, cursor=f"{tenant_id}\n{after}")
-    return Ran(pace.done)
+            return JobResult(pace.done, cursor=f"{tenant_id}\n{after}")
+    return JobResult(pace.done)

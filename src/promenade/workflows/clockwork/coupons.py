@@ -19,18 +19,18 @@ from promenade.model.declare import Service
 from promenade.store.authoring.statements import insert_rows
 from promenade.store.coupons import clock as store
 from promenade.store.coupons import pool as coupon_pool
-from promenade.store.coupons.clock import Due, Ended, Schedule, Shared
+from promenade.store.coupons.clock import Due, ExpiredItem, Schedule, SharedReservations
 from promenade.store.coupons.transitions import END_SHARED, EXPIRE, RELEASE
 from promenade.store.driver.leases import LeaseLost
 from promenade.store.driver.unit import Session
 from promenade.store.webhooks.outbox import emit_all
 from promenade.workflows.authoring import Authoring
-from promenade.workflows.clockwork.jobs import Ran, clock_job
+from promenade.workflows.clockwork.jobs import JobResult, clock_job
 from promenade.workflows.clockwork.paced import HALF, Pace
 from promenade.workflows.context import Context
 
 PORTION = 100  # codes in one unit: some 10 ms, for which tills wait on SQLite
-LOOKED_AT = 500  # places with due work that a run starts with
+ROWS_EXAMINED = 500  # places with due work that a run starts with
 TROUBLES_SHOWN = 5
 SYSTEM = "system"
 
@@ -41,36 +41,36 @@ Portion = Callable[[], Awaitable[int]]
 
 
 @clock_job("coupons.expire", every=timedelta(seconds=5))
-async def expire(context: Context, cursor: str | None) -> Ran:
+async def expire(context: Context, cursor: str | None) -> JobResult:
     """Make codes EXPIRED when their validity or their type's is over."""
     at = context.clock()
-    dues = await context.database.read(lambda session: store.due_codes(session, at, LOOKED_AT), system=True)
+    dues = await context.database.read(lambda session: store.due_codes(session, at, ROWS_EXAMINED), system=True)
     return await _work([(due.tenant_id, _expiry(context, due, at)) for due in dues])
 
 
 @clock_job("coupons.reservations", every=timedelta(seconds=5))
-async def release(context: Context, cursor: str | None) -> Ran:
+async def release(context: Context, cursor: str | None) -> JobResult:
     """Release codes of expired reservations; reservations of shared codes are deleted a day later."""
     at = context.clock()
 
-    async def look(session: Session) -> tuple[list[str], list[Shared]]:
-        codes = await store.due_reservations(session, at, LOOKED_AT)
-        return codes, await store.due_shared(session, at, LOOKED_AT)
+    async def find_due(session: Session) -> tuple[list[str], list[SharedReservations]]:
+        codes = await store.due_reservations(session, at, ROWS_EXAMINED)
+        return codes, await store.due_shared(session, at, ROWS_EXAMINED)
 
-    tenants, dues = await context.database.read(look, system=True)
+    tenants, dues = await context.database.read(find_due, system=True)
     portions = [(tenant_id, _release(context, tenant_id, at)) for tenant_id in tenants]
     return await _work([*portions, *((due.tenant_id, _release_shared(context, due, at)) for due in dues)])
 
 
 @clock_job("coupons.refill", every=timedelta(seconds=15))
-async def fill_up(context: Context, cursor: str | None) -> Ran:
+async def refill(context: Context, cursor: str | None) -> JobResult:
     """Order codes for pools that have fewer than their schedules require."""
     at = context.clock()
-    dues = await context.database.read(lambda session: store.due_schedules(session, at, LOOKED_AT), system=True)
+    dues = await context.database.read(lambda session: store.due_schedules(session, at, ROWS_EXAMINED), system=True)
     return await _work([(schedule.tenant_id, _filling(context, schedule, at)) for schedule in dues])
 
 
-async def _work(portions: Sequence[tuple[str, Portion]]) -> Ran:
+async def _work(portions: Sequence[tuple[str, Portion]]) -> JobResult:
     """Process portions in turn, each with its tenant, until they are finished or the run's time is over.
 
     Failures are reported in the run's trouble and retried by the next run; they do not hold up the others.
@@ -80,7 +80,7 @@ async def _work(portions: Sequence[tuple[str, Portion]]) -> Ran:
     while waiting:
         began = pace.now()
         if pace.is_over:
-            return Ran(pace.done, more=pace.done > 0, trouble="; ".join(troubles[:TROUBLES_SHOWN]) or None)
+            return JobResult(pace.done, more=pace.done > 0, trouble="; ".join(troubles[:TROUBLES_SHOWN]) or None)
         tenant_id, portion = waiting.popleft()
         try:
             count = await portion()
@@ -94,8 +94,8 @@ async def _work(portions: Sequence[tuple[str, Portion]]) -> Ran:
         if count == PORTION:
             waiting.append((tenant_id, portion))
         await pace.rest_after(began)
-    more = pace.done > 0 and len(portions) >= LOOKED_AT
-    return Ran(pace.done, more=more, trouble="; ".join(troubles[:TROUBLES_SHOWN]) or None)
+    more = pace.done > 0 and len(portions) >= ROWS_EXAMINED
+    return JobResult(pace.done, more=more, trouble="; ".join(troubles[:TROUBLES_SHOWN]) or None)
 
 
 # --- validities -------------------------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ def _expiry(context: Context, due: Due, at: datetime) -> Portion:
         ended = await store.end_codes(session, due, at, PORTION)
         # Codes in the pool expire without events: nobody holds them, and there may be a million.
         held = [one for one in ended if one.is_held]
-        await _write_down(context, session, EXPIRE.log, held, at)
+        await _log_ended(context, session, EXPIRE.log, held, at)
         news = [
             CouponExpired(one.coupon_id, one.coupon_type_id, one.valid_until, one.customer_id)
             for one in held
@@ -124,23 +124,25 @@ def _expiry(context: Context, due: Due, at: datetime) -> Portion:
 def _release(context: Context, tenant_id: str, at: datetime) -> Portion:
     async def work(session: Session) -> int:
         ended = await store.end_reservations(session, at, PORTION)
-        await _write_down(context, session, RELEASE.log, ended, at)
+        await _log_ended(context, session, RELEASE.log, ended, at)
         return len(ended)
 
     return lambda: context.database.write(work, tenant=tenant_id)
 
 
-def _release_shared(context: Context, due: Shared, at: datetime) -> Portion:
+def _release_shared(context: Context, due: SharedReservations, at: datetime) -> Portion:
     async def work(session: Session) -> int:
         ended = await store.end_shared(session, due, at, PORTION)
         if due.state == "HELD":
-            await _write_down(context, session, END_SHARED.log, ended, at)
+            await _log_ended(context, session, END_SHARED.log, ended, at)
         return len(ended)
 
     return lambda: context.database.write(work, tenant=due.tenant_id)
 
 
-async def _write_down(context: Context, session: Session, action: str, ended: Sequence[Ended], at: datetime) -> None:
+async def _log_ended(
+    context: Context, session: Session, action: str, ended: Sequence[ExpiredItem], at: datetime
+) -> None:
     logs: list[dict[str, Any]] = [
         {
             "id": context.new_id(),
@@ -182,7 +184,7 @@ async def _order(context: Context, session: Session, seen: Schedule, at: datetim
     """Order codes if needed and note the run of the schedule, unless another worker has done so already."""
     if await store.hold_schedule(session, seen.id, at) != seen:
         return
-    await store.note_run(session, seen.id, at)
+    await store.record_run(session, seen.id, at)
     if not is_low or await store.is_being_filled(session, seen.coupon_type_id):
         return
     kind = await coupon_pool.read_type(session, seen.coupon_type_id, held=True)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from promenade.workflows.clockwork.jobs import Ran, clock_job
+from promenade.workflows.clockwork.jobs import JobResult, clock_job
 from promenade.workflows.clockwork.paced import Pace
 from promenade.workflows.context import Context
 from promenade.workflows.drafts import PURGED_MAX, purge_left
 
 
 @clock_job("drafts.purge", every=timedelta(hours=1))
-async def purge(context: Context, cursor: str | None) -> Ran:
+async def purge(context: Context, cursor: str | None) -> JobResult:
     """Delete the abandoned drafts of all tenants, oldest first."""
     at = context.clock()
 
@@ -21,4 +21,4 @@ async def purge(context: Context, cursor: str | None) -> Ran:
 
     pace = Pace()
     is_whole = await pace.while_more(oldest)
-    return Ran(pace.done, more=not is_whole)
+    return JobResult(pace.done, more=not is_whole)

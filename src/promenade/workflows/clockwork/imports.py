@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from promenade.store.imports.purging import purge_import_jobs, purge_import_keys, purge_import_parts, purge_raw_payloads
-from promenade.workflows.clockwork.jobs import Ran, clock_job
+from promenade.workflows.clockwork.jobs import JobResult, clock_job
 from promenade.workflows.clockwork.paced import Pace, tenant_by_tenant
 from promenade.workflows.context import Context
 
@@ -15,7 +15,7 @@ UNIT_BODIES = 4  # received rows, or messages, which may be large
 
 
 @clock_job("purge.import_keys", every=EVERY)
-async def keys(context: Context, cursor: str | None) -> Ran:
+async def keys(context: Context, cursor: str | None) -> JobResult:
     """Delete idempotency keys after 24 hours, and received rows without a job after a day."""
     at, database = context.clock(), context.database
 
@@ -33,11 +33,11 @@ async def keys(context: Context, cursor: str | None) -> Ran:
 
     pace = Pace()
     finished = [await pace.while_more(part) for part in (old_keys, orphans)]
-    return Ran(pace.done, more=not all(finished))
+    return JobResult(pace.done, more=not all(finished))
 
 
 @clock_job("purge.imports", every=EVERY)
-async def ended_jobs(context: Context, cursor: str | None) -> Ran:
+async def ended_jobs(context: Context, cursor: str | None) -> JobResult:
     """Delete import jobs with their errors, and master data messages, after `Retention.imports` days."""
     before = context.clock() - timedelta(days=context.retention.imports)
 

@@ -17,7 +17,7 @@ from promenade.workflows.context import Context
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class JobResult:
     """The result of a run. ``more``: the job is due again at once; ``cursor``: where the next run continues.
 
     ``trouble`` is shown to operators as the job's last error: what the run could not do while doing the rest. A run
@@ -30,7 +30,7 @@ class Ran:
     trouble: str | None = None
 
 
-Run = Callable[[Context, str | None], Awaitable[Ran]]
+Run = Callable[[Context, str | None], Awaitable[JobResult]]
 """A run: the context, and the cursor that the run before left."""
 
 

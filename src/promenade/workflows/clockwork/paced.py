@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from promenade.store.access.tenants import read_tenants
-from promenade.workflows.clockwork.jobs import Ran
+from promenade.workflows.clockwork.jobs import JobResult
 from promenade.workflows.context import Context
 from promenade.workflows.pace import Pacer, Rest
 
@@ -25,7 +25,7 @@ class Pace(Pacer):
 
 async def tenant_by_tenant(
     context: Context, cursor: str | None, of_tenant: Callable[[str, Pace], Awaitable[bool]]
-) -> Ran:
+) -> JobResult:
     """Process each tenant after the one in ``cursor``, until the time is over."""
     tenants = [row.tenant_id for row in await context.database.read(read_tenants, system=True)]
     pace = Pace()
@@ -33,6 +33,6 @@ async def tenant_by_tenant(
     for tenant_id in tenants:
         if cursor is None or tenant_id > cursor:
             if not await of_tenant(tenant_id, pace):
-                return Ran(pace.done, more=True, cursor=done_until)
+                return JobResult(pace.done, more=True, cursor=done_until)
             done_until = tenant_id
-    return Ran(pace.done)
+    return JobResult(pace.done)

@@ -26,16 +26,16 @@ from promenade.store.clockwork.pilots import (
     RunningPilot,
     Sums,
     Tally,
-    add_up,
-    end_of_stretch,
+    end_of_portion,
     find_tallies,
-    keep_tally,
     read_pilots,
+    store_tally,
+    sum_sales,
 )
 from promenade.store.driver.leases import LeaseLost
 from promenade.store.driver.unit import Session
 from promenade.workflows.authoring import Authoring
-from promenade.workflows.clockwork.jobs import Ran, clock_job
+from promenade.workflows.clockwork.jobs import JobResult, clock_job
 from promenade.workflows.context import Context
 
 SALES_MIN = 30  # in each arm, while the window is open: prevents a decision by one lucky basket
@@ -52,7 +52,7 @@ _log = Logger(__name__)
 
 
 @clock_job("pilots.promote", every=timedelta(seconds=60))
-async def promote(context: Context, cursor: str | None) -> Ran:
+async def promote(context: Context, cursor: str | None) -> JobResult:
     """Promote every pilot that is allowed to go live and has earned it; the result counts them.
 
     A pilot that cannot go live, for instance because its validity is over, does not hold up the others. A run that has
@@ -77,12 +77,12 @@ async def promote(context: Context, cursor: str | None) -> Ran:
             trouble = f"Sales of promotion {pilot.promotion_id} cannot be counted: {type(error).__name__}: {error}"
         else:
             if not is_whole:
-                return Ran(done, more=True, cursor=cursor, trouble=trouble)
+                return JobResult(done, more=True, cursor=cursor, trouble=trouble)
         if is_earned(pilot, counting.sums, at):
             went, reason = await _go_live(context, pilot, at)
             done, trouble = done + went, reason or trouble
         cursor = name
-    return Ran(done, trouble=trouble)
+    return JobResult(done, trouble=trouble)
 
 
 class _Counting:
@@ -101,21 +101,21 @@ class _Counting:
 
         A count that would be decisive is repeated from the start unless it is recent.
         """
-        if tally is None or not self._is_good(tally, COUNT_AGE_MAX):
-            tally = self._begun()
+        if tally is None or not self._is_valid(tally, COUNT_AGE_MAX):
+            tally = self._new_tally()
         while True:
-            tally, is_whole = await self._go_on(tally, now, ends)
+            tally, is_whole = await self._continue(tally, now, ends)
             if not is_whole:
                 return False
             self.sums = await self._with_latest(tally)
-            if self._is_good(tally, DECIDING_AGE_MAX) or not is_earned(self._pilot, self.sums, self._at):
+            if self._is_valid(tally, DECIDING_AGE_MAX) or not is_earned(self._pilot, self.sums, self._at):
                 return True
-            tally = self._begun()
+            tally = self._new_tally()
 
-    def _begun(self) -> Tally:
+    def _new_tally(self) -> Tally:
         return Tally(self._basis(), self._at, self._pilot.row.starts_at, {})
 
-    def _is_good(self, tally: Tally, age_max: timedelta) -> bool:
+    def _is_valid(self, tally: Tally, age_max: timedelta) -> bool:
         """Return whether the tally matches the pilot's current settings and is at most ``age_max`` old and not
         ahead.
         """
@@ -126,17 +126,17 @@ class _Counting:
         facts = (row.starts_at, row.ends_at, self._pilot.started_at, self._pilot.currency, *sorted(self._treated))
         return sha256("/".join(str(one) for one in facts).encode()).hexdigest()
 
-    async def _go_on(self, tally: Tally, now: Callable[[], float], ends: float) -> tuple[Tally, bool]:
+    async def _continue(self, tally: Tally, now: Callable[[], float], ends: float) -> tuple[Tally, bool]:
         """Total all settled sales and store the tally; return it and whether there was enough time."""
         settled = min(self._until, self._at - SETTLED)
         before = tally
         while tally.counted_until < settled and (tally is before or now() < ends):
             until, sums = await self._stretch(tally.counted_until, settled)
-            tally = replace(tally, counted_until=until, sums=_together(tally.sums, sums))
+            tally = replace(tally, counted_until=until, sums=_merged_sums(tally.sums, sums))
         if tally is not before:
             kept, promotion_id = tally, self._pilot.promotion_id
             await self._context.database.write(
-                lambda session: keep_tally(session, promotion_id, kept), tenant=self._pilot.tenant_id, durable=False
+                lambda session: store_tally(session, promotion_id, kept), tenant=self._pilot.tenant_id, durable=False
             )
         return tally, tally.counted_until >= settled
 
@@ -144,18 +144,18 @@ class _Counting:
         since, sums = tally.counted_until, tally.sums
         while since < self._until:
             since, more = await self._stretch(since, self._until)
-            sums = _together(sums, more)
+            sums = _merged_sums(sums, more)
         return sums
 
     async def _stretch(self, since: datetime, until: datetime) -> tuple[datetime, Sums]:
         async def work(session: Session) -> tuple[datetime, Sums]:
-            end = await end_of_stretch(session, since, until, STRETCH)
-            return end, await add_up(session, self._pilot, self._treated, since, end)
+            end = await end_of_portion(session, since, until, STRETCH)
+            return end, await sum_sales(session, self._pilot, self._treated, since, end)
 
         return await self._context.database.read(work, tenant=self._pilot.tenant_id)
 
 
-def _together(one: Sums, other: Sums) -> Sums:
+def _merged_sums(one: Sums, other: Sums) -> Sums:
     """Return the totals of both, by currency and arm."""
     return {
         currency: {
@@ -200,7 +200,7 @@ async def _go_live(context: Context, pilot: RunningPilot, at: datetime) -> tuple
         # A locked campaign prevents changes of the plan; going live by uplift is part of the plan.
         authoring = Authoring(session, user=USER, at=at, new_id=context.new_id, service=Service.ADMIN, by_clock=True)
         await authoring.begin(alone=False)
-        if not await _is_as_judged(session, pilot):
+        if not await _is_unchanged(session, pilot):
             return 0
         await authoring.transition("Promotions", pilot.promotion_id, "promoteToActive")
         await authoring.finish()
@@ -217,7 +217,7 @@ async def _go_live(context: Context, pilot: RunningPilot, at: datetime) -> tuple
         return 0, f"Promotion {pilot.promotion_id} cannot go live: {reason}"
 
 
-async def _is_as_judged(session: Session, pilot: RunningPilot) -> bool:
+async def _is_unchanged(session: Session, pilot: RunningPilot) -> bool:
     """Lock the promotion and its pilot config; return whether they are still as they were counted."""
     promotions = await read_rows(session, "Promotions", "id", (pilot.promotion_id,), lock="update")
     configs = await read_rows(session, "PromotionPilotConfigs", "id", (pilot.row.config_id,), lock="share")

@@ -23,7 +23,7 @@ from promenade.store.clockwork.purging import (
     remove_condemned,
 )
 from promenade.store.driver.unit import Session
-from promenade.workflows.clockwork.jobs import Ran, clock_job
+from promenade.workflows.clockwork.jobs import JobResult, clock_job
 from promenade.workflows.clockwork.paced import Pace, tenant_by_tenant
 from promenade.workflows.context import Context
 
@@ -36,7 +36,7 @@ NOTIFICATIONS_DAYS = 90  # for finished deliveries; longer if their events are k
 
 
 @clock_job("purge.iterations", every=EVERY)
-async def iterations(context: Context, cursor: str | None) -> Ran:
+async def iterations(context: Context, cursor: str | None) -> JobResult:
     """Delete unconfirmed evaluations after `Retention.iterations` days, all others after `Retention.sales`.
 
     The counters of transactions that were never confirmed are deleted too. Confirmations stay: returns need them.
@@ -68,11 +68,11 @@ async def iterations(context: Context, cursor: str | None) -> Ran:
 
     pace = Pace()
     finished = [await pace.while_more(part) for part in (condemned, sales, walk)]
-    return Ran(pace.done, more=not all(finished), cursor=place.encode())
+    return JobResult(pace.done, more=not all(finished), cursor=place.encode())
 
 
 @clock_job("purge.events", every=EVERY)
-async def old_events(context: Context, cursor: str | None) -> Ran:
+async def old_events(context: Context, cursor: str | None) -> JobResult:
     """Delete events after `Retention.events` days if they are dispatched and no delivery waits for them."""
     before = context.clock() - timedelta(days=context.retention.events)
 
@@ -95,7 +95,7 @@ async def old_events(context: Context, cursor: str | None) -> Ran:
 
 
 @clock_job("purge.notifications", every=EVERY)
-async def notifications(context: Context, cursor: str | None) -> Ran:
+async def notifications(context: Context, cursor: str | None) -> JobResult:
     """Delete the results of finished deliveries after `NOTIFICATIONS_DAYS`, or `Retention.events` if longer."""
     before = context.clock() - timedelta(days=max(NOTIFICATIONS_DAYS, context.retention.events))
 
@@ -120,7 +120,7 @@ async def notifications(context: Context, cursor: str | None) -> Ran:
 
 
 @clock_job("purge.jobs", every=EVERY)
-async def jobs(context: Context, cursor: str | None) -> Ran:
+async def jobs(context: Context, cursor: str | None) -> JobResult:
     """Delete finished side effect jobs of sales (COMPLETED or FAILED) after `Retention.sales` days."""
     before = context.clock() - timedelta(days=context.retention.sales)
 
@@ -132,14 +132,14 @@ async def jobs(context: Context, cursor: str | None) -> Ran:
 
     pace = Pace()
     finished = [await pace.while_more(partial(ended, status)) for status in ("COMPLETED", "FAILED")]
-    return Ran(pace.done, more=not all(finished))
+    return JobResult(pace.done, more=not all(finished))
 
 
 @clock_job("purge.secrets", every=EVERY)
-async def secrets(context: Context, cursor: str | None) -> Ran:
+async def secrets(context: Context, cursor: str | None) -> JobResult:
     """Delete replaced webhook secrets that no longer sign."""
     at = context.clock()
-    return Ran(await _written(context, lambda session: purge_secrets(session, at=at)))
+    return JobResult(await _written(context, lambda session: purge_secrets(session, at=at)))
 
 
 async def _written(context: Context, work: Callable[[Session], Awaitable[T]]) -> T:

@@ -15,7 +15,7 @@ from promenade.errors import Unavailable
 from promenade.log import Logger
 from promenade.store.driver.leases import LeaseLost
 from promenade.store.reports.queue import purge_runs, tenants_waiting, unreported
-from promenade.workflows.clockwork.jobs import Ran, clock_job
+from promenade.workflows.clockwork.jobs import JobResult, clock_job
 from promenade.workflows.clockwork.paced import Pace, tenant_by_tenant
 from promenade.workflows.context import Context
 from promenade.workflows.pace import Pacer, Rest
@@ -54,7 +54,7 @@ class _Tenant:
 
 
 @clock_job("reports.aggregate", every=timedelta(seconds=15))
-async def sales(context: Context, cursor: str | None) -> Ran:
+async def sales(context: Context, cursor: str | None) -> JobResult:
     """Count the new sales of all tenants, then compute the derived reports."""
     pace = Pacer(BESIDE_TILLS, run_seconds=RUN_SECONDS)
     day = datetime.combine(context.clock().date(), time(), context.clock().tzinfo)
@@ -66,7 +66,7 @@ async def sales(context: Context, cursor: str | None) -> Ran:
             for tenant in turns:  # so that tenants with a large backlog see intermediate results
                 if tenant.run.ids:
                     await _refresh(context, tenant, troubles, every=REFRESHED_EVERY)
-            return Ran(pace.done, more=True, cursor=last, trouble=_told(troubles))
+            return JobResult(pace.done, more=True, cursor=last, trouble=_joined_troubles(troubles))
         began = pace.now()
         tenant = turns.popleft()
         last = tenant.tenant_id
@@ -77,7 +77,7 @@ async def sales(context: Context, cursor: str | None) -> Ran:
         else:
             await _refresh(context, tenant, troubles)
         await pace.rest_after(began, rest=_rest(context, portion))
-    return Ran(pace.done, trouble=_told(troubles))
+    return JobResult(pace.done, trouble=_joined_troubles(troubles))
 
 
 def _after(tenants: list[str], cursor: str | None) -> list[str]:
@@ -86,7 +86,7 @@ def _after(tenants: list[str], cursor: str | None) -> list[str]:
     return [*[one for one in tenants if one > last], *[one for one in tenants if one <= last]]
 
 
-def _told(troubles: list[str]) -> str | None:
+def _joined_troubles(troubles: list[str]) -> str | None:
     return "; ".join(troubles[:TROUBLES_SHOWN]) or None
 
 
@@ -110,8 +110,8 @@ async def _portion(context: Context, tenant: _Tenant, troubles: list[str]) -> Po
     except Exception as error:
         _log.exception("reports.portion_failed", tenant=tenant.tenant_id, fold=tenant.run.at)
         await note_failure(context, tenant.tenant_id, tenant.run)
-        return Portion(int(await _set_aside(context, tenant, error, troubles)), 0, 0.0)
-    _fit(tenant, portion, UNIT_SECONDS[context.database.dialect])
+        return Portion(int(await _skip_failing(context, tenant, error, troubles)), 0, 0.0)
+    _adapt_size(tenant, portion, UNIT_SECONDS[context.database.dialect])
     return portion
 
 
@@ -121,7 +121,7 @@ async def _refresh(context: Context, tenant: _Tenant, troubles: list[str], every
         troubles.append(trouble)
 
 
-async def _set_aside(context: Context, tenant: _Tenant, error: Exception, troubles: list[str]) -> bool:
+async def _skip_failing(context: Context, tenant: _Tenant, error: Exception, troubles: list[str]) -> bool:
     """Switch to one sale at a time, then skip the sale that cannot be counted; False: skip the tenant."""
     if not tenant.is_alone:
         tenant.is_alone = True
@@ -133,7 +133,7 @@ async def _set_aside(context: Context, tenant: _Tenant, error: Exception, troubl
     return bool(first) and len(tenant.left) <= LEFT_MAX
 
 
-def _fit(tenant: _Tenant, portion: Portion, seconds: float) -> None:
+def _adapt_size(tenant: _Tenant, portion: Portion, seconds: float) -> None:
     """Set the next portion's size to what can be written in ``seconds``, at most double the current size."""
     if portion.counted:
         fitting = int(portion.counted * seconds / max(portion.seconds, 1e-6))
@@ -141,7 +141,7 @@ def _fit(tenant: _Tenant, portion: Portion, seconds: float) -> None:
 
 
 @clock_job("reports.forget_runs", every=timedelta(hours=1))
-async def forget(context: Context, cursor: str | None) -> Ran:
+async def forget(context: Context, cursor: str | None) -> JobResult:
     """Delete rows of AggregatorRuns after `RUNS_KEPT`."""
     before = context.clock() - RUNS_KEPT
 

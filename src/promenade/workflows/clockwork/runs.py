@@ -17,20 +17,20 @@ from promenade.store.clockwork import jobs as store
 from promenade.store.clockwork.jobs import ClockRow, Leased
 from promenade.store.driver.leases import CLOCK, LeaseLost
 from promenade.store.driver.unit import Session
-from promenade.workflows.clockwork.jobs import ClockJob, Ran
+from promenade.workflows.clockwork.jobs import ClockJob, JobResult
 from promenade.workflows.context import Context
 
 LEASE = timedelta(seconds=CLOCK.lease_seconds)
 RUN_SECONDS_MAX = 45  # shorter than the lease, which is not renewed
 RETRY_MAX = timedelta(minutes=5)  # the longest delay after a failure, also for an hourly job
 RETRY_NEW = timedelta(minutes=1)  # the delay for a job that has never run
-CLOCKS_APART = timedelta(seconds=10)  # maximum clock difference between two machines
+CLOCK_SKEW = timedelta(seconds=10)  # maximum clock difference between two machines
 _INSTANCE_MAX = 60
 
 _log = Logger(__name__)
 
 
-async def look(context: Context, jobs: Mapping[str, ClockJob]) -> list[ClockRow]:
+async def read_rows(context: Context, jobs: Mapping[str, ClockJob]) -> list[ClockRow]:
     """Return the rows of ``jobs``, longest overdue first; insert a row for each new job."""
     rows = await context.database.read(store.read_clock, system=True)
     known = {row.name for row in rows}
@@ -51,18 +51,18 @@ def due(
 def next_due(job: ClockJob, row: ClockRow, at: datetime, own: Collection[str] = ()) -> datetime:
     """When a job may run, judged at the moment ``at``."""
     put_off_max = job.every if row.last_error is None else max(job.every, RETRY_MAX)
-    due_at = _believed(row.due_at, at, put_off_max)
+    due_at = _plausible(row.due_at, at, put_off_max)
     if row.lease_until is None or row.lease_owner in own:
         return due_at
-    return max(due_at, _believed(row.lease_until, at, LEASE))
+    return max(due_at, _plausible(row.lease_until, at, LEASE))
 
 
-def _believed(moment: datetime, at: datetime, ahead_max: timedelta) -> datetime:
+def _plausible(moment: datetime, at: datetime, ahead_max: timedelta) -> datetime:
     """Return the recorded moment, or ``at`` if no correct clock could have written it."""
-    return at if moment > at + ahead_max + CLOCKS_APART else moment
+    return at if moment > at + ahead_max + CLOCK_SKEW else moment
 
 
-async def run(context: Context, job: ClockJob, seen: ClockRow, own: set[str]) -> Ran | None:
+async def run(context: Context, job: ClockJob, seen: ClockRow, own: set[str]) -> JobResult | None:
     """Run a due job; None: another worker claimed it first or took it over, or it failed.
 
     An exception of the job is recorded and delays its next run. ``own`` contains the lease until it is released. Raises
@@ -81,7 +81,7 @@ async def run(context: Context, job: ClockJob, seen: ClockRow, own: set[str]) ->
     return None if held is None else ran
 
 
-async def _carry_out(context: Context, job: ClockJob, held: ClockRow) -> Ran | None:
+async def _carry_out(context: Context, job: ClockJob, held: ClockRow) -> JobResult | None:
     leased = replace(context, database=Leased(context.database, held))
     try:
         async with asyncio.timeout(RUN_SECONDS_MAX):
@@ -96,9 +96,9 @@ async def _carry_out(context: Context, job: ClockJob, held: ClockRow) -> Ran | N
         raise
     except Exception as error:
         _log.exception("clockwork.job_failed", job=job.name)
-        reason = "The run was cut off: it took too long." if isinstance(error, TimeoutError) else _told(error)
+        reason = "The run was cut off: it took too long." if isinstance(error, TimeoutError) else _error_text(error)
         at = context.clock()
-        await _finish(context, held, at + _put_off(job, held, at), held.last_run_at, held.cursor, reason)
+        await _finish(context, held, at + _retry_delay(job, held, at), held.last_run_at, held.cursor, reason)
         return None
     at = context.clock()
     if not await _finish(context, held, at if ran.more else at + job.every, at, ran.cursor, ran.trouble):
@@ -106,11 +106,11 @@ async def _carry_out(context: Context, job: ClockJob, held: ClockRow) -> Ran | N
     return ran
 
 
-def _told(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _put_off(job: ClockJob, held: ClockRow, at: datetime) -> timedelta:
+def _retry_delay(job: ClockJob, held: ClockRow, at: datetime) -> timedelta:
     """Delay by the time since the last run, so that the pauses between attempts double, up to a limit."""
     since = RETRY_NEW if held.last_run_at is None else at - held.last_run_at
     return min(max(since, job.every), RETRY_MAX)

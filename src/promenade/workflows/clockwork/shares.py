@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from promenade.store.driver.unit import Session
 from promenade.store.sync import shares as store
-from promenade.workflows.clockwork.jobs import Ran, clock_job
+from promenade.workflows.clockwork.jobs import JobResult, clock_job
 from promenade.workflows.clockwork.paced import HALF, Pace
 from promenade.workflows.context import Context
 from promenade.workflows.replica.ending import end_shares
@@ -21,10 +21,10 @@ TENANTS = 500  # per run
 
 
 @clock_job("shares.end", every=timedelta(minutes=1))
-async def take_back(context: Context, cursor: str | None) -> Ran:
+async def reclaim(context: Context, cursor: str | None) -> JobResult:
     """In the cloud: take back shares that expired long ago. In a store: stop spending expired shares."""
     if context.is_store:
-        return Ran(await end_shares(context))
+        return JobResult(await end_shares(context))
     at, pace = context.clock(), Pace(HALF)
     tenants = await context.database.read(
         lambda session: store.find_due(session, at - GOOD_FOR, at + FAR, TENANTS), system=True
@@ -32,15 +32,15 @@ async def take_back(context: Context, cursor: str | None) -> Ran:
     waiting = list(tenants)
     while waiting and not pace.is_over:
         began = pace.now()
-        count = await context.database.write(lambda session: _take_back(context, session), tenant=waiting[0])
+        count = await context.database.write(lambda session: _reclaim(context, session), tenant=waiting[0])
         pace.done += count
         if count < PORTION:
             waiting.pop(0)
         await pace.rest_after(began)
-    return Ran(pace.done, more=bool(waiting))
+    return JobResult(pace.done, more=bool(waiting))
 
 
-async def _take_back(context: Context, session: Session) -> int:
+async def _reclaim(context: Context, session: Session) -> int:
     at = context.clock()
     await store.shorten(session, at + FAR, at + GOOD_FOR)
     due = await store.hold_due(session, at - GOOD_FOR, PORTION)

@@ -60,7 +60,7 @@ async def claim_coupons(
         uses = await store.count_use(session, one.coupon_type_id, None, rule.max_redemptions)
         if await _take_over(session, one, rule, sale):
             if uses is not None:
-                await store.take_back_use(session, one.coupon_type_id)
+                await store.uncount_use(session, one.coupon_type_id)
             continue
         if uses is None:
             raise _limit_reached(one)
@@ -90,7 +90,7 @@ async def _take_over(session: Session, one: Spending, rule: SpendingRules, sale:
         return False
     if claim.customer_id is None and sale.customer_id is not None:
         await _count_customer(session, one, rule, sale.customer_id)
-        await store.name_customer(session, one.key, claim.slot, sale.customer_id)
+        await store.set_claim_customer(session, one.key, claim.slot, sale.customer_id)
     return True
 
 
@@ -103,22 +103,22 @@ async def _spend(
     if sale.customer_id is not None:
         await _count_customer(session, one, rule, sale.customer_id)
     if _is_shared(one, rule):
-        await _make_room(session, one, rule, sale, uses)
+        await _respect_reservations(session, one, rule, sale, uses)
     if one.coupon_id is None:
         return
     spend = store.count_generic if rule.is_generic else store.claim_individual
     if await spend(session, one.coupon_id, sale.transaction_id, sale.judged_at):
         return
-    if not rule.is_generic and await _take_from_run_out(session, one, one.coupon_id, sale, new_id):
+    if not rule.is_generic and await _take_from_expired(session, one, one.coupon_id, sale, new_id):
         return
     raise _expired(one) if await store.has_ended(session, one.coupon_id, sale.judged_at) else _already_claimed(one)
 
 
-async def _take_from_run_out(
+async def _take_from_expired(
     session: Session, one: Spending, coupon_id: str, sale: SaleIdentity, new_id: Callable[[], str]
 ) -> bool:
     """Spend a coupon held by an expired reservation and log its end, since no sweeper will; False: not so held."""
-    ended = await store.claim_run_out(session, coupon_id, sale.transaction_id, sale.judged_at)
+    ended = await store.claim_expired_hold(session, coupon_id, sale.transaction_id, sale.judged_at)
     if ended is None:
         return False
     await store.insert_redemption_log(
@@ -139,7 +139,9 @@ def _is_shared(one: Spending, rule: SpendingRules) -> bool:
     return one.coupon_id is None or rule.is_generic
 
 
-async def _make_room(session: Session, one: Spending, rule: SpendingRules, sale: SaleIdentity, uses: int) -> None:
+async def _respect_reservations(
+    session: Session, one: Spending, rule: SpendingRules, sale: SaleIdentity, uses: int
+) -> None:
     """Respect the reservations of other transactions, and use up the sale's own."""
     held = await read_held(
         session.hot,

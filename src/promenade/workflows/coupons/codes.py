@@ -16,7 +16,7 @@ Draw = Callable[[Sequence[str]], str]  # returns one of the characters, all equa
 
 
 @runtime_checkable
-class DrawsMany(Protocol):
+class BulkDraw(Protocol):
     """A source that can also draw many characters of an ASCII alphabet in one call."""
 
     def many(self, alphabet: str, number: int, /) -> str: ...
@@ -90,7 +90,7 @@ def generate_codes(shape: CodeShape | None, number: int, draw: Draw) -> list[str
 
 def _characters(alphabet: str, number: int, draw: Draw) -> str:
     """Return ``number`` characters from ``draw``, in one call if it supports that."""
-    if isinstance(draw, DrawsMany) and alphabet.isascii():
+    if isinstance(draw, BulkDraw) and alphabet.isascii():
         return draw.many(alphabet, number)
     return "".join([draw(alphabet) for _ in range(number)])
 

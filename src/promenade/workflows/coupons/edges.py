@@ -16,7 +16,7 @@ ATTEMPTS_MAX = 8
 T = TypeVar("T")
 
 
-class Overtaken(Exception):
+class CodeChanged(Exception):
     """The code has changed since it was read: roll back and retry."""
 
 
@@ -28,12 +28,12 @@ class Refused(Exception):
         self.reason = reason
 
 
-async def carry_out(context: Context, tenant_id: str, work: Callable[[Session], Awaitable[T]]) -> T:
-    """Run ``work`` as one durable unit, retrying while it raises `Overtaken`. Raises `Refused` and Unavailable."""
+async def run_with_retries(context: Context, tenant_id: str, work: Callable[[Session], Awaitable[T]]) -> T:
+    """Run ``work`` as one durable unit, retrying while it raises `CodeChanged`. Raises `Refused` and Unavailable."""
     for _ in range(ATTEMPTS_MAX):
         try:
             return await context.database.write(work, tenant=tenant_id)
-        except Overtaken:
+        except CodeChanged:
             continue
     raise Unavailable("COUPON_BUSY", "Others are changing this coupon at the same moment; try again.")
 

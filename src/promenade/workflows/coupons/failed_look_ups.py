@@ -12,7 +12,7 @@ from promenade.store.pricing.facts import FAILURES_MAX
 WINDOW_SECONDS = 60
 
 
-class FailedLookUps:
+class FailedLookups:
     """A client's failed look-ups within the last minute."""
 
     __slots__ = ("_cache", "_key")

@@ -25,10 +25,10 @@ from promenade.workflows.coupons.codes import Draw, exhausted, make_codes, refus
 from promenade.workflows.coupons.issuing import IssuedCoupon, Order, check_issuable, issue_one
 
 CODES_MAX = 1_000_000  # per order
-AT_ONCE_MAX = 1000  # made while the caller waits, about 0.1 seconds
+IMMEDIATE_MAX = 1000  # made while the caller waits, about 0.1 seconds
 # Codes per commit. On SQLite tills wait for that, some 3 ms; on PostgreSQL the round trip takes longer.
 PORTIONS = {"sqlite": 100, "postgresql": 250}
-LOOKED_AT = 16  # a worker takes the first of these batches that no other worker holds
+BATCHES_EXAMINED = 16  # a worker takes the first of these batches that no other worker holds
 
 _log = Logger(__name__)
 
@@ -53,7 +53,7 @@ async def generate_codes(
         raise _no_type()
     batch_id = await authoring.create("CouponCodeBatches", {"couponType_ID": coupon_type_id, "quantity": number})
     authoring.record("CouponTypes", kinds[0], "generateCodes")
-    if number <= AT_ONCE_MAX and authoring.makes_room(number):
+    if number <= IMMEDIATE_MAX and authoring.makes_room(number):
         await make_portion(session, batch_id, number, at=at, new_id=authoring.new_id, draw=draw)
     return batch_id
 
@@ -88,27 +88,29 @@ def _no_type() -> NotFound:
 # --- made -------------------------------------------------------------------------------------------------------------
 
 
-async def work_on_a_batch(context: Context, draw: Draw) -> bool:
+async def process_batch(context: Context, draw: Draw) -> bool:
     """Make the next portion of a waiting batch of any tenant; False: none waits, or other workers hold all.
 
     A batch whose portion cannot be made, for whatever reason, ends FAILED. Raises Unavailable if the database is
     unreachable.
     """
-    batches = await context.database.read(lambda session: coupon_batches.waiting(session, LOOKED_AT), system=True)
+    batches = await context.database.read(
+        lambda session: coupon_batches.waiting(session, BATCHES_EXAMINED), system=True
+    )
     for tenant_id, batch_id in batches:
         try:
-            if await _make_next(context, tenant_id, batch_id, draw):
+            if await _process_next(context, tenant_id, batch_id, draw):
                 return True
         except Unavailable:
             raise
         except Exception:
             _log.exception("coupon_batch.failed", batch=batch_id)
-            await _give_up(context, tenant_id, batch_id, "Its codes could not be made; the service's log says why.")
+            await _fail_batch(context, tenant_id, batch_id, "Its codes could not be made; the service's log says why.")
             return True
     return False
 
 
-async def _make_next(context: Context, tenant_id: str, batch_id: str, draw: Draw) -> bool:
+async def _process_next(context: Context, tenant_id: str, batch_id: str, draw: Draw) -> bool:
     async def work(session: Session) -> bool:
         at = context.clock()
         size = PORTIONS[session.dialect]
@@ -162,7 +164,7 @@ async def _add(
         raise exhausted(kind)
 
 
-async def _give_up(context: Context, tenant_id: str, batch_id: str, reason: str) -> None:
+async def _fail_batch(context: Context, tenant_id: str, batch_id: str, reason: str) -> None:
     async def work(session: Session) -> None:
         batch = await coupon_batches.hold(session, batch_id)
         if batch is not None:

@@ -11,13 +11,13 @@ from promenade.errors import Conflict
 from promenade.events import CouponIssued
 from promenade.store.coupons import issues as coupon_issues
 from promenade.store.coupons import pool as coupon_pool
-from promenade.store.coupons.issues import Told
+from promenade.store.coupons.issues import IssueRecord
 from promenade.store.coupons.pool import Issue, IssuedCode, IssuingType
 from promenade.store.driver.unit import Session
 from promenade.store.webhooks.outbox import outbox_row
 from promenade.workflows.coupons.codes import Draw, exhausted, generate_codes, make_codes
 
-ENDS_AT_LAST = datetime(9000, 1, 1, tzinfo=UTC)  # later dates overflow date and time zone arithmetic
+VALID_UNTIL_MAX = datetime(9000, 1, 1, tzinfo=UTC)  # later dates overflow date and time zone arithmetic
 _DAYS_MAX = timedelta.max.days
 _CLOUD = "cloud"
 _KEY_LENGTH, _NAME_LENGTH = 50, 33
@@ -105,7 +105,7 @@ async def issue_coupons(
         shared: list[IssuedCoupon | None] = [
             IssuedCoupon(None, kind.generic_code, kind.id, customer, issue.valid_until) for customer in customers
         ]
-        return await tell_of(session, issue, shared, new_id)
+        return await record_issued(session, issue, shared, new_id)
     if issue.key is not None and issue.promotion_id is not None:
         known = await coupon_pool.issued_for(session, issue.key, issue.promotion_id, kind.id)
         if known is not None:
@@ -114,7 +114,7 @@ async def issue_coupons(
     coupons = [
         None if one is None else _coupon(kind, one, customer) for one, customer in zip(found, customers, strict=True)
     ]
-    return await tell_of(session, issue, coupons, new_id)
+    return await record_issued(session, issue, coupons, new_id)
 
 
 def _coupon(kind: IssuingType, code: IssuedCode, customer_id: str | None) -> IssuedCoupon:
@@ -161,7 +161,7 @@ def issue_of(kind: IssuingType, order: Order, at: datetime) -> Issue:
     """
     ends = [] if kind.valid_to is None else [kind.valid_to]
     if kind.validity_days is not None:
-        ends.append(at + min(timedelta(days=min(kind.validity_days, _DAYS_MAX)), ENDS_AT_LAST - at))
+        ends.append(at + min(timedelta(days=min(kind.validity_days, _DAYS_MAX)), VALID_UNTIL_MAX - at))
     return Issue(
         coupon_type_id=kind.id,
         promotion_id=order.promotion_id,
@@ -190,7 +190,7 @@ def issued_event(issue: Issue, coupon: IssuedCoupon) -> CouponIssued:
     )
 
 
-async def tell_of(
+async def record_issued(
     session: Session,
     issue: Issue,
     coupons: Sequence[IssuedCoupon | None],
@@ -198,14 +198,14 @@ async def tell_of(
 ) -> list[IssuedCoupon | None]:
     """Write the log rows and events of issued coupons; return the coupons with their log IDs."""
     tenant_id = session.tenant or ""
-    told: list[Told] = []
+    told: list[IssueRecord] = []
     named: list[IssuedCoupon | None] = []
     for one in coupons:
         if one is None:
             named.append(None)
             continue
         row = outbox_row(tenant_id, issued_event(issue, one), event_id=new_id(), at=issue.issued_at)
-        told.append(Told(new_id(), one.id, one.customer_id, row))
+        told.append(IssueRecord(new_id(), one.id, one.customer_id, row))
         named.append(replace(one, log_id=told[-1].log_id))
-    await coupon_issues.tell(session, issue, told)
+    await coupon_issues.record_issue(session, issue, told)
     return named

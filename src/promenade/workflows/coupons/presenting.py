@@ -11,8 +11,8 @@ from promenade.store.coupons.transitions import ACTIVATE
 from promenade.store.driver.unit import Session
 from promenade.workflows.context import Context
 from promenade.workflows.coupons.answers import Activated, Validated
-from promenade.workflows.coupons.edges import Overtaken, carry_out, write_log
-from promenade.workflows.coupons.failed_look_ups import FailedLookUps
+from promenade.workflows.coupons.edges import CodeChanged, run_with_retries, write_log
+from promenade.workflows.coupons.failed_look_ups import FailedLookups
 from promenade.workflows.replica.holding import hold_codes
 from promenade.workflows.replica.queueing import QueuedCoupon, queue_coupon
 
@@ -26,7 +26,7 @@ async def validate(
 
     Raises TooMany (TOO_MANY_ATTEMPTS).
     """
-    failed = FailedLookUps(context.cache, tenant_id, client_id)
+    failed = FailedLookups(context.cache, tenant_id, client_id)
     await failed.require_room()
     look, at = context.database.look, context.clock()
     coupon = await find_coupon(look, tenant_id, code, at=at, customer_id=customer_id)
@@ -51,7 +51,7 @@ async def activate(context: Context, tenant_id: str, code: str, customer_id: str
 
     Raises TooMany (TOO_MANY_ATTEMPTS) and Unavailable.
     """
-    failed = FailedLookUps(context.cache, tenant_id, client_id)
+    failed = FailedLookups(context.cache, tenant_id, client_id)
     await failed.require_room()
 
     async def work(session: Session) -> Activated:
@@ -62,7 +62,7 @@ async def activate(context: Context, tenant_id: str, code: str, customer_id: str
         reason = _not_to_be_activated(coupon, at, customer_id)
         if reason is None and coupon.row.coupon_id is not None:
             if not await activate_code(session, coupon.row.coupon_id, at):
-                raise Overtaken
+                raise CodeChanged
             log_id = context.new_id()
             await write_log(
                 session,
@@ -77,14 +77,14 @@ async def activate(context: Context, tenant_id: str, code: str, customer_id: str
             await queue_coupon(context, session, log_id=log_id, event=event)
         return Activated(code, reason, coupon.valid_until)
 
-    answer = await carry_out(context, tenant_id, work)
+    answer = await run_with_retries(context, tenant_id, work)
     if answer.reason == "UNKNOWN_CODE" and context.uplink is not None:
         refusal = (await hold_codes(context, tenant_id, (code,))).get(code)
-        answer = await carry_out(context, tenant_id, work) if refusal is None else Activated(code, refusal)
+        answer = await run_with_retries(context, tenant_id, work) if refusal is None else Activated(code, refusal)
     return await _not_found(failed, answer)
 
 
-async def _not_found(failed: FailedLookUps, answer: T) -> T:
+async def _not_found(failed: FailedLookups, answer: T) -> T:
     """Return the answer, counting it if the code is unknown."""
     if answer.reason == "UNKNOWN_CODE":
         await failed.add()

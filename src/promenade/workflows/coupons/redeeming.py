@@ -19,11 +19,11 @@ from promenade.store.driver.unit import Session
 from promenade.store.webhooks.outbox import emit, outbox_row
 from promenade.workflows.context import Context
 from promenade.workflows.coupons.answers import Redeemed
-from promenade.workflows.coupons.edges import Overtaken, Refused, carry_out, write_log
-from promenade.workflows.coupons.reserving import lost
+from promenade.workflows.coupons.edges import CodeChanged, Refused, run_with_retries, write_log
+from promenade.workflows.coupons.reserving import loss_reason
 from promenade.workflows.replica.queueing import QueuedCoupon, queue_coupon
 
-TAKES_AT_MOST = timedelta(minutes=1)  # a statement that waits for a connection or a lock times out earlier
+REDEEM_TIME_MAX = timedelta(minutes=1)  # a statement that waits for a connection or a lock times out earlier
 
 
 async def redeem(context: Context, tenant_id: str, reservation_id: str, transaction_id: str) -> Redeemed:
@@ -31,7 +31,7 @@ async def redeem(context: Context, tenant_id: str, reservation_id: str, transact
 
     Raises Unavailable.
     """
-    answer = await _redeem_at_once(context, tenant_id, reservation_id, transaction_id)
+    answer = await _redeem_directly(context, tenant_id, reservation_id, transaction_id)
     if answer is not None:
         return answer
 
@@ -45,12 +45,12 @@ async def redeem(context: Context, tenant_id: str, reservation_id: str, transact
         return Redeemed(reason)
 
     try:
-        return await carry_out(context, tenant_id, work)
+        return await run_with_retries(context, tenant_id, work)
     except Refused as refused:
         return Redeemed(refused.reason)
 
 
-async def _redeem_at_once(
+async def _redeem_directly(
     context: Context, tenant_id: str, reservation_id: str, transaction_id: str
 ) -> Redeemed | None:
     """Redeem an individual code in one statement; None: nothing was done, a unit of work must do it or find out why."""
@@ -61,12 +61,14 @@ async def _redeem_at_once(
     reason = _refusal(reservation, transaction_id, at)
     if reason is not None:
         return Redeemed(reason)
-    if reservation.row.state is not None or until is None or until - at < TAKES_AT_MOST or context.is_store:
+    if reservation.row.state is not None or until is None or until - at < REDEEM_TIME_MAX or context.is_store:
         return None
     run = partial(context.database.hot, durable=True)
     try:
         log_id = context.new_id()
-        is_done, _ = await _redeem_own(context, run, tenant_id, reservation, reservation_id, transaction_id, at, log_id)
+        is_done, _ = await _redeem_individual(
+            context, run, tenant_id, reservation, reservation_id, transaction_id, at, log_id
+        )
     except Undone:
         return None
     return Redeemed(None) if is_done else None
@@ -76,7 +78,7 @@ def _refusal(reservation: Reservation, transaction_id: str, at: datetime) -> str
     row = reservation.row
     if row.transaction_id != transaction_id:
         return "WRONG_TRANSACTION"
-    reason = lost(reservation, at) or type_refusal(reservation.kind, at)
+    reason = loss_reason(reservation, at) or type_refusal(reservation.kind, at)
     if reason is not None:
         return reason
     if row.valid_until is not None and at >= row.valid_until:
@@ -91,11 +93,11 @@ async def _redeem(
     at, tenant_id, log_id = context.clock(), session.tenant or "", context.new_id()
     if reservation.row.state is None:
         try:
-            is_done, is_there = await _redeem_own(
+            is_done, is_there = await _redeem_individual(
                 context, session.hot, tenant_id, reservation, reservation_id, transaction_id, at, log_id
             )
         except Undone as undone:
-            raise Overtaken from undone
+            raise CodeChanged from undone
     else:
         # Before locking rows that others wait for.
         await emit(session, _event(reservation, transaction_id), event_id=context.new_id(), at=at)
@@ -106,7 +108,7 @@ async def _redeem(
         # While this unit waited for the counts, a concurrent redemption of the same reservation may have reached the
         # limit.
         if not is_there or await find_reservation(session.hot, tenant_id, reservation_id) != reservation:
-            raise Overtaken
+            raise CodeChanged
         raise Refused("USAGE_LIMIT_REACHED")
     until = reservation.row.reserved_until
     if until is not None and context.clock() >= until:  # locking the counts may have taken a while
@@ -125,7 +127,7 @@ def _event(reservation: Reservation, transaction_id: str) -> CouponRedeemed:
     )
 
 
-async def _redeem_own(
+async def _redeem_individual(
     context: Context,
     run: Run,
     tenant_id: str,

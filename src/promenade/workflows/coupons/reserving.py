@@ -25,8 +25,8 @@ from promenade.store.coupons.transitions import CANCEL, HOLD, RELEASE
 from promenade.store.driver.unit import Session
 from promenade.workflows.context import Context
 from promenade.workflows.coupons.answers import Cancelled, Reserved
-from promenade.workflows.coupons.edges import Overtaken, carry_out, write_log
-from promenade.workflows.coupons.failed_look_ups import FailedLookUps
+from promenade.workflows.coupons.edges import CodeChanged, run_with_retries, write_log
+from promenade.workflows.coupons.failed_look_ups import FailedLookups
 from promenade.workflows.replica.holding import hold_codes
 
 
@@ -45,7 +45,7 @@ async def reserve(context: Context, tenant_id: str, order: ReserveOrder) -> Rese
 
     Raises TooMany (TOO_MANY_ATTEMPTS) and Unavailable.
     """
-    failed = FailedLookUps(context.cache, tenant_id, order.client_id)
+    failed = FailedLookups(context.cache, tenant_id, order.client_id)
     await failed.require_room()
     reservation_id = context.new_id()
     until = await take_code(
@@ -60,13 +60,15 @@ async def reserve(context: Context, tenant_id: str, order: ReserveOrder) -> Rese
     if until is not None:
         return Reserved(None, reservation_id, until)
     # It is refused, or needs more than one statement: a shared code, an expired reservation.
-    answer = await carry_out(context, tenant_id, lambda session: _reserve(context, session, tenant_id, order))
+    answer = await run_with_retries(context, tenant_id, lambda session: _reserve(context, session, tenant_id, order))
     if answer.reason == "UNKNOWN_CODE" and context.uplink is not None:
         refusal = (await hold_codes(context, tenant_id, (order.code,))).get(order.code)
         if refusal is not None:
             answer = Reserved(refusal)
         else:
-            answer = await carry_out(context, tenant_id, lambda session: _reserve(context, session, tenant_id, order))
+            answer = await run_with_retries(
+                context, tenant_id, lambda session: _reserve(context, session, tenant_id, order)
+            )
     if answer.reason == "UNKNOWN_CODE":
         await failed.add()
     return answer
@@ -97,10 +99,10 @@ async def _reserve(context: Context, session: Session, tenant_id: str, order: Re
     reason = limit_refusal(kind, row.uses, row.customer_uses)
     if reason is not None:
         return Reserved(reason)
-    return await _reserve_own(context, session, order, coupon, at)
+    return await _reserve_individual(context, session, order, coupon, at)
 
 
-async def _reserve_own(
+async def _reserve_individual(
     context: Context, session: Session, order: ReserveOrder, coupon: Coupon, at: datetime
 ) -> Reserved:
     row = coupon.row
@@ -108,14 +110,14 @@ async def _reserve_own(
     if is_reserved and row.reserved_until is not None and at < row.reserved_until:  # by this same transaction
         return Reserved(None, row.reservation_ref, row.reserved_until)
     # End an expired reservation that was not swept yet, unless a sweeper has just done and logged it.
-    ended = await claims.hold_run_out(session, row.coupon_id or "", at) if is_reserved else None
+    ended = await claims.lock_expired_hold(session, row.coupon_id or "", at) if is_reserved else None
     if is_reserved and ended is None:
-        raise Overtaken
-    reservation_id, until = context.new_id(), _end(coupon, at)
+        raise CodeChanged
+    reservation_id, until = context.new_id(), _expiry_of(coupon, at)
     customer_id = order.customer_id or row.customer_id
     # INVARIANT: the log of a reservation has the reservation's ID. Only the log records for whom a code was reserved.
     if not await reserve_code(session, coupon, reservation_id, order.transaction_id, customer_id, until, at):
-        raise Overtaken
+        raise CodeChanged
     if ended is not None:
         await write_log(
             session,
@@ -153,7 +155,7 @@ async def _reserve_shared(
     reason = limit_refusal(kind, (uses or 0) + held.elsewhere, row.customer_uses)
     if reason is not None:
         return Reserved(reason)
-    reservation_id, until = context.new_id(), _end(coupon, at)
+    reservation_id, until = context.new_id(), _expiry_of(coupon, at)
     await insert_reservation(
         session,
         reservation_id=reservation_id,
@@ -177,7 +179,7 @@ async def _reserve_shared(
     return Reserved(None, reservation_id, until)
 
 
-def _end(coupon: Coupon, at: datetime) -> datetime:
+def _expiry_of(coupon: Coupon, at: datetime) -> datetime:
     """When a reservation made now expires; never later than the coupon, which could not be redeemed then.
 
     In whole milliseconds, so that the time sent to the till is exactly the time that counts.
@@ -189,7 +191,7 @@ def _end(coupon: Coupon, at: datetime) -> datetime:
     return end.replace(microsecond=end.microsecond // 1000 * 1000)
 
 
-def lost(reservation: Reservation, at: datetime) -> str | None:
+def loss_reason(reservation: Reservation, at: datetime) -> str | None:
     """Return why a reservation no longer holds its code; None: it does."""
     row = reservation.row
     until = row.reserved_until
@@ -210,7 +212,7 @@ async def cancel(context: Context, tenant_id: str, reservation_id: str) -> Cance
         reservation = await find_reservation(session.hot, tenant_id, reservation_id)
         if reservation is None:
             return Cancelled("RESERVATION_NOT_FOUND")
-        reason = lost(reservation, at)
+        reason = loss_reason(reservation, at)
         if reason is not None:
             return Cancelled(reason)
         row = reservation.row
@@ -219,7 +221,7 @@ async def cancel(context: Context, tenant_id: str, reservation_id: str) -> Cance
         else:
             done = await cancel_reservation(session, reservation_id, at)
         if not done:
-            raise Overtaken
+            raise CodeChanged
         await write_log(
             session,
             context.new_id(),
@@ -232,4 +234,4 @@ async def cancel(context: Context, tenant_id: str, reservation_id: str) -> Cance
         )
         return Cancelled(None)
 
-    return await carry_out(context, tenant_id, work)
+    return await run_with_retries(context, tenant_id, work)

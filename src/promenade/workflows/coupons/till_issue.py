@@ -28,7 +28,7 @@ from promenade.workflows.replica.queueing import QueuedCoupon, queue_coupons
 
 ISSUED_MAX = 1000  # coupons of one tenant in any WINDOW
 WINDOW = timedelta(seconds=60)  # an issue counts while it is younger than this
-TOGETHER_MAX = 32  # coupons of orders that share a unit of work; each order waits for all
+GROUP_MAX = 32  # coupons of orders that share a unit of work; each order waits for all
 _WINDOW = WINDOW // timedelta(microseconds=1)
 
 
@@ -75,21 +75,21 @@ async def issue_at_till(context: Context, tenant_id: str, order: IssueOrder, dra
     """
     if len(order.customer_ids) > ISSUED_MAX:
         raise _too_many(WINDOW)
-    shortage = await _stock(context, tenant_id, order) if context.is_store else None
-    answer = await _answered(context, tenant_id, order, draw)
+    shortage = await _ensure_stock(context, tenant_id, order) if context.is_store else None
+    answer = await _queue_order(context, tenant_id, order, draw)
     if isinstance(answer, timedelta):
         raise _too_many(answer)
     if isinstance(answer, Invalid):
         raise answer
-    return answer if shortage is None else _told_why(answer, shortage)
+    return answer if shortage is None else _with_shortage(answer, shortage)
 
 
-async def _stock(context: Context, tenant_id: str, order: IssueOrder) -> Conflict | None:
+async def _ensure_stock(context: Context, tenant_id: str, order: IssueOrder) -> Conflict | None:
     """Get the codes that the order needs into the store; return why there may be too few, or None if none are
     needed.
     """
 
-    async def look(session: Session) -> IssuingType | None:
+    async def find_type(session: Session) -> IssuingType | None:
         try:
             kind = await coupon_pool.read_type(session, await _find_type(session, order))
             if kind is not None:
@@ -98,7 +98,7 @@ async def _stock(context: Context, tenant_id: str, order: IssueOrder) -> Conflic
             return None
         return kind
 
-    kind: IssuingType | None = await context.database.read(look, tenant=tenant_id)
+    kind: IssuingType | None = await context.database.read(find_type, tenant=tenant_id)
     if kind is None or kind.is_generic:
         return None
     reason = await stock_pool(context, tenant_id, kind.id, len(order.customer_ids))
@@ -109,7 +109,7 @@ async def _stock(context: Context, tenant_id: str, order: IssueOrder) -> Conflic
     return Conflict("CODES_EXHAUSTED", message)
 
 
-def _told_why(answer: IssueAnswer, shortage: Conflict) -> IssueAnswer:
+def _with_shortage(answer: IssueAnswer, shortage: Conflict) -> IssueAnswer:
     failures = [
         replace(one, code=shortage.code, message=shortage.message) if one.code == "CODES_EXHAUSTED" else one
         for one in answer.failures
@@ -122,7 +122,7 @@ _Answer = IssueAnswer | timedelta | Invalid
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
+class _QueuedOrder:
     context: Context
     order: IssueOrder
     draw: Draw
@@ -133,11 +133,11 @@ class _Waiting:
         return self.order.coupon_type_id, self.order.coupon_type_name
 
 
-_LINES: WeakKeyDictionary[Database, dict[str, list[_Waiting]]] = WeakKeyDictionary()
+_LINES: WeakKeyDictionary[Database, dict[str, list[_QueuedOrder]]] = WeakKeyDictionary()
 _SERVING: set[asyncio.Task[None]] = set()
 
 
-async def _answered(context: Context, tenant_id: str, order: IssueOrder, draw: Draw) -> _Answer:
+async def _queue_order(context: Context, tenant_id: str, order: IssueOrder, draw: Draw) -> _Answer:
     """Execute an order; orders of a tenant that wait at the same time share a unit of work.
 
     The tenant's window is locked by one unit of work at a time, and each one that waits for it would hold a connection
@@ -145,7 +145,7 @@ async def _answered(context: Context, tenant_id: str, order: IssueOrder, draw: D
     together.
     """
     loop = asyncio.get_running_loop()
-    one = _Waiting(context, order, draw, loop.create_future())
+    one = _QueuedOrder(context, order, draw, loop.create_future())
     if context.database.dialect == "sqlite":
         await _carry_out(tenant_id, [one])
     else:
@@ -161,12 +161,12 @@ async def _answered(context: Context, tenant_id: str, order: IssueOrder, draw: D
     return await one.answer
 
 
-async def _serve(lines: dict[str, list[_Waiting]], tenant_id: str) -> None:
+async def _serve(lines: dict[str, list[_QueuedOrder]], tenant_id: str) -> None:
     """Execute a tenant's orders until none is waiting."""
-    line, group = lines[tenant_id], list[_Waiting]()
+    line, group = lines[tenant_id], list[_QueuedOrder]()
     try:
         while line:
-            group, line[:] = _together(line)
+            group, line[:] = _next_group(line)
             await _carry_out(tenant_id, group)
     finally:
         del lines[tenant_id]
@@ -174,16 +174,16 @@ async def _serve(lines: dict[str, list[_Waiting]], tenant_id: str) -> None:
             one.answer.cancel()
 
 
-def _together(line: Sequence[_Waiting]) -> tuple[list[_Waiting], list[_Waiting]]:
+def _next_group(line: Sequence[_QueuedOrder]) -> tuple[list[_QueuedOrder], list[_QueuedOrder]]:
     """Return the orders to execute next (of one type, few coupons) and the others, without those already answered."""
-    group: list[_Waiting] = []
-    rest: list[_Waiting] = []
+    group: list[_QueuedOrder] = []
+    rest: list[_QueuedOrder] = []
     coupons = 0
     for one in line:
         if one.answer.done():
             continue
         number = len(one.order.customer_ids)
-        if group and (one.kind != group[0].kind or coupons + number > TOGETHER_MAX):
+        if group and (one.kind != group[0].kind or coupons + number > GROUP_MAX):
             rest.append(one)
         else:
             group.append(one)
@@ -191,7 +191,7 @@ def _together(line: Sequence[_Waiting]) -> tuple[list[_Waiting], list[_Waiting]]
     return group, rest
 
 
-async def _carry_out(tenant_id: str, group: Sequence[_Waiting]) -> None:
+async def _carry_out(tenant_id: str, group: Sequence[_QueuedOrder]) -> None:
     """Answer each order of the group; if the group's unit of work fails, execute each order on its own."""
     if not group:
         return
@@ -216,7 +216,7 @@ async def _carry_out(tenant_id: str, group: Sequence[_Waiting]) -> None:
             one.answer.set_result(answer)
 
 
-async def _issue_all(session: Session, group: Sequence[_Waiting]) -> list[_Answer]:
+async def _issue_all(session: Session, group: Sequence[_QueuedOrder]) -> list[_Answer]:
     """Return the answers to orders of one type, in order; each must fit into the window together with those before
     it.
     """
@@ -230,7 +230,7 @@ async def _issue_all(session: Session, group: Sequence[_Waiting]) -> list[_Answe
     for one in group:
         at = one.context.clock()  # read under the lock, so that no other issue can come between
         now = to_microseconds(at)
-        window = _within(window, now)
+        window = _entries_in_window(window, now)
         wait = _wait(window, len(one.order.customer_ids), now)
         if wait is not None:
             answers.append(wait)
@@ -245,12 +245,12 @@ async def _issue_all(session: Session, group: Sequence[_Waiting]) -> list[_Answe
     return answers
 
 
-async def _issue(session: Session, kind: IssuingType, one: _Waiting, at: datetime) -> IssueAnswer:
+async def _issue(session: Session, kind: IssuingType, one: _QueuedOrder, at: datetime) -> IssueAnswer:
     order = one.order
     try:
         check_issuable(kind, at)
     except Conflict as refused:
-        return _none(order, refused)
+        return _all_failed(order, refused)
     issuing = Order("MANUAL", order.customer_ids, user=order.user, reason=order.reason, metadata=order.metadata)
     draw = None if one.context.is_store else one.draw
     coupons = await issue_coupons(session, kind, issuing, at=at, new_id=one.context.new_id, draw=draw)
@@ -273,7 +273,7 @@ def _event(coupon: IssuedCoupon, order: IssueOrder, at: datetime) -> QueuedCoupo
     )
 
 
-def _none(order: IssueOrder, refused: Conflict) -> IssueAnswer:
+def _all_failed(order: IssueOrder, refused: Conflict) -> IssueAnswer:
     return IssueAnswer((), tuple([IssueFailure(one, refused.code, refused.message) for one in order.customer_ids]))
 
 
@@ -297,7 +297,7 @@ def _no_type(order: IssueOrder) -> Invalid:
 # --- the window -------------------------------------------------------------------------------------------------------
 
 
-def _within(kept: list[Issuances], now: int) -> list[Issuances]:
+def _entries_in_window(kept: list[Issuances], now: int) -> list[Issuances]:
     """Return the entries that count now, oldest first; entries with a future time count as issued now."""
     window = kept[bisect_left(kept, (now - _WINDOW + 1, 0)) :]
     return window if not window or window[-1][0] <= now else [(min(at, now), number) for at, number in window]

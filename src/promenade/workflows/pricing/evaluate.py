@@ -24,7 +24,7 @@ from promenade.store.pricing.facts import Presented, read_budgets, read_coupons,
 from promenade.store.pricing.iterations import keep_definitions, store_iteration
 from promenade.store.pricing.surroundings import PosGroup
 from promenade.workflows.context import Context
-from promenade.workflows.coupons.failed_look_ups import FailedLookUps
+from promenade.workflows.coupons.failed_look_ups import FailedLookups
 from promenade.workflows.replica.holding import hold_codes
 
 ATTEMPTS_MAX = 8  # pricing attempts per request while the catalogue keeps changing
@@ -151,7 +151,7 @@ class _Pricing:
         self._tenant_id = tenant_id
         self._request = request
         self._include_inactive = include_inactive
-        self._failed = FailedLookUps(context.cache, tenant_id, request.client_id)
+        self._failed = FailedLookups(context.cache, tenant_id, request.client_id)
         self._not_held: dict[str, str] = {}  # why a store does not hold these codes; it asks for them once
         self.transaction_id = request.transaction_id or context.new_id()
         self.received_at = context.clock()

@@ -23,7 +23,7 @@ from promenade.store.sync import shares as store
 from promenade.store.sync.share_codes import CodeRow, PooledCode
 from promenade.store.sync.shares import COUPON_CODE, COUPON_POOL, Share
 from promenade.workflows.context import Context
-from promenade.workflows.coupons.failed_look_ups import WINDOW_SECONDS, FailedLookUps
+from promenade.workflows.coupons.failed_look_ups import WINDOW_SECONDS, FailedLookups
 from promenade.workflows.sync.deployments import require_deployment
 from promenade.workflows.sync.shares import GOOD_FOR
 
@@ -83,7 +83,7 @@ async def lease_codes(
 
 
 async def _lease_codes(context: Context, tenant_id: str, deployment_id: str, codes: Sequence[str]) -> Leased:
-    failed = FailedLookUps(context.cache, tenant_id, f"store:{deployment_id}")
+    failed = FailedLookups(context.cache, tenant_id, f"store:{deployment_id}")
     await failed.require_room()
     reference = context.new_id()
 

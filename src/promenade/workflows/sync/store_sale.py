@@ -18,7 +18,7 @@ from promenade.store.sync import uploaded_coupons
 from promenade.workflows.budgets.charging import BudgetMove
 from promenade.workflows.context import Context
 from promenade.workflows.coupons.claims import Spending
-from promenade.workflows.coupons.issuing import IssuedCoupon, Order, issue_of, issued_under, tell_of
+from promenade.workflows.coupons.issuing import IssuedCoupon, Order, issue_of, issued_under, record_issued
 from promenade.workflows.replica.uploads import IssuedCode
 from promenade.workflows.settlement.effects import PostPurchaseCoupon
 from promenade.workflows.settlement.returns import GiveBack
@@ -106,7 +106,7 @@ class StoreSale:
             issued_at=code.issued_at,
         )
         if issued is not None:
-            await tell_of(session, issued.issue, [issued.coupon], self._context.new_id)
+            await record_issued(session, issued.issue, [issued.coupon], self._context.new_id)
         return issued is not None
 
     async def before_counting(self, session: Session, promotion_ids: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ from sqlalchemy import insert
 
 from promenade.store.driver.schema import table
 from promenade.store.driver.session import open_database
-from promenade.workflows.clockwork.coupons import expire, fill_up, release
+from promenade.workflows.clockwork.coupons import expire, refill, release
 from promenade.workflows.clockwork.jobs import Run
 from tests.workflows.shop import NOON, Shop, identity, open_shop
 
@@ -43,7 +43,7 @@ async def sweep(shop: Shop) -> int:
 
 
 async def sweep_all(shop: Shop) -> int:
-    return await sweep(shop) + await run_out(release, shop) + await run_out(fill_up, shop)
+    return await sweep(shop) + await run_out(release, shop) + await run_out(refill, shop)
 
 
 async def statuses(shop: Shop) -> dict[str, int]:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
-from promenade.workflows.clockwork.coupons import expire, fill_up, release
+from promenade.workflows.clockwork.coupons import expire, refill, release
 from promenade.workflows.context import Context
 from promenade.workflows.coupons.till_issue import IssueOrder, issue_at_till
 from tests.reliability.crashing import DyingDatabase, die_before_each_statement, opened
@@ -32,7 +32,7 @@ async def let_go(context: Context) -> None:
 
 
 async def fill(context: Context) -> None:
-    await fill_up(context, None)
+    await refill(context, None)
 
 
 _VERBS: Mapping[str, Callable[[Context], Awaitable[None]]] = {

@@ -12,7 +12,7 @@ from sqlalchemy import delete
 from promenade.errors import Invalid
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
-from promenade.workflows.clockwork.coupons import fill_up
+from promenade.workflows.clockwork.coupons import refill
 from tests.workflows.authoring.desk import Desk
 from tests.workflows.clockwork.coupons.ageing import beside, put_codes, run_out
 from tests.workflows.shop import NOON, TENANT, Shop, identity
@@ -42,7 +42,7 @@ async def last_run(shop: Shop, kind: str = "gift") -> Any:
 
 async def look(shop: Shop) -> list[Any]:
     """Run the clockwork job for the schedules; return the resulting batches."""
-    await run_out(fill_up, shop)
+    await run_out(refill, shop)
     return list(await shop.rows("CouponCodeBatches"))
 
 
@@ -132,7 +132,7 @@ async def test_workers_that_look_at_once_order_once(shop: Shop, database_url: st
         await shop.coupon_type(kind)
         await schedule(shop, kind)
     async with beside(shop, database_url) as shops:
-        await asyncio.gather(*(run_out(fill_up, one) for one in shops for _ in range(3)))
+        await asyncio.gather(*(run_out(refill, one) for one in shops for _ in range(3)))
     ordered = [row.coupon_type_id for row in await shop.rows("CouponCodeBatches")]
     assert sorted(ordered) == sorted(map(identity, kinds))
 

@@ -20,13 +20,13 @@ ENOUGH = pilots.SALES_MIN
 def _watch(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, Any]]:
     """Record the time ranges that are summed from now on."""
     added: list[tuple[Any, Any]] = []
-    original = pilot_sales.add_up
+    original = pilot_sales.sum_sales
 
     async def watched(session: Any, pilot: Any, treated: Any, since: Any, until: Any) -> Any:
         added.append((since, until))
         return await original(session, pilot, treated, since, until)
 
-    monkeypatch.setattr(pilots, "add_up", watched)
+    monkeypatch.setattr(pilots, "sum_sales", watched)
     return added
 
 

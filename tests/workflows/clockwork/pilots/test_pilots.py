@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from promenade.store.clockwork.pilots import RunningPilot, add_up
+from promenade.store.clockwork.pilots import RunningPilot, sum_sales
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.catalogue import Catalogues
 from promenade.workflows.clockwork import pilots
@@ -174,9 +174,9 @@ async def test_one_whose_sales_cannot_be_counted_stops_no_other(trial: Trial, mo
     async def fail_for_one(session: Session, pilot: RunningPilot, *how: Any) -> Any:
         if pilot.promotion_id == broken:
             raise ArithmeticError("what nobody has foreseen")
-        return await add_up(session, pilot, *how)
+        return await sum_sales(session, pilot, *how)
 
-    monkeypatch.setattr(pilots, "add_up", fail_for_one)
+    monkeypatch.setattr(pilots, "sum_sales", fail_for_one)
     trial.later(hours=1)
     ran = await trial.run()
     assert (ran.done, ran.more) == (1, False)

@@ -13,7 +13,7 @@ from promenade.store.driver.cache import LocalCache
 from promenade.store.driver.unit import Database, Session
 from promenade.store.pricing.catalogue import Catalogues
 from promenade.store.sales.calculation_logs import insert_log
-from promenade.workflows.clockwork.jobs import Ran
+from promenade.workflows.clockwork.jobs import JobResult
 from promenade.workflows.clockwork.pilots import promote
 from promenade.workflows.context import Context
 from tests.workflows.authoring.desk import NOON, TENANT
@@ -86,7 +86,7 @@ class Trial:
         }  # fmt: skip
         return [row]
 
-    async def run(self, cursor: str | None = None) -> Ran:
+    async def run(self, cursor: str | None = None) -> JobResult:
         return await promote(self.context, cursor)
 
     async def status(self, promotion: str | None = None) -> str:

@@ -11,7 +11,7 @@ from sqlalchemy import Row, select
 
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
-from promenade.workflows.clockwork.jobs import Ran
+from promenade.workflows.clockwork.jobs import JobResult
 from promenade.workflows.clockwork.purges import CONDEMNED_FOR, iterations, jobs, notifications, old_events, secrets
 from promenade.workflows.context import Context, Retention
 from tests.workflows.outcomes import applied, discount, line, outcome
@@ -51,7 +51,7 @@ class Attic:
             counter = await where.price(transaction, PRICED)
         await where.confirm(transaction, counter, "off")
 
-    async def run(self, job: str = "iterations") -> Ran:
+    async def run(self, job: str = "iterations") -> JobResult:
         """Run a purge once, continuing after the previous run."""
         ran = await JOBS[job](self.context, self.cursors.get(job))
         self.cursors[job] = ran.cursor

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from promenade.store.coupons.clock import Ended, end_reservations
+from promenade.store.coupons.clock import ExpiredItem, end_reservations
 from promenade.store.coupons.reservations import Coupon, find_coupon
 from promenade.workflows.coupons import reserving
 from promenade.workflows.coupons.edges import write_log
@@ -174,7 +174,7 @@ async def test_a_reservation_that_is_swept_in_between_is_logged_once(
     await shop.coupon("SAVE-1", "save")
     await till.held("SAVE-1", "T1")
     shop.later(minutes=16)
-    swept: list[Ended] = []
+    swept: list[ExpiredItem] = []
 
     async def find_and_sweep(look: Any, *asked: Any, **more: Any) -> Coupon | None:
         """Sweep after the code was read, in the same session."""

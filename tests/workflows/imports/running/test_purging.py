@@ -12,7 +12,7 @@ import pytest
 from promenade.store.imports.parts import stage
 from promenade.store.imports.purging import purge_import_jobs
 from promenade.workflows.clockwork import clock_jobs, imports
-from promenade.workflows.clockwork.jobs import Ran
+from promenade.workflows.clockwork.jobs import JobResult
 from promenade.workflows.context import Context, Retention
 from tests.workflows.imports.running.yard import Yard, good, parts_of
 from tests.workflows.shop import TENANT
@@ -20,7 +20,7 @@ from tests.workflows.shop import TENANT
 ROWS = 90
 
 
-async def purge(run: Callable[[Context, str | None], Awaitable[Ran]], context: Context) -> int:
+async def purge(run: Callable[[Context, str | None], Awaitable[JobResult]], context: Context) -> int:
     """Run a purge until no work is left; return the total done."""
     cursor, done = None, 0
     for _ in range(1000):

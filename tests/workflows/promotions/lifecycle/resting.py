@@ -11,7 +11,7 @@ from __future__ import annotations
 from promenade.cli import main
 from promenade.worker import rounds
 from promenade.workflows.context import Context
-from promenade.workflows.coupons.generation import work_on_a_batch
+from promenade.workflows.coupons.generation import process_batch
 from promenade.workflows.sales.side_effects import Draw
 
 POLL_SECONDS = 0.3
@@ -19,12 +19,12 @@ POLL_SECONDS = 0.3
 
 async def one_portion(context: Context, draw: Draw) -> int:
     """Work on one portion, then report that no work is left."""
-    await work_on_a_batch(context, draw)
+    await process_batch(context, draw)
     return 0
 
 
 if __name__ == "__main__":
-    vars(rounds)["work_on_a_batch"] = one_portion
+    vars(rounds)["process_batch"] = one_portion
     usual = rounds.Worker.__init__.__kwdefaults__
     assert usual is not None
     usual["poll_seconds"] = POLL_SECONDS

@@ -16,13 +16,13 @@ from promenade.store.driver.unit import Database, Session
 from promenade.worker import Worker
 from promenade.workflows.coupons import generation as coupon_generation
 from promenade.workflows.coupons.codes import DEFAULT_SHAPE
-from promenade.workflows.coupons.generation import AT_ONCE_MAX, PORTIONS, generate_codes, make_portion, work_on_a_batch
+from promenade.workflows.coupons.generation import IMMEDIATE_MAX, PORTIONS, generate_codes, make_portion, process_batch
 from tests.workflows.authoring.desk import TENANT
 from tests.workflows.counting import count_statements
 from tests.workflows.promotions.lifecycle.acting import Office
 from tests.workflows.shop import Shop, open_shop
 
-LARGE = AT_ONCE_MAX + 1  # more than one portion
+LARGE = IMMEDIATE_MAX + 1  # more than one portion
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ async def test_a_large_batch_is_made_in_portions_that_can_be_seen(office: Office
     batch = await office.generate(await kind_of(office), LARGE)
     assert (await office.row("CouponCodeBatches", batch))["status"] == "QUEUED"
     seen = []
-    while await work_on_a_batch(shop.context, secrets.choice):
+    while await process_batch(shop.context, secrets.choice):
         row = await office.row("CouponCodeBatches", batch)
         seen.append((row["status"], row["generatedCount"], len(await codes(office)), row["completedAt"] is None))
     portions = [("RUNNING", made, made, True) for made in range(portion, 1001, portion)]
@@ -93,7 +93,7 @@ async def test_batches_take_turns(office: Office, shop: Shop, portion: int) -> N
     counts = []
     for _ in range(4):
         shop.later(seconds=1)
-        await work_on_a_batch(shop.context, secrets.choice)
+        await process_batch(shop.context, secrets.choice)
         rows = [await office.row("CouponCodeBatches", one) for one in (first, second)]
         counts.append(sorted(row["generatedCount"] for row in rows))
     assert counts == [[0, portion], [portion, portion], [portion, 2 * portion], [2 * portion, 2 * portion]]
@@ -121,7 +121,7 @@ async def test_two_workers_are_never_at_the_same_batch(office: Office, shop: Sho
 
     async def work() -> None:
         while (await office.row("CouponCodeBatches", batch))["status"] == "RUNNING":
-            await work_on_a_batch(shop.context, secrets.choice)
+            await process_batch(shop.context, secrets.choice)
 
     await asyncio.gather(work(), work(), work())
     row = await office.row("CouponCodeBatches", batch)
@@ -180,15 +180,15 @@ async def test_what_goes_wrong_in_a_worker_ends_the_batch_and_leaves_whole_porti
     office: Office, shop: Shop, monkeypatch: pytest.MonkeyPatch, portion: int
 ) -> None:
     batch = await office.generate(await kind_of(office), LARGE)
-    await work_on_a_batch(shop.context, secrets.choice)
+    await process_batch(shop.context, secrets.choice)
 
     def broken(_: Sequence[str]) -> str:
         raise ValueError("no randomness")
 
-    assert await work_on_a_batch(shop.context, broken)
+    assert await process_batch(shop.context, broken)
     row = await office.row("CouponCodeBatches", batch)
     assert (row["status"], row["generatedCount"], len(await codes(office))) == ("FAILED", portion, portion)
-    assert not await work_on_a_batch(shop.context, secrets.choice)
+    assert not await process_batch(shop.context, secrets.choice)
 
     waiting = await office.generate(row["couponType_ID"], LARGE)
 
@@ -198,7 +198,7 @@ async def test_what_goes_wrong_in_a_worker_ends_the_batch_and_leaves_whole_porti
     with monkeypatch.context() as patched:
         patched.setattr(coupon_generation, "make_codes", away)
         with pytest.raises(Unavailable):
-            await work_on_a_batch(shop.context, secrets.choice)
+            await process_batch(shop.context, secrets.choice)
     assert (await office.row("CouponCodeBatches", waiting))["status"] == "QUEUED"
 
 
@@ -238,7 +238,7 @@ async def test_a_type_that_became_shared_meanwhile_fails_its_batch(office: Offic
 
 async def test_a_batch_that_runs_can_be_neither_changed_nor_deleted(office: Office, shop: Shop) -> None:
     batch = await office.generate(await kind_of(office), LARGE)
-    await work_on_a_batch(shop.context, secrets.choice)
+    await process_batch(shop.context, secrets.choice)
     with pytest.raises(Conflict) as caught:
         await office.update("CouponCodeBatches", batch, quantity=5)
     assert caught.value.code == "BATCH_STARTED"

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from promenade.engine.pilots import treated_groups
-from promenade.store.clockwork.pilots import add_up, read_pilots
+from promenade.store.clockwork.pilots import read_pilots, sum_sales
 from promenade.workflows.reports.aggregating import Run, aggregate
 from promenade.workflows.reports.rebuilding import begin_rebuild, rebuild_portion
 from promenade.workflows.reports.statistics import Sample, welch
@@ -45,7 +45,7 @@ async def check(market: Market, promotion: str) -> None:
     treated = treated_groups(pilot.row)
     by_arm = (
         await database.read(
-            lambda session: add_up(session, pilot, treated, pilot.row.starts_at, pilot.row.ends_at), tenant=TENANT
+            lambda session: sum_sales(session, pilot, treated, pilot.row.starts_at, pilot.row.ends_at), tenant=TENANT
         )
     )["EUR"]
     compared = {row["arm"]: row for row in await market.entries("PromotionAbComparison", promotion)}
