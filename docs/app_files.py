@@ -15,7 +15,7 @@ from promenade.events import events
 from promenade.model.codelists import code_list
 from promenade.model.texts.benefits import ACTIONS, LOYALTY_ACTIONS
 from promenade.model.texts.conditions import CONDITIONS
-from promenade.model.texts.rules import LANGUAGES, RuleWords, Said
+from promenade.model.texts.rules import LANGUAGES, RuleTexts, RuleWords
 
 __all__ = ["app_files", "shapes"]
 
@@ -81,7 +81,7 @@ def _shape(form: Form, words: RuleWords) -> dict[str, Any]:
     return always | {name: one for name, one in sometimes.items() if one} | {"words": said}
 
 
-def _said(said: Said) -> dict[str, Any]:
+def _said(said: RuleTexts) -> dict[str, Any]:
     return {"name": said.name, "help": said.help, "says": [said.says] if isinstance(said.says, str) else said.says}
 
 

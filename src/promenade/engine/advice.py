@@ -69,7 +69,7 @@ _PRICED = frozenset(
 )
 
 
-class Fate:
+class CandidateVerdict:
     """What happened to one candidate.
 
     ``reason``: a code of section 10, None when it applied. ``unmet`` with CONDITION_NOT_MET. ``gaps``: tiers of its
@@ -116,7 +116,7 @@ class Advice:
 
 def advise(
     view: BasketView,
-    fates: Sequence[Fate],
+    fates: Sequence[CandidateVerdict],
     outsiders: Sequence[tuple[CompiledPromotion, str]],
     prices: Prices,
 ) -> Advice:
@@ -136,7 +136,7 @@ def advise(
     return Advice(recommendations, missed, tuple(gaps), _nudges(view, gaps))
 
 
-def _led_to(view: BasketView, fates: Sequence[Fate]) -> list[Fate]:
+def _led_to(view: BasketView, fates: Sequence[CandidateVerdict]) -> list[CandidateVerdict]:
     """The candidates that the index leads to; with ``include_missed`` the others are priced too, but not advertised."""
     held = sale_keys(view).union(request_keys(view))
     return [
@@ -151,9 +151,9 @@ def _led_to(view: BasketView, fates: Sequence[Fate]) -> list[Fate]:
 # Recommendations
 
 
-def _recommendations(view: BasketView, fates: Sequence[Fate]) -> tuple[Recommendation, ...]:
-    near: list[tuple[int, int, Fate]] = []
-    hints: list[Fate] = []
+def _recommendations(view: BasketView, fates: Sequence[CandidateVerdict]) -> tuple[Recommendation, ...]:
+    near: list[tuple[int, int, CandidateVerdict]] = []
+    hints: list[CandidateVerdict] = []
     for place, fate in enumerate(fates):
         if fate.reason is None or (fate.unmet is None and not fate.gaps):
             continue
@@ -170,7 +170,7 @@ def _recommendations(view: BasketView, fates: Sequence[Fate]) -> tuple[Recommend
     return tuple(told + [_recommendation(view, fate, None) for fate in hints[:room]])
 
 
-def _percent(fate: Fate) -> int:
+def _percent(fate: CandidateVerdict) -> int:
     if fate.unmet is not None:
         return fate.unmet.percent()
     return max([reached_percent(one) for one in fate.gaps])
@@ -186,7 +186,7 @@ def _is_half_there(promotion: CompiledPromotion, unmet: Unmet) -> bool:
     return entries is not None and any(kind in LINE_KINDS for kind, _ in entries[:1])
 
 
-def _recommendation(view: BasketView, fate: Fate, percent: int | None) -> Recommendation:
+def _recommendation(view: BasketView, fate: CandidateVerdict, percent: int | None) -> Recommendation:
     promotion = fate.promotion
     params, sentences = _details(view, fate)
     start = f"{promotion.name}: " if percent is None else f"Almost there for {promotion.name}: "
@@ -201,7 +201,7 @@ def _recommendation(view: BasketView, fate: Fate, percent: int | None) -> Recomm
     )
 
 
-def _details(view: BasketView, fate: Fate) -> tuple[Params, str]:
+def _details(view: BasketView, fate: CandidateVerdict) -> tuple[Params, str]:
     """Parameters and sentences of everything that failed; from the second on, parameters carry its number."""
     if fate.unmet is None:
         told = [_tier_details(view, missed) for missed in fate.gaps[:1]]
@@ -242,16 +242,18 @@ def _texts(view: BasketView, missed: Missed) -> tuple[str, str, str]:
 
 def _missed(
     view: BasketView,
-    fates: Sequence[Fate],
+    fates: Sequence[CandidateVerdict],
     outsiders: Sequence[tuple[CompiledPromotion, str]],
     prices: Prices,
 ) -> tuple[MissedPromotion, ...]:
-    found = [_missed_fate(view, fate, prices) for fate in fates if fate.reason is not None]
-    found.extend([_missed_fate(view, Fate(promotion, reason), prices) for promotion, reason in outsiders])
+    found = [_missed_verdict(view, fate, prices) for fate in fates if fate.reason is not None]
+    found.extend(
+        [_missed_verdict(view, CandidateVerdict(promotion, reason), prices) for promotion, reason in outsiders]
+    )
     return tuple(found)
 
 
-def _missed_fate(view: BasketView, fate: Fate, prices: Prices) -> MissedPromotion:
+def _missed_verdict(view: BasketView, fate: CandidateVerdict, prices: Prices) -> MissedPromotion:
     promotion, reason = fate.promotion, fate.reason or ""
     params: Params = ()
     message = _SENTENCES.get(reason, "")
@@ -277,7 +279,7 @@ def _missed_fate(view: BasketView, fate: Fate, prices: Prices) -> MissedPromotio
     )
 
 
-def _own_minor(view: BasketView, fate: Fate, prices: Prices) -> int | None:
+def _own_minor(view: BasketView, fate: CandidateVerdict, prices: Prices) -> int | None:
     """What it would have given; None where nothing the customer does would make it apply."""
     if fate.own_minor is not None:
         return fate.own_minor
@@ -290,9 +292,9 @@ def _own_minor(view: BasketView, fate: Fate, prices: Prices) -> int | None:
 # Gaps and nudges
 
 
-def _gaps(view: BasketView, fates: Sequence[Fate], prices: Prices) -> list[Gap]:
+def _gaps(view: BasketView, fates: Sequence[CandidateVerdict], prices: Prices) -> list[Gap]:
     """thresholdGaps, the nearest first; each priced with all gaps of its promotion closed."""
-    found: list[tuple[int, int, Fate, Missed, tuple[Missed, ...]]] = []
+    found: list[tuple[int, int, CandidateVerdict, Missed, tuple[Missed, ...]]] = []
     for place, fate in enumerate(fates):
         shortfalls = fate.shortfalls()
         if fate.reason is None or fate.unmet is None:
@@ -303,11 +305,11 @@ def _gaps(view: BasketView, fates: Sequence[Fate], prices: Prices) -> list[Gap]:
     return [_gap(view, fate, one, _saving(view, fate, all_, prices)) for _, _, fate, one, all_ in found[:GAPS_MAX]]
 
 
-def _nearness(found: tuple[int, int, Fate, Missed, tuple[Missed, ...]]) -> tuple[int, int]:
+def _nearness(found: tuple[int, int, CandidateVerdict, Missed, tuple[Missed, ...]]) -> tuple[int, int]:
     return found[0], found[1]
 
 
-def _saving(view: BasketView, fate: Fate, shortfalls: tuple[Missed, ...], prices: Prices) -> int:
+def _saving(view: BasketView, fate: CandidateVerdict, shortfalls: tuple[Missed, ...], prices: Prices) -> int:
     """The saving from closing the gaps: everything the promotion then gives, or the increase where it applies
     already.
     """
@@ -320,7 +322,7 @@ def _saving(view: BasketView, fate: Fate, shortfalls: tuple[Missed, ...], prices
     return max(0, saving)
 
 
-def _gap(view: BasketView, fate: Fate, missed: Missed, saving: int) -> Gap:
+def _gap(view: BasketView, fate: CandidateVerdict, missed: Missed, saving: int) -> Gap:
     digits = 3 if missed.is_quantity else view.exponent
     current, threshold = missed.current or 0, missed.threshold or 0
     shown_current = current * 100 // 10**digits

@@ -10,13 +10,13 @@ from promenade.engine.conditions import parse_conditions
 from promenade.engine.definition import DefinitionError, PromotionDefinition
 from promenade.engine.fingerprint import definition_hash
 from promenade.engine.index import CandidateIndex, entry_keys, request_keys, sale_keys
-from promenade.engine.promotion import Asker, CompiledPromotion, microseconds
+from promenade.engine.promotion import CompiledPromotion, RequestFacts, microseconds
 from promenade.engine.view import ArticleGroups, BasketView
 
 __all__ = ["Catalogue", "CompiledPromotion", "compile_promotion", "definition_hash"]
 
 # Reasons that are never shown: the promotion is not offered here at all.
-_UNTOLD = ("INACTIVE", "CURRENCY")
+_UNREPORTED = ("INACTIVE", "CURRENCY")
 
 
 def compile_promotion(definition: PromotionDefinition) -> CompiledPromotion:
@@ -91,7 +91,7 @@ class Catalogue:
         can say why it did not apply; that costs as much as there are promotions.
         """
         types = frozenset(coupon_type_ids)
-        asker = Asker(view, types)
+        asker = RequestFacts(view, types)
         reached = self._promotions if settings.include_missed else self._index.reach(view, types)
         return [promotion for promotion in reached.values() if promotion.refusal(asker) is None]
 
@@ -99,7 +99,7 @@ class Catalogue:
         self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings
     ) -> list[CompiledPromotion]:
         """The same without the index: every promotion is checked. Tests compare `candidates` with it."""
-        asker = Asker(view, frozenset(coupon_type_ids))
+        asker = RequestFacts(view, frozenset(coupon_type_ids))
         held = sale_keys(view).union(request_keys(view))
         found: list[CompiledPromotion] = []
         for promotion in self._promotions.values():
@@ -115,12 +115,12 @@ class Catalogue:
 
         OUTSIDE_VALIDITY, WRONG_POS_GROUP, NOT_IN_PILOT or COUPON_REQUIRED; sorted by promotion id.
         """
-        asker = Asker(view, frozenset(coupon_type_ids))
+        asker = RequestFacts(view, frozenset(coupon_type_ids))
         held = sale_keys(view).union(request_keys(view))
         found: list[tuple[CompiledPromotion, str]] = []
         for promotion in self._promotions.values():
             refused = promotion.refusal(asker)
-            if refused is None or refused in _UNTOLD:
+            if refused is None or refused in _UNREPORTED:
                 continue
             if promotion.entries is None or not held.isdisjoint(promotion.entries):
                 found.append((promotion, refused))

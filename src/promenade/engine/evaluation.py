@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from promenade.engine.advice import Fate, advise
+from promenade.engine.advice import CandidateVerdict, advise
 from promenade.engine.assembly import assemble, assemble_untouched
 from promenade.engine.basket import ArticleFact, Basket, CouponFact, Facts, Settings
 from promenade.engine.best_deal import best_pass
 from promenade.engine.catalogue import Catalogue, CompiledPromotion
 from promenade.engine.outcome import BestDeal, Outcome
 from promenade.engine.stacking import Candidate, Decision, Pass, World
-from promenade.engine.supposing import Supposing
+from promenade.engine.supposing import WhatIf
 from promenade.engine.view import BasketView
 
 _NOTHING: tuple[()] = ()
@@ -129,23 +129,23 @@ def price(selection: Selection, facts: Facts) -> Outcome:
     decisions = [decision for decision in done.decisions if decision is not None]
     fates = [_fate(decision, done) for decision in decisions]
 
-    advice = advise(view, fates, selection.outsiders, Supposing(world, done.applied))
+    advice = advise(view, fates, selection.outsiders, WhatIf(world, done.applied))
     return assemble(
         view, done, decisions, selection.coupons, advice, selection.control_arms, selection.hashes, best_deal
     )
 
 
-def _fate(decision: Decision, done: Pass) -> Fate:
+def _fate(decision: Decision, done: Pass) -> CandidateVerdict:
     promotion = decision.candidate.promotion
     if decision.reason is None and not decision.gaps:
-        return Fate(promotion, None)
+        return CandidateVerdict(promotion, None)
     winner = decision.blocked_by
     winner_minor = 0
     if winner is not None:
         won = done.decisions[winner.ordinal - 1]
         if won is not None and won.turn is not None:
             winner_minor = won.turn.discount_minor + won.turn.give_away_minor
-    return Fate(
+    return CandidateVerdict(
         promotion,
         decision.reason,
         unmet=decision.unmet,

@@ -21,7 +21,7 @@ from promenade.engine.definition import PromotionDefinition
 from promenade.engine.evaluation import price, select
 from promenade.engine.index import request_keys, sale_keys
 from promenade.engine.outcome import AppliedPromotion, Outcome
-from promenade.engine.promotion import Asker
+from promenade.engine.promotion import RequestFacts
 from promenade.engine.view import ArticleGroups, BasketView
 
 _SHORT = frozenset(("BUDGET_EXHAUSTED", "BUDGET_INSUFFICIENT"))
@@ -130,7 +130,7 @@ class _Candidates(Catalogue):
     def candidates(
         self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings
     ) -> list[CompiledPromotion]:
-        asker = Asker(view, frozenset(coupon_type_ids))
+        asker = RequestFacts(view, frozenset(coupon_type_ids))
         return [promotion for promotion in self._among if promotion.refusal(asker) is None]
 
 
@@ -183,7 +183,7 @@ class Forecaster:
         types = frozenset(
             one.coupon_type_id for one in facts.coupons if one.refusal is None and one.coupon_type_id is not None
         )
-        if promotion.refusal(Asker(view, types)) is not None:
+        if promotion.refusal(RequestFacts(view, types)) is not None:
             return False
         entries = promotion.entries
         if entries is None or promotion.definition.coupon_type_ids:

@@ -60,7 +60,7 @@ def reached_percent(missed: Missed) -> int:
     return min(99, 100 * current // threshold)
 
 
-class Asker:
+class RequestFacts:
     """The parts of a request that the rules of section 2 look at."""
 
     __slots__ = ("coupon_type_ids", "currency", "include_inactive", "now", "pos_group_id")
@@ -141,7 +141,7 @@ class CompiledPromotion:
         self.treated_groups: frozenset[str] = frozenset() if pilot is None else treated_groups(pilot)
         self.control_groups: frozenset[str] = frozenset() if pilot is None else control_groups(pilot)
 
-    def refusal(self, asker: Asker) -> str | None:
+    def refusal(self, asker: RequestFacts) -> str | None:
         """Why it is no candidate (sections 2 and 9), None when it is one.
 
         A reason code of section 10; ``INACTIVE`` and ``CURRENCY`` are internal and never shown.
@@ -165,7 +165,7 @@ class CompiledPromotion:
             return "COUPON_REQUIRED"
         return None
 
-    def _refusal_by_status(self, asker: Asker) -> str | None:
+    def _refusal_by_status(self, asker: RequestFacts) -> str | None:
         status = self.definition.status
         if status == "PILOT":
             treated = asker.pos_group_id in self.treated_groups and self._pilot_runs(asker.now)

@@ -11,7 +11,7 @@ from promenade.engine.turn import Turn
 from promenade.engine.view import BasketView
 
 
-class Supposing:
+class WhatIf:
     """Prices single promotions on other baskets, after a pass over ``world`` in which ``applied`` applied."""
 
     __slots__ = ("_applied", "_excluding", "_world")

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.workflows.sync.leases import Leased, lease_codes, lease_pool, return_leases
-from promenade.workflows.sync.shares import Given, Granted, grant_budget, grant_uses, release_shares
+from promenade.workflows.sync.shares import BudgetGranted, UsesGranted, grant_budget, grant_uses, release_shares
 from tests.workflows.shop import Shop, identity
 
 __all__ = ["Stores"]
@@ -26,11 +26,11 @@ class Stores:
     async def open(self, name: str, status: str = "ONLINE") -> None:
         await self.shop.put("LocalDeployments", id=identity(name), store_code=name, status=status)
 
-    async def grant(self, store: str, budget: str, amount: str | None, key: str | None = None) -> Granted:
+    async def grant(self, store: str, budget: str, amount: str | None, key: str | None = None) -> BudgetGranted:
         wanted = None if amount is None else Decimal(amount)
         return await grant_budget(self.shop.context, self.shop.tenant, identity(store), identity(budget), wanted, key)
 
-    async def uses(self, store: str, kind: str, name: str, quantity: int | None, key: str | None = None) -> Given:
+    async def uses(self, store: str, kind: str, name: str, quantity: int | None, key: str | None = None) -> UsesGranted:
         return await grant_uses(
             self.shop.context, self.shop.tenant, identity(store), kind, identity(name), quantity, key
         )

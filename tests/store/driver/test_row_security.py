@@ -23,7 +23,7 @@ from promenade.store.authoring import statements
 from promenade.store.driver import tenancy, unit
 from promenade.store.driver.hot import HOT
 from promenade.store.driver.roles import grant, needless_power
-from promenade.store.driver.row_security import SETTING, tell
+from promenade.store.driver.row_security import SETTING, statement_for
 from promenade.store.driver.schema import metadata, table
 from promenade.store.driver.session import Database, Session, open_database
 from promenade.store.driver.tenancy import TenantBreach
@@ -67,7 +67,7 @@ async def fetched(url: str, statement: str, setting: str | None = None) -> list[
     connection = await asyncpg.connect(url)
     try:
         if setting is not None:
-            await connection.execute(tell(setting, local=False))
+            await connection.execute(statement_for(setting, local=False))
         return list(await connection.fetch(statement))
     finally:
         await connection.close()

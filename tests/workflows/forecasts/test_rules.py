@@ -262,7 +262,7 @@ async def test_a_forecast_is_held_by_one_worker_until_its_lease_runs_out(market:
     async def late(session: Session) -> tuple[bool, bool, int | None]:
         cursor = Cursor(market.now[0], identity("a log"))
         saved = await forecasts.save(session, stale, stale.tally, cursor, {"C1": 7}, at=market.now[0])
-        given_back = await forecasts.give_back(session, stale, at=market.now[0])
+        given_back = await forecasts.release(session, stale, at=market.now[0])
         return saved, given_back, await forecasts.drop_job(session, stale, {"C1": 7})
 
     assert await market.context.database.write(late, tenant=OWN) == (False, False, None)

@@ -10,7 +10,7 @@ from promenade.engine.conditions.article import ArticleGroup, ArticleLines
 from promenade.engine.conditions.time import TimePeriod, TimeWindow
 from promenade.engine.definition import ConditionRow, DefinitionError
 from promenade.engine.inspection.finding import ERROR, WARNING, Finding, named
-from promenade.engine.inspection.literals import Clash, Literal, clashes
+from promenade.engine.inspection.literals import Conflict, Literal, conflicts
 from promenade.engine.inspection.scene import Scene, is_dead
 from promenade.engine.inspection.texts import Outlook
 from promenade.engine.promotion import ALWAYS
@@ -41,12 +41,12 @@ def _unreadable(scene: Scene) -> Iterator[Finding]:
 
 
 def _never(scene: Scene, groups: Sequence[Sequence[Literal]]) -> Iterator[Finding]:
-    found = scene.clashes
+    found = scene.conflicts
     dead = [is_dead(each) for each in found]
     is_over = bool(groups) and all(dead)
     for number, each in enumerate(found):
         for clash in each:
-            yield _of_clash(scene, clash, is_over, len(groups) > 1)
+            yield _of_conflict(scene, clash, is_over, len(groups) > 1)
         if not dead[number]:
             yield from _no_more(scene, groups[number])
     if is_over and len(groups) > 1:
@@ -54,12 +54,12 @@ def _never(scene: Scene, groups: Sequence[Sequence[Literal]]) -> Iterator[Findin
         yield Finding("NEVER_APPLIES", ERROR, message, "Conditions")
 
 
-def _of_clash(scene: Scene, clash: Clash, is_over: bool, has_others: bool) -> Finding:
+def _of_conflict(scene: Scene, clash: Conflict, is_over: bool, has_others: bool) -> Finding:
     literals = sorted(clash.literals, key=lambda one: one.place)
     last = scene.rows[literals[-1].place]
     is_time = any(isinstance(one.condition, TimePeriod | TimeWindow) for one in literals)
     alone = len(literals) == 1
-    said = " and ".join([_said(scene, one) for one in literals[:SHOWN_MAX]])
+    said = " and ".join([_quoted(scene, one) for one in literals[:SHOWN_MAX]])
     said += f" and {len(literals) - SHOWN_MAX} more" if len(literals) > SHOWN_MAX else ""
     target = f"Conditions/{_field(last)}"
     if clash.outlook is Outlook.UNLIKELY:
@@ -82,7 +82,7 @@ def _of_clash(scene: Scene, clash: Clash, is_over: bool, has_others: bool) -> Fi
 
 def _is_ever_alone(scene: Scene, literals: Sequence[Literal]) -> bool:
     """Whether time conditions could hold at some other time: then the validity is what rules them out."""
-    return not clashes(literals, replace(scene.given, starts=-ALWAYS, ends=ALWAYS))
+    return not conflicts(literals, replace(scene.given, starts=-ALWAYS, ends=ALWAYS))
 
 
 def _no_more(scene: Scene, group: Sequence[Literal]) -> Iterator[Finding]:
@@ -90,9 +90,9 @@ def _no_more(scene: Scene, group: Sequence[Literal]) -> Iterator[Finding]:
     timed = [one for one in group if isinstance(one.condition, TimePeriod | TimeWindow)]
     if not timed or scene.now <= scene.starts or scene.now >= scene.ends:
         return
-    for clash in clashes(timed, replace(scene.given, starts=scene.now)):
+    for clash in conflicts(timed, replace(scene.given, starts=scene.now)):
         last = scene.rows[max(one.place for one in clash.literals)]
-        said = " and ".join([_said(scene, one) for one in clash.literals[:SHOWN_MAX]])
+        said = " and ".join([_quoted(scene, one) for one in clash.literals[:SHOWN_MAX]])
         message = f"From now on {said} will not hold any more while the promotion is valid."
         severity = ERROR if scene.groups is not None and len(scene.groups) == 1 else WARNING
         yield Finding("CONDITION_NO_MORE", severity, message, f"Conditions/{_field(last)}", last.id)
@@ -101,7 +101,7 @@ def _no_more(scene: Scene, group: Sequence[Literal]) -> Iterator[Finding]:
 # --- words ------------------------------------------------------------------------------------------------------------
 
 
-def _said(scene: Scene, literal: Literal) -> str:
+def _quoted(scene: Scene, literal: Literal) -> str:
     row = scene.rows[literal.place]
     said = literal.condition.needs()
     said = said if len(said) <= 120 else said[:117] + "..."

@@ -76,7 +76,7 @@ def check_overlaps(scene: Scene, ours: CompiledPromotion, others: Sequence[Compi
     met = [one for one in first if can_meet(groups, one.other, _common(scene, one.other))]
     told = [_judged(scene, ours, one, around) for one in met[:REPORTED_MAX]]
     for one in sorted(told, key=lambda one: one.rank):
-        yield _told(one)
+        yield _finding_of(one)
     rest = len(met) - len(told) + len(found) - len(first)
     if rest:
         message = f"It overlaps with {rest} more promotions that are not listed here."
@@ -218,7 +218,7 @@ _CODES = {
 }
 
 
-def _told(one: _Overlap) -> Finding:
+def _finding_of(one: _Overlap) -> Finding:
     code, severity = _CODES[one.kind]
     name = repr(one.other.name)
     messages = {

@@ -16,7 +16,7 @@ Sentences = str | tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class RuleTexts:
     """The texts of a rule type in one language.
 
     The editor uses ``name``, ``help`` and ``says``; for a condition about sale lines ``says`` names only the lines.
@@ -38,11 +38,11 @@ class RuleWords:
     """
 
     description: str
-    en: Said
-    de: Said
+    en: RuleTexts
+    de: RuleTexts
     code: str = ""
     summary: Sentences = ()
 
-    def of(self, language: str) -> Said:
+    def of(self, language: str) -> RuleTexts:
         """Return the texts in one of LANGUAGES."""
         return self.de if language == "de" else self.en

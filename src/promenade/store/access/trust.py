@@ -76,7 +76,7 @@ async def trust_name(
     return True
 
 
-async def forget_name(session: Session, common_name: str) -> bool:
+async def delete_name(session: Session, common_name: str) -> bool:
     """Stop trusting a name immediately; return whether it was known."""
     return bool(await session.rowcount(delete(_NAMES).where(_NAMES.c.name == _PREFIX + common_name)))
 

@@ -77,7 +77,7 @@ async def finish(
     """Write the result of a run and release its lease; False: the lease was lost, and nothing is written."""
     text = None if error is None else error[:_ERROR_MAX].replace("\0", "")
     values: dict[str, Any] = {"last_run_at": last_run_at, "cursor": cursor, "last_error": text}
-    return await CLOCK.give_back(session, held, due_at=due_at, **values)
+    return await CLOCK.release(session, held, due_at=due_at, **values)
 
 
 class Leased(Database):

@@ -223,8 +223,8 @@ _SPENT_ON_SQLITE = tuple(for_sqlite(text) for text in (_CLAIM, _spend_log(""), _
 
 
 # INVARIANT: counts are rolled back if the code then turns out not to be available, because another transaction took it
-# while this one waited for the counters: division by zero, see `Undone`. All that can be checked beforehand is checked
-# before anything is counted.
+# while this one waited for the counters: division by zero, see `RolledBack`. All that can be checked beforehand is
+# checked before anything is counted.
 @hot_statement(
     REDEEM,
     tenant=2,

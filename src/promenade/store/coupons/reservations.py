@@ -180,7 +180,7 @@ async def redeem_code(
     """RESERVED -> REDEEMED by its own live reservation and transaction, counted, with its claim, log and event.
 
     Returns whether it was redeemed, and whether the code was available: if only the second, the type's limits are
-    reached. Raises `Undone` if another transaction took the code in between.
+    reached. Raises `RolledBack` if another transaction took the code in between.
     """
     row, kind = reservation.row, reservation.kind
     values = (row.coupon_id, kind.id, transaction_id, row.customer_id, reservation_id)

@@ -16,7 +16,7 @@ from typing import Any
 SqliteForm = Callable[[sqlite3.Connection, tuple[Any, ...]], Sequence[Sequence[Any]]]
 
 
-class Undone(Exception):
+class RolledBack(Exception):
     """Raised when a hot statement cannot be carried out; all its changes are rolled back."""
 
 
@@ -27,7 +27,7 @@ class HotStatement:
     ``tenant`` is the number of the parameter that names the tenant, 1 for $1; None: it touches no tenant's rows.
     ``across`` says that it looks at the rows of all tenants, which only the specification can ask for.
 
-    What must undo itself divides by zero on PostgreSQL and raises `Undone` on SQLite: `Undone` comes out of both.
+    To undo itself, it divides by zero on PostgreSQL and raises `RolledBack` on SQLite; both reach callers as that.
     """
 
     sql: str | Callable[[], str]

@@ -19,7 +19,7 @@ from typing import Any, cast
 
 import asyncpg
 
-from promenade.store.driver.row_security import tell
+from promenade.store.driver.row_security import statement_for
 
 IDLE_SECONDS_MAX = 300.0  # firewalls drop idle connections
 
@@ -50,10 +50,10 @@ class _Held:
         wait = "on" if durable else "off"
         if self.is_pooled:
             return await self._wrapped(
-                text, params, f"{tell(setting, local=True)}; SET LOCAL synchronous_commit = {wait}"
+                text, params, f"{statement_for(setting, local=True)}; SET LOCAL synchronous_commit = {wait}"
             )
         self.state = None
-        await connection.execute(f"{tell(setting, local=False)}; SET SESSION synchronous_commit = {wait}")
+        await connection.execute(f"{statement_for(setting, local=False)}; SET SESSION synchronous_commit = {wait}")
         self.state = state
         return cast("Sequence[Sequence[Any]]", await connection.fetch(text, *params))
 
@@ -93,19 +93,19 @@ class HotConnections:
         return await self._fetched(text, params, state)
 
     async def _fetched(self, text: str, params: tuple[Any, ...], state: State | None) -> Sequence[Sequence[Any]]:
-        held = self._matching(state) or await self._taken()
+        held = self._matching(state) or await self._acquire()
         try:
             found = await held.fetch(text, params, state)
         except asyncpg.PostgresError as error:
             if str(error.sqlstate).startswith(_FAREWELLS):
                 held.connection.terminate()
-            self._give_back(held)  # otherwise the server has answered, and the connection stays usable
+            self._return(held)  # otherwise the server has answered, and the connection stays usable
             raise
         except BaseException:
             held.connection.terminate()
-            self._give_back(held)
+            self._return(held)
             raise
-        self._give_back(held)
+        self._return(held)
         return found
 
     def _matching(self, state: State | None) -> _Held | None:
@@ -117,7 +117,7 @@ class HotConnections:
                 return free.pop(place)
         return None
 
-    async def _taken(self) -> _Held:
+    async def _acquire(self) -> _Held:
         """Return a connection to be set to any state: a new one if the size allows, else a free one."""
         while True:
             if self._open < self._size:
@@ -167,7 +167,7 @@ class HotConnections:
         held.connection.terminate()
         self._open -= 1
 
-    def _give_back(self, held: _Held) -> None:
+    def _return(self, held: _Held) -> None:
         if held.connection.is_closed() or self._is_closing:
             self._drop(held)
             self._pass_on(None)

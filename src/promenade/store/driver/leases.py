@@ -76,7 +76,7 @@ class Queue:
         due, ahead_max = self.rows.c.due_at, timedelta(seconds=max((self.lease_seconds, *self.pauses)))
         return or_(due <= at, due > at + ahead_max)  # such a time, too, comes from a clock that has been set back
 
-    def _is_to_be_claimed(self, at: datetime, until: datetime) -> ColumnElement[bool]:
+    def _is_claimable(self, at: datetime, until: datetime) -> ColumnElement[bool]:
         if self.statuses is None:
             return and_(self.is_free(at, until), self._is_due(at))
         (waiting, held), status = self.statuses, self.rows.c.status
@@ -102,7 +102,7 @@ class Queue:
         rows = self.rows
         picked = (
             select(*self._key)
-            .where(self._is_to_be_claimed(at, until), where)
+            .where(self._is_claimable(at, until), where)
             .order_by(*(order or (rows.c.due_at,)))
             .limit(limit)
             .with_for_update(skip_locked=True)  # PostgreSQL only, so that nobody waits; SQLite has one writer
@@ -162,11 +162,11 @@ class Queue:
         """Release a lease and write the result; False: the lease was lost."""
         return await self.write(session, held, **values, lease_owner=None, lease_until=None)
 
-    async def give_back(self, session: Session, held: Held, *, due_at: datetime, **values: Any) -> bool:
+    async def release(self, session: Session, held: Held, *, due_at: datetime, **values: Any) -> bool:
         """Release a lease; the row may be claimed again from ``due_at`` on. False: the lease was lost."""
         return await self.finish(session, held, **self._waiting, due_at=due_at, **values)
 
-    async def give_all_back(self, session: Session, claims: Sequence[tuple[Held, Mapping[str, Any]]]) -> None:
+    async def release_all(self, session: Session, claims: Sequence[tuple[Held, Mapping[str, Any]]]) -> None:
         """Release several leases, each with values of the same columns; rows claimed by others since are not
         changed.
         """

@@ -22,11 +22,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from odata_server.sql.connection import Kept
 from promenade.errors import Unavailable
-from promenade.store.driver.hot import HOT, Undone
+from promenade.store.driver.hot import HOT, RolledBack
 from promenade.store.driver.hot_connections import IDLE_SECONDS_MAX, HotConnections
 from promenade.store.driver.kept import Form, form_of
 from promenade.store.driver.plain_insert import PlainInserts
-from promenade.store.driver.row_security import EVERY_TENANT, NO_TENANT, of_tenant, setting_of, tell
+from promenade.store.driver.row_security import EVERY_TENANT, NO_TENANT, of_tenant, setting_of, statement_for
 from promenade.store.driver.sqlalchemy_private import is_read_only, set_transaction, statement_cache
 from promenade.store.driver.tenancy import Params, Scope, acting, guard_dialect
 from promenade.store.driver.unit import Database, Session, Statement, Work, too_expensive
@@ -179,7 +179,7 @@ class _PostgresqlSession(Session):
             await self._connection.begin()
             driver = adapted.driver_connection
             begin = _BEGIN_READING if is_read_only(adapted) else _BEGIN_WRITING
-            message = f"{begin}; {tell(setting_of(self.scope), local=True)}"
+            message = f"{begin}; {statement_for(setting_of(self.scope), local=True)}"
             # Set before BEGIN is sent, so that an interruption in between is rolled back too.
             set_transaction(adapted, _Transaction(driver))
             await driver.execute(message)
@@ -191,15 +191,15 @@ class _PostgresqlSession(Session):
         text = statement.postgresql
         driver = await self._driven()
         if statement.across:
-            await self._drive(text, driver.execute(tell(EVERY_TENANT, local=True)))
+            await self._drive(text, driver.execute(statement_for(EVERY_TENANT, local=True)))
         try:
             found = cast("Sequence[Sequence[Any]]", await self._drive(text, driver.fetch(text, *params)))
         except DBAPIError as error:
             if isinstance(error.orig, asyncpg.DivisionByZeroError):
-                raise Undone(name) from error
+                raise RolledBack(name) from error
             raise
         if statement.across:
-            await self._drive(text, driver.execute(tell(setting_of(self.scope), local=True)))
+            await self._drive(text, driver.execute(statement_for(setting_of(self.scope), local=True)))
         return found
 
     def savepoint(self) -> AbstractAsyncContextManager[None]:
@@ -320,7 +320,7 @@ class PostgresqlDatabase(Database):
         try:
             return await self._hot.fetch(statement.postgresql, params, (setting, durable))
         except asyncpg.DivisionByZeroError as error:
-            raise Undone(name) from error
+            raise RolledBack(name) from error
 
     async def _write(self, work: Work[T], scope: Scope, durable: bool) -> T:
         return await self._unit(self._engine, work, scope)

@@ -61,7 +61,7 @@ def of_tenant(tenant_id: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def tell(setting: str, *, local: bool) -> str:
+def statement_for(setting: str, *, local: bool) -> str:
     """Return the statement that applies a setting: to the transaction if ``local``, else to the connection."""
     # E'' has the same meaning for any standard_conforming_strings; the remaining characters need no escaping.
     escaped = setting.replace("\\", "\\\\").replace("'", "''")

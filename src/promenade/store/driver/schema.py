@@ -166,7 +166,7 @@ def __getattr__(name: str) -> sa.MetaData:
     for set_name in _entities:
         table(set_name)
     _made_draft_tables()
-    system_tables.tell_postgresql(_metadata)
+    system_tables.set_index_conditions(_metadata)
     return _metadata
 
 

@@ -260,9 +260,9 @@ class SqliteDatabase(Database):
             loops.setdefault(unit.loop, []).append(unit)
         for loop, units in loops.items():
             with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-                loop.call_soon_threadsafe(self._back_from_the_thread, units)
+                loop.call_soon_threadsafe(self._on_thread_idle, units)
 
-    def _back_from_the_thread(self, units: list[_Unit]) -> None:
+    def _on_thread_idle(self, units: list[_Unit]) -> None:
         self._at_the_thread -= len(units)
         self._wake(units)
 

@@ -205,15 +205,15 @@ async def save(
 ) -> bool:
     """Write the progress of the forecast and release its lease; False: the lease was lost, and nothing is written."""
     values = {"tally": _ENCODE(tally), "cursor_at": cursor.confirmed_at, "cursor_id": cursor.log_id, "attempts": 0}
-    if not await give_back(session, job, at=at, **values):
+    if not await release(session, job, at=at, **values):
         return False
     await _keep_uses(session, job.forecast_id, uses)
     return True
 
 
-async def give_back(session: Session, job: ForecastJob, *, at: datetime, **values: Any) -> bool:
+async def release(session: Session, job: ForecastJob, *, at: datetime, **values: Any) -> bool:
     """Release the lease of a forecast and make it due ``at``; False: the lease was lost."""
-    return await FORECASTS.give_back(session, job, due_at=at, **values)
+    return await FORECASTS.release(session, job, due_at=at, **values)
 
 
 async def drop_job(session: Session, job: ForecastJob, uses: Mapping[str, int]) -> int | None:

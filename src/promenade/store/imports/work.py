@@ -190,10 +190,10 @@ def _commit_later(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Se
     return ()
 
 
-async def give_back(session: Session, held: ImportClaim, *, due_at: datetime, attempts: int | None = None) -> bool:
+async def release(session: Session, held: ImportClaim, *, due_at: datetime, attempts: int | None = None) -> bool:
     """Release a job, due again at ``due_at``; ``attempts`` replaces their number. False: the lease was lost."""
     values = {} if attempts is None else {"attempts": attempts}
-    return await IMPORTS.give_back(session, held, due_at=due_at, **values)
+    return await IMPORTS.release(session, held, due_at=due_at, **values)
 
 
 async def drop(session: Session, held: ImportClaim) -> None:

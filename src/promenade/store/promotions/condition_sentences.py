@@ -126,7 +126,7 @@ def _with(template: str, parts: list[Part]) -> str:
 # ---- values -------------------------------------------------------------------------------------------------------
 
 
-def _told(items: tuple[str, ...], count: int) -> str:
+def _joined_items(items: tuple[str, ...], count: int) -> str:
     """Return ``GOLD``, ``one of GOLD, SILVER``, ``one of A, B, C, D, E and 3 more``."""
     if not items:
         return _MISSING
@@ -147,7 +147,7 @@ def _test(facts: Facts, *, equals: str = "is") -> str:
     operator = facts.operator or "EQUALS"
     if operator == "BETWEEN":
         return f"is between {facts.value or _MISSING} and {facts.value_to or _MISSING}"
-    operands = _told(*_operands(facts))
+    operands = _joined_items(*_operands(facts))
     if operator in _ORDERS:
         return f"is {_ORDERS[operator]} {operands}"
     return f"{_TESTS.get(operator, equals)} {operands}"
@@ -162,7 +162,7 @@ def _measure(facts: Facts, fallback: Decimal | None, shown: Callable[[str], str]
     if not operands and fallback is not None:
         operands, count = (format(fallback, "f"),), 1
     order = _ORDERS.get(operator, "exactly" if operator == "EQUALS" else _TESTS.get(operator, ""))
-    return f"{order} {_told(tuple(map(shown, operands)), count)}"
+    return f"{order} {_joined_items(tuple(map(shown, operands)), count)}"
 
 
 def _amount(text: str) -> str:
@@ -222,11 +222,11 @@ def _which(items: tuple[str, ...], count: int, facts: Facts, one: str, several: 
         if facts.operator not in (None, "EQUALS"):
             return Part("", False)
         items, count = _operands(facts)
-    return Part(one.format(_told(items, count)) if count <= 1 else several.format(_listed(items, count)))
+    return Part(one.format(_joined_items(items, count)) if count <= 1 else several.format(_listed(items, count)))
 
 
 def _listed(items: tuple[str, ...], count: int) -> str:
-    return _told(items, count).removeprefix("one of ")
+    return _joined_items(items, count).removeprefix("one of ")
 
 
 # ---- the rest -----------------------------------------------------------------------------------------------------
@@ -253,12 +253,12 @@ def _is_about_points(facts: Facts) -> bool:
 def _prefix(facts: Facts) -> Part:
     """Return a card number's first digits; unknown if they are compared in another way."""
     is_start = facts.operator in (None, "EQUALS", "STARTS_WITH")
-    return Part(f"starts with {_told(*_operands(facts))}", is_start)
+    return Part(f"starts with {_joined_items(*_operands(facts))}", is_start)
 
 
 def _digits(facts: Facts) -> Part:
     if facts.operator == "CONTAINS":
-        return Part(f"contain {_told(*_operands(facts))}")
+        return Part(f"contain {_joined_items(*_operands(facts))}")
     return Part(_test(facts).replace("is ", "are ", 1))
 
 

@@ -71,7 +71,7 @@ async def walk(session: Session, state: State, limit: int) -> list[Walked]:
     return [Walked(row.confirmed_at, row.id, bool(row.is_due)) for row in rows]
 
 
-async def go_on(session: Session, after: Walked | None = None) -> None:
+async def advance(session: Session, after: Walked | None = None) -> None:
     """Move the cursor behind a log; None: the tables are empty and the walk begins."""
     cursor = {"cursor_at": after.confirmed_at, "cursor_id": after.log_id} if after is not None else {}
     await session.rowcount(update(_STATE).values(rebuild=COUNTING, **cursor))

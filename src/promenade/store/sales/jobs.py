@@ -121,14 +121,14 @@ async def complete(
     return await SALES.finish(session, job, status="COMPLETED", completed_at=at, reason=None, **_sums(done))
 
 
-async def put_off(
+async def postpone(
     session: Session, job: Claimed, done: Done, *, payload: bytes, at: datetime, retry_at: datetime | None, reason: str
 ) -> bool:
     """Write the partial result of an attempt in its transaction, and release the job with the remaining ``payload``.
 
     It is due again at ``retry_at``, or FAILED (None); False: the lease was lost, roll everything back.
     """
-    return await _put_off(session, job, at, retry_at, reason, payload=payload, **_sums(done))
+    return await _postpone(session, job, at, retry_at, reason, payload=payload, **_sums(done))
 
 
 def _sums(done: Done) -> dict[str, Any]:
@@ -141,16 +141,16 @@ def _sums(done: Done) -> dict[str, Any]:
 
 async def fail(session: Session, job: Claimed, *, at: datetime, retry_at: datetime | None, reason: str) -> bool:
     """Release the job, due at ``retry_at`` or finally FAILED (None); False: the lease was lost."""
-    return await _put_off(session, job, at, retry_at, reason)
+    return await _postpone(session, job, at, retry_at, reason)
 
 
-async def _put_off(
+async def _postpone(
     session: Session, job: Claimed, at: datetime, retry_at: datetime | None, reason: str, **values: Any
 ) -> bool:
     values["reason"] = reason[:REASON_MAX]
     if retry_at is None:
         return await SALES.finish(session, job, status="FAILED", completed_at=at, **values)
-    return await SALES.give_back(session, job, due_at=retry_at, **values)
+    return await SALES.release(session, job, due_at=retry_at, **values)
 
 
 async def find(session: Session, origin: str, transaction_id: str, transaction_counter: int) -> Row[Any] | None:

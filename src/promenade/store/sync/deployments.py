@@ -155,7 +155,7 @@ async def count_online(session: Session) -> int:
     return int(count)
 
 
-async def let_go_offline(session: Session, *, since: datetime, ahead: datetime, at: datetime) -> int:
+async def mark_offline(session: Session, *, since: datetime, ahead: datetime, at: datetime) -> int:
     """Set stores without a heartbeat since ``since`` to OFFLINE and return how many; needs a system session.
 
     A heartbeat later than ``ahead`` comes from a clock that has been set back since; it is ignored.
@@ -205,7 +205,7 @@ async def deployment_ids(session: Session) -> list[str]:
     return [row.id for row in await session.execute(select(_DEPLOYMENTS.c.id).order_by(_DEPLOYMENTS.c.id))]
 
 
-async def give_up_exchanges(session: Session, stores: Sequence[str], *, since: datetime, at: datetime) -> None:
+async def fail_stale_exchanges(session: Session, stores: Sequence[str], *, since: datetime, at: datetime) -> None:
     """Set running exchanges of stores that have not been updated since ``since`` to FAILED.
 
     Only those of the last hours are checked: there are thousands a day.

@@ -109,16 +109,16 @@ def _held(condition: ColumnElement[bool]) -> Select[Any]:
     return select(*_COLUMNS).where(condition).order_by(*_KEY).with_for_update()
 
 
-async def find_given(session: Session, kind: str, entity_ids: Collection[str]) -> set[str]:
+async def find_outstanding(session: Session, kind: str, entity_ids: Collection[str]) -> set[str]:
     """Return those entities of which any store has an outstanding share."""
     if not entity_ids:
         return set()
     keys = [(kind, entity_id) for entity_id in sorted(entity_ids)]
-    rows = await session.execute(*among((_SHARES.c.kind, _SHARES.c.entity_id), keys, _given))
+    rows = await session.execute(*among((_SHARES.c.kind, _SHARES.c.entity_id), keys, _outstanding_of))
     return {row.entity_id for row in rows}
 
 
-def _given(condition: ColumnElement[bool]) -> Select[Any]:
+def _outstanding_of(condition: ColumnElement[bool]) -> Select[Any]:
     return select(_SHARES.c.entity_id).where(condition, _SHARES.c.outstanding > 0).distinct()
 
 

@@ -118,7 +118,7 @@ async def _write_queue(session: Session, held: Sequence[Outcome]) -> None:
     if done:
         await session.rowcount(delete(_QUEUE).where(among(*_QUEUE_KEY, done)))
     again = [(one.message.claim, {"attempts": one.attempts, "due_at": one.next_at}) for one in held if one.next_at]
-    await DELIVERIES.give_all_back(session, again)
+    await DELIVERIES.release_all(session, again)
 
 
 def _log_values(outcome: Outcome, at: datetime) -> dict[str, Any]:

@@ -192,7 +192,7 @@ def _due_in(lane: str, limit: int, at: datetime, keys: Sequence[Key] | None) -> 
 
 async def release(session: Session, claims: Sequence[Claim]) -> None:
     """Return unattempted claims to the queue, due as before, unless another worker has claimed them since."""
-    await DELIVERIES.give_all_back(session, [(one, {"due_at": one.due_at}) for one in claims])
+    await DELIVERIES.release_all(session, [(one, {"due_at": one.due_at}) for one in claims])
 
 
 # --- what is not to be sent, and what waits too long ------------------------------------------------------------------

@@ -152,7 +152,7 @@ class Authorities:
         judged = self._judged.get((der, sent_along))
         if judged is None:
             try:
-                judged = self._look_at(der, sent_along)
+                judged = self._judge_uncached(der, sent_along)
             except Refused as refused:
                 judged = refused
             self._judged[der, sent_along] = judged
@@ -162,7 +162,7 @@ class Authorities:
             raise Refused(judged.reason, judged.message)
         return judged
 
-    def _look_at(self, der: bytes, sent_along: tuple[bytes, ...]) -> _Judged:
+    def _judge_uncached(self, der: bytes, sent_along: tuple[bytes, ...]) -> _Judged:
         try:
             leaf = x509.load_der_x509_certificate(der)
             _require_client(leaf)

@@ -55,7 +55,7 @@ class CachedKeys:
         """
         key = self._known(key_id, algorithm)
         if key is None:
-            await self._look_again()
+            await self._refresh_once()
         elif self._is_due():
             # An issuer that does not answer must not block the tills.
             await asyncio.wait({self._begin()}, timeout=_PATIENCE_SECONDS)
@@ -86,7 +86,7 @@ class CachedKeys:
         wanted = self._unknown_key_seconds if self._loaded_at is not None else _FIRST_KEYS_SECONDS
         return max(0.0, min(wanted, self._unknown_key_seconds) - passed)
 
-    async def _look_again(self) -> None:
+    async def _refresh_once(self) -> None:
         """Load the keys unless that was done a moment ago; concurrent callers share one load."""
         begun = self._begun
         while True:

@@ -126,7 +126,7 @@ class LocalAdmin:
             return _answer(Redirect(SETUP))
         if hashed != self._guessed:
             self._guessed = hashed
-            self._throttle.forgive_all()
+            self._throttle.reset_all()
         address = _address(scope)
         self._throttle.require_room(address)
         self._password.require_turn()
@@ -134,7 +134,7 @@ class LocalAdmin:
         if not await self._password.verify(given, hashed):
             _log.warning("local_admin.wrong_password", address=address)
             raise Challenged("UNAUTHORIZED", "The password is wrong.", LOGIN_CHALLENGE)
-        self._throttle.forgive(address)
+        self._throttle.reset(address)
         session = self._sessions.begin(self._known.tenant_id, ADMINISTRATOR, hashed)
         return _answer(Done(True), self._sessions.cookie(session, secure=self._is_secure))
 

@@ -54,10 +54,10 @@ class LoginThrottle:
         while len(self._failed) > ADDRESSES_MAX:
             self._failed.popitem(last=False)
 
-    def forgive(self, address: str) -> None:
+    def reset(self, address: str) -> None:
         """Forget the failures of ``address`` after a success."""
         self._failed.pop(network_of(address), None)
 
-    def forgive_all(self) -> None:
+    def reset_all(self) -> None:
         """Forget all failures: they belong to an earlier password."""
         self._failed.clear()

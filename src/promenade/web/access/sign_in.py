@@ -39,11 +39,11 @@ class SignIn(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     has_session: bool | None = None  #: For a store: whether the request has the cookie of a valid session.
 
 
-HowToSignIn = Callable[[Scope], Awaitable[SignIn]]
-"""Told for a request. Raises Unavailable (SIGN_IN_UNAVAILABLE)."""
+SignInProvider = Callable[[Scope], Awaitable[SignIn]]
+"""Returns the sign-in for a request. Raises Unavailable (SIGN_IN_UNAVAILABLE)."""
 
 
-def built_in_sign_in(issuer_url: str) -> HowToSignIn:
+def built_in_sign_in(issuer_url: str) -> SignInProvider:
     """Return the sign-in at the built-in issuer; its URLs use the host name under which the page was opened."""
     how = SignIn(
         CLOUD,
@@ -54,16 +54,16 @@ def built_in_sign_in(issuer_url: str) -> HowToSignIn:
         names_issuer=True,
     )
 
-    async def tell(scope: Scope) -> SignIn:
+    async def answer(scope: Scope) -> SignIn:
         return how
 
-    return tell
+    return answer
 
 
-def store_sign_in(known: KnownStore, authenticator: StoreAuthenticator) -> HowToSignIn:
+def store_sign_in(known: KnownStore, authenticator: StoreAuthenticator) -> SignInProvider:
     """Return the sign-in with a store's password, if one is set."""
 
-    async def tell(scope: Scope) -> SignIn:
+    async def answer(scope: Scope) -> SignIn:
         try:
             await authenticator.session(scope)
             has_session = True
@@ -72,7 +72,7 @@ def store_sign_in(known: KnownStore, authenticator: StoreAuthenticator) -> HowTo
         is_set_up = (await known.read()).password_hash is not None
         return SignIn(LOCAL_STORE, is_set_up=is_set_up, has_session=has_session)
 
-    return tell
+    return answer
 
 
 class ExternalSignIn:

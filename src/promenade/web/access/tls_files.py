@@ -87,7 +87,7 @@ class TlsMaterial:
             self._take_lists()
         if changed or self._looked_at is None or abs(at - self._looked_at) >= _LOOKED_AT_EVERY:
             self._looked_at = at
-            self._tell_expiry(at)
+            self._warn_of_expiry(at)
 
     def _look(self) -> dict[str, _Look]:
         """Return the status of each file as the file system reports it; None for a file that cannot be read."""
@@ -122,7 +122,7 @@ class TlsMaterial:
         for fault in self.authorities.faults(self._clock()) if self._lists else ():
             _log.error("some clients do not get in", fault=fault)
 
-    def _tell_expiry(self, at: datetime) -> None:
+    def _warn_of_expiry(self, at: datetime) -> None:
         if self.authorities is None or self._listener is None:
             return
         own = self._listener.not_valid_after_utc

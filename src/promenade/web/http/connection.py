@@ -55,7 +55,7 @@ class Connection(HttpToolsProtocol):
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade as offer:
-            self._go_on_in_http(data[offer.args[0] :])
+            self._continue_as_http(data[offer.args[0] :])
         except httptools.HttpParserError:
             self._refuse(Invalid("MALFORMED_HTTP", "This is not an HTTP request."))
         if was_around_body and self._is_around_body:  # the read in which they began is not counted: its size is limited
@@ -92,7 +92,7 @@ class Connection(HttpToolsProtocol):
         if not self.parser.should_upgrade():
             super().on_message_complete()
 
-    def _go_on_in_http(self, rest: bytes) -> None:
+    def _continue_as_http(self, rest: bytes) -> None:
         """Parse a request with an upgrade offer again without the offer; ``rest`` is what followed its headers."""
         method, version = self.parser.get_method(), self.parser.get_http_version().encode("ascii")
         if method == b"CONNECT":

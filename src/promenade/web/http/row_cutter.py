@@ -182,10 +182,10 @@ class RowCutter:
     def _pause(self) -> Iterator[None]:
         if self._at - self._paused_at > _STEP_BYTES:
             self._paused_at = self._at
-            self._let_go()
+            self._release_read()
             yield
 
-    def _let_go(self) -> None:
+    def _release_read(self) -> None:
         """Release the memory of the text that has been passed, from time to time."""
         if self._at - self._forgotten_at > _STEP_BYTES:
             self._forgotten_at = self._at
@@ -201,7 +201,7 @@ class RowCutter:
                 return self._text[self._at]
             if stop == len(self._text):
                 return None
-            self._let_go()  # white space alone may be as long as a body
+            self._release_read()  # white space alone may be as long as a body
 
     def _expect(self, wanted: int, otherwise: str) -> None:
         found = self._next()

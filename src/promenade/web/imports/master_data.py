@@ -96,7 +96,7 @@ class MasterData:
         body = {"jobId": accepted.job_id, "statusUrl": status_url, "minorVersion": MINOR_VERSION}
         return Answer(json.encode(body), 200 if accepted.is_replay else 202)
 
-    async def _received(self, scope: Scope, receive: Receive, way: _Way) -> Accepted:
+    async def _received(self, scope: Scope, receive: Receive, way: _Protocol) -> Accepted:
         tenant_id = ""  # until authenticated; INVARIANT: no label comes from a message
         outcome = "rejected"
         try:
@@ -108,7 +108,7 @@ class MasterData:
         finally:
             metrics.drfout_inbound.labels(tenant_id, INTERFACE, way.protocol, outcome).inc()
 
-    async def _accepted(self, scope: Scope, receive: Receive, way: _Way, caller: Caller) -> Accepted:
+    async def _accepted(self, scope: Scope, receive: Receive, way: _Protocol, caller: Caller) -> Accepted:
         way.check(scope)
         body = await read_body(scope, receive, BODY_BYTES_MAX)
         async with self._reading:
@@ -126,7 +126,7 @@ class MasterData:
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _Protocol:
     """The differences between the protocols: the request check, the parser, and the idempotency key."""
 
     source: str
@@ -137,7 +137,7 @@ class _Way:
     key: Callable[[Scope, Message], str]
 
 
-def _read(way: _Way, scope: Scope, body: bytes) -> tuple[Message, bytes]:
+def _read(way: _Protocol, scope: Scope, body: bytes) -> tuple[Message, bytes]:
     return way.read(scope, body), hashlib.sha256(body).digest()
 
 
@@ -181,7 +181,7 @@ def _is_key(text: str) -> bool:
     return 0 < len(text) <= KEY_LENGTH_MAX and text.isprintable()
 
 
-_SOAP = _Way(
+_SOAP = _Protocol(
     source="MASTER_DATA_SOAP",
     protocol="soap",
     content_type=b"text/xml",
@@ -189,7 +189,7 @@ _SOAP = _Way(
     read=lambda scope, body: read_soap_message(body, soap.charset_of(scope)),
     key=_key_of_message,
 )
-_REST = _Way(
+_REST = _Protocol(
     source="MASTER_DATA_REST",
     protocol="rest",
     content_type=b"application/json",

@@ -38,12 +38,12 @@ class ImportStatus:
         job = await find_job(self._context, caller.tenant_id, job_id)
         if job is None and SESSION_SCOPE in caller.scopes:
             job = await find_started_job(self._context, caller.tenant_id, caller.user, job_id)
-        if job is None or not _may_see(caller, job):
+        if job is None or not _is_visible_to(caller, job):
             raise _no_job()
         return call.answer(_body(job))
 
 
-def _may_see(caller: Caller, job: JobStatus) -> bool:
+def _is_visible_to(caller: Caller, job: JobStatus) -> bool:
     """Return True. Raises Forbidden for a caller who may not read and did not start the job."""
     if READ not in caller.scopes and job.created_by != caller.user:
         raise Forbidden("MISSING_SCOPE", f"The status of what others started needs the scope {READ}.")

@@ -88,7 +88,7 @@ class PosArticles:
             await asyncio.sleep(0)
         texts = articles.texts()
         done = await import_articles(self._context, caller.tenant_id, caller.user, texts, self._turns)
-        return _answer(scope, _told(done))
+        return _answer(scope, _response_of(done))
 
     async def _import_batch(self, scope: Scope, receive: Receive) -> Answer:
         """Accept articles for a job that stores them, each on its own. Its progress is in `ArticleImportJobs`."""
@@ -135,7 +135,7 @@ def _answer(scope: Scope, message: Struct, status: int = 200) -> Answer:
     return Answer(msgspec.json.encode(message), status, headers=[(b"odata-version", version)])
 
 
-def _told(done: ImportedArticles) -> ImportArticlesResponse:
+def _response_of(done: ImportedArticles) -> ImportArticlesResponse:
     results: dict[int, ArticleResult] = {}
     for one in done.stored:
         results[one.number] = ArticleResult(one.name, "created" if one.is_new else "updated", one.id, None)
@@ -169,7 +169,7 @@ _LIST_FAULTS = {
 _BODY_FAULTS = (("must be a JSON object", "VALIDATION_FAILED"), ("nests too deep", "TOO_DEEP"))
 
 
-class _Anything(Collection[str]):
+class _AnyName(Collection[str]):
     """Accepts all names: a till may send unknown members."""
 
     def __contains__(self, name: object) -> bool:
@@ -200,7 +200,7 @@ class ArticleBody:
         self.name: str | None = None
         self._text = text
         self._has_name = has_name
-        self._rows = RowCutter(text, _ARTICLES, _Anything(), rows_max=articles_max, forget=forget)
+        self._rows = RowCutter(text, _ARTICLES, _AnyName(), rows_max=articles_max, forget=forget)
 
     def __len__(self) -> int:
         """Return the number of articles."""
@@ -233,7 +233,7 @@ class ArticleBody:
             for name in names:
                 value = getattr(kept, name)
                 if value is not UNSET:
-                    _mend(kept, name, bytes(value))
+                    _repair(kept, name, bytes(value))
             yield encode(kept)
 
     def _refusal(self, error: Invalid) -> Invalid:
@@ -276,7 +276,7 @@ def _checked(text: memoryview) -> Iterator[None]:
         raise Invalid("NOT_UTF8", "The body is not UTF-8.") from None
 
 
-def _mend(kept: Any, name: str, value: bytes) -> None:
+def _repair(kept: Any, name: str, value: bytes) -> None:
     """Convert a price sent as a string to a number, and empty large lists and objects, which no member may be."""
     if name == "base_price":
         number = _NUMBER.fullmatch(value)

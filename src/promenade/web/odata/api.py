@@ -105,7 +105,7 @@ class ODataApi:
 
         refusal = bad_request("URL_TOO_LONG", URL_TOO_LONG) if url_is_too_long(scope) else self.refusal(segment)
         if refusal is not None:
-            await self._tell(scope, refusal, with_headers)
+            await self._send_error(scope, refusal, with_headers)
             return
         try:
             await self.serve(scope, receive, with_headers)
@@ -116,7 +116,7 @@ class ODataApi:
             text = correlation_id.decode("ascii")
             _log.exception("request failed", correlation_id=text, path=scope["path"])
             error = ODataError(500, "INTERNAL_ERROR", f"Something went wrong; quote {text}.")
-            await self._tell(scope, error, with_headers)
+            await self._send_error(scope, error, with_headers)
         if not has_begun:
             raise Disconnected
 
@@ -128,7 +128,7 @@ class ODataApi:
         """Return the error for paths below the root that begin with ``segment``; None: they may exist."""
         return None
 
-    async def _tell(self, scope: Scope, error: ODataError, send: Send) -> None:
+    async def _send_error(self, scope: Scope, error: ODataError, send: Send) -> None:
         request = request_of(scope, self._root) or Request(scope["method"], "")
         await send_response(send, request, self._hooks.render_error(request, error, self._hooks.default_version))
 

@@ -88,7 +88,7 @@ class PublicEndpoint(Endpoint):
         except Disconnected:
             raise
         except Exception as error:
-            response = _told(scope, request, error, correlation_id.decode("ascii"))
+            response = _error_response(scope, request, error, correlation_id.decode("ascii"))
 
         async def with_id(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -112,7 +112,7 @@ class PublicEndpoint(Endpoint):
         return await handler(Call(scope, receive, request, caller, dialect))
 
 
-def _told(scope: Scope, request: Request, error: Exception, correlation_id: str) -> Response:
+def _error_response(scope: Scope, request: Request, error: Exception, correlation_id: str) -> Response:
     if isinstance(error, PromenadeError):
         error = odata_error(error, credential_was_sent=header(scope, b"authorization") is not None)
     if not isinstance(error, ODataError):

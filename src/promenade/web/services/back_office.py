@@ -25,7 +25,7 @@ from promenade.model.shape import Mode
 from promenade.web.access.auth import Authentication, Caller
 from promenade.web.access.oauth import origin_of
 from promenade.web.access.roles import ADMIN, ROLES, verbs_for
-from promenade.web.access.sign_in import HowToSignIn
+from promenade.web.access.sign_in import SignInProvider
 from promenade.web.http.body import header
 from promenade.web.http.endpoint import Answer, Endpoint
 from promenade.web.http.reader_pages import takes_gzip
@@ -74,7 +74,7 @@ class Me(msgspec.Struct, frozen=True, rename="camel"):
     sets: dict[str, list[str]]  #: Entity set of administration -> `create`, `update`, `delete`.
 
 
-def back_office_endpoints(authenticator: Authentication, edition: str, sign_in: HowToSignIn) -> list[Endpoint]:
+def back_office_endpoints(authenticator: Authentication, edition: str, sign_in: SignInProvider) -> list[Endpoint]:
     """Return the endpoints of `/` and the files it loads, which need no credential, and of `/ui/me`, which does."""
 
     async def page(scope: Scope, receive: Receive) -> Answer:
@@ -118,7 +118,7 @@ def _me(caller: Caller, edition: str) -> Me:
     return Me(caller.user, caller.tenant_id, edition, sorted(scopes), services, sets)
 
 
-async def _hosts(scope: Scope, sign_in: HowToSignIn) -> Iterable[str]:
+async def _hosts(scope: Scope, sign_in: SignInProvider) -> Iterable[str]:
     """Return where the page may send requests to: this server, and the token issuer."""
     try:
         issuer = origin_of((await sign_in(scope)).token_endpoint or "")

@@ -28,7 +28,7 @@ from promenade.workflows.context import Context
 
 if TYPE_CHECKING:
     from promenade.web.access.issuer import Issuer
-    from promenade.web.access.sign_in import HowToSignIn
+    from promenade.web.access.sign_in import SignInProvider
     from promenade.web.access.tokens import VerificationKey
     from promenade.web.http.endpoint import Endpoint
 
@@ -133,7 +133,7 @@ class CloudService:
 
         return back_office_endpoints(self._authenticator, CLOUD, self._sign_in()), {}
 
-    def _sign_in(self) -> HowToSignIn:
+    def _sign_in(self) -> SignInProvider:
         from promenade.web.access.sign_in import ExternalSignIn, built_in_sign_in
 
         if self._settings.jwks_url is not None:

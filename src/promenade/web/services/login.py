@@ -55,7 +55,7 @@ _log = Logger("promenade.web")
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _LoginRequest:
     """The back office's authorization request, once its sender is validated."""
 
     redirect_uri: str
@@ -63,7 +63,7 @@ class _Asked:
     challenge: str
 
 
-class _Lost(Exception):
+class _LoginFailed(Exception):
     """A request that must not be answered by leading the browser anywhere; ``key`` says why, in `message_page`."""
 
     def __init__(self, status: int, key: str, **values: str) -> None:
@@ -108,27 +108,27 @@ class Login:
 
     async def _answered(self, scope: Scope, receive: Receive | None) -> Answer:
         try:
-            asked = self._asked(scope)
+            asked = self._login_request(scope)
             if isinstance(asked, Answer):
                 return asked
             return self._shown(scope) if receive is None else await self._admitted(scope, receive, asked)
-        except _Lost as lost:
-            return self._lost(scope, lost)
+        except _LoginFailed as lost:
+            return self._failure_page(scope, lost)
         except Refusal:
-            return self._lost(scope, _Lost(400, "request", home=self._home))
+            return self._failure_page(scope, _LoginFailed(400, "request", home=self._home))
         except PromenadeError as error:
-            answer = self._lost(scope, _Lost(status_of(error), "unavailable", reason=error.message))
+            answer = self._failure_page(scope, _LoginFailed(status_of(error), "unavailable", reason=error.message))
             return Answer(answer.body, answer.status, _HTML, [*answer.headers, *headers_of(error, False)])
 
-    def _asked(self, scope: Scope) -> _Asked | Answer:
+    def _login_request(self, scope: Scope) -> _LoginRequest | Answer:
         """Return the authorization request, or the error with which the browser is redirected to the back office."""
         given = parameters(scope["query_string"].decode("latin-1"))
         client_id, redirect_uri = given.get("client_id", ""), given.get("redirect_uri", "")
         if client_id != BACK_OFFICE:
-            raise _Lost(400, "client_unknown", client=client_id[:100])
+            raise _LoginFailed(400, "client_unknown", client=client_id[:100])
         if not is_back_office(scope, redirect_uri, self._base_url):
-            raise _Lost(400, "address", home=self._home)
-        asked = _Asked(redirect_uri, given.get("state", ""), given.get("code_challenge", ""))
+            raise _LoginFailed(400, "address", home=self._home)
+        asked = _LoginRequest(redirect_uri, given.get("state", ""), given.get("code_challenge", ""))
         if given.get("response_type") != "code":
             kind = "unsupported_response_type" if given.get("response_type") else "invalid_request"
             return self._back(asked, error=kind, error_description="Only response_type=code is offered.")
@@ -138,7 +138,7 @@ class Login:
             return self._back(asked, error="invalid_request", error_description=text)
         return asked
 
-    async def _admitted(self, scope: Scope, receive: Receive, asked: _Asked) -> Answer:
+    async def _admitted(self, scope: Scope, receive: Receive, asked: _LoginRequest) -> Answer:
         self._require_own_page(scope)
         form = read_form(scope, await read_body(scope, receive, _BODY_BYTES_MAX))
         typed, secret = form.get("username", "").strip(), form.get("password", "").strip()
@@ -171,9 +171,9 @@ class Login:
         else:
             is_own = True
         if not is_own:
-            raise _Lost(403, "foreign", home=self._home)
+            raise _LoginFailed(403, "foreign", home=self._home)
 
-    def _back(self, asked: _Asked, **answered: str) -> Answer:
+    def _back(self, asked: _LoginRequest, **answered: str) -> Answer:
         """Redirect to the back office, identifying the issuer (RFC 9207)."""
         query = {**answered, "state": asked.state, "iss": self._issuer_url}
         if not asked.state:
@@ -193,7 +193,7 @@ class Login:
         body = login_form(_language(scope), icon=file_address(_ICON), action=action, typed=typed, fault=fault)
         return self._page(scope, body, status, more or [])
 
-    def _lost(self, scope: Scope, lost: _Lost) -> Answer:
+    def _failure_page(self, scope: Scope, lost: _LoginFailed) -> Answer:
         body = message_page(_language(scope), lost.key, icon=file_address(_ICON), **lost.values)
         return self._page(scope, body, lost.status, [])
 

@@ -24,7 +24,7 @@ from promenade.web.sync.bodies import SYNC, read_message
 from promenade.web.sync.messages import HEARTBEAT, REGISTER, HeartbeatAnswer, RegisterAnswer
 from promenade.workflows.context import Context
 from promenade.workflows.sync.cursors import CURSOR_LENGTH_MAX
-from promenade.workflows.sync.deployments import StoreCard, hear, register
+from promenade.workflows.sync.deployments import StoreCard, record_heartbeat, register
 from promenade.workflows.sync.feed import Page, latest_cursor, nothing_new, page_after
 
 _BYTES_MAX = 64 * 1024
@@ -65,7 +65,7 @@ class Sync:
     async def _heartbeat(self, scope: Scope, receive: Receive) -> Answer:
         caller = await self._caller(scope)
         asked = await read_message(scope, receive, HEARTBEAT, _BYTES_MAX)
-        heard = await hear(
+        heard = await record_heartbeat(
             self._context,
             caller.tenant_id,
             str(asked.deployment_id),

@@ -37,9 +37,9 @@ from promenade.web.sync.sale_messages import (
 )
 from promenade.workflows.context import Context
 from promenade.workflows.replica.uploads import UploadedCoupon, UploadedSale
-from promenade.workflows.sync.definitions import keep_given
+from promenade.workflows.sync.definitions import store_definitions
 from promenade.workflows.sync.deployments import record_exchange, require_deployment
-from promenade.workflows.sync.sales import Refused, Sender, Taken, take_uploads
+from promenade.workflows.sync.sales import Refused, Sender, UploadResult, take_uploads
 
 SLICE = 32  # uploads that are decoded and stored together
 SLICE_BYTES_MAX = 512 * 1024
@@ -92,13 +92,13 @@ class SyncSales:
 
         deployment = await context.database.read(find, tenant=tenant_id)
         sender = Sender(deployment.id, deployment.instance_id or deployment.id)
-        await keep_given(context, tenant_id, asked.definitions)
+        await store_definitions(context, tenant_id, asked.definitions)
         sales = [_Part(raw, named(raw), decode_sale) for raw in asked.transactions]
         coupons = [_Part(raw, named(raw), decode_coupon) for raw in asked.coupons]
         parts = [*coupons, *sales]
         # Stable sort: uploads without a readable place keep their order, coupons first.
         order = sorted(range(len(parts)), key=lambda at: parts[at].name.place)
-        answers: list[Taken | None] = [None] * len(parts)
+        answers: list[UploadResult | None] = [None] * len(parts)
         for few in _slices(parts, order):
             taken = await take_uploads(context, tenant_id, sender, await _decoded([parts[at] for at in few]))
             for at, answer in zip(few, taken, strict=True):
@@ -114,7 +114,9 @@ class SyncSales:
             )
         )
 
-    async def _record(self, tenant_id: str, deployment_id: str, started_at: datetime, sales: Sequence[Taken]) -> None:
+    async def _record(
+        self, tenant_id: str, deployment_id: str, started_at: datetime, sales: Sequence[UploadResult]
+    ) -> None:
         """Record the exchange; an upload of repeats only is not recorded."""
         context = self._context
         accepted = sum(one.status == "accepted" for one in sales)
@@ -172,7 +174,7 @@ async def _decoded(parts: Sequence[_Part]) -> list[UploadedSale | UploadedCoupon
     return await asyncio.to_thread(decode)
 
 
-def _sale_result(part: _Part, taken: Taken) -> SaleResult:
+def _sale_result(part: _Part, taken: UploadResult) -> SaleResult:
     name = part.name
     return SaleResult(
         name.transaction_id,
@@ -184,5 +186,5 @@ def _sale_result(part: _Part, taken: Taken) -> SaleResult:
     )
 
 
-def _coupon_result(part: _Part, taken: Taken) -> CouponResult:
+def _coupon_result(part: _Part, taken: UploadResult) -> CouponResult:
     return CouponResult(part.name.log_id, taken.status, taken.code, taken.message)

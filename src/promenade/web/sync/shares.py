@@ -29,7 +29,7 @@ from promenade.web.pricing.responses import Response
 from promenade.web.sync.bodies import SYNC
 from promenade.web.sync.messages import SyncOperation
 from promenade.workflows.context import Context
-from promenade.workflows.sync.leases import Leased, is_to_issue, lease_codes, lease_pool, return_leases
+from promenade.workflows.sync.leases import Leased, lease_codes, lease_pool, return_leases, wants_stock
 from promenade.workflows.sync.shares import grant_budget, grant_uses
 
 BODY_BYTES_MAX = 256 * 1024
@@ -177,7 +177,7 @@ class SyncShares:
             kind, entity_id = PROMOTION, str(asked.promotion_id)
         else:
             kind, entity_id = COUPON_TYPE, str(asked.coupon_type_id)
-            if await is_to_issue(context, tenant_id, entity_id, asked.purpose):
+            if await wants_stock(context, tenant_id, entity_id, asked.purpose):
                 return _leased(await lease_pool(context, tenant_id, deployment_id, entity_id, _pooled(asked), key))
         given = await grant_uses(context, tenant_id, deployment_id, kind, entity_id, asked.quantity, key)
         return _answer(CouponLeaseAnswer(given.given, [], timestamp(given.expires_at), given.outstanding))

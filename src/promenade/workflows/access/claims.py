@@ -18,7 +18,7 @@ _TENANT = "tenantId"
 
 def check_tenant(tenant_id: str, body: bytes) -> None:
     """Raise Forbidden (FOREIGN_TENANT) if a body contains a tenant other than the caller's, at any depth."""
-    if not _may_name(_TENANT, body):
+    if not _contains_name(_TENANT, body):
         return
     if any(claimed not in (None, tenant_id) for claimed in _values_of(_TENANT, decoded(body))):
         raise Forbidden("FOREIGN_TENANT", "The tenant of a row is the caller's own.", _TENANT)
@@ -32,7 +32,7 @@ def decoded(body: bytes) -> Any:
         return None
 
 
-def _may_name(name: str, body: bytes) -> bool:
+def _contains_name(name: str, body: bytes) -> bool:
     r"""Return whether JSON may contain a member of this name, without parsing it; \u escapes count as a maybe."""
     return name.encode() in body or b"\\u" in body
 

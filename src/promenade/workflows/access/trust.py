@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from promenade.errors import Conflict, Invalid, NotFound
-from promenade.store.access.trust import COMMON_NAME_LENGTH_MAX, forget_name, lock_tenant, read_names, trust_name
+from promenade.store.access.trust import COMMON_NAME_LENGTH_MAX, delete_name, lock_tenant, read_names, trust_name
 from promenade.store.driver.unit import Database, Session
 
 OVERLAP_DAYS_MAX = 7
@@ -46,7 +46,7 @@ async def distrust(database: Database, common_name: str) -> None:
     """Remove a name; it takes effect with its next request. Raises NotFound (NAME_NOT_TRUSTED)."""
 
     async def work(session: Session) -> None:
-        if "\0" in common_name or not await forget_name(session, common_name):
+        if "\0" in common_name or not await delete_name(session, common_name):
             raise NotFound("NAME_NOT_TRUSTED", f"{common_name} is not trusted anyway.", "commonName")
 
     await database.write(work, system=True)

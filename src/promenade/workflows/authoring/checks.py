@@ -10,7 +10,7 @@ from typing import Any
 from promenade.errors import Conflict, Detail
 from promenade.model.declare import Field, Kind
 from promenade.store.authoring.statements import read_ids, read_referred
-from promenade.store.sync.shares import BUDGET, COUPON_CODE, COUPON_TYPE, PROMOTION, find_given
+from promenade.store.sync.shares import BUDGET, COUPON_CODE, COUPON_TYPE, PROMOTION, find_outstanding
 from promenade.workflows.authoring.owners import Owners
 from promenade.workflows.authoring.shapes import codes, referrers
 from promenade.workflows.authoring.unit import Act, Unit, Write
@@ -162,6 +162,6 @@ async def check_unused(unit: Unit, writes: Sequence[Write]) -> None:
             names = ", ".join(sorted(set(users)))
             unit.faults.add(Conflict("IN_USE", f"This cannot be deleted: {names} refer to it."))
         kind = _GIVEN.get(set_name)
-        if kind is not None and await find_given(unit.session, kind, ids):
+        if kind is not None and await find_outstanding(unit.session, kind, ids):
             message = "Stores hold a part of this: deactivate it, and delete it once they have given that part back."
             unit.faults.add(Conflict("HELD_BY_STORES", message))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from promenade.store.sync.deployments import deployment_ids, give_up_exchanges, let_go_offline, purge_history
+from promenade.store.sync.deployments import deployment_ids, fail_stale_exchanges, mark_offline, purge_history
 from promenade.workflows.clockwork.jobs import JobResult, clock_job
 from promenade.workflows.clockwork.paced import Pace, tenant_by_tenant
 from promenade.workflows.context import Context
@@ -22,7 +22,7 @@ async def offline(context: Context, cursor: str | None) -> JobResult:
     at = context.clock()
     since, ahead = at - _SILENCE_MAX, at + _SILENCE_MAX
     gone = await context.database.write(
-        lambda session: let_go_offline(session, since=since, ahead=ahead, at=at), system=True, durable=False
+        lambda session: mark_offline(session, since=since, ahead=ahead, at=at), system=True, durable=False
     )
     return JobResult(gone)
 
@@ -38,7 +38,7 @@ async def history(context: Context, cursor: str | None) -> JobResult:
 
         async def left() -> tuple[int, bool]:
             await database.write(
-                lambda session: give_up_exchanges(session, stores, since=given_up, at=at),
+                lambda session: fail_stale_exchanges(session, stores, since=given_up, at=at),
                 tenant=tenant_id,
                 durable=False,
             )

@@ -14,7 +14,7 @@ from promenade.store.coupons.claims import Claim
 from promenade.store.coupons.reservations import Reservation, Run, find_reservation, redeem_code, redeem_reservation
 from promenade.store.coupons.rules import type_refusal
 from promenade.store.coupons.transitions import REDEEM_SHARED
-from promenade.store.driver.hot import Undone
+from promenade.store.driver.hot import RolledBack
 from promenade.store.driver.unit import Session
 from promenade.store.webhooks.outbox import emit, outbox_row
 from promenade.workflows.context import Context
@@ -69,7 +69,7 @@ async def _redeem_directly(
         is_done, _ = await _redeem_individual(
             context, run, tenant_id, reservation, reservation_id, transaction_id, at, log_id
         )
-    except Undone:
+    except RolledBack:
         return None
     return Redeemed(None) if is_done else None
 
@@ -96,7 +96,7 @@ async def _redeem(
             is_done, is_there = await _redeem_individual(
                 context, session.hot, tenant_id, reservation, reservation_id, transaction_id, at, log_id
             )
-        except Undone as undone:
+        except RolledBack as undone:
             raise CodeChanged from undone
     else:
         # Before locking rows that others wait for.
@@ -137,7 +137,7 @@ async def _redeem_individual(
     at: datetime,
     log_id: str,
 ) -> tuple[bool, bool]:
-    """Call `redeem_code` with the event to send. Raises `Undone`."""
+    """Call `redeem_code` with the event to send. Raises `RolledBack`."""
     event = outbox_row(tenant_id, _event(reservation, transaction_id), event_id=context.new_id(), at=at)
     return await redeem_code(
         run,

@@ -64,7 +64,7 @@ async def run_forecasts(
         raise
     except Exception as error:
         _log.exception("forecast.put_off", forecast=job.forecast_id, attempts=job.attempts)
-        await _put_off(context, job, f"{type(error).__name__}: {error}")
+        await _retry_later(context, job, f"{type(error).__name__}: {error}")
     return 1
 
 
@@ -123,13 +123,13 @@ async def _finish(context: Context, session: Session, job: ForecastJob, replayin
     await forecasts.insert_children(session, children_of(job.forecast_id, tally, at, context.new_id))
 
 
-async def _put_off(context: Context, job: ForecastJob, reason: str) -> None:
+async def _retry_later(context: Context, job: ForecastJob, reason: str) -> None:
     """Retry later with growing delays, or give up."""
     due = FORECASTS.retry_at(context.clock(), job.attempts)
     if due is None:
         await _end(context, job, reason)
         return
-    await context.database.write(lambda session: forecasts.give_back(session, job, at=due), tenant=job.tenant_id)
+    await context.database.write(lambda session: forecasts.release(session, job, at=due), tenant=job.tenant_id)
 
 
 async def _end(context: Context, job: ForecastJob, reason: str) -> None:

@@ -100,7 +100,7 @@ class ArticleImporter(RowImporter):
             ]
             if changed:
                 await update_articles(session, changed, at=at, by=self._user)
-            missed = await _missed(session, new) if count < len(new) else frozenset()
+            missed = await _missed_numbers(session, new) if count < len(new) else frozenset()
             self._is_all_new = not missed and not held
             for number, one in articles.items():
                 if number not in missed:
@@ -151,7 +151,7 @@ def _merged(before: Values, given: Values) -> Values:
     return tuple([old if new is UNSET else new for old, new in zip(before, given, strict=True)])
 
 
-async def _missed(session: Session, new: Sequence[Values]) -> frozenset[str]:
+async def _missed_numbers(session: Session, new: Sequence[Values]) -> frozenset[str]:
     """Return the numbers in ``new`` for which another session has just inserted an article."""
     number_of = {row_id: number for row_id, _, number, *_ in new}
     there = await find_articles(session, number_of.values())

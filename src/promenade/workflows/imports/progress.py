@@ -11,7 +11,7 @@ from promenade.store.imports.outcomes import Counts, note_counts
 from promenade.store.imports.work import ImportClaim
 from promenade.workflows.imports.importing import Portion, RowFault
 
-TOLD_IN_FULL = 100
+FAULTS_IN_FULL = 100
 """Rows of a job of which all faults are kept; of those that fail after them each one's first."""
 
 _PROPERTY_MAX, _CODE_MAX, _MESSAGE_MAX, _NUMBER_MAX = 255, 50, 2000, 50
@@ -34,20 +34,22 @@ async def note_portion(
     """Write the results of a portion's rows and the job's progress, in the unit that stored the portion."""
     signed = {"job_id": held.job_id, "created_at": at, "created_by": held.user, "modified_at": at,
               "modified_by": held.user}  # fmt: skip
-    errors = [{"id": new_id(), **_error(fault), **signed} for fault in _told(portion.faults, held.rows_failed)]
+    errors = [
+        {"id": new_id(), **_error(fault), **signed} for fault in _faults_to_keep(portion.faults, held.rows_failed)
+    ]
     items: list[Columns] = []
     if held.source == "POS_BATCH":
         items = [{"id": new_id(), **item, **signed} for item in _items(portion)]
     await note_counts(session, held.job_id, counts, at, errors=errors, items=items)
 
 
-def _told(faults: Sequence[RowFault], failed_before: int) -> list[RowFault]:
+def _faults_to_keep(faults: Sequence[RowFault], failed_before: int) -> list[RowFault]:
     """Select the faults of a portion to keep: a request of a few megabytes must not fill gigabytes with them."""
     rows: dict[int, int] = {}
     told: list[RowFault] = []
     for fault in faults:
         is_first = fault.number not in rows
-        if rows.setdefault(fault.number, failed_before + len(rows)) < TOLD_IN_FULL or is_first:
+        if rows.setdefault(fault.number, failed_before + len(rows)) < FAULTS_IN_FULL or is_first:
             told.append(fault)
     return told
 

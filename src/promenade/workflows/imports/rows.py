@@ -38,7 +38,7 @@ Faults = tuple[Detail, ...]
 
 
 @dataclass(slots=True)
-class _Given:
+class _ReceivedRow:
     """A row of a portion: as received, and either decoded or with its faults."""
 
     number: int
@@ -77,13 +77,13 @@ class EntityImporter(RowImporter):
     ) -> None:
         self._entity = model.entity(entity)
         self._decoder = RowDecoder(entity, _ROOT)
-        self._telling = Telling(self._entity)
+        self._reporter = RowReporter(self._entity)
         self._tenant_id = tenant_id
         self._user = user
         self._new_id = new_id
         self._http_hosts = http_hosts
         self._audited = audited
-        self._ready: dict[NumberedRow, _Given] = {}
+        self._ready: dict[NumberedRow, _ReceivedRow] = {}
         self._stored = 0
         self._counted_at = _COUNTED_AFTER
         parts = [one.target for one in self._entity.collections if one.composition]
@@ -109,7 +109,7 @@ class EntityImporter(RowImporter):
         if outcome.faults and not keep_good:
             first = min(outcome.faults)
             outcome = _Outcome({}, {first: outcome.faults[first]})
-        return self._told(given, outcome)
+        return self._portion_of(given, outcome)
 
     async def _learn(self, session: Session, more: int) -> None:
         """Update the database's statistics while tables grow, a few times however many rows there are."""
@@ -118,17 +118,17 @@ class EntityImporter(RowImporter):
             await learn_growth(session, self._sets, self._stored)
             self._counted_at = 4 * self._stored
 
-    def _decoded(self, row: NumberedRow) -> _Given:
+    def _decoded(self, row: NumberedRow) -> _ReceivedRow:
         try:
             check_tenant(self._tenant_id, row.text)
-            return _Given(row.number, row.text, self._decoder.decode(row.text))
+            return _ReceivedRow(row.number, row.text, self._decoder.decode(row.text))
         except PromenadeError as error:
-            return _Given(row.number, row.text, {}, _details(error))
+            return _ReceivedRow(row.number, row.text, {}, _details(error))
 
-    def _chunks(self, rows: Sequence[_Given]) -> Iterator[list[_Given]]:
+    def _chunks(self, rows: Sequence[_ReceivedRow]) -> Iterator[list[_ReceivedRow]]:
         """Yield groups of rows for one call of `Authoring`: limited in size, parts included, and without duplicates."""
-        key = self._telling.key if self._entity.import_upserts else None
-        chunk: list[_Given] = []
+        key = self._reporter.key if self._entity.import_upserts else None
+        chunk: list[_ReceivedRow] = []
         names: set[Any] = set()
         weight = 0
         for one in rows:
@@ -145,7 +145,7 @@ class EntityImporter(RowImporter):
         if chunk:
             yield chunk
 
-    async def _store(self, session: Session, rows: Sequence[_Given], at: datetime, outcome: _Outcome) -> None:
+    async def _store(self, session: Session, rows: Sequence[_ReceivedRow], at: datetime, outcome: _Outcome) -> None:
         """Store the valid ones of ``rows`` and note the faults of the others."""
         lasting: dict[int, Faults] = {}
         passing: dict[int, Faults] = {}
@@ -156,20 +156,20 @@ class EntityImporter(RowImporter):
                 break
             found = _by_row(rest, attempt.error)
             if not found:
-                rest = [one for one in rows if one.number not in lasting | _lasting(passing)]
-                outcome.faults |= lasting | _lasting(passing)
+                rest = [one for one in rows if one.number not in lasting | _permanent_faults(passing)]
+                outcome.faults |= lasting | _permanent_faults(passing)
                 await self._store(session, rest[: len(rest) // 2], at, outcome)
                 await self._store(session, rest[len(rest) // 2 :], at, outcome)
                 return
             if attempt.at_the_end:
                 # INVARIANT: each round finds more permanently faulty rows, so the loop terminates.
-                lasting |= found | _lasting(passing)
+                lasting |= found | _permanent_faults(passing)
                 passing = {}
             else:
                 passing |= found
         outcome.faults |= lasting | passing
 
-    async def _attempt(self, session: Session, rows: Sequence[_Given], at: datetime) -> _Attempt:
+    async def _attempt(self, session: Session, rows: Sequence[_ReceivedRow], at: datetime) -> _Attempt:
         authoring = Authoring(
             session, user=self._user, at=at, new_id=self._new_id, importing=True, http_hosts=self._http_hosts
         )
@@ -191,24 +191,24 @@ class EntityImporter(RowImporter):
             return await authoring.upsert_many(set_name, rows)
         return [Upserted(row_id, True) for row_id in await authoring.create_many(set_name, rows)]
 
-    def _told(self, given: Sequence[_Given], outcome: _Outcome) -> Portion:
+    def _portion_of(self, given: Sequence[_ReceivedRow], outcome: _Outcome) -> Portion:
         stored: list[Stored] = []
         faults: list[RowFault] = []
         for one in given:
             made = outcome.made.get(one.number)
             if made is not None:
-                stored.append(Stored(one.number, made.id, made.is_new, self._telling.name(one.text, one.row)))
+                stored.append(Stored(one.number, made.id, made.is_new, self._reporter.name(one.text, one.row)))
             elif one.number in outcome.faults:
-                faults += self._telling.faults(one.number, one.text, outcome.faults[one.number])
+                faults += self._reporter.faults(one.number, one.text, outcome.faults[one.number])
         return Portion(tuple(stored), tuple(faults))
 
 
-def _lasting(faults: Mapping[int, Faults]) -> dict[int, Faults]:
+def _permanent_faults(faults: Mapping[int, Faults]) -> dict[int, Faults]:
     """Return the faults of rows that are faulty regardless of other rows."""
     return {number: each for number, each in faults.items() if any(one.code not in _RELATIVE for one in each)}
 
 
-def _by_row(rows: Sequence[_Given], error: PromenadeError) -> dict[int, Faults]:
+def _by_row(rows: Sequence[_ReceivedRow], error: PromenadeError) -> dict[int, Faults]:
     """Return the faults by row; empty if there are several rows and no fault names its row."""
     if len(rows) == 1:
         return {rows[0].number: tuple([_without_place(one) for one in _details(error)])}
@@ -262,7 +262,7 @@ _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _TEXT = msgspec.json.Decoder(str)
 
 
-class Telling:
+class RowReporter:
     """Reports rows of one entity set. ``key`` is the wire name of its natural key, if it has a single one."""
 
     def __init__(self, entity: EntityType) -> None:

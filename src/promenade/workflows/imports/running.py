@@ -41,7 +41,7 @@ from promenade.workflows.imports.progress import counted, failed_rows, note_port
 
 LEASE_SECONDS = IMPORTS.lease_seconds
 STRETCH_SECONDS = 1.0  # then other tenants have their turn
-TELL_SECONDS = 2.0  # between two progress reports of a job that stores all rows at once
+REPORT_SECONDS = 2.0  # between two progress reports of a job that stores all rows at once
 ATTEMPTS_MAX = IMPORTS.attempts_max
 
 _log = Logger(__name__)
@@ -79,7 +79,7 @@ class _Stopped(Exception):
 
 
 @dataclass(slots=True)
-class _Told:
+class _ReportedProgress:
     """State shared between the unit that stores all rows and the one that reports progress."""
 
     rows: int = 0
@@ -110,7 +110,7 @@ async def return_claim(
     due = due_at or context.clock()
 
     async def work(session: Session) -> bool:
-        return await import_work.give_back(session, held, due_at=due, attempts=attempts)
+        return await import_work.release(session, held, due_at=due, attempts=attempts)
 
     await context.database.write(work, tenant=held.tenant_id, durable=False)
 
@@ -144,7 +144,7 @@ class ImportRun:
         Raises Unavailable if the database is unreachable and the job could not be released.
         """
         if self.held.attempts > ATTEMPTS_MAX:  # the previous workers died during it
-            await self._give_up("It was begun again and again, and never finished.")
+            await self._fail_finally("It was begun again and again, and never finished.")
             return
         try:
             await (self._slice_by_slice() if self.held.continue_on_error else self._all_at_once())
@@ -152,11 +152,11 @@ class ImportRun:
             _log.info("imports.lease_lost", job=self.held.job_id)
         except Unavailable as error:
             _log.warning("imports.put_off", job=self.held.job_id, attempts=self.held.attempts, reason=error.message)
-            await self._put_off("The database could not carry it out.")
+            await self._retry_later("The database could not carry it out.")
         except Exception:
             # Database errors contain statements and rows, which only belong in the log.
             _log.exception("imports.put_off", job=self.held.job_id, attempts=self.held.attempts)
-            await self._put_off("The service failed at it; its log says more.")
+            await self._retry_later("The service failed at it; its log says more.")
 
     # --- slices that count one by one ---------------------------------------------------------------------------------
 
@@ -232,9 +232,9 @@ class ImportRun:
     # --- all rows or none ---------------------------------------------------------------------------------------------
 
     async def _all_at_once(self) -> None:
-        told = _Told()
+        told = _ReportedProgress()
         try:
-            async with self._telling(told):
+            async with self._reporting(told):
                 ended = await self._context.database.write(
                     lambda session: self._store_all(session, told), tenant=self.held.tenant_id
                 )
@@ -245,7 +245,7 @@ class ImportRun:
         else:
             record_metrics(self.held, ended, self._context.clock())
 
-    async def _store_all(self, session: Session, told: _Told) -> Ended:
+    async def _store_all(self, session: Session, told: _ReportedProgress) -> Ended:
         """Store all rows. May run twice: it starts with the first row each time, without effects outside of the
         unit.
         """
@@ -295,37 +295,37 @@ class ImportRun:
         await self._end(Ended("FAILED", Counts(0, 1), message), portion)
 
     @asynccontextmanager
-    async def _telling(self, told: _Told) -> AsyncIterator[None]:
+    async def _reporting(self, told: _ReportedProgress) -> AsyncIterator[None]:
         """Report progress and renew the lease while all rows are stored.
 
         On SQLite only beforehand: nobody else can write then, so nobody can claim the job either.
         """
-        await self._tell(told)
+        await self._report_progress(told)
         if self._context.database.dialect == "sqlite":
             yield
             return
         over = asyncio.Event()
-        task = asyncio.create_task(self._keep_telling(told, over))
+        task = asyncio.create_task(self._keep_reporting(told, over))
         try:
             yield
         finally:
             over.set()
             await task
 
-    async def _keep_telling(self, told: _Told, over: asyncio.Event) -> None:
+    async def _keep_reporting(self, told: _ReportedProgress, over: asyncio.Event) -> None:
         while not told.is_lost:
             with suppress(TimeoutError):
-                await asyncio.wait_for(over.wait(), min(TELL_SECONDS, self._lease_seconds / 4))
+                await asyncio.wait_for(over.wait(), min(REPORT_SECONDS, self._lease_seconds / 4))
             if over.is_set():
                 return
             try:
-                await self._tell(told)
+                await self._report_progress(told)
             except LeaseLost:
                 told.is_lost = True
             except Exception as error:  # the other unit will run into it too
                 _log.warning("imports.not_told", job=self.held.job_id, reason=str(error))
 
-    async def _tell(self, told: _Told) -> None:
+    async def _report_progress(self, told: _ReportedProgress) -> None:
         held = self.held
         message = f"{told.rows} of {held.rows} rows have been checked; none counts until all have."
 
@@ -338,15 +338,15 @@ class ImportRun:
 
     # --- the end ------------------------------------------------------------------------------------------------------
 
-    async def _put_off(self, why: str) -> None:
+    async def _retry_later(self, why: str) -> None:
         """Retry later with growing delays, or give up."""
         due_at = IMPORTS.retry_at(self._context.clock(), self.held.attempts)
         if due_at is None:
-            await self._give_up(why)
+            await self._fail_finally(why)
         else:
             await return_claim(self._context, self.held, due_at=due_at)
 
-    async def _give_up(self, why: str) -> None:
+    async def _fail_finally(self, why: str) -> None:
         held = self.held
         stored = f"{held.rows_succeeded} of {held.rows} rows were" if held.rows_succeeded else "Nothing was"
         message = f"{stored} imported; the import was given up after {ATTEMPTS_MAX} attempts. {why}"
@@ -454,7 +454,7 @@ async def end(context: Context, session: Session, held: ImportClaim, ended: Ende
         await end_article_job(session, held.job_id, status=ended.status, counts=ended.counts, at=at)
         await emit(session, _article_event(held, ended), event_id=context.new_id(), at=at)
     if held.entity == "Articles":
-        await _record_in_the_trail(context, session, held, message, at)
+        await _audit_articles(context, session, held, message, at)
 
 
 def _event(held: ImportClaim, ended: Ended) -> Event:
@@ -473,9 +473,7 @@ def _article_event(held: ImportClaim, ended: Ended) -> Event:
     return ArticleImportJobFailed(held.job_id, *numbers, ended.message)
 
 
-async def _record_in_the_trail(
-    context: Context, session: Session, held: ImportClaim, message: str, at: datetime
-) -> None:
+async def _audit_articles(context: Context, session: Session, held: ImportClaim, message: str, at: datetime) -> None:
     """Write one audit entry for all articles of a job; other rows are audited one by one when they are stored."""
     entry = {
         "id": context.new_id(),

@@ -75,7 +75,7 @@ async def add_up(
 ) -> tuple[dict[tuple[str, date, str], DaySums], dict[tuple[str, date, str], DaySums]]:
     """Add up the sales by promotion, day and currency: by local days of the POS groups, and by UTC days."""
     found = list(in_arms(sales, trials))
-    articles = await read_article_keys(session, _asked(found))
+    articles = await read_article_keys(session, _article_keys(found))
     local: dict[tuple[str, date, str], DaySums] = {}
     utc: dict[tuple[str, date, str], DaySums] = {}
     for one in found:
@@ -102,7 +102,7 @@ def _add(sums: DaySums, one: ArmSale, is_converted: bool) -> None:
         sums.trial = EXPERIMENT
 
 
-def _asked(found: Sequence[ArmSale]) -> list[str]:
+def _article_keys(found: Sequence[ArmSale]) -> list[str]:
     """Return the numbers of the articles whose attributes are needed to match them against promotions' targets."""
     numbers: dict[str, None] = {}
     for one in found:

@@ -67,7 +67,7 @@ async def _counted(session: Session, types: Sequence[Counted], at: datetime) -> 
     shared = await store.read_shared(session, [one.coupon_type_id for one in types if one.is_shared], at)
     own = [one for one in types if not one.is_shared]
     by_index = await _codes(session, own, examine=False)
-    few = [one for one in own if _is_to_be_examined(one, by_index[one.coupon_type_id])]
+    few = [one for one in own if _needs_examination(one, by_index[one.coupon_type_id])]
     grown = [one for one in own if one not in few and by_index[one.coupon_type_id].total != _before(one).total]
     if grown and await store.has_imported_since(session, min(map(_examined, grown)) - _CLOCKS_APART):
         few += grown
@@ -83,7 +83,7 @@ async def _counted(session: Session, types: Sequence[Counted], at: datetime) -> 
     return found
 
 
-def _is_to_be_examined(one: Counted, counts: Counts) -> bool:
+def _needs_examination(one: Counted, counts: Counts) -> bool:
     """Whether to examine each code: if there are few, or only some are external."""
     before = _before(one)
     return counts.total <= FEW_CODES or 0 < before.external < before.total

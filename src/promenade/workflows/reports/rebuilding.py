@@ -39,7 +39,7 @@ async def _empty(context: Context, tenant_id: str, limit: int) -> Portion:
             return 0
         gone = await store.empty(session, [name for one in folds().values() for name in one.tables], limit)
         if not gone:
-            await store.go_on(session)
+            await store.advance(session)
         seconds = watch.seconds
         return gone
 
@@ -65,7 +65,7 @@ async def _count(context: Context, tenant_id: str, run: Run, seen: State, limit:
             await store.end(session)
             return 0
         await add_sales(context, session, run, [sales[one.log_id] for one in found if one.log_id in sales])
-        await store.go_on(session, found[-1])
+        await store.advance(session, found[-1])
         seconds = watch.seconds
         return len(found)
 

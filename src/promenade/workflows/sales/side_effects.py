@@ -200,7 +200,7 @@ async def _carry_out(context: Context, session: Session, job: Claimed, draw: Dra
     owed, reasons = await _issue(context, session, job, effects, draw, issued)
     now = context.clock()
     if owed:
-        is_written = await jobs.put_off(
+        is_written = await jobs.postpone(
             session,
             job,
             Done(redeemed, earned, issued),

@@ -23,13 +23,13 @@ from promenade.store.pricing.surroundings import tree_hash
 from promenade.workflows.context import Context
 
 BESIDE_FROM = 64 * 1024  # characters; longer ones are parsed in a thread
-BREATHER = 16
+YIELD_EVERY = 16
 LENGTH_MAX = 4 * 1024 * 1024  # characters; limit of one definition, and of those written together
 _HASH = re.compile(r"[0-9a-f]{64}")
 _PRECISIONS = frozenset({None, 0, 1, 2, 3})
 
 
-async def keep_given(context: Context, tenant_id: str, given: Mapping[str, str]) -> None:
+async def store_definitions(context: Context, tenant_id: str, given: Mapping[str, str]) -> None:
     """Store definitions (base64 text by hash). Invalid ones are skipped and later reported as missing."""
     given = {key: text for key, text in given.items() if _HASH.fullmatch(key)}
     if not given:
@@ -43,7 +43,7 @@ async def keep_given(context: Context, tenant_id: str, given: Mapping[str, str])
         if length + len(text) > LENGTH_MAX:
             await _keep(context, tenant_id, bodies)
             bodies, length = {}, 0
-        if place % BREATHER == BREATHER - 1:
+        if place % YIELD_EVERY == YIELD_EVERY - 1:
             await asyncio.sleep(0)
         body = await asyncio.to_thread(_read, key, text) if len(text) >= BESIDE_FROM else _read(key, text)
         if body is not None:

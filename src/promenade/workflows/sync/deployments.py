@@ -40,7 +40,7 @@ class Registered:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class HeartbeatReceipt:
     """The answer to a heartbeat: the cloud's time and the current version of the catalogue."""
 
     at: datetime
@@ -79,14 +79,16 @@ async def register(context: Context, tenant_id: str, card: StoreCard, *, user: s
     return await context.database.write(work, tenant=tenant_id)
 
 
-async def hear(context: Context, tenant_id: str, deployment_id: str, *, version: str, pending: int) -> Heard:
+async def record_heartbeat(
+    context: Context, tenant_id: str, deployment_id: str, *, version: str, pending: int
+) -> HeartbeatReceipt:
     """Record a heartbeat of a store. Raises NotFound (DEPLOYMENT_NOT_FOUND)."""
     at = context.clock()
 
-    async def work(session: Session) -> Heard:
+    async def work(session: Session) -> HeartbeatReceipt:
         if not await store.note_heartbeat(session, deployment_id, version, pending, at):
             raise no_deployment()
-        return Heard(at, await read_version(session.hot, tenant_id))
+        return HeartbeatReceipt(at, await read_version(session.hot, tenant_id))
 
     return await context.database.write(work, tenant=tenant_id, durable=False)
 

@@ -193,7 +193,7 @@ def _leased(row: CodeRow, status: str) -> LeasedCode:
 # ---- codes to be issued -------------------------------------------------------------------------------------------
 
 
-async def is_to_issue(context: Context, tenant_id: str, coupon_type_id: str, purpose: str | None) -> bool:
+async def wants_stock(context: Context, tenant_id: str, coupon_type_id: str, purpose: str | None) -> bool:
     """Return whether a store that names a coupon type wants codes to issue (True) or uses of its limit (False)."""
     if purpose is not None:
         return purpose == "ISSUE"

@@ -67,14 +67,14 @@ class Sender:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """An uploaded item that cannot be parsed; see `Taken`."""
+    """An uploaded item that cannot be parsed; see `UploadResult`."""
 
     code: str
     message: str
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class UploadResult:
     """The result for a sale or a coupon event: accepted, duplicate, or rejected with a stable code and a message.
 
     ``missing`` are definitions that must be sent with it.
@@ -88,11 +88,11 @@ class Taken:
 
 Sent = UploadedSale | UploadedCoupon | Refused
 
-ACCEPTED, DUPLICATE = Taken("accepted"), Taken("duplicate")
+ACCEPTED, DUPLICATE = UploadResult("accepted"), UploadResult("duplicate")
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _UploadContext:
     """What the database knows of the uploaded items before any of them is applied."""
 
     confirmed: Mapping[str, Confirmation]
@@ -104,14 +104,14 @@ class _Known:
     controls: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
 
-async def take_uploads(context: Context, tenant_id: str, sender: Sender, sent: Sequence[Sent]) -> list[Taken]:
+async def take_uploads(context: Context, tenant_id: str, sender: Sender, sent: Sequence[Sent]) -> list[UploadResult]:
     """Apply what a store has uploaded, in its order; return one result for each item.
 
     Independent items are applied concurrently. Raises Unavailable; items applied before that are duplicates when they
     are sent again.
     """
     known = await context.database.read(lambda session: _look_up(session, sender, sent), tenant=tenant_id)
-    taken: list[Taken] = []
+    taken: list[UploadResult] = []
     for wave in _waves(sent, AT_ONCE[context.database.dialect]):
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(_take(context, tenant_id, sender, known, one)) for one in wave]
@@ -126,7 +126,7 @@ async def take_uploads(context: Context, tenant_id: str, sender: Sender, sent: S
     return taken
 
 
-def _count(context: Context, tenant_id: str, one: Sent, answer: Taken) -> None:
+def _count(context: Context, tenant_id: str, one: Sent, answer: UploadResult) -> None:
     if isinstance(one, UploadedCoupon):
         metrics.sync_coupon_events.labels(tenant_id, answer.status).inc()
         return
@@ -165,7 +165,7 @@ def _keys(one: Sent) -> set[str]:
     return keys | {f"c:{name}" for name in (*coupons, *issued) if name is not None}
 
 
-async def _look_up(session: Session, sender: Sender, sent: Sequence[Sent]) -> _Known:
+async def _look_up(session: Session, sender: Sender, sent: Sequence[Sent]) -> _UploadContext:
     """Read everything that the portion needs, in a number of statements that does not depend on its length."""
     sales = [one for one in sent if isinstance(one, UploadedSale)]
     events = [one for one in sent if isinstance(one, UploadedCoupon)]
@@ -176,7 +176,7 @@ async def _look_up(session: Session, sender: Sender, sent: Sequence[Sent]) -> _K
     ids = {fact.coupon_id for fact in facts if fact.coupon_id} | {one.coupon_id for one in events if one.coupon_id}
     types = {fact.coupon_type_id for fact in facts if fact.coupon_type_id} | {one.coupon_type_id for one in events}
     given = ids | types | {name for one in sales for name in _spent_by(one)}
-    return _Known(
+    return _UploadContext(
         confirmed=await confirmations.find_all(session, sender.deployment_id, names) if names else {},
         logged=await uploaded_coupons.logged(session, [one.log_id for one in events]),
         definitions={key for few in _portions(hashes) for key in await known_definitions(session, few)},
@@ -204,10 +204,12 @@ def _spent_by(sale: UploadedSale) -> Iterator[str]:
         yield from one.budget_ids
 
 
-async def _take(context: Context, tenant_id: str, sender: Sender, known: _Known, one: Sent) -> Taken | Unavailable:
+async def _take(
+    context: Context, tenant_id: str, sender: Sender, known: _UploadContext, one: Sent
+) -> UploadResult | Unavailable:
     try:
         if isinstance(one, Refused):
-            return Taken("rejected", one.code, one.message)
+            return UploadResult("rejected", one.code, one.message)
         if isinstance(one, UploadedCoupon):
             if one.log_id in known.logged:
                 return DUPLICATE
@@ -218,14 +220,18 @@ async def _take(context: Context, tenant_id: str, sender: Sender, known: _Known,
     except Unavailable as unavailable:
         return unavailable
     except PromenadeError as refused:
-        return Taken("rejected", refused.code, refused.message)
+        return UploadResult("rejected", refused.code, refused.message)
     except Exception:
         # One sale that fails must not block all that follow: the store keeps it and reports it.
         _log.exception("an upload could not be taken", deployment=sender.deployment_id, tenant=tenant_id)
-        return Taken("rejected", "UPLOAD_FAILED", "The cloud could not take it; its log says why. Send it again later.")
+        return UploadResult(
+            "rejected", "UPLOAD_FAILED", "The cloud could not take it; its log says why. Send it again later."
+        )
 
 
-async def _take_sale(context: Context, tenant_id: str, sender: Sender, known: _Known, upload: UploadedSale) -> Taken:
+async def _take_sale(
+    context: Context, tenant_id: str, sender: Sender, known: _UploadContext, upload: UploadedSale
+) -> UploadResult:
     command = _command(upload)
     confirmed = known.confirmed.get(upload.transaction_id)
     if confirmed is not None:
@@ -233,7 +239,7 @@ async def _take_sale(context: Context, tenant_id: str, sender: Sender, known: _K
     missing = {upload.request.tree_hash, *upload.result.candidate_hashes}.difference(known.definitions)
     if missing:
         message = f"{len(missing)} definitions that it was priced with are not known; send them with it."
-        return Taken("rejected", "DEFINITION_MISSING", message, frozenset(missing))
+        return UploadResult("rejected", "DEFINITION_MISSING", message, frozenset(missing))
     for fact in upload.request.facts.coupons:
         if fact.refusal is None and fact.coupon_type_id is not None:
             _check_code(known, fact.coupon_id, fact.coupon_type_id, fact.code)
@@ -269,17 +275,17 @@ async def _take_sale(context: Context, tenant_id: str, sender: Sender, known: _K
         raise
 
 
-def _repeated(confirmed: Confirmation, command: ConfirmCommand) -> Taken:
+def _repeated(confirmed: Confirmation, command: ConfirmCommand) -> UploadResult:
     """Return the result for a sale that is already confirmed: the same sale again, or another one with the same ID."""
     if confirmed.transaction_counter != command.transaction_counter:
         message = f"Iteration {confirmed.transaction_counter} of this transaction was confirmed."
-        return Taken("rejected", "TRANSACTION_ALREADY_CONFIRMED", message)
+        return UploadResult("rejected", "TRANSACTION_ALREADY_CONFIRMED", message)
     if confirmed.fingerprint != command.fingerprint:
-        return Taken("rejected", "CONFIRM_MISMATCH", "Another sale of this name and counter was taken before.")
+        return UploadResult("rejected", "CONFIRM_MISMATCH", "Another sale of this name and counter was taken before.")
     return DUPLICATE
 
 
-def _check_code(known: _Known, coupon_id: str | None, coupon_type_id: str, code: str | None) -> None:
+def _check_code(known: _UploadContext, coupon_id: str | None, coupon_type_id: str, code: str | None) -> None:
     """Check that a coupon has the type and code that the store states. A deleted one is left to the redemption
     rules.
     """

@@ -33,7 +33,7 @@ _RUNNING = frozenset({"ACTIVE", "SCHEDULED", "EXHAUSTED"})
 
 
 @dataclass(frozen=True, slots=True)
-class Granted:
+class BudgetGranted:
     """The amount granted now (negative: returned), in major units, and the store's total share afterwards."""
 
     granted: Decimal
@@ -43,7 +43,7 @@ class Granted:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class UsesGranted:
     """The number of uses granted now (negative: returned), and the store's total share afterwards."""
 
     given: int
@@ -56,30 +56,30 @@ class Given:
 
 async def grant_budget(
     context: Context, tenant_id: str, deployment_id: str, budget_id: str, amount: Decimal | None, key: str | None
-) -> Granted:
+) -> BudgetGranted:
     """Grant a store ``amount`` of a budget, or the fair part of it; None: the usual part.
 
     0 renews the share, a negative amount returns it. Raises NotFound (DEPLOYMENT_NOT_FOUND, BUDGET_NOT_FOUND) and
     Conflict (BUDGET_NOT_RUNNING, IDEMPOTENCY_KEY_REUSED).
     """
 
-    async def work(session: Session) -> Granted:
+    async def work(session: Session) -> BudgetGranted:
         await require_deployment(session, deployment_id)
         seen = await store.hold_budget(session, budget_id, held=False)
         if seen is None:
             raise NotFound("BUDGET_NOT_FOUND", "`budgetId` names no budget.", "budgetId")
         at = context.clock()
         share = await store.hold_share(session, deployment_id, BUDGET, budget_id, currency=seen.currency, at=at)
-        told = _told(share, key, amount)
+        told = _repeated_answer(share, key, amount)
         if told is not None:
-            return msgspec.convert(told, Granted)
+            return msgspec.convert(told, BudgetGranted)
         online = await count_online(session)
         budget = await store.hold_budget(session, budget_id) or seen
         granted = _grant(budget, share, amount, online, at)
         if granted and not await store.reserve(session, budget_id, granted):
             granted = Decimal(0)
         expires = share.expires_at if amount is not None and amount < 0 else at + GOOD_FOR
-        answer = Granted(granted, budget.currency, expires, share.outstanding + granted)
+        answer = BudgetGranted(granted, budget.currency, expires, share.outstanding + granted)
         await _write(session, share, answer.outstanding, answer, key, amount, at)
         return answer
 
@@ -117,23 +117,23 @@ async def grant_uses(
     entity_id: str,
     quantity: int | None,
     key: str | None,
-) -> Given:
+) -> UsesGranted:
     """Grant a store uses of a limited coupon type or promotion (``kind``), counted in advance.
 
     Otherwise like `grant_budget`. Raises NotFound (DEPLOYMENT_NOT_FOUND, COUPON_TYPE_NOT_FOUND, PROMOTION_NOT_FOUND)
     and Conflict (NOT_LIMITED, NOT_RUNNING, IDEMPOTENCY_KEY_REUSED).
     """
 
-    async def work(session: Session) -> Given:
+    async def work(session: Session) -> UsesGranted:
         await require_deployment(session, deployment_id)
         at = context.clock()
         limit = await read_limit(session, kind, entity_id)
         if limit is None:
             raise _no_such(kind)
         share = await store.hold_share(session, deployment_id, kind, entity_id, currency=None, at=at)
-        told = _told(share, key, quantity)
+        told = _repeated_answer(share, key, quantity)
         if told is not None:
-            return msgspec.convert(told, Given)
+            return msgspec.convert(told, UsesGranted)
         online = await count_online(session)
         used = await store.move_count(session, kind, entity_id, 0) or 0
         if quantity is not None and quantity < 0:
@@ -151,7 +151,7 @@ async def grant_uses(
         elif given and await store.move_count(session, kind, entity_id, given, limit.most) is None:
             given = 0
         expires = share.expires_at if quantity is not None and quantity < 0 else at + GOOD_FOR
-        answer = Given(given, expires, int(share.outstanding) + given)
+        answer = UsesGranted(given, expires, int(share.outstanding) + given)
         await _write(session, share, Decimal(answer.outstanding), answer, key, quantity, at)
         return answer
 
@@ -175,19 +175,19 @@ def _whole(value: Decimal) -> Decimal:
 # ---- repeated requests --------------------------------------------------------------------------------------------
 
 
-def _told(share: Share, key: str | None, asked: Decimal | int | None) -> object | None:
+def _repeated_answer(share: Share, key: str | None, asked: Decimal | int | None) -> object | None:
     """Return the stored answer to the request with this key; None: it is a new request."""
     if key is None or share.last_key != key or share.last_answer is None:
         return None
     kept = msgspec.json.decode(share.last_answer)
-    if kept["asked"] != _asked(asked):
+    if kept["asked"] != _request_text(asked):
         message = "The Idempotency-Key was used for another request."
         raise Conflict("IDEMPOTENCY_KEY_REUSED", message, "Idempotency-Key")
     answer: object = kept["answer"]
     return answer
 
 
-def _asked(asked: Decimal | int | None) -> str | None:
+def _request_text(asked: Decimal | int | None) -> str | None:
     return None if asked is None else f"{Decimal(asked).normalize():f}"
 
 
@@ -195,12 +195,12 @@ async def _write(
     session: Session,
     share: Share,
     outstanding: Decimal,
-    answer: Granted | Given,
+    answer: BudgetGranted | UsesGranted,
     key: str | None,
     asked: Decimal | int | None,
     at: datetime,
 ) -> None:
-    kept = msgspec.json.encode({"asked": _asked(asked), "answer": answer})
+    kept = msgspec.json.encode({"asked": _request_text(asked), "answer": answer})
     await store.write_share(
         session,
         share,

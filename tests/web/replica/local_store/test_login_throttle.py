@@ -54,7 +54,7 @@ def test_success_and_a_quiet_hour_begin_afresh() -> None:
     seconds = Seconds()
     throttle = LoginThrottle(seconds)
     guess(throttle, "a")
-    throttle.forgive("a")
+    throttle.reset("a")
     guess(throttle, "a", FAILURES_FREE - 1)
     assert wait(throttle, "a") == 0
     throttle.record("a")
@@ -63,7 +63,7 @@ def test_success_and_a_quiet_hour_begin_afresh() -> None:
     throttle.record("a")
     assert wait(throttle, "a") == 0
     guess(throttle, "a")
-    throttle.forgive_all()
+    throttle.reset_all()
     assert wait(throttle, "a") == 0
 
 

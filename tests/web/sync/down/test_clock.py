@@ -9,7 +9,7 @@ import pytest
 from promenade.store.driver.unit import Database, Session
 from promenade.workflows.access.tenants import create_tenant
 from promenade.workflows.clockwork import clock_jobs
-from promenade.workflows.sync.deployments import StoreCard, hear, record_exchange, register
+from promenade.workflows.sync.deployments import StoreCard, record_exchange, record_heartbeat, register
 from tests.workflows.authoring.desk import OTHER, TENANT, Desk
 from tests.workflows.shop import Shop, open_shop
 
@@ -40,13 +40,13 @@ async def test_a_store_that_is_silent_for_three_heartbeats_is_offline_until_it_i
     first = await enrolled(shop, "first")
     await enrolled(shop, "other", OTHER)
     shop.later(seconds=170)
-    await hear(shop.context, TENANT, first, version="1.1", pending=3)
+    await record_heartbeat(shop.context, TENANT, first, version="1.1", pending=3)
     assert await statuses(shop) == {"first": "ONLINE", "other": "ONLINE"}
     shop.later(seconds=20)
     assert await statuses(shop) == {"first": "ONLINE", "other": "OFFLINE"}
     shop.later(seconds=170)
     assert await statuses(shop) == {"first": "OFFLINE", "other": "OFFLINE"}
-    await hear(shop.context, TENANT, first, version="1.1", pending=0)
+    await record_heartbeat(shop.context, TENANT, first, version="1.1", pending=0)
     assert await statuses(shop) == {"first": "ONLINE", "other": "OFFLINE"}
 
 

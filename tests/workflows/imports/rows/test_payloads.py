@@ -8,7 +8,7 @@ from typing import Any
 
 from promenade import model
 from promenade.errors import Detail
-from promenade.workflows.imports.rows import PAYLOAD_BYTES_MAX, Telling
+from promenade.workflows.imports.rows import PAYLOAD_BYTES_MAX, RowReporter
 from tests.workflows.imports.rows.dock import Dock, text_of
 
 
@@ -35,7 +35,7 @@ async def test_secrets_are_not_told(dock: Dock) -> None:
 
 
 def told(set_name: str, row: Any) -> str | None:
-    payload = Telling(model.entity(set_name)).payload(text_of(row))
+    payload = RowReporter(model.entity(set_name)).payload(text_of(row))
     if payload is not None:
         json.loads(payload)
         assert len(payload.encode()) <= PAYLOAD_BYTES_MAX
@@ -68,7 +68,7 @@ def test_what_is_no_object_is_told_if_it_is_short_and_no_secret() -> None:
 
 
 def test_a_fault_fits_its_table() -> None:
-    faults = Telling(model.entity("Budgets")).faults(
+    faults = RowReporter(model.entity("Budgets")).faults(
         7, b'{"code": "' + b"c" * 5000 + b'"}', [Detail("CODE", "m" * 5000, "t" * 5000), Detail("OTHER", "m")]
     )
     assert [len(one.message) for one in faults] == [2000, 1]
@@ -79,6 +79,6 @@ def test_a_fault_fits_its_table() -> None:
 
 def test_many_faults_of_a_long_row_do_not_multiply_it() -> None:
     row = b'{"code": "' + b"c" * 3000 + b'"}'
-    faults = Telling(model.entity("Budgets")).faults(7, row, [Detail("CODE", "m")] * 500)
+    faults = RowReporter(model.entity("Budgets")).faults(7, row, [Detail("CODE", "m")] * 500)
     assert len(faults) == 50
     assert [one.payload is not None for one in faults] == [True] * 3 + [False] * 47

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 
-from promenade.workflows.imports.progress import TOLD_IN_FULL
+from promenade.workflows.imports.progress import FAULTS_IN_FULL
 from tests.workflows.imports.running.yard import Yard, good
 
 CALLBACK = "https://example.com/told"
@@ -63,13 +63,15 @@ async def test_all_rows_of_a_job_count_at_once(yard: Yard) -> None:
 
 async def test_of_many_rows_that_fail_only_the_first_ones_are_told_of_in_full(yard: Yard) -> None:
     more = 25
-    job_id = await yard.accept(good(number, bad=["name", "unit"]) for number in range(TOLD_IN_FULL + more))
+    job_id = await yard.accept(good(number, bad=["name", "unit"]) for number in range(FAULTS_IN_FULL + more))
     await yard.work()
-    assert (await yard.job(job_id)).rows_failed == TOLD_IN_FULL + more
+    assert (await yard.job(job_id)).rows_failed == FAULTS_IN_FULL + more
     errors = await yard.every("ImportJobErrors", job_id=job_id)
     told = sorted((row.row_number, row.property) for row in errors)
-    assert told[: 2 * TOLD_IN_FULL] == [(row, one) for row in range(1, TOLD_IN_FULL + 1) for one in ("name", "unit")]
-    assert told[2 * TOLD_IN_FULL :] == [(row, "name") for row in range(TOLD_IN_FULL + 1, TOLD_IN_FULL + more + 1)]
+    assert told[: 2 * FAULTS_IN_FULL] == [
+        (row, one) for row in range(1, FAULTS_IN_FULL + 1) for one in ("name", "unit")
+    ]
+    assert told[2 * FAULTS_IN_FULL :] == [(row, "name") for row in range(FAULTS_IN_FULL + 1, FAULTS_IN_FULL + more + 1)]
 
 
 async def test_one_faulty_row_keeps_all_from_being_stored(yard: Yard) -> None:

@@ -142,12 +142,14 @@ def _config() -> Config:
 def _upgrade(connection: sa.Connection) -> None:
     from alembic.runtime.environment import EnvironmentContext
 
-    from promenade.store.driver.row_security import EVERY_TENANT, tell
+    from promenade.store.driver.row_security import EVERY_TENANT, statement_for
     from promenade.store.driver.schema import metadata
 
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
-        connection.exec_driver_sql(tell(EVERY_TENANT, local=True))  # a step may have to change rows of all tenants
+        connection.exec_driver_sql(
+            statement_for(EVERY_TENANT, local=True)
+        )  # a step may have to change rows of all tenants
     scripts = _scripts()
     _current(connection, scripts)
     with EnvironmentContext(

@@ -59,6 +59,6 @@ def partial_index(
 ) -> sa.Index:
     """An index of the rows that meet ``where``.
 
-    PostgreSQL is told by `tell_postgresql` once its tables are made: to name its options here would load its dialect.
+    `set_index_conditions` adds the condition for PostgreSQL later: naming its options here would load its dialect.
     """
     return sa.Index(name, *columns, sqlite_where=where, info={"where": where})

@@ -48,7 +48,7 @@ def declare(metadata: sa.MetaData) -> dict[str, sa.Table]:
     return declared
 
 
-def tell_postgresql(metadata: sa.MetaData) -> None:
+def set_index_conditions(metadata: sa.MetaData) -> None:
     """Repeat the conditions of partial indexes for PostgreSQL, see `partial_index`."""
     for table in metadata.tables.values():
         for index in table.indexes:
