@@ -107,14 +107,14 @@ def test_half_of_a_pair_is_a_hint_for_the_other_half() -> None:
     assert (one.kind, dict(one.params)["needs"]) == ("HINT", "article B")
 
 
-def test_something_that_must_not_be_there_is_named() -> None:
+def test_a_hint_names_the_excluded_article_in_the_basket() -> None:
     alone = promotion("alone", row("ARTICLE", "A"), row("ARTICLE", "B", sequence=2, connector="NOT"))
     one = only(priced([alone], line("A"), line("B")))
     assert dict(one.params) == {"condition": "ARTICLE", "reason": "CONDITION_EXCLUDED", "excludes": "article B"}
     assert one.message == "alone: Not together with article B."
 
 
-def test_a_coupon_presented_in_vain_is_a_hint() -> None:
+def test_a_coupon_that_triggered_nothing_gives_a_hint() -> None:
     definition = promotion("p", row("ARTICLE", "B"), coupon_type_ids=frozenset({"t"}))
     facts = Facts(coupons=(CouponFact("CODE", "t", "Ten"),))
     assert told(priced([definition], line("A"), facts=facts)) == [("HINT", "p", None)]
@@ -130,7 +130,7 @@ def test_near_misses_come_first_the_nearest_first_and_there_are_few() -> None:
     assert told(priced([hint, *many[:2]], line("A", "1", "99")))[2] == ("HINT", "a hint", None)
 
 
-def test_recommendations_do_not_depend_on_what_else_is_asked() -> None:
+def test_recommendations_do_not_depend_on_the_other_request_options() -> None:
     gold = row("CUSTOMER_GROUP", "GOLD", sequence=2)
     definitions = [
         promotion("of b", row("ARTICLE", "B"), gold),
@@ -150,11 +150,11 @@ def test_recommendations_do_not_depend_on_what_else_is_asked() -> None:
 # Missed promotions
 
 
-def test_nothing_is_missed_unasked() -> None:
+def test_missed_promotions_are_only_returned_on_request() -> None:
     assert priced([promotion("p", row("ARTICLE", "B"))], line("A")).missed == ()
 
 
-def test_every_candidate_and_everything_that_would_matter_says_why() -> None:
+def test_every_candidate_and_every_relevant_promotion_has_a_reason() -> None:
     at_a = row("ARTICLE", "A")
     definitions = [
         promotion("applied", at_a),
@@ -202,7 +202,7 @@ def test_a_winner_by_order_may_give_less_than_what_it_blocks() -> None:
     assert (one.code, one.blocked_by_name, one.difference_minor) == ("BLOCKED_BY_EXCLUSIVITY", "global", -2000)
 
 
-def test_an_empty_budget_says_what_it_would_have_paid() -> None:
+def test_an_exhausted_budget_reports_the_lost_saving() -> None:
     definition = promotion("p", budget_ids=("b",))
     facts = Facts(budgets={"b": BudgetFact("b", "ACTIVE", 99, "EUR")})
     (one,) = priced([definition], line("A"), settings=ASKED, facts=facts).missed
@@ -217,13 +217,13 @@ def test_a_missed_threshold_is_priced_as_if_it_were_reached() -> None:
 # Gaps and nudges
 
 
-def test_gaps_and_nudges_are_for_tenants_that_want_them() -> None:
+def test_gaps_and_nudges_are_returned_only_to_tenants_that_enable_them() -> None:
     outcome = priced([promotion("p", row("RECEIPT_AMOUNT", "100"))], line("A", "1", "90"))
     assert outcome.gaps == ()
     assert outcome.nudges == ()
 
 
-def test_an_amount_gap() -> None:
+def test_an_amount_gap_states_the_missing_amount_and_the_saving() -> None:
     outcome = priced([promotion("Ten off", row("RECEIPT_AMOUNT", "100"))], line("A", "1", "90"), settings=NUDGED)
     (gap,) = outcome.gaps
     assert (gap.gap_type, gap.current_hundredths, gap.threshold_hundredths, gap.gap_hundredths) == (
@@ -252,7 +252,7 @@ def test_a_quantity_gap_is_closed_with_the_cheapest_line() -> None:
     assert outcome.nudges[0].message == "Buy 1 more and save 3.00 EUR with p."
 
 
-def test_a_minimum_amount_is_closed_with_another_such_piece() -> None:
+def test_a_minimum_amount_gap_is_closed_with_another_piece_of_the_article() -> None:
     fifty = promotion("p", row("ARTICLE", "A", min_amount_hundredths=5000), actions=(TEN_OFF_A,))
     (gap,) = priced([fifty], line("A", "1", "40"), line("B", "1", "90"), settings=NUDGED).gaps
     assert (gap.gap_type, gap.gap_hundredths, gap.potential_saving_minor) == ("RECEIPT_AMOUNT", 1000, 500)
@@ -268,7 +268,7 @@ def test_two_gaps_of_one_promotion_are_priced_together() -> None:
     assert {one.potential_saving_minor for one in outcome.gaps} == {1000}  # both closed: 2 x 40 + 20
 
 
-def test_a_gap_that_would_not_help_alone_is_no_gap() -> None:
+def test_a_gap_that_would_not_help_alone_is_not_reported() -> None:
     card = promotion("p", row("RECEIPT_AMOUNT", "100"), row("PAYMENT_MEANS", "CARD", sequence=2))
     assert priced([card], line("A", "1", "90"), settings=NUDGED).gaps == ()
 
@@ -334,7 +334,7 @@ SPENT = BudgetFact("b", "EXHAUSTED", 0, "EUR")
         ({"max_applications_per_customer": 1}, Facts(usage={"p": UsageFact(9, 1)})),
     ],
 )
-def test_no_saving_is_promised_that_a_limit_would_refuse(limits: dict[str, Any], facts: Facts) -> None:
+def test_a_saving_beyond_a_limit_is_not_promised(limits: dict[str, Any], facts: Facts) -> None:
     limited = promotion("p", FROM_HUNDRED, **limits)
     outcome = priced([limited], line("A", "1", "90"), settings=NUDGED, facts=facts)
     assert [gap.potential_saving_minor for gap in outcome.gaps] == [0]
@@ -360,7 +360,7 @@ def test_a_budget_must_bear_what_this_basket_already_takes_from_it_and_the_savin
         ({"exclusion_group": ExclusionGroupRow("x", "HIGHEST_DISCOUNT")}, 550),  # 10.00 instead of 4.50
     ],
 )
-def test_no_saving_is_promised_that_another_promotion_keeps_for_itself(first: dict[str, Any], saving: int) -> None:
+def test_a_saving_on_exclusively_used_units_is_not_promised(first: dict[str, Any], saving: int) -> None:
     five = promotion("a", actions=(replace(TEN_OFF_A, discount_value_hundredths=500),), priority=1, **first)
     groups = {
         "priority_group": PriorityRow("g", 1, 2) if "priority_group" in first else None,

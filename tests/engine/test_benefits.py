@@ -104,7 +104,7 @@ def test_every_benefit_of_the_specification_is_registered() -> None:
         (action("LOYALTY"), "actionType"),
     ],
 )
-def test_what_cannot_run_names_its_field(row: ActionRow, target: str) -> None:
+def test_an_invalid_action_is_refused_with_the_field_at_fault(row: ActionRow, target: str) -> None:
     with pytest.raises(DefinitionError) as caught:
         compile_benefits(promotion(row))
     assert caught.value.target == f"DiscountActions(1)/{target}"
@@ -121,7 +121,7 @@ def test_what_cannot_run_names_its_field(row: ActionRow, target: str) -> None:
         (LoyaltyRow("l", "ADD_FIXED", points_hundredths=100, max_points_hundredths=-1), "maxPoints"),
     ],
 )
-def test_a_loyalty_action_that_cannot_run_names_its_field(row: LoyaltyRow, target: str) -> None:
+def test_an_invalid_loyalty_action_is_refused_with_the_field_at_fault(row: LoyaltyRow, target: str) -> None:
     with pytest.raises(DefinitionError) as caught:
         compile_benefits(promotion(loyalty_actions=(row,)))
     assert caught.value.target == f"LoyaltyActions(1)/{target}"
@@ -200,7 +200,7 @@ def test_the_piece_that_triggers_is_not_the_piece_that_is_free() -> None:
     assert two.granted == ()
 
 
-def test_a_free_line_says_who_gave_it() -> None:
+def test_a_free_line_names_its_promotion() -> None:
     row = action("FREE_ITEM", free_item_article_number="B")
     outcome = priced(basket(line("A", "1", "5"), line("B", "1", "2")), promotion(row))
     assert [one.free_promotion_id for one in outcome.lines] == [None, "00000001-0000-4000-8000-000000000000"]
@@ -233,7 +233,7 @@ def test_as_many_pieces_as_a_till_can_send_are_given_away_at_once(currency: str)
     assert outcome.granted == ()
 
 
-def test_of_two_prices_the_dearer_piece_is_free_whichever_line_comes_first() -> None:
+def test_the_more_expensive_piece_is_free_in_any_order_of_lines() -> None:
     cheap, dear = line("A", "1", "5"), line("A", "1", "10")
     gift = promotion(action("FREE_ITEM", free_item_article_number="A"))
     for bought in (basket(cheap, dear), basket(dear, cheap)):
@@ -241,7 +241,7 @@ def test_of_two_prices_the_dearer_piece_is_free_whichever_line_comes_first() -> 
         assert {one.unit_price_hundredths: one.discount_minor for one in outcome.lines} == {500: 0, 1000: 1000}
 
 
-def test_a_piece_that_the_threshold_needs_less_is_free_before_one_it_needs_more() -> None:
+def test_the_free_piece_is_the_one_that_the_threshold_needs_least() -> None:
     ten_worth = ConditionRow("c", 1, "AND", "ARTICLE", article_number="A", min_amount_hundredths=1000)
     gift = promotion(action("FREE_ITEM", free_item_article_number="A"), conditions=(ten_worth,))
     for lines in ((line("A", "1", "10"), line("A", "1", "5")), (line("A", "1", "5"), line("A", "1", "10"))):
@@ -250,7 +250,7 @@ def test_a_piece_that_the_threshold_needs_less_is_free_before_one_it_needs_more(
         assert outcome.granted == ()
 
 
-def test_what_is_fetched_from_the_shelf_is_worth_the_lowest_price_in_the_basket() -> None:
+def test_a_free_article_from_the_shelf_is_valued_at_the_lowest_basket_price() -> None:
     cheap, dear = line("A", "1", "5"), line("A", "1", "10")
     for bought in (basket(cheap, dear), basket(dear, cheap)):
         (granted,) = priced(bought, buy_two_get_one()).granted
@@ -271,7 +271,7 @@ def test_a_piece_that_costs_nothing_is_not_discounted() -> None:
         promotion(action("POST_PURCHASE_COUPON", target_coupon_type_id="t")),
     ],
 )
-def test_bringing_something_back_earns_nothing(reward: PromotionDefinition) -> None:
+def test_a_return_earns_neither_a_discount_nor_points(reward: PromotionDefinition) -> None:
     assert [one.promotion_name for one in priced(basket(line("A")), reward).applied] == ["P"]
     assert priced(basket(line("A", "-1")), reward).applied == ()
 
@@ -285,7 +285,7 @@ def test_bringing_something_back_earns_nothing(reward: PromotionDefinition) -> N
         LoyaltyRow("l", "SUBTRACT_POINTS", points_hundredths=50),
     ],
 )
-def test_points_that_change_nothing_use_no_coupon_up(row: LoyaltyRow) -> None:
+def test_a_coupon_is_not_used_for_points_without_effect(row: LoyaltyRow) -> None:
     code = CouponFact("code", "t", "Coupon", "id")
     bought = replace(basket(line("A")), coupons=("code",))
     outcome = priced(

@@ -37,14 +37,14 @@ def test_a_small_exclusive_discount_gives_way_to_a_greater_one() -> None:
     assert (outcome.best_deal.optimal, outcome.best_deal.bound_minor) == (True, 500)
 
 
-def test_what_was_left_out_names_the_winner() -> None:
+def test_a_promotion_outside_the_best_deal_names_the_winner() -> None:
     outcome = priced(TEN, exclusive(1, 10), off(2, 50, priority=2), told=replace(BEST, include_missed=True))
     (told,) = outcome.missed
     assert (told.promotion_name, told.code, told.blocked_by_name) == ("P1", "BLOCKED_BY_EXCLUSIVITY", "P2")
     assert told.difference_minor == 400
 
 
-def test_two_small_ones_beat_one_great_one() -> None:
+def test_two_small_discounts_beat_a_single_great_discount() -> None:
     outcome = priced(TEN, exclusive(1, 50), off(2, 30, priority=2), off(3, 30, priority=3))
     assert names(outcome) == ["P2", "P3"]
     assert outcome.discount_minor == 600
@@ -63,7 +63,7 @@ def test_ties_go_to_the_sequential_result() -> None:
     assert names(outcome) == ["P1"]
 
 
-def test_promotions_on_different_lines_are_solved_apart() -> None:
+def test_promotions_on_different_lines_are_solved_separately() -> None:
     bought = basket(*[line(f"A{n}", "1", "10") for n in range(12)])
     pairs = [
         one
@@ -80,7 +80,7 @@ def test_promotions_on_different_lines_are_solved_apart() -> None:
     assert outcome.best_deal.nodes < 12 * 4  # not 2 ** 24
 
 
-def test_plain_stacking_needs_one_look() -> None:
+def test_stackable_promotions_need_only_one_search_node() -> None:
     outcome = priced(TEN, *[off(n, 1, calculation_mode="MULTIPLICATIVE") for n in range(1, 60)])
     assert outcome.best_deal is not None
     assert (outcome.best_deal.optimal, outcome.best_deal.nodes) == (True, 1)
@@ -99,7 +99,7 @@ def test_rounding_to_whole_units_can_make_the_smaller_discount_a_hindrance() -> 
     assert (outcome.best_deal.optimal, outcome.best_deal.bound_minor) == (True, 3000)
 
 
-def test_the_search_ends_after_its_nodes_and_says_so() -> None:
+def test_the_search_stops_at_its_node_limit_and_reports_it() -> None:
     many = [off(n, 1 + n % 7, priority=n, exclusivity="PROMOTION", mode="LIMITED") for n in range(1, 41)]
     bought = basket(line("A", "5", "10"), line("B", "5", "3"))
     outcome = priced(bought, *many)

@@ -83,7 +83,7 @@ def test_a_cancelled_campaign_takes_its_promotions_along() -> None:
     assert not found(promotion("p", campaign_id="c", campaign_cancelled=True))
 
 
-def test_pos_groups_and_currency() -> None:
+def test_a_promotion_applies_only_in_its_pos_groups_and_currency() -> None:
     assert found(promotion("p", pos_groups=frozenset({"pos-1", "pos-9"})))
     assert not found(promotion("p", pos_groups=frozenset({"pos-9"})))
     assert found(promotion("p", currency="EUR"))
@@ -118,7 +118,7 @@ def test_a_pilot_runs_at_its_treated_groups_between_its_dates() -> None:
     assert not found(replace(pilot, pos_groups=frozenset({"pos-9"})))
 
 
-def test_the_control_arms_of_a_pos_group() -> None:
+def test_control_arms_name_the_pilots_and_experiments_that_a_pos_group_is_control_for() -> None:
     catalogue = Catalogue()
     catalogue.compile_all(
         [
@@ -158,7 +158,7 @@ def test_control_groups_are_capped_and_never_treated() -> None:
 # Promotions that would match but are not candidates
 
 
-def test_outsiders_say_why_they_are_no_candidates() -> None:
+def test_promotions_that_are_not_candidates_state_the_reason() -> None:
     at_a = row("ARTICLE", "A")
     catalogue = Catalogue()
     catalogue.compile_all(
@@ -218,7 +218,7 @@ AB = view(line("A"), line("B"), line("C", "-1"), line("C"), channel="ONLINE")
         ((("OR", "ARTICLE", "C"),), (3,)),
     ],
 )
-def test_groups_of_conditions_and_the_lines_that_qualify(
+def test_condition_groups_determine_which_lines_qualify(
     conditions: tuple[tuple[str, str, str], ...], expected: object
 ) -> None:
     rows = [row(kind, value, connector=how, sequence=n) for n, (how, kind, value) in enumerate(conditions)]
@@ -260,7 +260,7 @@ def test_the_order_is_total() -> None:
 # One change at a time
 
 
-def test_a_definition_that_cannot_run_is_refused_and_its_earlier_version_gone() -> None:
+def test_an_invalid_definition_is_refused_and_removes_its_earlier_version() -> None:
     catalogue = Catalogue()
     catalogue.put(promotion("p"))
     with pytest.raises(DefinitionError):
@@ -271,7 +271,7 @@ def test_a_definition_that_cannot_run_is_refused_and_its_earlier_version_gone() 
     assert "q" in catalogue
 
 
-def test_an_article_moves_with_the_tree() -> None:
+def test_an_article_that_changes_its_group_changes_its_candidates() -> None:
     catalogue = Catalogue({"apples": "fruit"})
     catalogue.put(promotion("p", row("ARTICLE_GROUP", "fruit", include_sub_groups=True)))
 
@@ -285,7 +285,7 @@ def test_an_article_moves_with_the_tree() -> None:
     assert candidates() == 0
 
 
-def test_the_hash_tells_every_change_and_nothing_else() -> None:
+def test_the_hash_changes_with_every_change_and_only_then() -> None:
     one = promotion("p", row("ARTICLE", "A"), valid_from=NOW, pos_groups=frozenset({"b", "a", "c"}))
     assert definition_hash(one) == definition_hash(replace(one, pos_groups=frozenset({"c", "a", "b"})))
     assert definition_hash(one) == definition_hash(replace(one, valid_from=NOW.astimezone()))

@@ -55,7 +55,7 @@ def sums(tally: Tally, currency: str) -> tuple[int, int, int, int]:
 
 @tried
 @given(circumstanced(), baskets(most=4), st.data())
-def test_with_and_without_are_what_whole_catalogues_say(
+def test_prices_with_and_without_one_promotion_equal_those_of_whole_catalogues(
     definitions: list[PromotionDefinition], drawn: Basket, data: st.DataObject
 ) -> None:
     check(definitions, drawn, data)
@@ -63,7 +63,7 @@ def test_with_and_without_are_what_whole_catalogues_say(
 
 @tried
 @given(st.integers(2, 4).flatmap(lambda n: st.tuples(*map(contenders, range(n)))), contended_baskets(), st.data())
-def test_so_they_are_where_promotions_are_in_each_others_way(
+def test_conflicting_promotions_also_give_the_prices_of_whole_catalogues(
     definitions: tuple[PromotionDefinition, ...], drawn: Basket, data: st.DataObject
 ) -> None:
     check(list(definitions), drawn, data)
@@ -111,7 +111,7 @@ def check(definitions: list[PromotionDefinition], drawn: Basket, data: st.DataOb
     }
 
 
-def test_a_promotion_is_tried_without_what_keeps_it_from_running() -> None:
+def test_a_forecast_ignores_the_promotions_status_validity_and_total_limit() -> None:
     asleep = PromotionDefinition(
         "p", "P", status="ARCHIVED", valid_from=NOW, valid_to=NOW, campaign_window=(NOW, NOW), campaign_cancelled=True,
         pos_groups=frozenset({"pos"}), max_applications_total=3,

@@ -132,7 +132,7 @@ _WAYS_IN: list[tuple[ConditionRow, dict[str, Any], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("condition", "of_line", "of_request"), _WAYS_IN)
-def test_every_kind_of_key_leads_to_its_promotion_and_nothing_else_does(
+def test_every_kind_of_index_key_finds_only_its_promotion(
     condition: ConditionRow, of_line: dict[str, Any], of_request: dict[str, Any]
 ) -> None:
     catalogue = Catalogue(_TREE)
@@ -143,7 +143,7 @@ def test_every_kind_of_key_leads_to_its_promotion_and_nothing_else_does(
     assert catalogue.candidates(other, (), other.settings) == []
 
 
-def test_a_promotion_is_found_by_what_it_asks_for_rather_than_by_what_it_discounts() -> None:
+def test_a_promotion_is_indexed_by_its_conditions_rather_than_its_targets() -> None:
     catalogue = Catalogue()
     on_b = replace(TEN_PERCENT, action_type="ARTICLE", target_article_number="B")
     catalogue.put(promotion("buy A", row("ARTICLE", "A"), actions=(on_b,)))
@@ -188,7 +188,7 @@ def test_the_index_finds_what_a_naive_search_finds(
 
 
 @given(st.lists(_promotions(), max_size=8), _views(), _COUPONS)
-def test_no_promotion_that_would_give_something_is_overlooked(
+def test_the_index_overlooks_no_promotion_that_would_apply(
     definitions: list[PromotionDefinition], seen: BasketView, coupons: tuple[str, ...]
 ) -> None:
     """The index may return too much, but never too little: whatever qualifies and has targets is found."""

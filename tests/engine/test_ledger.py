@@ -51,7 +51,7 @@ def test_odd_cents_lie_on_the_lowest_units() -> None:
     assert turn.unit_shares(turn.takes[0]) == (UnitShare(2, 4), UnitShare(1, 3))
 
 
-def test_a_share_that_does_not_begin_at_the_first_unit_says_so() -> None:
+def test_unit_shares_include_the_untouched_first_unit() -> None:
     ledger = ledger_of(line(quantity="4", price="10"))
     discount(ledger, PerUnit("ABSOLUTE", 100, ADDITIVE), first(1), exclusive=True)
     later = discount(ledger, PerUnit("ABSOLUTE", 200, ADDITIVE), first(2), ordinal=2)
@@ -67,7 +67,7 @@ def test_exclusive_units_are_closed_to_others_and_touched_units_to_exclusive_pro
     assert ledger.open_segments(0, 1, exclusive=True) == [(0, 1, 100), (2, 1, 0)]
 
 
-def test_undo_and_redo_leave_nothing_behind() -> None:
+def test_undo_and_redo_restore_the_ledger_exactly() -> None:
     ledger = ledger_of(line(quantity="3", price="10"), line("B", "1", "5"))
     before = ledger.snapshot()
     turn = discount(ledger, PerUnit("PERCENTAGE", 1250, ADDITIVE), first(2))

@@ -35,7 +35,7 @@ def test_minor_units_are_those_of_iso_4217(currency: str, digits: int) -> None:
     ("numerator", "half_up", "down", "up"),
     [(10, 1, 1, 1), (14, 1, 1, 2), (15, 2, 1, 2), (16, 2, 1, 2), (-14, -1, -1, -2), (-15, -2, -1, -2), (0, 0, 0, 0)],
 )
-def test_rounding_mirrors_at_zero(numerator: int, half_up: int, down: int, up: int) -> None:
+def test_rounding_is_symmetric_about_zero(numerator: int, half_up: int, down: int, up: int) -> None:
     assert divide(numerator, 10) == half_up
     assert divide(numerator, 10, "NONE") == half_up
     assert divide(numerator, 10, "ROUND_DOWN") == down
@@ -43,7 +43,7 @@ def test_rounding_mirrors_at_zero(numerator: int, half_up: int, down: int, up: i
 
 
 @given(st.integers(-(10**30), 10**30), st.integers(1, 10**12))
-def test_half_up_is_never_further_off_than_a_half(numerator: int, denominator: int) -> None:
+def test_half_up_rounding_is_off_by_at_most_one_half(numerator: int, denominator: int) -> None:
     off = Fraction(numerator, denominator) - divide(numerator, denominator)
     assert abs(off) <= Fraction(1, 2)
     assert divide(-numerator, denominator) == -divide(numerator, denominator)
@@ -91,7 +91,7 @@ def test_amounts_read_as_decimals() -> None:
     ("precision", "exponent", "step"),
     [(None, 2, 1), (2, 2, 1), (5, 2, 1), (1, 2, 10), (0, 2, 100), (-1, 2, 1000), (0, 0, 1)],
 )
-def test_a_precision_finer_than_the_minor_unit_is_the_minor_unit(
+def test_a_precision_finer_than_the_minor_unit_is_limited_to_it(
     precision: int | None, exponent: int, step: int
 ) -> None:
     assert rounding_step(precision, exponent) == step
@@ -102,7 +102,7 @@ def test_largest_remainders_get_the_odd_cents_and_ties_go_by_basket_order() -> N
     assert split_proportional(100, [1, 2, 4], [1000] * 3) == [14, 29, 57]  # 14.29, 28.57, 57.14
 
 
-def test_what_a_capped_line_cannot_take_goes_to_the_others_in_proportion() -> None:
+def test_the_excess_of_a_capped_line_is_split_proportionally_among_the_others() -> None:
     assert split_proportional(100, [50, 30, 20], [10, 1000, 1000]) == [10, 54, 36]
     assert split_proportional(100, [0, 5], [1000, 60]) == [40, 60]
 
@@ -123,7 +123,7 @@ _PLACES = st.lists(
 
 
 @given(_PLACES, st.integers(0, 5 * 10**6), st.sampled_from([None, "PROPORTIONAL", "EQUAL", "HIGHEST_FIRST"]))
-def test_parts_are_whole_never_above_their_cap_and_add_up(
+def test_parts_are_integers_within_their_caps_and_add_up(
     places: list[tuple[int, int, int]], total: int, mode: str | None
 ) -> None:
     bases = [base for base, _, _ in places]

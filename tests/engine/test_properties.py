@@ -113,7 +113,9 @@ def test_the_same_input_gives_the_same_outcome_in_any_order_of_definitions(
 
 @tried
 @given(many_promotions(), baskets(), st.data())
-def test_the_index_changes_nothing(definitions: list[PromotionDefinition], basket: Basket, data: st.DataObject) -> None:
+def test_the_index_does_not_change_the_outcome(
+    definitions: list[PromotionDefinition], basket: Basket, data: st.DataObject
+) -> None:
     given_facts = data.draw(facts(basket.pos_group.currency))
     everything = Settings(now=NOW, include_missed=True)  # reaches every promotion
     catalogue = catalogue_of(definitions)
@@ -137,7 +139,7 @@ def test_the_definitions_that_an_outcome_names_are_all_it_needs(
 
 @tried
 @given(circumstanced(), baskets(most=4), st.data())
-def test_every_candidate_applied_or_says_why_not(
+def test_every_candidate_applies_or_states_a_reason(
     definitions: list[PromotionDefinition], basket: Basket, data: st.DataObject
 ) -> None:
     bought, given_facts, told = data.draw(circumstances(basket))

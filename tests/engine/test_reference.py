@@ -38,21 +38,21 @@ def reference(case: Case, definitions: tuple[PromotionDefinition, ...] | None = 
     max_examples=examples(300, thorough=2_000),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
 )
-def test_any_sale_is_priced_as_the_rules_say(chance: Random) -> None:
+def test_random_sales_are_priced_like_the_reference(chance: Random) -> None:
     case = Maker(chance).case()
     note(repr(case))
     assert of_engine(engine(case)) == of_reference(reference(case))
 
 
 @pytest.mark.parametrize("lot", range(LOTS))
-def test_many_fixed_sales_are_priced_as_the_rules_say(lot: int) -> None:
+def test_many_fixed_sales_are_priced_like_the_reference(lot: int) -> None:
     """Seeds take a tenth of the time of Hypothesis; a failing one is named."""
     for seed in range(lot, SEEDS, LOTS):
         case = Maker(Random(seed)).case()
         assert of_engine(engine(case)) == of_reference(reference(case)), f"seed {seed}: {case}"
 
 
-def test_what_is_made_up_applies_often_enough_to_tell_anything() -> None:
+def test_generated_promotions_apply_often_enough_to_be_meaningful() -> None:
     """Of 600 sales, every kind of action, condition and exclusivity must apply in a fair share."""
     applied: Counter[str] = Counter()
     several = 0

@@ -43,13 +43,13 @@ def _scenarios() -> list[Any]:
 
 
 @pytest.mark.parametrize("scenario", _scenarios())
-def test_scenario(scenario: Scenario) -> None:
+def test_each_scenario_gives_its_stated_result(scenario: Scenario) -> None:
     found = differences(scenario, price(scenario))
     assert not found, "\n".join([f"{scenario.title} ({scenario.why.strip()})", *found])
 
 
 @pytest.mark.parametrize("scenario", _scenarios())
-def test_every_share_adds_up(scenario: Scenario) -> None:
+def test_the_shares_of_every_scenario_add_up(scenario: Scenario) -> None:
     outcome = price(scenario)
     for line in outcome.lines:
         assert sum(discount.amount_minor for discount in line.discounts) == line.discount_minor
@@ -96,7 +96,7 @@ def _types_in(scenario: Scenario, kind: str) -> set[str]:
     return used
 
 
-def test_the_covers_of_every_file_are_known_words() -> None:
+def test_the_coverage_of_every_scenario_uses_known_codes() -> None:
     known = {(kind, code) for kind, code in COVERABLE}
     for scenario in load_all():
         stated = dict(scenario.covers)

@@ -94,7 +94,7 @@ def test_the_order_is_priority_group_then_global_then_stage_then_coupon_then_pri
     ]
 
 
-def test_exclusive_units_are_lost_to_later_promotions_and_they_say_to_whom() -> None:
+def test_exclusive_units_are_closed_to_later_promotions_which_name_the_winner() -> None:
     outcome = priced(TEN, off(1, 10, priority=1, exclusivity="PROMOTION"), off(2, 30, priority=2))
     assert names(outcome) == ["P1"]
     told = missed(outcome)["P2"]
@@ -119,20 +119,20 @@ def test_an_exclusion_without_effect_blocks_nothing() -> None:
     assert missed(outcome)["P1"].code == "NO_TARGET_LINES"
 
 
-def test_global_applies_alone_and_rewards_wait_outside_too() -> None:
+def test_a_global_promotion_applies_alone_and_blocks_rewards_too() -> None:
     outcome = priced(TEN, off(1, 10, exclusivity="GLOBAL", priority=9), off(2, 90), points(3))
     assert names(outcome) == ["P1"]
     assert {one.blocked_by_name for one in missed(outcome).values()} == {"P1"}
 
 
-def test_what_applied_from_an_earlier_priority_group_blocks_global() -> None:
+def test_a_promotion_of_an_earlier_priority_group_blocks_a_global_one() -> None:
     outcome = priced(TEN, off(1, 10, exclusivity="GLOBAL"), off(2, 5, priority_group=PriorityRow("g", 1, 1)))
     assert names(outcome) == ["P2"]
     assert missed(outcome)["P1"].blocked_by_name == "P2"
 
 
 @pytest.mark.parametrize(("first", "second"), [("GROUP", "NONE"), ("NONE", "GROUP")])
-def test_group_leaves_one_of_its_priority_group(first: str, second: str) -> None:
+def test_group_exclusivity_leaves_one_promotion_of_its_priority_group(first: str, second: str) -> None:
     group = PriorityRow("g", 1, 1)
     outcome = priced(
         TEN,
@@ -145,7 +145,7 @@ def test_group_leaves_one_of_its_priority_group(first: str, second: str) -> None
 
 
 @pytest.mark.parametrize(("strategy", "winner"), [("HIGHEST_DISCOUNT", "P2"), ("LOWEST_DISCOUNT", "P1")])
-def test_an_exclusion_group_applies_one(strategy: str, winner: str) -> None:
+def test_only_one_promotion_of_an_exclusion_group_applies(strategy: str, winner: str) -> None:
     group = ExclusionGroupRow("x", strategy)
     outcome = priced(TEN, off(1, 10, exclusion_group=group), off(2, 20, exclusion_group=group))
     assert names(outcome) == [winner]
@@ -155,7 +155,7 @@ def test_an_exclusion_group_applies_one(strategy: str, winner: str) -> None:
     assert told.difference_minor == (100 if winner == "P2" else -100)
 
 
-def test_a_member_whose_budget_is_used_up_makes_room_in_its_exclusion_group() -> None:
+def test_a_member_without_budget_makes_room_in_its_exclusion_group() -> None:
     group = ExclusionGroupRow("x", "HIGHEST_DISCOUNT")
     facts = Facts(budgets={"b": BudgetFact("b", "ACTIVE", 150, "EUR")})
     outcome = priced(
@@ -237,17 +237,17 @@ def test_two_codes_of_one_type_trigger_once_and_the_second_is_not_burned() -> No
     assert outcome.lines[0].discounts[0].coupon_code == "C1"
 
 
-def test_a_code_alone_with_no_candidates_is_refused_too() -> None:
+def test_a_code_without_candidate_promotions_is_refused() -> None:
     outcome = priced(replace(TEN, coupons=("C",)), facts=Facts(coupons=(CouponFact("C", "t"),)))
     assert [(one.code, one.reason) for one in outcome.coupons_refused] == [("C", "NO_PROMOTION")]
 
 
-def test_a_promotion_that_comes_too_late_finds_nothing_left() -> None:
+def test_a_later_promotion_finds_no_remaining_amount() -> None:
     outcome = priced(TEN, off(1, 100, priority=1), off(2, 10, priority=2))
     assert missed(outcome)["P2"].code == "NOTHING_LEFT_TO_DISCOUNT"
 
 
-def test_points_follow_the_order_and_stand_on_base_points() -> None:
+def test_points_follow_the_order_and_are_computed_from_base_points() -> None:
     double = PromotionDefinition(
         identity(1),
         "P1",

@@ -81,7 +81,7 @@ def test_amounts_follow_the_currency() -> None:
     assert view(line("A", "1", "10.50"), currency="KWD").sale_total_minor == 10500
 
 
-def test_the_clock_is_the_pos_groups() -> None:
+def test_the_local_time_is_that_of_the_pos_group() -> None:
     noon = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
     local = view(line(), zone="Europe/Berlin", now=noon).local_time
     assert local is not None

@@ -119,7 +119,7 @@ def test_every_member_of_the_specification_is_declared(entity: str, wire: str, d
     assert describe(members(model.entity(entity))[wire]) == description
 
 
-def test_every_entity_of_the_specification_is_there_and_no_other() -> None:
+def test_the_model_has_exactly_the_entities_of_the_specification() -> None:
     listed = {entity for entity, _, _ in expected_members()}
     assert {entity.set_name for entity in ALL} == listed | {"LoyaltyActionArticleListItems", "RawPayloads"} | REPORTS
 
@@ -186,7 +186,7 @@ def test_the_public_api_serves_each_entity_in_its_mode(mode: object, expected: s
     assert {entity.set_name for entity in ALL if entity.public is mode} == expected
 
 
-def test_draft_roots_plain_sets_and_read_only_sets_of_the_administration() -> None:
+def test_the_administration_serves_each_set_as_draft_root_plain_or_read_only() -> None:
     roots = {entity.set_name for entity in ALL if entity.admin is DRAFT}
     assert roots == sets(
         "Promotions Articles ArticleGroups PosGroups PriorityGroups MutualExclusionGroups CouponTypes Budgets "
@@ -213,7 +213,7 @@ def test_bulk_import_takes_the_twelve_entities() -> None:
     assert all(model.entity(name).natural_key for name in upserts)
 
 
-def test_natural_keys() -> None:
+def test_each_entity_has_its_natural_key() -> None:
     keys = {entity.set_name: entity.natural_key[0] for entity in ALL if entity.natural_key}
     assert keys == {
         "ArticleGroups": "group_id",
@@ -305,7 +305,7 @@ def test_columns_are_unique(entity: EntityType) -> None:
 
 
 @pytest.mark.parametrize("entity", ALL, ids=named)
-def test_navigations_lead_somewhere(entity: EntityType) -> None:
+def test_every_navigation_property_has_a_target(entity: EntityType) -> None:
     for link in entity.links:
         assert model.entity(link.target)
     for collection in entity.collections:
@@ -331,7 +331,7 @@ def test_children_of_a_draft_are_edited_with_it(entity: EntityType) -> None:
 
 
 @pytest.mark.parametrize("entity", ALL, ids=named)
-def test_everything_is_explained(entity: EntityType) -> None:
+def test_every_entity_and_member_has_a_description(entity: EntityType) -> None:
     assert entity.doc.endswith(".")
     for member in members(entity).values():
         assert len(member.doc) > 5, member.name
@@ -340,17 +340,17 @@ def test_everything_is_explained(entity: EntityType) -> None:
 
 
 @pytest.mark.parametrize("entity", SERVED, ids=named)
-def test_managed_fields_are_there_but_where_the_specification_lists_all(entity: EntityType) -> None:
+def test_entities_have_managed_fields_unless_the_specification_lists_all_their_fields(entity: EntityType) -> None:
     managed = {"createdAt", "createdBy", "modifiedAt", "modifiedBy"} <= set(members(entity))
     assert managed is (entity.set_name not in {"ActionArticleListItems", "AuditLogs", "PromotionsCalendar"})
 
 
-def test_patchable_fields_of_restricted_sets() -> None:
+def test_restricted_sets_accept_changes_only_to_their_patchable_fields() -> None:
     assert model.entity("CouponCodes").patchable == ("status",)
     assert model.entity("ImportJobs").patchable == ("callback_url",)
 
 
-def test_deprecated_sets() -> None:
+def test_the_deprecated_sets_are_those_of_the_specification() -> None:
     assert {entity.set_name for entity in ALL if entity.deprecated} == {
         "StakeholderPromotions",
         "ArticleImportJobs",
@@ -365,7 +365,7 @@ def test_deprecated_sets() -> None:
     ("name", "wire"),
     [("id", "ID"), ("valid_from", "validFrom"), ("code", "code"), ("max_applications_total", "maxApplicationsTotal")],
 )
-def test_wire_names_are_derived(name: str, wire: str) -> None:
+def test_wire_names_are_derived_from_field_names(name: str, wire: str) -> None:
     assert wire_name(name) == wire
 
 
@@ -384,6 +384,6 @@ def test_tables_are_named_for_their_entity_sets() -> None:
     assert model.entity("PromotionPosGroups").table == "promotion_pos_groups"
 
 
-def test_an_entity_is_declared_once() -> None:
+def test_declaring_an_entity_twice_raises() -> None:
     with pytest.raises(ValueError, match="Articles is declared twice"):
         type("Articles", (Entity,), {"name": text(10, "A name.")})

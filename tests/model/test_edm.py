@@ -66,13 +66,13 @@ def test_coupon_codes_are_only_changed_and_import_jobs_only_changed_and_deleted(
     assert (jobs.insertable, jobs.updatable, jobs.deletable) == (False, True, True)
 
 
-def test_of_what_is_changed_in_part_the_rest_is_fixed() -> None:
+def test_sets_with_patchable_fields_declare_all_other_properties_as_fixed() -> None:
     for name, patchable in (("CouponCodes", {"status"}), ("ImportJobs", {"callbackUrl"})):
         properties = edm_for(PUBLIC).entity_types[name].properties
         assert {one.name for one in properties if not (one.computed or one.immutable)} == patchable
 
 
-def test_the_code_of_a_coupon_is_no_property_of_the_public_api() -> None:
+def test_the_public_api_does_not_expose_the_code_of_a_coupon() -> None:
     assert "code" not in names("CouponCodes")
     assert "code" in names("CouponCodes", ADMIN)
 
@@ -112,12 +112,12 @@ def test_discount_actions_have_the_fields_and_navigations_of_the_specification()
     assert set(navigations) <= set(edm_for(PUBLIC).entity_types["DiscountActions"].navigation_by_name)
 
 
-def test_an_item_of_an_article_list_says_no_more_than_the_specification() -> None:
+def test_an_item_of_an_article_list_has_only_the_fields_of_the_specification() -> None:
     assert names("ActionArticleListItems") == {"ID", "action_ID", "articleNumber", "ean", "fixedPrice", "minorVersion"}
     assert set(edm_for(PUBLIC).entity_types["ActionArticleListItems"].navigation_by_name) == {"action"}
 
 
-def test_what_a_template_consists_of_has_no_tenant_of_its_own() -> None:
+def test_the_parts_of_a_template_do_not_show_a_tenant() -> None:
     children = [name for name in READ_WRITE if name.startswith("Template")]
     assert len(children) == 11
     for name in [*children, "PilotPosGroups", "ControlPosGroups"]:
@@ -131,7 +131,7 @@ def test_conditions_and_actions_cannot_be_reached_from_their_promotion() -> None
     assert not navigations & {"conditions", "discountActions", "loyaltyActions", "conditionGroups"}
 
 
-def test_deprecated_sets_say_so() -> None:
+def test_deprecated_sets_are_annotated_as_deprecated() -> None:
     deprecated = {
         name
         for name, entity_set in edm_for(PUBLIC).entity_sets.items()
@@ -154,7 +154,7 @@ def test_operations_are_those_of_the_specification() -> None:
 
 
 @pytest.mark.parametrize("service", list(Service))
-def test_a_service_shows_what_the_model_gives_it(service: Service) -> None:
+def test_each_service_exposes_exactly_the_members_that_the_model_declares_for_it(service: Service) -> None:
     """Sets match the modes, every member has a description, and hidden members are absent."""
     edm = edm_for(service)
     for entity in model.entities():
@@ -170,7 +170,7 @@ def test_a_service_shows_what_the_model_gives_it(service: Service) -> None:
             assert {"Core.Description", "Common.Label"} <= {annotation.term for annotation in one.annotations}
 
 
-def test_partners_lead_back() -> None:
+def test_partner_navigations_point_back_to_each_other() -> None:
     edm = edm_for(PUBLIC)
     for entity_type in edm.entity_types.values():
         for navigation in entity_type.navigations:

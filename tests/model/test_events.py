@@ -35,16 +35,16 @@ def test_every_kind_of_the_specification_is_defined() -> None:
 
 
 @pytest.mark.parametrize("since", SINCE)
-def test_kinds_are_sent_since_the_version_that_brought_them(since: int) -> None:
+def test_each_event_kind_states_the_version_that_introduced_it(since: int) -> None:
     assert {kind for kind, cls in events().items() if cls.since == since} == set(SINCE[since].split())
 
 
-def test_a_kind_is_defined_once() -> None:
+def test_defining_an_event_kind_twice_raises() -> None:
     with pytest.raises(ValueError, match="BUDGET_EXHAUSTED is defined twice"):
         event("BUDGET_EXHAUSTED", since=13, de="")(Event)
 
 
-def test_the_body_of_a_delivery() -> None:
+def test_a_delivery_has_the_specified_body() -> None:
     exhausted = BudgetExhausted(
         budget_id="6f1c9a52-0b6f-4d2c-9a57-0f6d3a1f2b11",
         budget_name="Spring",
@@ -61,7 +61,7 @@ def test_the_body_of_a_delivery() -> None:
 
 
 @pytest.mark.parametrize("kind", events())
-def test_events_explain_themselves_and_are_frozen(kind: str) -> None:
+def test_events_are_documented_frozen_and_contain_no_secrets(kind: str) -> None:
     cls = events()[kind]
     assert inspect.getdoc(cls)
     assert not {"code", "secret", "payload"} & set(cls.__struct_fields__)
@@ -97,13 +97,13 @@ def test_every_kind_is_emitted_somewhere() -> None:
     assert sorted(kind for kind, cls in events().items() if cls.__name__ not in used) == []
 
 
-def test_every_kind_is_looked_for_by_a_test() -> None:
+def test_every_event_kind_appears_in_a_test() -> None:
     texts = [path.read_text("utf-8") for path in (ROOT / "tests").rglob("*.py") if path not in LISTS]
     assert [kind for kind in events() if not any(f'"{kind}"' in text for text in texts)] == []
 
 
 @pytest.mark.parametrize("kind", events())
-def test_no_kind_is_newer_than_the_interface(kind: str) -> None:
+def test_an_event_kind_is_never_newer_than_the_interface(kind: str) -> None:
     assert 1 <= events()[kind].since <= MINOR_VERSION
 
 
@@ -114,7 +114,7 @@ def test_every_kind_has_a_sentence_in_every_language(kind: str) -> None:
     assert all(one.endswith(".") and "\n" not in one for one in sentences.values())
 
 
-def test_the_minor_version_is_written_once() -> None:
+def test_each_minor_version_is_assigned_in_one_place() -> None:
     found = [
         str(path.relative_to(SOURCE))
         for path in SOURCE.rglob("*.py")

@@ -47,7 +47,7 @@ def shown(fields: tuple[Record, ...]) -> list[str]:
 # ---- vocabularies -------------------------------------------------------------------------------------------------
 
 
-def test_annotations_say_what_their_vocabularies_know_of_what_is_there() -> None:
+def test_annotations_are_valid_and_refer_to_existing_members() -> None:
     assert faults_of(EDM, VOCABULARY) == []
 
 
@@ -65,14 +65,14 @@ def test_annotations_say_what_their_vocabularies_know_of_what_is_there() -> None
         (Annotation("UI.TextArrangement", EnumMemberValue(("UI.TextArrangementType/Text",))), "no member"),
     ],
 )
-def test_the_check_of_annotations_finds_faults(wrong: Annotation, fault: str) -> None:
+def test_the_check_of_annotations_reports_each_kind_of_fault(wrong: Annotation, fault: str) -> None:
     broken = replace(EDM.entity_types["Promotions"], annotations=(wrong,))
     types = tuple(broken if one.name == broken.name else one for one in EDM.schema.entity_types)
     assert any(fault in one for one in faults_of(Edm(replace(EDM.schema, entity_types=types)), VOCABULARY))
 
 
 @pytest.mark.parametrize("service", [PUBLIC, REPORTING])
-def test_other_services_say_nothing_of_user_interfaces(service: Any) -> None:
+def test_only_the_administration_has_annotations_for_user_interfaces(service: Any) -> None:
     for entity_type in edm_for(service).entity_types.values():
         assert not any(one.term.startswith("UI.") for one in entity_type.annotations), entity_type.name
 
@@ -86,7 +86,7 @@ def test_other_services_say_nothing_of_user_interfaces(service: Any) -> None:
      ("Email", "E-mail"), ("Article group ID", "Article group ID"),
      ("Calculation config", "Calculation configuration")],
 )  # fmt: skip
-def test_labels_are_spelled_as_people_spell_them(name: str, words: str) -> None:
+def test_labels_use_the_usual_spelling(name: str, words: str) -> None:
     assert label(name) == words
 
 
@@ -101,15 +101,15 @@ def test_labels_are_spelled_as_people_spell_them(name: str, words: str) -> None:
         ("ResolutionStrategies", "Resolution strategy", "Resolution strategies"),
     ],
 )
-def test_entities_have_a_name_for_one_and_for_many(name: str, one: str, many: str) -> None:
+def test_entities_have_a_singular_and_a_plural_name(name: str, one: str, many: str) -> None:
     assert (singular(name), plural(name)) == (one, many)
 
 
-def test_actions_are_called_by_their_names() -> None:
+def test_the_label_of_an_action_is_derived_from_its_name() -> None:
     assert label_of_action("promoteToActive") == "Promote to active"
 
 
-def test_everything_has_a_label() -> None:
+def test_every_member_has_a_label() -> None:
     for entity_type in EDM.entity_types.values():
         for prop in entity_type.properties:
             text = said(prop.annotations, "Common.Label")
@@ -142,7 +142,7 @@ def test_codes_and_references_are_shown_by_name_and_chosen_from_lists() -> None:
                 assert value_list.values["CollectionPath"] == link.target, (entity.set_name, link.name)
 
 
-def test_value_lists_fill_in_the_key_and_show_what_people_know() -> None:
+def test_value_lists_fill_in_the_key_and_show_readable_columns() -> None:
     value_list = of_property("Promotions", "campaign_ID", "Common.ValueList")
     told = [(one.type, one.values["ValueListProperty"]) for one in value_list.values["Parameters"]]
     assert told == [
@@ -164,7 +164,7 @@ def test_a_reference_is_shown_by_the_name_of_what_it_refers_to() -> None:
     assert of_property("CouponCodes", "couponType_ID", "Common.Text") == AnnotationPath("couponType/name")
 
 
-def test_what_stands_for_a_reference_can_be_filtered_and_sorted_by() -> None:
+def test_the_text_of_a_reference_can_be_filtered_and_sorted() -> None:
     assert (
         of_property("ConditionValueListItems", "condition_ID", "Common.Text").path == "condition/conditionTypeText/name"
     )
@@ -183,7 +183,7 @@ def test_amounts_have_their_currency_and_percentages_their_sign() -> None:
     assert of_property("Budgets", "utilization", "Measures.ISOCurrency") is None
 
 
-def test_what_is_computed_is_read_only_and_long_texts_have_room() -> None:
+def test_computed_fields_are_read_only_and_long_texts_are_multi_line() -> None:
     read_only = EnumMemberValue(("Common.FieldControlType/ReadOnly",))
     mandatory = EnumMemberValue(("Common.FieldControlType/Mandatory",))
     assert of_property("Budgets", "consumedAmount", "Common.FieldControl") == read_only
@@ -192,14 +192,14 @@ def test_what_is_computed_is_read_only_and_long_texts_have_room() -> None:
     assert of_property("Stakeholders", "email", "Communication.IsEmailAddress")
 
 
-def test_what_cannot_be_filtered_by_is_said() -> None:
+def test_non_filterable_properties_are_declared() -> None:
     stated = of_set(EDM, EDM.entity_sets["Conditions"])
     summary = (AnnotationPath("parameterSummary", "PropertyPath"),)
     assert said(stated, "Capabilities.FilterRestrictions").values["NonFilterableProperties"] == summary
     assert said(stated, "Capabilities.SortRestrictions").values["NonSortableProperties"] == summary
 
 
-def test_what_is_not_created_on_the_way_is_said() -> None:
+def test_navigations_without_inserts_are_declared() -> None:
     stated = EDM.entity_sets["Promotions"].annotations
     restricted = said(stated, "Capabilities.NavigationRestrictions").values["RestrictedProperties"]
     closed = {one.values["NavigationProperty"].path for one in restricted}
@@ -211,7 +211,7 @@ def test_what_is_not_created_on_the_way_is_said() -> None:
 # ---- pages --------------------------------------------------------------------------------------------------------
 
 
-def test_the_list_and_the_page_of_promotions() -> None:
+def test_promotions_have_the_expected_list_columns_and_page_sections() -> None:
     header = of_type("Promotions", "UI.HeaderInfo").values
     assert (header["TypeName"], header["TypeNamePlural"]) == ("Promotion", "Promotions")
     assert shown((header["Title"], header["Description"])) == ["name", "code"]
@@ -252,7 +252,7 @@ def _is_read(name: str, entity_type: EntityType) -> bool:
     return not (prop.write_only or prop.collection or said(prop.annotations, "UI.Hidden"))
 
 
-def test_logs_come_from_the_last_to_the_first_and_parts_in_their_order() -> None:
+def test_logs_are_sorted_newest_first_and_parts_by_their_sequence() -> None:
     for name, by, descending in (("AuditLogs", "timestamp", True), ("Conditions", "sequence", False)):
         (sorting,) = of_type(name, "UI.PresentationVariant").values["SortOrder"]
         assert sorting.values == {"Property": AnnotationPath(by, "PropertyPath"), "Descending": descending}
@@ -261,7 +261,7 @@ def test_logs_come_from_the_last_to_the_first_and_parts_in_their_order() -> None
 # ---- hints and actions --------------------------------------------------------------------------------------------
 
 
-def test_hints_name_what_is_there() -> None:
+def test_user_interface_hints_refer_to_existing_properties() -> None:
     for name, columns in COLUMNS.items():
         assert set(columns) <= set(EDM.entity_types[name].property_by_name), name
     for (name, target), sources in DEPENDENT.items():
@@ -270,7 +270,7 @@ def test_hints_name_what_is_there() -> None:
         assert EDM.entity_types[name].draft
 
 
-def test_actions_are_offered_in_the_states_that_their_machine_lets_them_leave() -> None:
+def test_actions_are_offered_in_the_source_states_of_their_state_machine() -> None:
     for operation in EDM.schema.operations:
         machine = MACHINES.get(operation.binding or "")
         moves = [one for one in machine.moves if one.verb == operation.name] if machine else []
@@ -279,7 +279,7 @@ def test_actions_are_offered_in_the_states_that_their_machine_lets_them_leave() 
         assert known == sources, operation.name
 
 
-def test_what_stops_something_is_asked_about() -> None:
+def test_actions_that_stop_something_require_a_confirmation() -> None:
     critical = {
         (one.binding, one.name) for one in EDM.schema.operations if said(one.annotations, "Common.IsActionCritical")
     }
@@ -287,7 +287,7 @@ def test_what_stops_something_is_asked_about() -> None:
     assert ("Promotions", "activate") not in critical
 
 
-def test_what_depends_on_what_is_typed_in_is_read_again() -> None:
+def test_fields_that_depend_on_an_input_are_read_again() -> None:
     effects = [one for one in EDM.entity_types["Budgets"].annotations if one.term == "Common.SideEffects"]
     told = {one.qualifier: one.value for one in effects}
     assert told["TotalAmount"] == Record(

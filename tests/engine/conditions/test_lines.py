@@ -50,11 +50,11 @@ MATCHES: list[tuple[ConditionRow, tuple[int, ...] | None]] = [
 
 
 @pytest.mark.parametrize(("condition", "expected"), MATCHES)
-def test_the_sale_lines_a_condition_matches(condition: ConditionRow, expected: tuple[int, ...] | None) -> None:
+def test_a_condition_matches_the_expected_sale_lines(condition: ConditionRow, expected: tuple[int, ...] | None) -> None:
     assert lines_of(condition, *BASKET) == expected
 
 
-def test_an_articles_master_data_counts_where_the_line_says_nothing() -> None:
+def test_an_articles_master_data_fills_in_fields_missing_from_the_line() -> None:
     condition = row("ARTICLE_GROUP", "fruit", include_sub_groups=True)
     assert lines_of(condition, line("A"), articles=(article("A", article_group_id="apples"),)) == (0,)
     assert lines_of(condition, line("A", group="tools"), articles=(article("A", article_group_id="apples"),)) is None
@@ -63,7 +63,7 @@ def test_an_articles_master_data_counts_where_the_line_says_nothing() -> None:
 @pytest.mark.parametrize(
     "kind", ["ARTICLE", "ARTICLE_GROUP", "ARTICLE_LIST", "MANUFACTURER", "ADDITIONAL_FIELD", "USER_DEFINED"]
 )
-def test_a_condition_must_say_which(kind: str) -> None:
+def test_a_condition_without_a_reference_does_not_compile(kind: str) -> None:
     with pytest.raises(DefinitionError):
         parse_conditions((row(kind),))
 
@@ -101,7 +101,7 @@ def test_a_minimum_amount_in_yen_is_whole() -> None:
 
 
 @pytest.mark.parametrize(("quantity", "price", "code"), [("1", "5", "AMOUNT_TOO_LOW"), ("1", "45", "QUANTITY_TOO_LOW")])
-def test_of_two_shortfalls_the_greater_is_told(quantity: str, price: str, code: str) -> None:
+def test_the_greater_of_two_shortfalls_is_reported(quantity: str, price: str, code: str) -> None:
     condition = row("ARTICLE", "A", min_quantity_thousandths=4000, min_amount_hundredths=5000)
     missed = check(condition, view(line("A", quantity, price)))
     assert isinstance(missed, Missed)
@@ -149,7 +149,7 @@ def test_item_quantity_counts_all_sale_lines(operator: str | None, value: str, q
     assert holds(condition, view(line("A", quantity), line("B", "-5"))) is expected
 
 
-def test_item_quantity_takes_min_quantity_where_there_is_no_value() -> None:
+def test_item_quantity_uses_min_quantity_if_it_has_no_value() -> None:
     assert holds(row("ITEM_QUANTITY", min_quantity_thousandths=2000), view(line("A", "2")))
     assert not holds(row("ITEM_QUANTITY", min_quantity_thousandths=2000), view(line("A", "1")))
 

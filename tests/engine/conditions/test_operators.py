@@ -46,7 +46,7 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("operator", "value", "value_to", "values", "given", "expected"), TABLE)
-def test_operators(
+def test_each_operator_compares_text_and_numbers_as_specified(
     operator: str | None, value: str | None, value_to: str | None, values: tuple[str, ...], given: str, expected: bool
 ) -> None:
     condition = row("USER_DEFINED", value, operator=operator, value_to=value_to, values=values, field_name="colour")
@@ -87,6 +87,6 @@ def test_an_amount_must_be_a_number(value: str | None, operator: str | None, tar
     assert refused.value.target == f"Conditions(1)/{target}"
 
 
-def test_endless_digits_are_text_and_harm_nobody() -> None:
+def test_a_value_of_thousands_of_digits_is_compared_without_an_error() -> None:
     condition = row("USER_DEFINED", "1", operator="GTE", field_name="n")
     assert holds(condition, view(line(), fields=(("n", "9" * 5000),)))

@@ -19,12 +19,12 @@ class Speechless(Condition):
         return Met()
 
 
-def test_a_condition_that_is_not_whole_cannot_be_made() -> None:
+def test_an_incomplete_condition_type_cannot_be_instantiated() -> None:
     with pytest.raises(TypeError, match=r"abstract.*needs"):
         Speechless()  # type: ignore[abstract]
 
 
-def test_a_code_is_taken_once() -> None:
+def test_a_code_can_be_registered_only_once() -> None:
     before = condition_codes()
     with pytest.raises(ValueError, match="CHANNEL is defined twice"):
         condition("CHANNEL", Form(family="other", icon="multi-select"))(Speechless)  # type: ignore[type-abstract]

@@ -23,7 +23,7 @@ def test_every_condition_type_of_the_specification_is_registered() -> None:
     assert set(CODES.split()) <= set(condition_codes())
 
 
-def test_a_code_is_defined_once() -> None:
+def test_each_code_is_defined_only_once() -> None:
     with pytest.raises(ValueError, match="CHANNEL is defined twice"):
 
         @condition("CHANNEL", Form(family="other", icon="multi-select"))
@@ -59,12 +59,14 @@ def test_an_unknown_type_or_connector_does_not_compile() -> None:
         ("BETWEEN", "50", "60", "60.01", False),
     ],
 )
-def test_receipt_amount(operator: str | None, value: str, value_to: str | None, amount: str, expected: bool) -> None:
+def test_receipt_amount_is_compared_with_the_sum_of_the_sale_lines(
+    operator: str | None, value: str, value_to: str | None, amount: str, expected: bool
+) -> None:
     condition = row("RECEIPT_AMOUNT", value, operator=operator, value_to=value_to)
     assert holds(condition, view(line("A", "1", amount), line("B", "-1", "30"))) is expected
 
 
-def test_a_receipt_amount_says_how_far_it_is() -> None:
+def test_a_missed_receipt_amount_reports_the_current_sum_and_the_threshold() -> None:
     missed = check(row("RECEIPT_AMOUNT", "50"), view(line("A", "2", "20")))
     assert missed == Missed("RECEIPT_AMOUNT_TOO_LOW", gap_type="RECEIPT_AMOUNT", current=4000, threshold=5000)
     assert check(row("RECEIPT_AMOUNT", "50"), view(line("A", "2", "60"))) == Met(
@@ -73,14 +75,14 @@ def test_a_receipt_amount_says_how_far_it_is() -> None:
     assert check(row("RECEIPT_AMOUNT", "50", operator="LTE"), view(line("A"))) == Met()
 
 
-def test_a_receipt_amount_is_in_the_currency_of_the_till() -> None:
+def test_a_receipt_amount_is_compared_in_the_currency_of_the_till() -> None:
     assert holds(row("RECEIPT_AMOUNT", "49.50"), view(line("A", "1", "50"), currency="JPY"))
     assert not holds(row("RECEIPT_AMOUNT", "49.50"), view(line("A", "1", "49"), currency="JPY"))
     assert holds(row("RECEIPT_AMOUNT", "1.005"), view(line("A", "0.5", "2.01"), currency="KWD"))
     assert not holds(row("RECEIPT_AMOUNT", "1.005"), view(line("A", "0.5", "2.00"), currency="KWD"))
 
 
-def test_a_receipt_amount_may_stand_in_min_amount() -> None:
+def test_a_receipt_amount_may_be_stored_in_min_amount() -> None:
     assert holds(row("RECEIPT_AMOUNT", min_amount_hundredths=5000), view(line("A", "1", "50")))
     assert not holds(row("RECEIPT_AMOUNT", min_amount_hundredths=5000), view(line("A", "1", "49.99")))
 
@@ -134,7 +136,9 @@ REQUESTS: list[tuple[ConditionRow, dict[str, Any], bool]] = [
 
 
 @pytest.mark.parametrize(("condition", "request_", "expected"), REQUESTS)
-def test_what_a_till_sends_along(condition: ConditionRow, request_: dict[str, Any], expected: bool) -> None:
+def test_conditions_on_the_customer_and_other_request_data_hold_as_specified(
+    condition: ConditionRow, request_: dict[str, Any], expected: bool
+) -> None:
     assert holds(condition, view(line(), **request_)) is expected
 
 
@@ -157,7 +161,7 @@ EMPTY = view(line(), customer=Customer(), payment=Payment())
         (row("MANUAL_DISCOUNT"), "NO_MANUAL_DISCOUNT"),
     ],
 )
-def test_missing_data_is_a_reason_and_never_an_error(condition: ConditionRow, code: str) -> None:
+def test_missing_data_is_reported_as_a_reason_and_never_raises(condition: ConditionRow, code: str) -> None:
     for seen in (SILENT, EMPTY):
         missed = check(condition, seen)
         assert isinstance(missed, Missed)

@@ -46,7 +46,9 @@ WINDOWS = [
 
 
 @pytest.mark.parametrize(("start", "end", "weekdays", "now", "expected"), WINDOWS)
-def test_time_windows(start: str | None, end: str | None, weekdays: str | None, now: str, expected: bool) -> None:
+def test_a_time_window_holds_at_the_specified_times(
+    start: str | None, end: str | None, weekdays: str | None, now: str, expected: bool
+) -> None:
     condition = row(
         "TIME_WINDOW",
         time_from=time.fromisoformat(start) if start else None,
@@ -67,7 +69,9 @@ PERIODS = [
 
 
 @pytest.mark.parametrize(("first", "last", "now", "expected"), PERIODS)
-def test_time_periods(first: str | None, last: str | None, now: str, expected: bool) -> None:
+def test_a_time_period_holds_on_the_specified_dates(
+    first: str | None, last: str | None, now: str, expected: bool
+) -> None:
     condition = row(
         "TIME_PERIOD",
         date_from=date.fromisoformat(first) if first else None,
@@ -89,7 +93,7 @@ def test_the_pos_groups_date_decides() -> None:
 
 
 @pytest.mark.parametrize("kind", ["TIME_WINDOW", "TIME_PERIOD"])
-def test_without_a_clock_nothing_is_on_time(kind: str) -> None:
+def test_time_conditions_fail_if_the_time_zone_is_unknown(kind: str) -> None:
     condition = row(kind, weekdays="MON,TUE,WED,THU,FRI,SAT,SUN", date_from=date(2000, 1, 1))
     missed = check(condition, view(line(), zone="Nowhere/Land"))
     assert isinstance(missed, Missed)
@@ -104,7 +108,7 @@ def test_without_a_clock_nothing_is_on_time(kind: str) -> None:
         (row("TIME_PERIOD"), "dateFrom"),
     ],
 )
-def test_a_time_condition_must_say_when(condition: object, target: str) -> None:
+def test_a_time_condition_without_times_does_not_compile(condition: object, target: str) -> None:
     with pytest.raises(DefinitionError) as refused:
         parse_conditions((condition,))  # type: ignore[arg-type]
     assert refused.value.target == f"Conditions(1)/{target}"

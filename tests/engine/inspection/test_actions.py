@@ -83,14 +83,14 @@ def excluding(kind: str, name: str) -> tuple[ExclusionRow, ...]:
         ),
     ],
 )
-def test_actions_that_give_nothing(given: ActionRow, found: tuple[str, str] | None) -> None:
+def test_an_action_that_gives_nothing_is_reported(given: ActionRow, found: tuple[str, str] | None) -> None:
     assert codes(promotion("p", actions=(given,))) == ([] if found is None else [found])
     # Beside an action that gives something, it is only a warning.
     both = codes(promotion("p", actions=(given, TEN_PERCENT)))
     assert both == ([] if found is None else [("WARNING", found[1])])
 
 
-def test_an_action_that_cannot_be_read_stops_the_promotion() -> None:
+def test_an_unreadable_action_prevents_the_promotion_from_running() -> None:
     for actions in ((action("BUNDLE"),), (action("BUNDLE"), TEN_PERCENT)):
         (found,) = of(promotion("p", actions=actions))
         assert (found.severity, found.code, found.target) == (
@@ -100,7 +100,7 @@ def test_an_action_that_cannot_be_read_stops_the_promotion() -> None:
         )
 
 
-def test_exclusions_that_take_the_qualifying_lines() -> None:
+def test_exclusions_that_cover_all_qualifying_lines_are_reported() -> None:
     given = action("ARTICLE", exclusions=excluding("ARTICLE_GROUP", "fruit"))
     fruit = row("ARTICLE_GROUP", article_group_id="fruit")
     assert codes(promotion("p", fruit, actions=(given,))) == [("ERROR", "EXCLUSIONS_COVER_ALL")]
@@ -108,7 +108,7 @@ def test_exclusions_that_take_the_qualifying_lines() -> None:
     assert codes(promotion("p", fruit, tools, actions=(given,))) == []
 
 
-def test_tiers_that_no_sale_reaches() -> None:
+def test_unreachable_tiers_are_reported() -> None:
     tiers = (tier(1, 500, threshold_hundredths=1000), tier(2, 1000, threshold_hundredths=10_000))
     given = action("SCALED_RECEIPT", scaled_tiers=tiers)
     below = row("RECEIPT_AMOUNT", "100", operator="LESS_THAN")
@@ -128,6 +128,6 @@ def test_tiers_that_no_sale_reaches() -> None:
         (LoyaltyRow("l", "SUBTRACT_POINTS", points_hundredths=500, max_points_hundredths=0), False),
     ],
 )
-def test_loyalty_actions_that_give_nothing(given: LoyaltyRow, is_nothing: bool) -> None:
+def test_a_loyalty_action_that_gives_nothing_is_reported(given: LoyaltyRow, is_nothing: bool) -> None:
     found = codes(promotion("p", actions=(), loyalty_actions=(given,)))
     assert found == ([("ERROR", "ACTION_GIVES_NOTHING")] if is_nothing else [])

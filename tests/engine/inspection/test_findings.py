@@ -39,7 +39,7 @@ def codes(definition: PromotionDefinition, tenant: Tenant = TENANT) -> list[tupl
     return [(one.severity, one.code) for one in of(definition, tenant)]
 
 
-def test_nothing_is_said_of_a_promotion_that_runs() -> None:
+def test_a_promotion_that_runs_has_no_findings() -> None:
     bought = row("ARTICLE", article_number="A", min_quantity_thousandths=2000)
     enough = row("RECEIPT_AMOUNT", "50", sequence=2)
     weekend = row("TIME_WINDOW", sequence=3, weekdays="SAT,SUN", time_from=time(8), time_to=time(20))
@@ -86,7 +86,9 @@ def test_nothing_is_said_of_a_promotion_that_runs() -> None:
         ({"coupon_type_ids": frozenset({"gone"})}, ("ERROR", "COUPON_TYPE_UNKNOWN")),
     ],
 )
-def test_what_keeps_it_from_running(changes: dict[str, Any], found: tuple[str, str]) -> None:
+def test_each_reason_that_prevents_a_promotion_from_running_is_reported(
+    changes: dict[str, Any], found: tuple[str, str]
+) -> None:
     assert codes(promotion("p", **changes)) == [found]
 
 
@@ -114,7 +116,7 @@ def pilot(**changes: Any) -> PilotRow:
         (pilot(starts_at=AT + 9 * DAY, ends_at=AT + 10 * DAY), "PILOT_OUTSIDE_VALIDITY"),
     ],
 )
-def test_a_pilot_that_reaches_nobody(made: PilotRow, found: str | None) -> None:
+def test_a_pilot_without_active_treated_groups_is_reported(made: PilotRow, found: str | None) -> None:
     rest: dict[str, Any] = {"pos_groups": frozenset({"berlin"}), "valid_to": AT + 5 * DAY, "pilot": made}
     assert codes(promotion("p", status="PILOT", **rest)) == ([("ERROR", found)] if found else [])
     wanted = [("WARNING", found)] if found else []
@@ -138,7 +140,7 @@ BUDGET = BudgetSeen("b", "Spring", "ACTIVE", "EUR", False, AT - DAY, AT + 30 * D
         (replace(BUDGET, valid_to=AT + DAY), [("WARNING", "BUDGET_ENDS_EARLIER")]),
     ],
 )
-def test_budgets_that_drop_it(budget: BudgetSeen, found: list[tuple[str, str]]) -> None:
+def test_a_budget_that_stops_the_promotion_is_reported(budget: BudgetSeen, found: list[tuple[str, str]]) -> None:
     made = promotion("p", budget_ids=("b",), valid_to=AT + 20 * DAY)
     assert codes(made, replace(TENANT, budgets={"b": budget})) == found
 
@@ -158,7 +160,7 @@ COUPON = CouponTypeSeen("t", "Ten off", "ACTIVE")
         (replace(COUPON, is_used_up=True), "COUPONS_USED_UP"),
     ],
 )
-def test_coupons_that_trigger_nothing(kind: CouponTypeSeen, found: str | None) -> None:
+def test_a_coupon_type_that_triggers_nothing_is_reported(kind: CouponTypeSeen, found: str | None) -> None:
     made = promotion("p", coupon_type_ids=frozenset({"t"}), valid_to=AT + 9 * DAY)
     assert codes(made, replace(TENANT, coupon_types={"t": kind})) == ([("ERROR", found)] if found else [])
     # With another coupon type that triggers it, it is only a warning.
@@ -208,7 +210,7 @@ def pair(*rows: ConditionRow) -> tuple[ConditionRow, ...]:
         pair(row("TIME_PERIOD", date_from=date(2026, 5, 2), date_to=date(2026, 5, 1))),
     ],
 )
-def test_conditions_that_can_never_hold(rows: tuple[ConditionRow, ...]) -> None:
+def test_conditions_that_can_never_hold_are_errors(rows: tuple[ConditionRow, ...]) -> None:
     (found,) = of(promotion("p", *rows, pos_groups=frozenset({"berlin"})))
     assert found.severity == "ERROR"
     assert found.code == ("CONDITIONS_CONTRADICT" if len(rows) > 1 else "CONDITION_NEVER_HOLDS")
@@ -240,7 +242,7 @@ def test_conditions_that_can_never_hold(rows: tuple[ConditionRow, ...]) -> None:
         ),
     ],
 )
-def test_conditions_that_hold_at_times(rows: tuple[ConditionRow, ...]) -> None:
+def test_conditions_that_can_hold_are_not_reported(rows: tuple[ConditionRow, ...]) -> None:
     tenant = replace(TENANT, keeps_articles=False)
     assert of(promotion("p", *rows, pos_groups=frozenset({"berlin"})), tenant) == []
 
@@ -252,7 +254,7 @@ def test_amounts_that_earlier_promotions_reduce_do_not_contradict() -> None:
     assert of(promotion("p", *rows, calculation_mode="MULTIPLICATIVE")) == []
 
 
-def test_an_alternative_that_is_dead_leaves_the_others() -> None:
+def test_an_impossible_alternative_is_only_a_warning_while_another_can_hold() -> None:
     rows = pair(
         row("RECEIPT_AMOUNT", "100"),
         row("RECEIPT_AMOUNT", "50", operator="LESS_THAN"),
@@ -264,7 +266,7 @@ def test_an_alternative_that_is_dead_leaves_the_others() -> None:
     assert found == [("ERROR", "CONDITIONS_CONTRADICT")] * 2 + [("ERROR", "NEVER_APPLIES")]
 
 
-def test_a_number_that_is_none_is_only_unlikely() -> None:
+def test_an_empty_range_of_an_additional_field_is_only_a_warning() -> None:
     rows = pair(row("USER_DEFINED", "100", operator="BETWEEN", value_to="50", field_name="a"))
     assert codes(promotion("p", *rows)) == [("WARNING", "CONDITION_UNLIKELY")]
 
@@ -278,7 +280,9 @@ def test_a_number_that_is_none_is_only_unlikely() -> None:
         ("tokyo", MONDAY - timedelta(minutes=1), 5, ["CONDITION_OUTSIDE_VALIDITY"]),  # Monday morning there
     ],
 )
-def test_a_weekday_that_the_validity_leaves_out(place: str, valid_from: datetime, days: int, found: list[str]) -> None:
+def test_a_weekday_outside_the_validity_is_reported(
+    place: str, valid_from: datetime, days: int, found: list[str]
+) -> None:
     tenant = replace(TENANT, places={"berlin": BERLIN, "tokyo": PlaceSeen("tokyo", "JP", "JPY", "Asia/Tokyo", True)})
     made = promotion(
         "p", SUNDAY, pos_groups=frozenset({place}), valid_from=valid_from, valid_to=valid_from + days * DAY
@@ -286,14 +290,14 @@ def test_a_weekday_that_the_validity_leaves_out(place: str, valid_from: datetime
     assert [one.code for one in of(made, tenant) if one.severity == "ERROR"] == found
 
 
-def test_an_hour_that_the_clock_skips() -> None:
+def test_a_time_window_in_the_hour_skipped_by_daylight_saving_is_reported() -> None:
     night = row("TIME_WINDOW", time_from=time(2, 15), time_to=time(2, 45))
     for day, found in ((date(2026, 3, 29), ["CONDITIONS_CONTRADICT"]), (date(2026, 3, 28), [])):
         only = replace(row("TIME_PERIOD", date_from=day, date_to=day), id="c2", sequence=2)
         assert [one.code for one in of(promotion("p", night, only, pos_groups=frozenset({"berlin"})))] == found
 
 
-def test_a_midnight_that_the_clock_skips() -> None:
+def test_a_day_whose_midnight_is_skipped_by_daylight_saving_is_checked_correctly() -> None:
     beirut = PlaceSeen("beirut", "LB", "LBP", "Asia/Beirut", True)
     tenant = replace(TENANT, places={"beirut": beirut})
     day = row("TIME_PERIOD", date_from=date(2026, 3, 29), date_to=date(2026, 3, 29), sequence=2)
@@ -307,13 +311,13 @@ def test_a_midnight_that_the_clock_skips() -> None:
         assert bool([one for one in of(made, tenant) if one.severity == "ERROR"]) == is_found
 
 
-def test_a_date_that_is_over() -> None:
+def test_a_period_in_the_past_is_reported() -> None:
     period = row("TIME_PERIOD", date_from=date(2026, 3, 10), date_to=date(2026, 3, 13))
     made = promotion("p", period, valid_from=AT - 30 * DAY, valid_to=AT + 30 * DAY)
     assert codes(made) == [("ERROR", "CONDITION_NO_MORE")]
 
 
-def test_conditions_that_cannot_be_read() -> None:
+def test_each_unreadable_condition_is_reported_with_its_field() -> None:
     made = promotion("p", row("CUSTOMER_GROUP"), row("RECEIPT_AMOUNT", "many", sequence=2))
     found = of(made)
     assert [(one.code, one.target, one.entity_id) for one in found] == [
@@ -322,7 +326,7 @@ def test_conditions_that_cannot_be_read() -> None:
     ]
 
 
-def test_articles_that_the_master_data_do_not_hold() -> None:
+def test_articles_missing_from_the_master_data_are_reported() -> None:
     made = promotion("p", row("ARTICLE", article_number="X"))
     assert codes(made) == [("WARNING", "ARTICLE_UNKNOWN")]
     assert codes(made, replace(TENANT, keeps_articles=False)) == []

@@ -51,7 +51,7 @@ def holds(compiled: CompiledPromotion, view: BasketView, draw: random.Random) ->
     return any(isinstance(compiled.qualify(view, amount), Met) for amount in left)
 
 
-def test_what_can_never_hold_never_holds_and_what_holds_is_never_said_not_to(seed: int) -> None:
+def test_conditions_reported_as_impossible_never_hold_on_random_sales(seed: int) -> None:
     draw = random.Random(seed)
     said = 0
     for _ in range(1500):

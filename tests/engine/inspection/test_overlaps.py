@@ -69,7 +69,7 @@ def codes(definition: PromotionDefinition, *others: PromotionDefinition, tenant:
         (off(target="A"), off(group="bread"), False),
     ],
 )
-def test_promotions_meet_on_lines_that_both_are_for(mine: ActionRow, theirs: ActionRow, meet: bool) -> None:
+def test_promotions_overlap_if_they_discount_the_same_lines(mine: ActionRow, theirs: ActionRow, meet: bool) -> None:
     tenant = replace(TENANT, articles={"A": ArticleSeen("A", None, "fruit")})
     found = codes(promotion("p", actions=(mine,)), promotion("q", actions=(theirs,)), tenant=tenant)
     assert found == (["STACKS_WITH"] if meet else [])
@@ -91,13 +91,13 @@ def test_promotions_meet_on_lines_that_both_are_for(mine: ActionRow, theirs: Act
         },
     ],
 )
-def test_those_that_run_elsewhere_or_at_other_times_are_not_met(changes: dict[str, Any]) -> None:
+def test_promotions_in_other_places_or_at_other_times_do_not_overlap(changes: dict[str, Any]) -> None:
     made = promotion("p", pos_groups=frozenset({"pos"}), valid_to=AT + 5 * DAY)
     assert codes(made, promotion("q", **changes)) == []
     assert codes(made, promotion("q")) == ["STACKS_WITH"]
 
 
-def test_those_whose_conditions_exclude_each_other_are_not_met() -> None:
+def test_promotions_with_mutually_exclusive_conditions_do_not_overlap() -> None:
     made = promotion("p", row("CUSTOMER_GROUP", "GOLD"))
     assert codes(made, promotion("q", row("CUSTOMER_GROUP", "SILVER"))) == []
     assert codes(made, promotion("q", row("CUSTOMER_GROUP", "GOLD", connector="NOT"))) == []
@@ -148,17 +148,17 @@ def grouped(priority: int, group: str = "g", sequence: int = 1) -> PriorityRow:
         ),
     ],
 )
-def test_who_wins(mine: dict[str, Any], theirs: dict[str, Any], code: str) -> None:
+def test_the_overlap_names_the_promotion_that_wins(mine: dict[str, Any], theirs: dict[str, Any], code: str) -> None:
     made = promotion("p", valid_to=AT + 5 * DAY, **mine)
     assert codes(made, promotion("q", **theirs)) == [code]
 
 
-def test_the_best_deal_is_nobodys_turn() -> None:
+def test_with_best_deal_exclusive_promotions_exclude_each_other() -> None:
     tenant = replace(TENANT, strategy="BEST_DEAL")
     assert codes(promotion("p"), promotion("q", exclusivity="GLOBAL"), tenant=tenant) == ["EXCLUDE_EACH_OTHER"]
 
 
-def test_a_winner_needs_conditions_that_ours_imply() -> None:
+def test_a_promotion_is_always_displaced_only_if_its_conditions_imply_the_winners() -> None:
     hundred = row("RECEIPT_AMOUNT", "100")
     winner = promotion("q", row("RECEIPT_AMOUNT", "50"), exclusivity="GLOBAL")
     assert codes(promotion("p", hundred), winner) == ["ALWAYS_DISPLACED"]
@@ -169,7 +169,7 @@ def test_a_winner_needs_conditions_that_ours_imply() -> None:
 
 
 @pytest.mark.alone
-def test_no_more_are_listed_than_can_be_read_and_it_is_quick() -> None:
+def test_ten_thousand_overlaps_are_found_quickly_and_the_list_is_cut() -> None:
     others = [
         compile_promotion(promotion(f"q{number:05}", actions=(off(target=f"A{number}"),))) for number in range(9_999)
     ]
@@ -208,7 +208,9 @@ def crowds(draw: st.DrawFn) -> list[PromotionDefinition]:
 
 @settings(max_examples=examples(250), suppress_health_check=[HealthCheck.too_slow])
 @given(crowds(), st.lists(baskets(most=4), min_size=1, max_size=4))
-def test_who_is_said_to_give_nothing_never_applies(made: list[PromotionDefinition], sales: list[Basket]) -> None:
+def test_a_promotion_reported_as_dead_never_applies_to_any_sale(
+    made: list[PromotionDefinition], sales: list[Basket]
+) -> None:
     compiled = [compile_promotion(one) for one in made]
     for one in made:
         # Sales in other currencies are checked with a place in that currency.

@@ -32,7 +32,7 @@ def texts(nodes: list[ast.expr]) -> set[str]:
     return {one for one in constants if isinstance(one, str) and re.fullmatch(r"[A-Z]+(_[A-Z]+)*", one)}
 
 
-def test_the_page_lists_every_code() -> None:
+def test_the_page_for_planners_lists_every_finding_code() -> None:
     given = set().union(*(codes_in(path) for path in (ROOT / "src/promenade/engine/inspection").glob("*.py")))
     table = PAGE.read_text().partition("## Everything that is found")[2].partition("\nA condition or")[0]
     told = {
