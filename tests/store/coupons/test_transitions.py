@@ -17,7 +17,7 @@ PLACES = {name: place for place, name in enumerate(NAMES, start=1)}
 
 
 @pytest.mark.parametrize("name", TRANSITIONS)
-def test_states_and_logs_are_those_of_the_model(name: str) -> None:
+def test_transitions_use_the_states_and_log_actions_of_the_model(name: str) -> None:
     transition: Transition = TRANSITIONS[name]
     states = {*code_list("CouponCodeStatuses").codes} - {"CANCELLED"}  # which only authors set
     known = states if transition.rows is CODES else {"HELD", "REDEEMED", "CANCELLED"}
@@ -27,7 +27,7 @@ def test_states_and_logs_are_those_of_the_model(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TRANSITIONS)
-def test_both_databases_are_asked_the_same(name: str) -> None:
+def test_both_databases_get_the_same_conditions_and_assignments(name: str) -> None:
     transition = TRANSITIONS[name]
     for part in ("where_text", "set_text"):
         texts = [getattr(transition, part)(dialect, PLACES) for dialect in ("postgresql", "sqlite")]
@@ -35,7 +35,7 @@ def test_both_databases_are_asked_the_same(name: str) -> None:
         assert plain.replace("IS NOT DISTINCT FROM", "IS") == texts[1]
 
 
-def test_whatever_is_spent_stays_spent() -> None:
+def test_a_redeemed_code_never_changes_its_state_again() -> None:
     """No transition leaves REDEEMED, and only the sale's own worker completes a sale's claim."""
     for name, transition in TRANSITIONS.items():
         assert "REDEEMED" not in transition.sources

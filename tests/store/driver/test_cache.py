@@ -37,7 +37,7 @@ async def cache(request: pytest.FixtureRequest) -> AsyncIterator[Cache]:
     await opened.close()
 
 
-async def test_values_are_kept_for_a_while(cache: Cache) -> None:
+async def test_values_are_cached_until_they_expire(cache: Cache) -> None:
     key = str(uuid4())
     assert await cache.get(key) is None
     await cache.put(key, b"\x00value", 30)
@@ -52,13 +52,13 @@ async def test_counters_add_up_and_reading_starts_none(cache: Cache) -> None:
     assert [await cache.count(key, 60, by) for by in (0, 1, 1, 5, 0)] == [0, 1, 2, 7, 7]
 
 
-async def test_many_at_once_are_all_counted(cache: Cache) -> None:
+async def test_concurrent_increments_are_all_counted(cache: Cache) -> None:
     key = str(uuid4())
     await asyncio.gather(*(cache.count(key, 60) for _ in range(8)))
     assert await cache.count(key, 60, 0) == 8
 
 
-async def test_a_window_starts_afresh_after_its_end() -> None:
+async def test_a_new_window_starts_at_zero() -> None:
     clock = Clock()
     cache = LocalCache(clock)
     await cache.count("k", 60)
@@ -81,7 +81,7 @@ async def test_the_local_cache_is_bounded() -> None:
     assert await cache.count("0", 60, 0) == 0
 
 
-async def test_a_window_on_valkey_ends_by_itself(valkey_url: str) -> None:
+async def test_a_window_on_valkey_expires_automatically(valkey_url: str) -> None:
     cache = RedisCache(valkey_url, patience=10)
     key = str(uuid4())
     await cache.count(key, 60)
@@ -90,7 +90,9 @@ async def test_a_window_on_valkey_ends_by_itself(valkey_url: str) -> None:
     await cache.close()
 
 
-async def test_without_valkey_counting_goes_on_here_and_back_there(valkey_server: ValkeyServer) -> None:
+async def test_counting_continues_locally_during_an_outage_of_valkey_and_then_returns(
+    valkey_server: ValkeyServer,
+) -> None:
     cache = RedisCache(valkey_server.url, Clock(), patience=10)
     assert await cache.count("k", 60) == 1
     valkey_server.stop()
@@ -107,7 +109,7 @@ async def test_without_valkey_counting_goes_on_here_and_back_there(valkey_server
 
 
 @pytest.mark.alone
-async def test_an_outage_of_valkey_is_not_waited_for(valkey_server: ValkeyServer) -> None:
+async def test_an_outage_of_valkey_does_not_delay_callers(valkey_server: ValkeyServer) -> None:
     cache = RedisCache(valkey_server.url, Clock())
     await cache.ping()
     valkey_server.stop()
@@ -121,7 +123,7 @@ async def test_an_outage_of_valkey_is_not_waited_for(valkey_server: ValkeyServer
     await cache.close()
 
 
-async def test_a_valkey_that_does_not_answer_costs_the_patience_once_a_second() -> None:
+async def test_an_unresponsive_valkey_delays_at_most_one_call_per_second() -> None:
     asked: list[asyncio.StreamReader] = []
 
     async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

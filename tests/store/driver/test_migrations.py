@@ -66,7 +66,7 @@ def create_from_model(url: str) -> None:
     migrations.in_transaction(url, metadata.create_all)
 
 
-def test_an_upgraded_database_is_the_model(databases: Databases, dialect: Dialect) -> None:
+def test_an_upgraded_database_has_exactly_the_tables_of_the_model(databases: Databases, dialect: Dialect) -> None:
     upgraded, created = databases.create_empty(dialect), databases.create_empty(dialect)
     try:
         assert migrations.current(upgraded) is None
@@ -79,7 +79,7 @@ def test_an_upgraded_database_is_the_model(databases: Databases, dialect: Dialec
         databases.drop(created)
 
 
-def test_a_new_sqlite_database_is_what_alembic_makes(databases: Databases) -> None:
+def test_a_new_sqlite_database_equals_one_made_by_alembic(databases: Databases) -> None:
     by_script, by_steps = databases.create_empty("sqlite"), databases.create_empty("sqlite")
     try:
         migrations.upgrade(by_script)
@@ -104,7 +104,7 @@ def test_the_newest_revision_is_known_without_alembic() -> None:
     assert migrations.head() == migrations.HEAD
 
 
-def test_a_database_of_tables_without_a_revision_is_left_to_alembic(databases: Databases) -> None:
+def test_a_database_with_tables_but_without_a_revision_is_not_overwritten(databases: Databases) -> None:
     url = databases.create_empty("sqlite")
     try:
         migrations.in_transaction(url, lambda connection: connection.exec_driver_sql("CREATE TABLE tenants (id TEXT)"))
@@ -136,7 +136,7 @@ def test_upgrades_at_once_do_not_disturb_each_other(databases: Databases, dialec
         databases.drop(url)
 
 
-def test_an_upgrade_that_fails_leaves_nothing(
+def test_a_failed_upgrade_is_rolled_back(
     databases: Databases, dialect: Dialect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = databases.create_empty(dialect)
@@ -154,7 +154,7 @@ def test_an_upgrade_that_fails_leaves_nothing(
 
 
 @pytest.mark.parametrize("name", baseline.DIALECTS)
-def test_the_first_revision_is_the_model_as_long_as_nothing_is_released(name: str) -> None:
+def test_the_first_revision_equals_the_model_until_the_first_release(name: str) -> None:
     written = (baseline.VERSIONS / f"0001_{name}.sql").read_text(encoding="utf-8")
     assert written == baseline.render(name), "run: python -m promenade.store.driver.migrations.baseline"
 
@@ -167,6 +167,6 @@ def test_a_database_of_a_newer_program_is_left_alone(owner_url: str) -> None:
     assert description(owner_url) == before
 
 
-def test_another_database_is_refused() -> None:
+def test_an_unsupported_database_cannot_be_upgraded() -> None:
     with pytest.raises(ValueError, match="no database for mysql"):
         migrations.upgrade("mysql://localhost/promenade")

@@ -61,7 +61,7 @@ def whole(connection: sqlite3.Connection, statement: str) -> list[str]:
     return found
 
 
-async def test_no_sale_goes_through_all_of_a_tenants_rows(traced: dict[str, str], databases: Databases) -> None:
+async def test_sales_never_scan_all_rows_of_a_tenant(traced: dict[str, str], databases: Databases) -> None:
     url = databases.create("sqlite")
     async with demo(url):
         pass

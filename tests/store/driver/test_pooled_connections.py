@@ -33,15 +33,13 @@ async def process_of_a_unit(database: Database) -> int:
     return await database.read(server_process, tenant="a")
 
 
-async def test_one_unit_after_another_has_the_connection_that_knows_its_statements(postgresql: Database) -> None:
+async def test_sequential_units_reuse_the_same_connection(postgresql: Database) -> None:
     at_once = await asyncio.gather(*[process_of_a_unit(postgresql) for _ in range(AT_ONCE)])
     assert len(set(at_once)) == AT_ONCE
     assert len({await process_of_a_unit(postgresql) for _ in range(AT_ONCE)}) == 1
 
 
-async def test_a_connection_that_idled_long_is_not_trusted(
-    postgresql: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_connection_that_idled_long_is_replaced(postgresql: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     first = await process_of_a_unit(postgresql)
     now = time.monotonic()
     monkeypatch.setattr("promenade.store.driver.postgresql.monotonic", lambda: now + IDLE_SECONDS_MAX - 60)

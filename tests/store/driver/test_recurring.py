@@ -31,7 +31,7 @@ async def names(database: Database, tenant: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("many", [1, 2, 3, 64, 65, MANY])
-async def test_lists_of_any_length_mean_the_rows_that_they_name(database: Database, many: int) -> None:
+async def test_lists_of_any_length_match_exactly_the_named_rows(database: Database, many: int) -> None:
     wanted = [article(number) for number in range(many)]
     ids = [one["id"] for one in wanted]
     numbers = {(one["article_number"],) for one in wanted}
@@ -73,7 +73,7 @@ async def test_nothing_of_another_tenant_is_changed_or_deleted(database: Databas
     assert await names(database, "t2") == {"a001": "Of t2"}
 
 
-async def test_what_kept_statements_alone_have_written_is_committed(database: Database) -> None:
+async def test_a_unit_that_only_runs_cached_statements_is_committed(database: Database) -> None:
     draft = Draft("d1", "Campaigns", "c1", "ann", NOW)
     later = NOW.replace(hour=13)
     await database.write(lambda session: begin_draft(session, draft), tenant="t1")
@@ -83,7 +83,7 @@ async def test_what_kept_statements_alone_have_written_is_committed(database: Da
     assert found.changed_at == later
 
 
-async def test_what_fails_in_a_part_is_undone_and_the_rest_stays(database: Database) -> None:
+async def test_a_failed_guarded_part_is_rolled_back_and_the_rest_is_committed(database: Database) -> None:
     async def twice(session: Session) -> None:
         async with guarded(session):
             await insert_rows(session, "Articles", [article(2)])

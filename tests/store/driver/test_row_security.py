@@ -76,7 +76,7 @@ async def fetched(url: str, statement: str, setting: str | None = None) -> list[
 # --- the wall ------------------------------------------------------------------------------------------------------
 
 
-async def test_every_table_of_tenants_is_behind_it_and_no_other(url: str) -> None:
+async def test_row_level_security_protects_exactly_the_tables_with_a_tenant(url: str) -> None:
     statement = """
         SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity AND p.polname = 'tenant' AND p.polcmd = '*'
         FROM pg_class c LEFT JOIN pg_policy p ON p.polrelid = c.oid
@@ -100,7 +100,7 @@ async def test_a_connection_sees_the_tenant_that_it_names(
     assert [tuple(row) for row in await fetched(url, count, "*")] == [(len(TENANTS), 0)]
 
 
-async def test_a_row_of_another_tenant_can_neither_be_made_nor_given_away(url: str, database: Database) -> None:
+async def test_a_row_can_neither_be_created_for_nor_moved_to_another_tenant(url: str, database: Database) -> None:
     await fill(database)
     for setting in (None, "t1", "T2", "t2 "):
         with pytest.raises(asyncpg.InsufficientPrivilegeError, match="row-level security"):
@@ -118,7 +118,7 @@ def open_the_gate(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tenancy, "_has_tenant", lambda _table: False)  # the tables are read directly
 
 
-async def test_without_the_gate_a_unit_meets_its_tenant_alone(
+async def test_without_the_gate_a_unit_still_sees_only_its_own_tenant(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await two_rows_each(database)
@@ -161,7 +161,7 @@ async def two_rows_each(database: Database) -> None:
         await database.write(work, tenant=tenant)
 
 
-async def test_no_session_is_for_a_tenant_that_would_mean_all_or_none(database: Database) -> None:
+async def test_a_session_refuses_tenant_names_that_mean_all_or_none(database: Database) -> None:
     for tenant in ("*", "", "a\0"):
         with pytest.raises(TenantBreach):
             await database.read(lambda session: session.execute(select(USAGE)), tenant=tenant)
@@ -169,7 +169,7 @@ async def test_no_session_is_for_a_tenant_that_would_mean_all_or_none(database: 
             await database.look("catalogue version", (tenant,))
 
 
-async def test_strange_names_of_tenants_are_told_as_they_are(database: Database) -> None:
+async def test_unusual_tenant_names_are_passed_to_the_database_unchanged(database: Database) -> None:
     for name in ("o'neill", "a\\", "\\'", "$$", "ü; --", '"x"', "%s", "E'"):
         row = {"promotion_id": name, "customer_id": "", "count": 1}
         await database.write(lambda session, row=row: session.rowcount(insert(USAGE), row), tenant=name)  # type: ignore[misc]
@@ -180,7 +180,7 @@ async def test_strange_names_of_tenants_are_told_as_they_are(database: Database)
 # --- units of work -------------------------------------------------------------------------------------------------
 
 
-async def test_a_unit_costs_no_more_messages_than_its_statements_and_its_ends(
+async def test_a_unit_sends_only_its_statements_and_the_transaction_commands(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[str] = []
@@ -197,7 +197,7 @@ async def test_a_unit_costs_no_more_messages_than_its_statements_and_its_ends(
     assert f"SET LOCAL {SETTING} = E'a'" in sent[0]
 
 
-async def test_what_a_savepoint_undoes_leaves_the_tenant(database: Database) -> None:
+async def test_rolling_back_a_savepoint_keeps_the_sessions_tenant(database: Database) -> None:
     await fill(database)
 
     async def undone(session: Session) -> None:
@@ -219,7 +219,7 @@ async def test_what_a_savepoint_undoes_leaves_the_tenant(database: Database) -> 
 # --- hot statements ------------------------------------------------------------------------------------------------
 
 
-def test_hot_statements_say_which_parameter_is_their_tenant() -> None:
+def test_every_hot_statement_declares_its_tenant_parameter() -> None:
     for module in pkgutil.walk_packages(store.__path__, "promenade.store."):
         if "versions" not in module.name:
             importlib.import_module(module.name)
@@ -297,7 +297,7 @@ async def test_each_hot_statement_runs_for_its_own_tenant_whatever_happens_to_ot
         )
 
 
-async def test_a_hot_statement_is_one_message_while_its_tenant_is_the_last_one(
+async def test_a_hot_statement_is_one_message_while_the_tenant_does_not_change(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await fill(database)
@@ -332,13 +332,13 @@ FORBIDDEN = (
 )
 
 
-async def test_the_role_that_serves_cannot_take_the_wall_down(url: str) -> None:
+async def test_the_serving_role_cannot_disable_row_level_security(url: str) -> None:
     for statement in FORBIDDEN:
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await fetched(url, statement)
 
 
-async def test_the_role_that_serves_may_have_tables_analyzed(url: str, database: Database) -> None:
+async def test_the_serving_role_may_analyze_tables(url: str, database: Database) -> None:
     await fill(database)
     assert await fetched(url, "SELECT reltuples FROM pg_class WHERE relname = 'promotion_usage'") == [(-1,)]
     await fetched(url, "ANALYZE promotion_usage")
@@ -347,13 +347,13 @@ async def test_the_role_that_serves_may_have_tables_analyzed(url: str, database:
     assert found == [(len(TENANTS) if version >= 170000 else -1,)]
 
 
-async def test_tables_of_later_upgrades_are_included(databases: Databases, url: str) -> None:
+async def test_row_level_security_includes_tables_of_later_upgrades(databases: Databases, url: str) -> None:
     await fetched(databases.owner_url(url), "CREATE TABLE later (id int)")
     await fetched(url, "INSERT INTO later VALUES (1)")
     assert [row["id"] for row in await fetched(url, "SELECT * FROM later")] == [1]
 
 
-def test_power_that_nobody_needs_is_told(databases: Databases, url: str) -> None:
+def test_needless_privileges_of_the_serving_role_are_reported(databases: Databases, url: str) -> None:
     assert needless_power(url) is None
     assert needless_power(databases.owner_url(url)) == (OWNER, "owns the tables")
     role, power = needless_power(past_the_wall(url)) or ("", "")
@@ -361,7 +361,7 @@ def test_power_that_nobody_needs_is_told(databases: Databases, url: str) -> None
     assert needless_power("sqlite:///x") is None
 
 
-def test_an_operator_grants(databases: Databases, url: str) -> None:
+def test_an_operator_grants_a_role_the_right_to_serve(databases: Databases, url: str) -> None:
     owner = databases.owner_url(url)
     assert "may serve" in promenade("db", "grant", SERVING, "--database-url", owner)
     with pytest.raises(Invalid, match="no role nobody"):

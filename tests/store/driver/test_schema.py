@@ -118,7 +118,7 @@ async def test_a_transaction_is_confirmed_once_per_origin(database: Database) ->
 # --- references -------------------------------------------------------------------------------------------------------
 
 
-async def test_what_a_promotion_owns_goes_with_it(database: Database) -> None:
+async def test_deleting_a_promotion_deletes_its_parts(database: Database) -> None:
     of = await promotion(database)
     condition = await add(database, "Conditions", promotion_id=of, condition_type="ARTICLE_LIST")
     await add(database, "ConditionArticleListItems", condition_id=condition, article_number="4711")
@@ -133,7 +133,7 @@ async def test_what_a_promotion_owns_goes_with_it(database: Database) -> None:
         assert await read(database, gone) == []
 
 
-async def test_what_others_refer_to_stays(database: Database) -> None:
+async def test_a_row_that_others_refer_to_cannot_be_deleted(database: Database) -> None:
     campaign = await add(database, "Campaigns", code="C", name="C")
     of = await promotion(database, campaign_id=campaign)
     with pytest.raises(IntegrityError):
@@ -143,7 +143,7 @@ async def test_what_others_refer_to_stays(database: Database) -> None:
     assert await read(database, "Campaigns") == []
 
 
-async def test_history_outlives_what_it_names(database: Database) -> None:
+async def test_logs_are_kept_when_their_promotion_is_deleted(database: Database) -> None:
     of = await promotion(database)
     await add(database, "RedemptionLogs", promotion_id=of, action="REDEEMED", occurred_at=AT)
     await remove(database, "Promotions", of)
@@ -173,7 +173,7 @@ async def test_a_budget_never_goes_over_its_total(
             await budget(database, total_amount="100.00", consumed_amount=consumed, reserved_amount=reserved)
 
 
-async def test_bounds_hold_at_face_value(database: Database) -> None:
+async def test_bounds_are_enforced_exactly(database: Database) -> None:
     of = await promotion(database)
     pilot: dict[str, Any] = {"promotion_id": of, "pilot_start_at": AT, "pilot_end_at": AT + timedelta(days=1)}
     with pytest.raises(IntegrityError):
@@ -189,7 +189,7 @@ async def test_required_fields_are_required(database: Database) -> None:
 # --- values -----------------------------------------------------------------------------------------------------------
 
 
-async def test_values_come_back_as_they_went_in(database: Database) -> None:
+async def test_values_are_read_as_they_were_written(database: Database) -> None:
     of = await promotion(database, valid_from=AT, is_experiment=True)
     values: dict[str, Any] = {
         "min_quantity": Decimal("1.250"),
@@ -245,7 +245,7 @@ async def test_text_sorts_alike_on_both_databases(database: Database) -> None:
     assert await database.read(sort, tenant="t1") == ["B", "_", "a", "b", "Ä"]
 
 
-async def test_lists_are_kept_as_they_are(database: Database) -> None:
+async def test_lists_are_read_as_they_were_written(database: Database) -> None:
     kinds = ["BUDGET_EXHAUSTED", "ImportJobs.Failed"]
     await add(database, "WebhookSubscriptions", callback_url="https://example.com/hook", event_types=kinds)
     [row] = await read(database, "WebhookSubscriptions")
@@ -258,7 +258,7 @@ TABLES = [one for one in metadata.sorted_tables if one.info["tenant_owned"]]
 
 
 @pytest.mark.parametrize("one", TABLES, ids=lambda one: str(one.name))
-def test_the_tenant_comes_first_in_every_key(one: sa.Table) -> None:
+def test_the_tenant_is_the_first_column_of_every_key(one: sa.Table) -> None:
     assert next(iter(one.primary_key.columns)).name == "tenant_id"
     for constraint in one.constraints:
         if isinstance(constraint, (sa.UniqueConstraint, sa.ForeignKeyConstraint)):
@@ -285,7 +285,7 @@ def test_a_table_has_the_columns_of_its_entity(entity: model.EntityType) -> None
             assert columns[field.name].nullable is field.nullable, field.name
 
 
-def test_what_is_computed_on_reading_has_no_table() -> None:
+def test_computed_entities_have_no_table() -> None:
     with pytest.raises(KeyError):
         table("PromotionsCalendar")
 
@@ -309,7 +309,7 @@ LOOKED_UP = {
 
 
 @pytest.mark.parametrize("statement", LOOKED_UP.values(), ids=LOOKED_UP)
-def test_what_tills_and_workers_look_up_is_indexed(databases: Databases, statement: str) -> None:
+def test_frequent_queries_of_tills_and_workers_use_an_index(databases: Databases, statement: str) -> None:
     url = databases.create("sqlite")
     connection = sqlite3.connect(url.removeprefix("sqlite:///"))
     try:

@@ -51,7 +51,7 @@ async def test_a_unit_is_committed_when_it_returns(database: Database) -> None:
     assert await stored(database) == ["p1", "p2"]
 
 
-async def test_a_unit_that_raises_leaves_nothing_and_takes_no_other_along(database: Database) -> None:
+async def test_a_unit_that_raises_is_rolled_back_and_affects_no_other_unit(database: Database) -> None:
     async def fails(session: Session) -> None:
         await add(session, "lost")
         raise ValueError("changed my mind")
@@ -64,7 +64,7 @@ async def test_a_unit_that_raises_leaves_nothing_and_takes_no_other_along(databa
     assert await stored(database) == sorted(f"p{number}" for number in range(12) if number % 3)
 
 
-async def test_a_broken_constraint_is_told_to_its_own_unit_alone(database: Database) -> None:
+async def test_a_constraint_violation_is_raised_only_in_its_own_unit(database: Database) -> None:
     await database.write(lambda session: add(session, "p1"), tenant="a")
     outcomes = await asyncio.gather(
         database.write(lambda session: add(session, "p1"), tenant="a"),
@@ -75,7 +75,7 @@ async def test_a_broken_constraint_is_told_to_its_own_unit_alone(database: Datab
     assert await stored(database) == ["p1", "p2"]
 
 
-async def test_a_savepoint_fails_alone(database: Database) -> None:
+async def test_a_failed_savepoint_does_not_affect_its_unit(database: Database) -> None:
     async def twice(session: Session) -> None:
         async with session.savepoint():
             await add(session, "undone")
@@ -92,7 +92,7 @@ async def test_a_savepoint_fails_alone(database: Database) -> None:
     assert await stored(database) == ["kept", "kept too"]
 
 
-async def test_rows_counts_and_returning(database: Database) -> None:
+async def test_updates_report_row_counts_and_returned_rows(database: Database) -> None:
     async def work(session: Session) -> tuple[int, Sequence[Row[Any]], int]:
         await session.execute_many(insert(USAGE), [usage("p1", 1), usage("p2", 5)])
         raised = await session.rowcount(update(USAGE).values(count=USAGE.c["count"] + 1))
@@ -143,7 +143,7 @@ async def test_waiting_units_are_bounded(database_url: str) -> None:
     await database.close()
 
 
-async def test_a_statement_that_takes_too_long_is_ended(database_url: str) -> None:
+async def test_a_statement_beyond_the_time_limit_is_cancelled(database_url: str) -> None:
     # Long enough to complete the following within it, even on a busy machine.
     database = await open_database(database_url, seconds_max=2)
     endless = text("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n")
@@ -155,7 +155,7 @@ async def test_a_statement_that_takes_too_long_is_ended(database_url: str) -> No
     await database.close()
 
 
-async def test_close_finishes_what_was_taken(database_url: str) -> None:
+async def test_closing_twice_loses_no_accepted_write(database_url: str) -> None:
     database = await open_database(database_url)
     writes = [asyncio.create_task(database.write(adding(f"p{n}"), tenant="a")) for n in range(5)]
     await asyncio.gather(*writes)
@@ -177,7 +177,7 @@ async def test_sqlite_finishes_queued_writes_before_it_closes(databases: Databas
         await database.write(lambda session: add(session, "late"), tenant="a")
 
 
-async def test_a_full_disk_is_an_error_for_all_that_shared_the_commit(databases: Databases) -> None:
+async def test_a_full_disk_is_an_error_for_every_unit_in_the_commit(databases: Databases) -> None:
     database = await open_database(databases.create("sqlite"))
 
     async def cap(session: Session) -> None:
@@ -216,7 +216,7 @@ async def test_a_failing_commit_fails_every_unit_of_its_group(databases: Databas
     await database.close()
 
 
-async def test_a_unit_that_waits_for_something_else_is_a_mistake_on_sqlite(databases: Databases) -> None:
+async def test_a_unit_that_awaits_anything_but_the_database_raises_on_sqlite(databases: Databases) -> None:
     database = await open_database(databases.create("sqlite"))
 
     async def wrong(session: Session) -> None:
@@ -267,7 +267,7 @@ async def test_postgresql_restarts_and_the_next_unit_succeeds(tmp_path: Any) -> 
         server.stop()
 
 
-async def test_a_database_that_is_away_is_unavailable() -> None:
+async def test_an_unreachable_database_raises_unavailable() -> None:
     database = await open_database("postgresql://nobody@127.0.0.1:1/nothing")
     with pytest.raises(Unavailable):
         await database.read(lambda session: session.execute(select(literal(1))))
@@ -285,7 +285,7 @@ async def test_other_databases_are_refused(url: str) -> None:
 
 
 @pytest.mark.parametrize("is_kept", [False, True])
-async def test_what_a_client_asks_for_is_stopped_in_time_and_the_next_one_answered(
+async def test_an_expensive_query_is_cancelled_in_time_and_the_next_one_succeeds(
     database: Database, is_kept: bool
 ) -> None:
     numbers = select(literal(1).label("n")).cte("numbers", recursive=True)

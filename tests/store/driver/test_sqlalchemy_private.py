@@ -46,7 +46,7 @@ def tried(part: str, call: Callable[[], T]) -> T:
     pytest.fail(f"SQLAlchemy {version} has changed {part} ({why}): adapt promenade/store/driver/sqlalchemy_private.py")
 
 
-def test_what_the_compiler_keeps_to_itself() -> None:
+def test_the_private_parts_of_the_compiler_behave_as_used() -> None:
     listed = select(ROWS.c.id, ROWS.c.day).where(ROWS.c.name.in_(["a", "b"]))
     made = tried("SQLCompiler", lambda: private.compiled(listed, sqlite.dialect()))
     tried("SQLCompiler.string and its expansion of lists", lambda: made.text.endswith("IN (?, ?)"))
@@ -59,7 +59,7 @@ def test_what_the_compiler_keeps_to_itself() -> None:
     tried("SQLCompiler._bind_processors", lambda: process(datetime.date(2026, 5, 4)) == "2026-05-04")
 
 
-def test_what_types_do_with_values() -> None:
+def test_the_private_processors_of_types_convert_values_as_used() -> None:
     day = datetime.date(2026, 5, 4)
     on = sqlite.dialect()
     to_driver = tried("TypeEngine._cached_bind_processor", lambda: private.bind_process(Date(), on))
@@ -70,12 +70,12 @@ def test_what_types_do_with_values() -> None:
     assert private.result_process(Numeric(9, 2), asyncpg.dialect(), 1700) is None  # type: ignore[no-untyped-call]
 
 
-def test_rows_by_name() -> None:
+def test_the_private_row_maker_gives_rows_with_named_columns() -> None:
     row = tried("engine.result.result_tuple", lambda: private.row_maker(["id", "name"])((1, "a")))
     assert (row.id, row.name, tuple(row)) == (1, "a", (1, "a"))
 
 
-def test_what_a_statement_was_built_of() -> None:
+def test_the_private_parts_of_insert_and_update_name_their_values() -> None:
     some = {"name": "a"}
     tried("Insert without anything", lambda: private.is_plain(insert(ROWS)))
     for part, statement in {
@@ -124,7 +124,7 @@ def test_the_gate_sees_every_table_that_is_read_and_every_write_inside_a_with(di
     tried("visiting_cte", lambda: bool(text(update(ROWS).values(name="a"))) and "write" not in seen)
 
 
-def test_a_cache_of_statements() -> None:
+def test_the_private_lru_cache_serves_as_a_statement_cache() -> None:
     engine = sqlalchemy.create_engine("sqlite://")
     cache = private.statement_cache(10)
     with engine.connect() as connection:
@@ -132,7 +132,7 @@ def test_a_cache_of_statements() -> None:
     tried("util.LRUCache as a compiled_cache", lambda: len(cache) == 1)
 
 
-def test_the_adapter_of_connections_to_postgresql() -> None:
+def test_the_adapter_of_asyncpg_connections_has_the_attributes_used() -> None:
     adapter = asyncpg.AsyncAdapt_asyncpg_connection
     tried("AsyncAdapt_asyncpg_connection.readonly", lambda: hasattr(adapter, "readonly"))
     tried("AsyncAdapt_asyncpg_connection._transaction", lambda: "_transaction" in adapter.__slots__)

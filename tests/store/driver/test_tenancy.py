@@ -53,7 +53,7 @@ READS: dict[str, Executable] = {
 
 
 @pytest.mark.parametrize("shape", READS)
-async def test_a_read_meets_its_tenant_alone(two_tenants: Database, shape: str) -> None:
+async def test_a_read_returns_rows_of_its_tenant_only(two_tenants: Database, shape: str) -> None:
     async def work(session: Session) -> Sequence[Row[Any]]:
         return await session.execute(READS[shape])
 
@@ -151,17 +151,17 @@ REFUSED: dict[str, tuple[Executable, Any]] = {
 
 
 @pytest.mark.parametrize("shape", REFUSED)
-async def test_what_would_leave_the_tenant_is_refused(database: Database, shape: str) -> None:
+async def test_statements_that_would_leave_the_tenant_are_refused(database: Database, shape: str) -> None:
     statement, params = REFUSED[shape]
     with pytest.raises(TenantBreach):
         await database.write(lambda session: session.execute(statement, params), tenant="a")
 
 
-async def test_nobody_inserts_nothing(database: Database) -> None:
+async def test_an_insert_without_a_tenant_is_refused(database: Database) -> None:
     with pytest.raises(TenantBreach):
         await database.write(lambda session: session.rowcount(insert(USAGE), ROW))
 
 
-async def test_a_session_is_for_a_tenant_or_the_system(database: Database) -> None:
+async def test_a_session_cannot_be_for_both_a_tenant_and_the_system(database: Database) -> None:
     with pytest.raises(ValueError, match="not both"):
         await database.read(lambda session: session.execute(select(USAGE)), tenant="a", system=True)

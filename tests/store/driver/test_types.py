@@ -19,7 +19,7 @@ MONEY = ExactDecimal(15, 2)
     ("value", "scaled"),
     [("12.34", 1234), ("-0.01", -1), ("5", 500), ("1E+2", 10000), ("1.50000", 150), ("0E+50", 0), ("0E-50", 0)],
 )
-def test_decimals_are_kept_exactly(value: str, scaled: int) -> None:
+def test_decimals_are_stored_exactly(value: str, scaled: int) -> None:
     assert MONEY.scaled(Decimal(value)) == scaled
 
 
@@ -38,12 +38,12 @@ def test_a_float_is_refused() -> None:
 
 
 @given(st.integers(-(10**15) + 1, 10**15 - 1))
-def test_scaling_loses_nothing(scaled: int) -> None:
+def test_scaling_a_decimal_is_lossless(scaled: int) -> None:
     assert MONEY.scaled(Decimal(scaled).scaleb(-2)) == scaled
 
 
 @given(st.datetimes(min_value=datetime(1, 1, 2), max_value=datetime(9999, 12, 30), timezones=st.just(UTC)))  # noqa: DTZ001
-def test_microseconds_lose_nothing(moment: datetime) -> None:
+def test_converting_to_microseconds_is_lossless(moment: datetime) -> None:
     assert from_microseconds(to_microseconds(moment)) == moment
 
 

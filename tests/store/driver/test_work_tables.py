@@ -54,7 +54,7 @@ async def status_of(database: Database, tenant: str, transaction: str) -> Any:
     return row
 
 
-async def test_no_more_jobs_are_claimed_than_asked_for_whatever_the_planner_likes(
+async def test_a_claim_takes_at_most_the_requested_number_of_jobs_in_any_plan(
     database: Database, database_url: str, dialect: str
 ) -> None:
     """PostgreSQL may run a sub-query once for each row that it examines."""
@@ -90,7 +90,7 @@ async def test_a_finished_job_shows_its_result(database: Database) -> None:
     assert await claimed(database, "w2", NOW + 10 * MINUTE) == []
 
 
-async def test_a_lost_lease_writes_nothing(database: Database) -> None:
+async def test_a_worker_that_lost_its_lease_cannot_write(database: Database) -> None:
     await database.write(enqueued(1), tenant="a")
     [slow] = await claimed(database, "w1")
     assert await claimed(database, "w2", NOW + MINUTE / 2) == []
@@ -104,7 +104,7 @@ async def test_a_lost_lease_writes_nothing(database: Database) -> None:
     assert await database.write(finished(again), tenant="a")
 
 
-async def test_a_failed_attempt_comes_back_when_it_is_due_or_never(database: Database) -> None:
+async def test_a_failed_job_is_claimed_again_when_due_until_it_has_finally_failed(database: Database) -> None:
     await database.write(enqueued(1), tenant="a")
     [job] = await claimed(database, "w1")
     await database.write(
@@ -118,7 +118,7 @@ async def test_a_failed_attempt_comes_back_when_it_is_due_or_never(database: Dat
     assert await claimed(database, "w4", NOW + 99 * MINUTE) == []
 
 
-async def test_an_event_leaves_with_its_transaction_or_not_at_all(database: Database) -> None:
+async def test_an_event_is_stored_only_if_its_transaction_commits(database: Database) -> None:
     kind = events()["CAMPAIGN_LOCKED"]
     event = kind(**dict.fromkeys(kind.__struct_fields__, "x"))
 

@@ -14,12 +14,12 @@ STORED = bytes.fromhex(
 """`{"article":"100078","quantity":2}` sixteen times, as python-zstandard 0.25 stored it."""
 
 
-def test_what_another_library_has_stored_is_read() -> None:
+def test_data_compressed_by_another_library_can_be_read() -> None:
     assert decompress(STORED) == b'{"article":"100078","quantity":2}' * 16
 
 
 @pytest.mark.parametrize("size", [0, 1, 100, 200_000])
-def test_one_compressor_makes_a_whole_frame_of_each_text(size: int) -> None:
+def test_a_reused_compressor_makes_a_complete_frame_of_each_text(size: int) -> None:
     compress = compressor(1)
     texts = [random.Random(number).randbytes(size) * 2 for number in range(3)]
     assert [decompress(compress(text)) for text in texts] == texts

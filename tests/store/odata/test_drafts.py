@@ -126,7 +126,9 @@ LISTS = [
 
 
 @pytest.mark.parametrize(("text", "to_ann", "to_ben"), LISTS, ids=[text for text, _, _ in LISTS])
-async def test_lists(promotions: Database, text: str, to_ann: Sequence[str], to_ben: Sequence[str]) -> None:
+async def test_each_user_sees_active_promotions_and_their_own_drafts_in_lists(
+    promotions: Database, text: str, to_ann: Sequence[str], to_ben: Sequence[str]
+) -> None:
     where = f"$filter={text}&" if text else ""
     for user, expected in (("ann", to_ann), ("ben", to_ben)):
         rows = await ask(promotions, user, f"Promotions?{where}$orderby=name&$count=true")
@@ -164,7 +166,9 @@ async def test_a_list_of_both_is_sorted_and_paged_together(promotions: Database)
         ("ann", -1, None),
     ],
 )
-async def test_by_key(promotions: Database, user: str, number: int, flags: tuple[bool, bool] | None) -> None:
+async def test_a_promotion_or_draft_is_read_by_its_key(
+    promotions: Database, user: str, number: int, flags: tuple[bool, bool] | None
+) -> None:
     """A negative number requests the draft with that number."""
     is_active = number > 0
     key = f"ID={promotion(abs(number))},IsActiveEntity={str(is_active).lower()}"
@@ -179,7 +183,7 @@ async def test_by_key(promotions: Database, user: str, number: int, flags: tuple
         assert (await ask(promotions, user, f"Promotions({promotion(number)})")).items == [row]
 
 
-async def test_one_plan_serves_what_is_active_and_one_the_drafts(promotions: Database) -> None:
+async def test_active_rows_and_drafts_use_one_cached_plan_each(promotions: Database) -> None:
     options = parse_options("$select=name")
     found: dict[tuple[int, bool], list[Any]] = {}
     kept: dict[bool, set[str]] = {True: set(), False: set()}
@@ -217,7 +221,7 @@ async def test_one_plan_serves_what_is_active_and_one_the_drafts(promotions: Dat
     assert kept[True] != kept[False]
 
 
-async def test_the_tag_of_a_draft_is_its_own(promotions: Database) -> None:
+async def test_a_draft_has_its_own_etag(promotions: Database) -> None:
     (row,) = (await ask(promotions, "ann", f"Promotions(ID={promotion(2)},IsActiveEntity=false)")).items
     (active,) = (await ask(promotions, "ann", f"Promotions({promotion(2)})")).items
     assert (row["@etag"], active["@etag"]) == ('W/"7"', 'W/"1"')
@@ -228,7 +232,7 @@ async def codes(database: Database, user: str, address: str) -> list[str]:
     return [one["posGroup"]["code"] for one in rows.items]
 
 
-async def test_the_parts_of_a_draft_are_its_own(promotions: Database) -> None:
+async def test_a_draft_has_its_own_parts(promotions: Database) -> None:
     drafted, active = (f"Promotions(ID={promotion(2)},IsActiveEntity={flag})" for flag in ("false", "true"))
     assert await codes(promotions, "ann", f"{drafted}/posGroups") == ["G1", "G3"]
     assert await codes(promotions, "ann", f"{active}/posGroups") == ["G1", "G2"]
@@ -241,7 +245,7 @@ async def test_the_parts_of_a_draft_are_its_own(promotions: Database) -> None:
     assert await codes(promotions, "ann", f"{active}/posGroups{key}/promotion/posGroups") == []
 
 
-async def test_everything_is_expanded_of_a_list_of_both(promotions: Database) -> None:
+async def test_every_navigation_of_a_merged_list_is_expanded(promotions: Database) -> None:
     expand = (
         "$expand=posGroups($expand=posGroup($select=code),promotion($select=name);$orderby=posGroup/code;$count=true),"
         "SiblingEntity($select=name),DraftAdministrativeData($select=CreatedByUser,InProcessByUser,DraftIsCreatedByMe)"
@@ -268,20 +272,20 @@ async def test_everything_is_expanded_of_a_list_of_both(promotions: Database) ->
     assert rows.items[0]["DraftAdministrativeData"]["InProcessByUser"] == "ann"
 
 
-async def test_a_condition_inside_of_expand_is_one_like_any_other(promotions: Database) -> None:
+async def test_a_filter_inside_of_expand_applies_to_drafts_and_active_rows(promotions: Database) -> None:
     for user, count in (("ann", [2, 0]), ("ben", [0, 0])):
         expand = "posGroups($filter=HasActiveEntity;$count=true)"
         rows = await ask(promotions, user, f"Promotions?$filter=IsActiveEntity eq false&$orderby=name&$expand={expand}")
         assert [one["posGroups@count"] for one in rows.items] == ([1, 0] if user == "ann" else count)
 
 
-async def test_drafts_are_of_one_tenant(promotions: Database) -> None:
+async def test_drafts_are_visible_only_to_their_tenant(promotions: Database) -> None:
     for address in ("Promotions?$filter=IsActiveEntity eq false", "DraftAdministrativeData"):
         assert (await ask(promotions, "ann", address, tenant="other")).items == []
     assert len((await ask(promotions, "ann", "DraftAdministrativeData")).items) == 4
 
 
-async def test_a_lock_holds_a_quarter_of_an_hour(promotions: Database) -> None:
+async def test_a_draft_lock_lasts_a_quarter_of_an_hour(promotions: Database) -> None:
     async def process(session: Session, minutes: int) -> None:
         await draft(session, 100 + minutes, "cid", minutes, "P")
 
@@ -293,7 +297,7 @@ async def test_a_lock_holds_a_quarter_of_an_hour(promotions: Database) -> None:
 
 
 @pytest.mark.parametrize("flag", ["true", "false"])
-async def test_what_is_about_to_be_changed_is_locked(promotions: Database, flag: str) -> None:
+async def test_rows_read_for_a_change_are_locked(promotions: Database, flag: str) -> None:
     address = f"Promotions(ID={promotion(2)},IsActiveEntity={flag})?$expand=posGroups,DraftAdministrativeData"
     path, _, text = address.partition("?")
     target = resolve(edm_for(Service.ADMIN), parse_path(path), {}).target

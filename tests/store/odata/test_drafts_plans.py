@@ -38,7 +38,7 @@ PLANS = [
 
 
 @pytest.mark.parametrize(("address", "expected"), PLANS, ids=[address for address, _ in PLANS])
-async def test_an_index_serves(address: str, expected: Sequence[str]) -> None:
+async def test_lists_with_drafts_never_scan_a_table(address: str, expected: Sequence[str]) -> None:
     engine = create_engine("sqlite://")
     guard_dialect(engine.dialect)
     plans: list[str] = []

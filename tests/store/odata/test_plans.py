@@ -43,7 +43,7 @@ PLANS = [
 
 
 @pytest.mark.parametrize(("path", "options", "expected"), PLANS, ids=[f"{path}?{one}" for path, one, _ in PLANS])
-async def test_an_index_finds_what_a_filter_leaves(path: str, options: str, expected: str) -> None:
+async def test_filters_of_clients_use_an_index(path: str, options: str, expected: str) -> None:
     engine = create_engine("sqlite://")
     guard_dialect(engine.dialect)
     plans: list[str] = []

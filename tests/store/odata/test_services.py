@@ -32,7 +32,7 @@ async def read(database: Database, set_name: str, tenant: str | None = "acme") -
     return await database.read(work, tenant=tenant)
 
 
-async def test_a_code_list_is_read_as_the_model_has_it(database: Database) -> None:
+async def test_code_lists_are_read_as_declared_in_the_model(database: Database) -> None:
     for set_name, code_list in model.code_lists().items():
         rows = await read(database, set_name, tenant=None)
         expected = {(one.code, one.name, one.description, one.sequence) for one in code_list.values}
@@ -52,7 +52,7 @@ async def test_names_of_codes_are_sorted_by_their_bytes(database: Database) -> N
 
 
 @pytest.mark.parametrize("set_name", sorted(sql_model_for(PUBLIC).maps))
-def test_every_set_of_the_public_api_can_be_asked_for(set_name: str) -> None:
+def test_every_set_of_the_public_api_can_be_queried(set_name: str) -> None:
     """Every readable property has a column; write-only and hidden ones have none."""
     shown = sql_model_for(PUBLIC).edm.entity_types[set_name].properties
     columns = sql_model_for(PUBLIC).maps[set_name].columns
@@ -87,5 +87,5 @@ async def test_a_budget_shows_what_is_left_and_its_total_at_face_value(database:
     assert await read(database, "Budgets", tenant="other") == []
 
 
-def test_services_differ_in_what_they_show() -> None:
+def test_the_reporting_service_hides_the_minor_version() -> None:
     assert "minorVersion" not in sql_model_for(REPORTING).maps["CalculationLogs"].columns

@@ -203,7 +203,7 @@ def as_rows(conditions: list[dict[str, Any]]) -> Rows:
     return {name: of_set for name, of_set in rows.items() if of_set}
 
 
-async def test_conditions_are_told_in_words(database: Database) -> None:
+async def test_conditions_are_described_in_words(database: Database) -> None:
     await store(database, MASTER_DATA, PROMOTIONS, as_rows([given for given, _ in CONDITIONS]))
 
     told = await read(database, "Conditions", "parameterSummary")
@@ -220,7 +220,7 @@ def test_every_sentence_of_its_own_has_an_example() -> None:
     assert set(condition_codes()) - plain <= types <= set(condition_codes())
 
 
-async def test_a_condition_is_told_of_its_own_tenant_alone(database: Database) -> None:
+async def test_a_conditions_description_uses_master_data_of_its_own_tenant_only(database: Database) -> None:
     await store(database, PROMOTIONS, as_rows([{"conditionType": "ARTICLE", "articleNumber": "4711"}]))
 
     async def work(session: Session) -> None:
@@ -230,7 +230,7 @@ async def test_a_condition_is_told_of_its_own_tenant_alone(database: Database) -
     assert await read(database, "Conditions", "parameterSummary") == ["Basket holds article 4711"]
 
 
-async def test_all_conditions_are_told_by_one_statement(database: Database) -> None:
+async def test_all_condition_descriptions_are_read_by_one_statement(database: Database) -> None:
     """One statement for any number of conditions: it includes the lists."""
     conditions = [{"conditionType": "CUSTOMER_GROUP", "values": [f"G{n}" for n in range(at % 9)]} for at in range(300)]
     await store(database, PROMOTIONS, as_rows(conditions))
@@ -290,7 +290,7 @@ USES = [
 ]  # fmt: skip
 
 
-async def test_the_use_of_a_budget_is_exact(database: Database) -> None:
+async def test_the_utilization_of_a_budget_is_exact(database: Database) -> None:
     await store(database, {"Budgets": [budget(at, total, used) for at, (total, used, _) in enumerate(USES)]})
 
     shown = await read(database, "Budgets", "utilization")
@@ -298,7 +298,7 @@ async def test_the_use_of_a_budget_is_exact(database: Database) -> None:
     assert [str(one) for one in shown] == [expected for _, _, expected in USES]
 
 
-async def test_budgets_are_found_by_their_use(database: Database) -> None:
+async def test_budgets_can_be_filtered_by_their_utilization(database: Database) -> None:
     await store(database, {"Budgets": [budget(1, "100", "49.99"), budget(2, "100", "50"), budget(3, "1", "1")]})
 
     found = await read(database, "Budgets", "code", where="utilization", at_least=Decimal(50))
@@ -350,7 +350,7 @@ async def of_drafts(database: Database, set_name: str, names: list[str], values:
     ],
     ids=["incomplete", "usual", "overdrawn"],
 )
-async def test_a_budget_that_is_being_written(
+async def test_a_budget_draft_shows_its_colour_and_utilization(
     database: Database, values: dict[str, Any], expected: tuple[int, str]
 ) -> None:
     colour, use = await of_drafts(database, "Budgets", ["status_criticality", "utilization"], values)
@@ -358,5 +358,5 @@ async def test_a_budget_that_is_being_written(
     assert (colour, str(use)) == expected
 
 
-async def test_a_stakeholder_that_is_being_written_has_its_shares(database: Database) -> None:
+async def test_a_stakeholder_draft_shows_its_shares(database: Database) -> None:
     assert await of_drafts(database, "Stakeholders", ["total_share_across_budgets"], {}) == (Decimal("0.00"),)

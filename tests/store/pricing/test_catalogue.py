@@ -166,7 +166,7 @@ async def test_every_part_of_a_promotion_reaches_the_engine(database: Database) 
         ((SOUTH,), (), True, (SOUTH,)),
     ],
 )
-async def test_effective_pos_groups(
+async def test_the_effective_pos_groups_combine_those_of_promotion_and_campaign(
     database: Database,
     own: tuple[str, ...],
     campaigns: tuple[str, ...] | None,
@@ -249,7 +249,7 @@ def _lines(database: Any) -> list[Any]:
     return list(database._reading)
 
 
-async def test_what_does_not_compile_is_left_out_and_counted(database: Database) -> None:
+async def test_a_promotion_that_does_not_compile_is_skipped_and_counted(database: Database) -> None:
     rows = promotions(1, 2)
     wrong = {"ID": uuid(4), "promotion_ID": PROMOTION, "conditionType": "RECEIPT_AMOUNT", "value": "not a number"}
     await author(database, "Promotions", dict(rows) | {"Conditions": [wrong]})

@@ -47,7 +47,7 @@ async def test_one_change_recompiles_one_promotion(database: Database) -> None:
     assert set((await catalogues.current(TENANT)).definitions) == {PROMOTION, uuid(3, 2)}
 
 
-async def test_what_a_promotion_belongs_to_recompiles_it(database: Database) -> None:
+async def test_a_change_of_a_promotions_group_or_campaign_recompiles_it(database: Database) -> None:
     groups: Rows = {
         "Campaigns": [{"ID": uuid(40), "code": "C", "name": "C"}],
         "PriorityGroups": [{"ID": uuid(21), "code": "PG", "name": "PG", "priority": 1}],
@@ -72,7 +72,7 @@ async def test_what_a_promotion_belongs_to_recompiles_it(database: Database) -> 
     assert known.compiled.get(uuid(3, 2)) is other
 
 
-async def test_surroundings_are_taken_up(database: Database) -> None:
+async def test_the_article_tree_is_reloaded_when_it_changes(database: Database) -> None:
     linked = dict(promotions(1)) | {
         "PromotionPosGroups": [{"ID": uuid(42), "promotion_ID": PROMOTION, "posGroup_ID": NORTH}]
     }
@@ -115,7 +115,7 @@ async def test_a_renamed_article_reaches_promotions_that_link_it(database: Datab
     assert (await catalogues.current(TENANT)).definitions[PROMOTION].conditions[0].article_number == "new"
 
 
-async def test_a_process_that_slept_too_long_loads_afresh(database: Database) -> None:
+async def test_a_process_that_missed_too_many_changes_reloads_everything(database: Database) -> None:
     await author(database, "Promotions", promotions(1))
     catalogues = Catalogues(database)
     known = await catalogues.get(TENANT)
@@ -131,7 +131,7 @@ async def test_a_process_that_slept_too_long_loads_afresh(database: Database) ->
     assert set(after.definitions) == {PROMOTION}
 
 
-async def test_many_callers_cost_one_load(database: Database) -> None:
+async def test_concurrent_callers_share_one_load(database: Database) -> None:
     await author(database, "Promotions", promotions(1))
     catalogues = Catalogues(database)
     found = await asyncio.gather(*(catalogues.get(TENANT) for _ in range(20)))
@@ -142,6 +142,6 @@ async def test_many_callers_cost_one_load(database: Database) -> None:
     assert {one.definitions[PROMOTION].name for one in again} == {"Renamed"}
 
 
-async def test_changes_are_recorded_by_known_kinds_alone(database: Database) -> None:
+async def test_recording_a_change_of_an_unknown_kind_raises(database: Database) -> None:
     with pytest.raises(ValueError, match="Promotions"):
         await database.write(lambda session: record_change(session, "Conditions", "c", at=NOW), tenant=TENANT)
