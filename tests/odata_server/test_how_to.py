@@ -40,7 +40,7 @@ def shelf(tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.mark.skipif(shutil.which("curl") is None and "CI" not in os.environ, reason="the samples use curl")
-def test_the_program_answers_as_the_page_says(shelf: str, tmp_path: Path) -> None:
+def test_the_example_program_answers_as_documented(shelf: str, tmp_path: Path) -> None:
     steps = samples(PAGE.read_text())
     assert len(steps) == 4
     outputs = paste([step.script for step in steps], shelf, tmp_path)

@@ -53,7 +53,7 @@ async def titles(service: Service) -> list[str]:
     return [one["title"] for one in json.loads(response.body)["value"]]
 
 
-async def test_a_set_that_builds_on_itself_is_kept_as_one(service: Service) -> None:
+async def test_a_change_set_that_refers_to_its_own_results_is_committed_as_one(service: Service) -> None:
     writer, written, patched, chapter, read = await multi(
         service,
         change_set(
@@ -73,7 +73,7 @@ async def test_a_set_that_builds_on_itself_is_kept_as_one(service: Service) -> N
     assert all("$" not in one[0].get("location", "") for one in (writer, written, chapter))
 
 
-async def test_a_set_that_fails_leaves_nothing_and_the_next_is_not_tried(service: Service) -> None:
+async def test_a_failed_change_set_is_rolled_back_and_ends_the_batch(service: Service) -> None:
     before = await titles(service)
     answers = await multi(
         service,
@@ -90,7 +90,7 @@ async def test_a_set_that_fails_leaves_nothing_and_the_next_is_not_tried(service
     assert await titles(service) == before
 
 
-async def test_what_nobody_foresaw_undoes_its_set_and_says_no_more_than_that(service: Service) -> None:
+async def test_an_unexpected_error_rolls_back_its_change_set_and_reveals_no_details(service: Service) -> None:
     answers = await multi(
         service,
         change_set(part("POST", "Books", "1", DUNE), part("POST", "crash", "2")),

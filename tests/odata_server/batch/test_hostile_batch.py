@@ -36,7 +36,7 @@ MEBIBYTE = 1024 * 1024
     ],
     ids=["breaks", "boundaries", "almost-boundaries", "long-header", "folded-header", "blanks", "quotes"],
 )
-async def test_what_is_made_to_be_slow_is_refused_soon(body: bytes) -> None:
+async def test_batches_crafted_to_be_slow_are_refused_quickly(body: bytes) -> None:
     shelf = Shelf()
     with processor_time() as spent:
         response = await shelf.batch(body, KIND)

@@ -80,7 +80,7 @@ async def test_a_group_succeeds_or_fails_as_a_whole() -> None:
     assert shelf.books.keys() == {"4"}
 
 
-async def test_what_depends_on_a_failure_fails_and_so_on_down_the_line() -> None:
+async def test_requests_that_depend_on_a_failed_request_fail_transitively() -> None:
     shelf = Shelf()
     answers = await send(
         shelf,
@@ -95,7 +95,7 @@ async def test_what_depends_on_a_failure_fails_and_so_on_down_the_line() -> None
     assert shelf.books.keys() == {"4"}
 
 
-async def test_references_lead_to_what_earlier_requests_made() -> None:
+async def test_references_resolve_to_entities_created_by_earlier_requests() -> None:
     shelf = Shelf()
     answers = await send(
         shelf,
@@ -124,7 +124,7 @@ async def test_references_lead_to_what_earlier_requests_made() -> None:
         ("$a/price", 400),
     ],
 )
-async def test_a_condition_says_whether_a_request_is_carried_out(condition: str, status: int) -> None:
+async def test_a_condition_decides_whether_a_request_is_executed(condition: str, status: int) -> None:
     shelf = Shelf()
     first = post("a", "1")
     first["body"] |= {"price": 3.75, "text": "it's $b"}
@@ -154,7 +154,7 @@ async def test_bodies_are_json_text_or_base64() -> None:
     assert shelf.requests[3].headers["content-type"] == "application/json"
 
 
-async def test_numbers_reach_the_service_to_the_digit() -> None:
+async def test_numbers_reach_the_service_without_loss() -> None:
     shelf = Shelf()
     body = '{"requests":[{"id":"1","method":"post","url":"Books","body":{"ID":"1","n":12345678901234567.8900}}]}'
     assert (await shelf.batch(body, "application/json")).status == 200
@@ -193,7 +193,7 @@ async def test_bytes_that_are_neither_json_nor_text_are_answered_in_base64() -> 
         "none",
     ],
 )
-async def test_a_malformed_batch_does_nothing_at_all(requests: Any) -> None:
+async def test_a_malformed_json_batch_executes_no_request(requests: Any) -> None:
     shelf = Shelf()
     response = await shelf.batch(json.dumps({"requests": requests}), "application/json")
     assert (response.status, json.loads(response.body)["error"]["code"]) == (400, "MALFORMED_BATCH")
@@ -211,7 +211,7 @@ async def test_a_malformed_batch_does_nothing_at_all(requests: Any) -> None:
         b'{"requests":[{"id":"1","method":"post","url":"x","headers":{"content-type":"text/plain"},"body":"\\ud800"}]}',
     ],
 )
-async def test_what_is_no_json_batch_is_refused(body: bytes) -> None:
+async def test_a_body_that_is_not_a_json_batch_is_refused(body: bytes) -> None:
     shelf = Shelf()
     assert (await shelf.batch(body, "application/json")).status == 400
     assert shelf.requests == []

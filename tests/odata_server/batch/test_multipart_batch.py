@@ -58,7 +58,7 @@ async def test_requests_are_answered_in_order_each_as_it_would_be_alone() -> Non
     ],
     ids=["lf-no-space", "crlf", "preamble-epilogue", "folded-lower", "absolute", "absolute-path"],
 )
-async def test_what_clients_write_is_understood(body: str) -> None:
+async def test_the_multipart_variants_of_real_clients_are_accepted(body: str) -> None:
     shelf = Shelf()
     response = await shelf.batch(body, 'Multipart/Mixed;charset=utf-8; Boundary="b"')
     assert response.status == 200, response.body
@@ -96,7 +96,7 @@ async def test_a_boundary_may_be_quoted_and_begin_like_another() -> None:
         *("id-twice", "get-in-set", "set-in-set", "base64"),
     ],
 )
-async def test_a_malformed_batch_does_nothing_at_all(body: str, content_type: str) -> None:
+async def test_a_malformed_multipart_batch_executes_no_request(body: str, content_type: str) -> None:
     shelf = Shelf()
     response = await shelf.batch(body, content_type)
     assert (response.status, code(response.body)) == (400, "MALFORMED_BATCH")
@@ -129,7 +129,7 @@ async def test_a_change_set_is_one_unit_and_every_answer_names_its_request() -> 
     assert shelf.units == 3
 
 
-async def test_a_content_id_in_the_head_of_the_request_counts_too() -> None:
+async def test_a_content_id_among_the_request_headers_is_also_used() -> None:
     shelf = Shelf()
     in_head = post("1").replace("POST Books HTTP/1.1\n", "POST Books HTTP/1.1\nContent-ID: 9\n")
     answers = await shelf.send(change_set(in_head, post("2", "10", url="$9/chapters")))
@@ -138,7 +138,7 @@ async def test_a_content_id_in_the_head_of_the_request_counts_too() -> None:
     assert "content-id" not in shelf.requests[0].headers
 
 
-async def test_a_failed_member_undoes_its_set_which_has_one_answer() -> None:
+async def test_a_failed_request_rolls_back_its_change_set_which_gets_one_answer() -> None:
     shelf = Shelf()
     answers = await shelf.send(change_set(post("1", "1"), post("2", "2", bad=True), post("3", "3")), get("Books"))
     assert [one[1] for one in answers] == [400]
@@ -148,7 +148,7 @@ async def test_a_failed_member_undoes_its_set_which_has_one_answer() -> None:
     assert shelf.books == {}
 
 
-async def test_a_rule_that_fails_at_the_end_of_a_set_is_its_answer() -> None:
+async def test_a_violation_found_at_the_end_of_a_change_set_is_its_answer() -> None:
     shelf = Shelf()
     shelf.refuses_commit = True
     answers = await shelf.send(change_set(post("1", "1"), post("2", "2")))
@@ -156,7 +156,7 @@ async def test_a_rule_that_fails_at_the_end_of_a_set_is_its_answer() -> None:
     assert shelf.books == {}
 
 
-async def test_a_unit_that_is_run_twice_is_answered_once() -> None:
+async def test_a_repeated_unit_is_answered_once() -> None:
     shelf = Shelf()
     shelf.runs = 2
     answers = await shelf.send(change_set(post("1", "1"), post("2", "2", url="Books")))
@@ -172,7 +172,7 @@ async def test_a_unit_that_is_run_twice_is_answered_once() -> None:
         ("continue-on-error=false", [201, 400], "continue-on-error=false"),
     ],
 )
-async def test_the_first_error_ends_the_batch_unless_the_client_goes_on(
+async def test_the_first_error_ends_the_batch_unless_continue_on_error_is_set(
     prefer: str, statuses: list[int], applied: str | None
 ) -> None:
     shelf = Shelf()
@@ -183,7 +183,7 @@ async def test_the_first_error_ends_the_batch_unless_the_client_goes_on(
     assert response.headers.get("Preference-Applied") == applied
 
 
-async def test_references_lead_to_what_earlier_requests_made() -> None:
+async def test_references_resolve_to_entities_created_by_earlier_requests() -> None:
     shelf = Shelf()
     link = {"author@odata.bind": "$1", "price": 12345678901234567.89, "parts": [{"next": {"@id": "$1/x"}}]}
     body = json.dumps(link).replace("1.2345678901234568e+16", "12345678901234567.8900")
@@ -218,7 +218,7 @@ async def test_references_lead_to_what_earlier_requests_made() -> None:
         ([get("$batch")], 400, "MALFORMED_BATCH"),
     ],
 )
-async def test_a_reference_to_nothing_is_refused(parts: list[str], status: int, wanted: str) -> None:
+async def test_a_reference_to_an_unknown_content_id_is_refused(parts: list[str], status: int, wanted: str) -> None:
     shelf = Shelf()
     if "x@odata.bind" in parts[0]:
         parts = [post("0", "0"), *parts]
@@ -227,7 +227,7 @@ async def test_a_reference_to_nothing_is_refused(parts: list[str], status: int, 
     assert "1" not in shelf.books
 
 
-async def test_a_part_inherits_from_the_batch_what_is_not_about_the_batch() -> None:
+async def test_a_part_inherits_the_headers_of_the_batch_that_do_not_describe_the_batch() -> None:
     shelf = Shelf()
     await shelf.send(
         f"{HTTP}\nGET Books HTTP/1.1\nAccept-Language: fr\nPrefer: maxpagesize=5\nAuthorization: Basic x\n\n",
@@ -280,7 +280,7 @@ async def test_the_answer_has_the_format_that_is_asked_for(accept: str, query: s
         assert [(one["id"], "atomicityGroup" in one) for one in members] == [("1", True), ("2", True), ("3", False)]
 
 
-async def test_who_speaks_4_01_may_have_the_answers_as_json() -> None:
+async def test_a_4_01_client_can_request_the_answers_as_json() -> None:
     body = multipart("b", get("Books", "1"))
     kinds = []
     for asked in ("4.0", "4.01"):
@@ -297,6 +297,6 @@ async def test_the_envelope_has_the_clients_version(asked: str, answered: str) -
     assert response.headers["OData-Version"] == answered
 
 
-async def test_another_type_is_no_batch() -> None:
+async def test_another_media_type_is_not_accepted_as_a_batch() -> None:
     assert (await Shelf().batch("<a/>", "application/xml")).status == 415
     assert (await Shelf().batch(multipart("b"), "multipart/mixed;boundary=b", isolation="snapshot")).status == 412

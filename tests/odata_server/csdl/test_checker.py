@@ -38,7 +38,7 @@ from tests.odata_server.csdl.library import library
         ('Name="restock" Action', 'Name="Books" Action'),
     ],
 )
-def test_a_broken_document_is_found(good: str, bad: str) -> None:
+def test_each_violation_of_csdl_is_found(good: str, bad: str) -> None:
     text = render_xml(library()).decode()
     assert good in text
     assert faults(text.replace(good, bad, 1).encode(), "4.01") != []

@@ -21,7 +21,7 @@ def _schema() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("edm", [library(), bookshop_edm.EDM], ids=["library", "bookshop"])
-def test_json_and_xml_say_the_same(edm: Edm) -> None:
+def test_json_and_xml_describe_the_same_model(edm: Edm) -> None:
     assert json.loads(render_json(edm)) == to_json(render_xml(edm))
 
 

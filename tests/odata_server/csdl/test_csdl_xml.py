@@ -45,7 +45,7 @@ def test_the_same_model_gives_the_same_bytes() -> None:
     assert render_xml(library()) == render_xml(library())
 
 
-def test_a_client_of_the_older_version_gets_a_document_of_it_that_says_the_same() -> None:
+def test_a_4_0_client_gets_a_4_0_document_of_the_same_model() -> None:
     older, newer = render_xml(library(), "4.0"), render_xml(library(), "4.01")
     assert older.replace(b'Version="4.0"', b'Version="4.01"', 1) == newer
 
@@ -99,7 +99,7 @@ def test_a_decimal_without_a_scale_may_have_any() -> None:
         ("Annotation[Toy.Exact]", {"Decimal": "0.1234567890123456789012345"}),
     ],
 )
-def test_an_annotation_says_its_value(path: str, values: dict[str, str]) -> None:
+def test_an_annotation_carries_its_value(path: str, values: dict[str, str]) -> None:
     found = dict(_one(f"EntityType[Book] {path}").attrib)
     found.pop("Term")
     assert found == values
@@ -143,7 +143,7 @@ def test_compositions_are_deleted_with_their_parent_and_contained_where_they_hav
     assert _one("EntityType[Book] NavigationProperty[notes]").get("ContainsTarget") == "true"
 
 
-def test_only_ways_to_the_key_of_one_entity_are_constraints() -> None:
+def test_only_navigations_to_a_key_have_referential_constraints() -> None:
     assert _one("EntityType[Book] NavigationProperty[author] ReferentialConstraint").attrib == {
         "Property": "author_ID",
         "ReferencedProperty": "ID",
@@ -171,7 +171,7 @@ def _restrictions(entity_set: str) -> dict[str, dict[str, str]]:
     return found
 
 
-def test_a_set_says_what_may_be_done_with_it() -> None:
+def test_a_set_declares_its_allowed_operations() -> None:
     writable, fixed = _restrictions("Authors"), _restrictions("LivingAuthors")
     for term, flag in (("Insert", "Insertable"), ("Update", "Updatable"), ("Delete", "Deletable")):
         assert writable[f"Capabilities.{term}Restrictions"][flag] == "true"
@@ -180,11 +180,11 @@ def test_a_set_says_what_may_be_done_with_it() -> None:
     assert fixed["Capabilities.CountRestrictions"] == {"Countable": "true"}
 
 
-def test_the_words_of_the_model_win_over_the_generated_ones() -> None:
+def test_annotations_of_the_model_take_precedence_over_generated_ones() -> None:
     assert _restrictions("Books")["Capabilities.SearchRestrictions"] == {"Searchable": "false"}
 
 
-def test_what_cannot_be_read_cannot_be_filtered_or_sorted_by() -> None:
+def test_properties_that_cannot_be_read_are_declared_as_not_filterable_or_sortable() -> None:
     hidden = _one(
         "EntityContainer EntitySet[Books] Annotation[Capabilities.FilterRestrictions] Record "
         "PropertyValue[NonFilterableProperties] Collection PropertyPath"
@@ -204,7 +204,7 @@ def test_what_cannot_be_read_cannot_be_filtered_or_sorted_by() -> None:
         ("Core.Description", {"String": "A library"}),
     ],
 )
-def test_the_service_says_what_it_can(term: str, value: dict[str, str]) -> None:
+def test_the_service_declares_its_capabilities(term: str, value: dict[str, str]) -> None:
     assert _one(f"EntityContainer Annotation[{term}]").attrib == {"Term": term, **value}
 
 
@@ -232,12 +232,12 @@ def _edm(navigation: NavigationProperty, *annotations: Annotation) -> Edm:
     return Edm(Schema(namespace="Things", entity_types=(thing,), container=container))
 
 
-def test_a_partner_that_does_not_lead_back_is_found_when_rendering() -> None:
+def test_a_partner_that_does_not_point_back_fails_to_render() -> None:
     with pytest.raises(ValueError, match="Thing/next has a partner that does not lead back: previous"):
         render_xml(_edm(NavigationProperty(name="next", target="Thing", partner="previous")))
 
 
-def test_a_vocabulary_nobody_declared_is_found_when_rendering() -> None:
+def test_an_undeclared_vocabulary_fails_to_render() -> None:
     with pytest.raises(ValueError, match="declared nowhere: Made"):
         render_xml(_edm(NavigationProperty(name="next", target="Thing"), Annotation("Made.Up")))
 

@@ -99,7 +99,7 @@ async def pages(counter: Counter, user: str, address: str, size: int) -> list[Ro
 
 @pytest.mark.parametrize("merged", [True, False])
 @pytest.mark.parametrize(("text", "ordered"), ORDERS, ids=[text for text, _ in ORDERS])
-async def test_an_order_is_that_of_all_rows(
+async def test_a_merged_list_is_sorted_across_drafts_and_active_rows(
     counter: Counter, text: str, ordered: Callable[[list[Row]], list[Row]], merged: bool
 ) -> None:
     address = f"Orders?$filter={MERGING if merged else EVERYTHING}{text and f'&$orderby={text}'}"
@@ -113,7 +113,7 @@ async def test_an_order_is_that_of_all_rows(
 
 @pytest.mark.parametrize("merged", [True, False])
 @pytest.mark.parametrize(("text", "holds"), FILTERS, ids=[text for text, _ in FILTERS])
-async def test_a_filter_is_about_each_row(
+async def test_a_filter_selects_drafts_and_active_rows_alike(
     counter: Counter, text: str, holds: Callable[[Row], bool], merged: bool
 ) -> None:
     where = f"{MERGING if merged else EVERYTHING}{text and f' and ({text})'}"
@@ -127,7 +127,7 @@ async def test_a_filter_is_about_each_row(
         assert await counter.count(user, f"Orders?$filter={where}") == len(expected)
 
 
-async def test_nothing_of_a_page_is_still_counted(counter: Counter) -> None:
+async def test_an_empty_page_still_has_the_total_count(counter: Counter) -> None:
     for how in ("$top=0", "$skip=1000"):
         rows = await counter.ask("ann", f"Orders?$filter={MERGING}&$count=true&{how}")
         assert (rows.items, rows.count) == ([], len(orders("ann", merged=True)))
@@ -135,7 +135,7 @@ async def test_nothing_of_a_page_is_still_counted(counter: Counter) -> None:
     assert rows.items == []
 
 
-async def test_every_way_is_expanded_of_its_own_kind_of_row(counter: Counter) -> None:
+async def test_navigations_of_drafts_and_of_active_rows_are_expanded_in_one_list(counter: Counter) -> None:
     expand = (
         "items($orderby=ID;$expand=order($select=name)),items/$count,customer,"
         "SiblingEntity($expand=items($orderby=ID)),DraftAdministrativeData"
@@ -159,7 +159,7 @@ async def test_every_way_is_expanded_of_its_own_kind_of_row(counter: Counter) ->
             assert (found and found["CreatedByUser"]) == (making and making["owner"])
 
 
-async def test_expanded_rows_are_counted_and_cut_of_each_row(counter: Counter) -> None:
+async def test_expanded_rows_are_counted_and_limited_for_each_parent(counter: Counter) -> None:
     rows = await counter.ask("ann", f"Orders?$filter={EVERYTHING}&$expand=items($top=1;$count=true;$orderby=ID)")
     expected = {(one["ID"], one["IsActiveEntity"]): one["labels"] for one in orders("ann", merged=False)}
     for one in rows.items:
@@ -169,7 +169,7 @@ async def test_expanded_rows_are_counted_and_cut_of_each_row(counter: Counter) -
 
 
 @pytest.mark.parametrize("text", ["draft", "NOT draft", "order"])
-async def test_search(counter: Counter, text: str) -> None:
+async def test_search_finds_words_in_merged_lists(counter: Counter, text: str) -> None:
     rows = await counter.ask("ben", f"Orders?$filter={MERGING}&$search={text}")
     wanted = text.rpartition(" ")[2]
     expected = [
@@ -178,7 +178,7 @@ async def test_search(counter: Counter, text: str) -> None:
     assert sorted(one["ID"] for one in rows.items) == sorted(expected)
 
 
-async def test_values_are_computed_and_summed_up_of_both(counter: Counter) -> None:
+async def test_compute_and_aggregate_work_on_merged_lists(counter: Counter) -> None:
     everything = orders("ann", merged=True)
     rows = await counter.ask("ann", f"Orders?$filter={MERGING}&$compute=amount mul 2 as twice&$select=ID,twice")
     twice = {one["ID"]: None if one["amount"] is None else one["amount"] * 2 for one in everything}
@@ -198,7 +198,7 @@ async def test_values_are_computed_and_summed_up_of_both(counter: Counter) -> No
         assert (one["IsActiveEntity"], one["n"], one["total"]) == (flag, len(of), sum(row["amount"] or 0 for row in of))
 
 
-async def test_computed_from_what_they_differ_in(counter: Counter) -> None:
+async def test_a_computed_value_may_use_is_active_entity(counter: Counter) -> None:
     text = f"$filter={MERGING}&$compute=IsActiveEntity eq false as mine&$orderby=mine,ID&$select=ID,mine"
     rows = await counter.ask("ann", f"Orders?{text}")
     expected = sorted((not one["IsActiveEntity"], one["ID"]) for one in orders("ann", merged=True))
@@ -226,12 +226,14 @@ PATHS: Sequence[tuple[str, list[str]]] = [
 
 
 @pytest.mark.parametrize(("address", "labels"), PATHS, ids=[address for address, _ in PATHS])
-async def test_paths(counter: Counter, address: str, labels: list[str]) -> None:
+async def test_navigation_paths_lead_from_drafts_and_active_rows_to_the_expected_items(
+    counter: Counter, address: str, labels: list[str]
+) -> None:
     address += ("&" if "?" in address else "?") + "$orderby=ID"
     assert [one["label"] for one in (await counter.ask("ann", address)).items] == labels
 
 
-async def test_a_customer_has_active_orders(counter: Counter) -> None:
+async def test_expanding_from_a_plain_entity_returns_active_rows_only(counter: Counter) -> None:
     rows = await counter.ask("ann", "Customers?$expand=orders($orderby=ID)&$orderby=ID")
     for customer in rows.items:
         expected = [one["ID"] for one in ACTIVE["Order"] if one["customer_ID"] == customer["ID"]]
@@ -252,7 +254,7 @@ async def test_a_customer_has_active_orders(counter: Counter) -> None:
         "$expand=SiblingEntity($filter=verdict eq 'ok')",
     ],
 )
-async def test_what_is_worked_out_is_no_condition(counter: Counter, text: str) -> None:
+async def test_a_virtual_field_cannot_be_used_in_a_condition(counter: Counter, text: str) -> None:
     with pytest.raises(ODataError) as refused:
         await counter.ask("ann", f"Orders?{text}")
     assert (refused.value.status, refused.value.code) == (400, "NOT_FILTERABLE")
@@ -260,7 +262,7 @@ async def test_what_is_worked_out_is_no_condition(counter: Counter, text: str) -
     assert "verdict" in refused.value.message
 
 
-async def test_what_is_worked_out_is_read_and_not_searched(counter: Counter) -> None:
+async def test_a_virtual_field_is_read_but_not_searched(counter: Counter) -> None:
     rows = await counter.ask("ann", "Orders?$top=1&$select=verdict")
     assert rows.items[0]["verdict"] == "ok"
     assert (await counter.ask("ann", "Orders?$search=ok")).items == []

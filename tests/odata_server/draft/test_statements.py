@@ -66,7 +66,7 @@ async def recorded(counter: Counter, reader: SqlReader, query: Query) -> Recordi
         ("Orders(ID=1,IsActiveEntity=false)?$select=ID&$expand=SiblingEntity($select=ID)", ["orders", "orders_drafts"]),
     ],
 )
-async def test_a_statement_reads_the_tables_that_are_meant(counter: Counter, address: str, tables: list[str]) -> None:
+async def test_a_statement_reads_only_the_tables_it_needs(counter: Counter, address: str, tables: list[str]) -> None:
     recording = await recorded(counter, SqlReader(model_of("ann")), query_of(address))
     text = " ".join(recording.texts)
     found = {one for one in ("orders", "items", "orders_drafts", "items_drafts") if f"{one} " in f"{text} "}
@@ -74,7 +74,7 @@ async def test_a_statement_reads_the_tables_that_are_meant(counter: Counter, add
     assert "UNION" not in text
 
 
-async def test_what_is_expanded_of_active_orders_is_found_by_its_order_alone(counter: Counter) -> None:
+async def test_items_of_active_orders_are_found_by_their_order_only(counter: Counter) -> None:
     reader = SqlReader(model_of("ann"))
     query = query_of("Orders?$expand=items($select=label)")
     await recorded(counter, reader, query)

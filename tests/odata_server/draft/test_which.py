@@ -50,13 +50,13 @@ SAID = [
 
 
 @pytest.mark.parametrize(("address", "expected"), SAID, ids=[address for address, _ in SAID])
-def test_what_is_said_of_it(address: str, expected: Which) -> None:
+def test_a_query_addresses_active_rows_drafts_or_both(address: str, expected: Which) -> None:
     query = query_of(address)
     found, _ = meant(query, EDM.entity_types[query.target.root.entity_type])
     assert found is expected
 
 
-def test_what_has_been_said_is_done_with() -> None:
+def test_conditions_on_the_draft_status_are_removed_from_the_filter() -> None:
     query = query_of(f"Orders?$filter=amount gt 1 and ({MERGING}) and name ne 'x'")
     _, options = meant(query, EDM.entity_types["Order"])
     assert options.filter == query_of("Orders?$filter=amount gt 1 and name ne 'x'").options.filter

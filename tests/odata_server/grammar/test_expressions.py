@@ -83,7 +83,7 @@ def bracketed(expression: Expression) -> str:
 
 
 @pytest.mark.parametrize(("given", "meant"), PRECEDENCE.items())
-def test_operators_bind_as_the_protocol_says(given: str, meant: str) -> None:
+def test_operators_have_the_precedence_of_the_protocol(given: str, meant: str) -> None:
     assert bracketed(parse_filter(given)) == meant
 
 
@@ -158,7 +158,7 @@ TREES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(("given", "tree"), TREES.items())
-def test_each_form_has_its_tree(given: str, tree: Any) -> None:
+def test_each_expression_is_parsed_into_its_tree(given: str, tree: Any) -> None:
     assert parse_filter(given) == tree
 
 
@@ -239,7 +239,7 @@ REFUSED = (
 
 
 @pytest.mark.parametrize("given", REFUSED)
-def test_what_is_no_expression_is_refused(given: str) -> None:
+def test_an_invalid_expression_is_refused(given: str) -> None:
     with pytest.raises(ODataError) as refusal:
         parse_filter(given)
     assert (refusal.value.status, refusal.value.code, refusal.value.target) == (400, "QUERY_SYNTAX", "$filter")
@@ -258,7 +258,7 @@ def test_what_is_no_expression_is_refused(given: str) -> None:
         "a eq 9999-12-31T23:59:59-01:00",
     ],
 )
-def test_what_is_not_offered_says_so(given: str) -> None:
+def test_unsupported_expressions_are_refused_as_not_implemented(given: str) -> None:
     with pytest.raises(ODataError) as refusal:
         parse_filter(given)
     assert (refusal.value.status, refusal.value.code) == (501, "NOT_IMPLEMENTED")

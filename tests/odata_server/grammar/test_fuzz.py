@@ -88,17 +88,17 @@ def refused_or_not(read: Callable[[], object]) -> None:
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.__name__)
 @given(text=TEXTS)
-def test_any_text_is_read_or_refused(entry: Callable[[str], Any], text: str) -> None:
+def test_any_text_is_parsed_or_refused(entry: Callable[[str], Any], text: str) -> None:
     refused_or_not(lambda: entry(text))
 
 
 @given(text=PIECES, option=st.sampled_from(("filter", "orderby", "select", "expand", "apply", "search", "compute")))
-def test_any_value_of_an_option_is_read_or_refused(text: str, option: str) -> None:
+def test_any_value_of_a_query_option_is_parsed_or_refused(text: str, option: str) -> None:
     refused_or_not(lambda: parse_options(f"${option}={text}"))
 
 
 @given(text=TEXTS)
-def test_any_value_and_any_preference_is_read_or_ignored(text: str) -> None:
+def test_any_literal_is_parsed_or_refused_and_any_preference_parsed_or_ignored(text: str) -> None:
     parse_preferences(text)
     for kind in Primitive:
         refused_or_not(lambda kind=kind: parse_value(text, kind))  # type: ignore[misc]
@@ -167,5 +167,5 @@ EXPRESSIONS = st.recursive(st.one_of(LITERALS, PATHS, st.builds(ParameterAlias, 
 
 
 @given(EXPRESSIONS)
-def test_what_is_written_is_read_again(expression: Expression) -> None:
+def test_a_tree_written_as_text_is_parsed_to_the_same_tree(expression: Expression) -> None:
     assert parse_filter(unparse(expression)) == expression

@@ -60,13 +60,13 @@ NESTED: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.alone
 @pytest.mark.parametrize("read", NESTED.values(), ids=NESTED)
-def test_whatever_is_nested_is_refused_at_once(read: Callable[[], Any]) -> None:
+def test_too_deep_nesting_is_refused_immediately(read: Callable[[], Any]) -> None:
     with processor_time() as spent:
         refused(read)
     assert spent.seconds < 0.25
 
 
-def test_what_is_nested_within_bounds_is_read_on_a_deep_stack() -> None:
+def test_the_deepest_allowed_nesting_is_parsed_on_a_deep_stack() -> None:
     """A request is parsed deep in a web framework's stack; the deepest allowed nesting must still fit."""
     texts = [
         "(" * (DEPTH_MAX - 1) + "a" + ")" * (DEPTH_MAX - 1),
@@ -165,7 +165,7 @@ HUGE = {
 
 @pytest.mark.alone
 @pytest.mark.parametrize("read", HUGE.values(), ids=HUGE)
-def test_what_no_url_can_hold_is_refused_at_once(read: Callable[[], Any]) -> None:
+def test_a_text_longer_than_any_url_is_refused_immediately(read: Callable[[], Any]) -> None:
     """A query can also come in a body, and then it can be as long as the body."""
     refused(read)
     assert fastest(read) < 0.25

@@ -59,7 +59,7 @@ LITERALS: dict[str, tuple[Any, Primitive | str | None]] = {
 
 
 @pytest.mark.parametrize(("given", "meant"), LITERALS.items())
-def test_a_literal_is_a_value_and_a_type(given: str, meant: tuple[Any, Primitive | str | None]) -> None:
+def test_a_literal_is_parsed_into_a_value_and_a_type(given: str, meant: tuple[Any, Primitive | str | None]) -> None:
     found = parse_literal(given)
     assert found == Literal(*meant)
     assert isinstance(found, Literal)
@@ -97,7 +97,7 @@ def test_a_literal_can_be_json() -> None:
         "NULL",
     ],
 )
-def test_what_is_no_literal_is_refused(given: str) -> None:
+def test_an_invalid_literal_is_refused(given: str) -> None:
     with pytest.raises(ODataError) as refusal:
         parse_literal(given)
     assert refusal.value.status == 400

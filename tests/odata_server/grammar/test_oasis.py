@@ -103,7 +103,7 @@ def _cases() -> list[Any]:
 
 
 @pytest.mark.parametrize(("case", "names"), _cases())
-def test_the_grammar_is_that_of_oasis(case: Mapping[str, Any], names: Names) -> None:
+def test_the_parser_agrees_with_the_oasis_grammar_tests(case: Mapping[str, Any], names: Names) -> None:
     rule, text, name = case["Rule"], case["Input"], case["Name"]
     if "FailAt" in case or name in AGAINST_THE_PROTOCOL:
         with pytest.raises(ODataError) as refusal:
@@ -128,7 +128,7 @@ def test_the_grammar_is_that_of_oasis(case: Mapping[str, Any], names: Names) -> 
         ("$apply=aggregate()", 10),
     ],
 )
-def test_an_error_says_where(text: str, position: int) -> None:
+def test_a_syntax_error_states_its_position(text: str, position: int) -> None:
     with pytest.raises(ODataError) as refusal:
         parse_options(text)
     assert f"at position {position}" in refusal.value.message

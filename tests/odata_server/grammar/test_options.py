@@ -35,7 +35,7 @@ from odata_server.syntax import (
 TYPICAL = "$filter=status eq 'ACTIVE' and validTo gt 2026-01-01T00:00:00Z&$orderby=name desc&$top=50&$count=true"
 
 
-def test_a_typical_query() -> None:
+def test_a_typical_query_string_is_parsed_into_its_options() -> None:
     options = parse_options(TYPICAL)
     assert options.filter == parse_filter("status eq 'ACTIVE' and validTo gt 2026-01-01T00:00:00Z")
     assert options.orderby == (OrderItem(Member("name"), descending=True),)
@@ -44,7 +44,7 @@ def test_a_typical_query() -> None:
     assert options.text == TYPICAL
 
 
-def test_no_query_is_no_options() -> None:
+def test_an_empty_query_string_gives_no_options() -> None:
     assert parse_options("") == QueryOptions()
 
 
@@ -56,7 +56,7 @@ def test_names_of_options_come_with_and_without_dollar_in_any_case(name: str) ->
     assert parse_options(f"{name}=5").top == 5
 
 
-def test_what_is_no_system_option_is_custom_or_refused() -> None:
+def test_other_options_are_custom_options_or_refused() -> None:
     options = parse_options("sap-client=100&flag&x=a%26b&&skiptoken=1&$skiptoken=a%2Bb+c")
     assert options.custom == (("sap-client", "100"), ("flag", ""), ("x", "a&b"), ("skiptoken", "1"))
     assert options.skiptoken == "a+b+c"
@@ -165,7 +165,7 @@ def test_aliases_are_expressions_and_json() -> None:
     assert options.filter == Binary("eq", Member("b"), ParameterAlias("p"))
 
 
-def test_what_was_made_of_json_is_made_anew() -> None:
+def test_a_json_alias_is_parsed_again_for_each_request() -> None:
     """Its values are lists and dictionaries; changing one must not affect the next request's."""
     first, second = (parse_options("@p=[1]").aliases["p"] for _ in range(2))
     assert isinstance(first, JsonLiteral)
@@ -176,7 +176,7 @@ def test_what_was_made_of_json_is_made_anew() -> None:
 # ---- select and expand --------------------------------------------------------------------------------------------
 
 
-def test_select() -> None:
+def test_select_is_parsed_into_its_items() -> None:
     assert parse_select("*,a, b/c,N.*,N.Type/d,@Core.Messages,N.f(x,y),e($select=f;$top=2),g(top=1)") == (
         SelectItem(("*",)),
         SelectItem(("a",)),
@@ -195,7 +195,7 @@ def test_select() -> None:
     )
 
 
-def test_expand() -> None:
+def test_expand_is_parsed_into_its_items() -> None:
     found = parse_expand("a,*($levels=2),*/$ref,b/$ref,c/N.Type,d/$count($search=x y),$value,e($levels=max;COUNT=TRUE)")
     assert [(item.path, item.kind) for item in found] == [
         (("a",), ""),
@@ -237,7 +237,7 @@ def test_a_semicolon_in_a_search_ends_it_only_before_an_option() -> None:
     assert (item.options.search, item.options.top) == (SearchTerm("x;y"), 1)
 
 
-def test_compute() -> None:
+def test_compute_is_parsed_into_its_expressions() -> None:
     assert parse_options("$compute=a mul 2 as b,c AS d").compute == (
         ComputeItem(parse_filter("a mul 2"), "b"),
         ComputeItem(Member("c"), "d"),
@@ -247,7 +247,7 @@ def test_compute() -> None:
 # ---- apply --------------------------------------------------------------------------------------------------------
 
 
-def test_apply() -> None:
+def test_apply_is_parsed_into_its_transformations() -> None:
     text = (
         "filter(a eq 1)/groupby((b,c/d,rollup(e,f)),aggregate(g with sum as h,$count as i,j/$count as k,l))"
         "/compute(h div 2 as m)/orderby(m desc)/skip(1)/top(2)/topcount(3,m)/concat(identity,search(x)/identity)"
@@ -272,7 +272,7 @@ def test_apply() -> None:
     assert found[8] == CustomTransformation("nest", (((Identity(),), "n"),))
 
 
-def test_aggregating_in_steps() -> None:
+def test_aggregation_with_from_is_parsed_into_its_steps() -> None:
     (found,) = parse_options("$apply=aggregate(a with sum from b,c/d with average as e)").apply
     steps = (((("b",), ("c", "d")), "average"),)
     assert found == Aggregate((AggregateExpression(Member("a"), "sum", "e", steps),))

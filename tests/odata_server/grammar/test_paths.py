@@ -62,7 +62,7 @@ PATHS: dict[str, tuple[Segment, ...]] = {
 
 
 @pytest.mark.parametrize(("given", "segments"), PATHS.items())
-def test_each_path_has_its_segments(given: str, segments: tuple[Segment, ...]) -> None:
+def test_each_path_is_parsed_into_its_segments(given: str, segments: tuple[Segment, ...]) -> None:
     assert parse_path(given) == ResourcePath(segments)
 
 
@@ -114,7 +114,7 @@ def test_each_path_has_its_segments(given: str, segments: tuple[Segment, ...]) -
         "Books" + "/a" * 40,
     ],
 )
-def test_what_is_no_path_is_refused(given: str) -> None:
+def test_an_invalid_path_is_refused(given: str) -> None:
     with pytest.raises(ODataError) as refusal:
         parse_path(given)
     assert refusal.value.status == 400
@@ -123,7 +123,7 @@ def test_what_is_no_path_is_refused(given: str) -> None:
 
 
 @pytest.mark.parametrize("given", ["Books(1)", "/api/v1/Books(1)", "https://example.com/api/v1/Books(1)"])
-def test_an_entity_is_named_relative_absolute_or_whole(given: str) -> None:
+def test_an_entity_id_may_be_a_relative_path_an_absolute_path_or_a_full_url(given: str) -> None:
     assert parse_entity_id(given, "/api/v1") == parse_path("Books(1)")
     assert parse_entity_id(given, "/api/v1/") == parse_path("Books(1)")
     assert below_root(given, "/api/v1") == "Books(1)"
@@ -145,7 +145,7 @@ def test_an_entity_is_named_relative_absolute_or_whole(given: str) -> None:
         "../Books(1)",
     ],
 )
-def test_what_names_no_entity_here_is_refused(given: str) -> None:
+def test_a_url_that_does_not_identify_an_entity_of_this_service_is_refused(given: str) -> None:
     with pytest.raises(ODataError) as refusal:
         parse_entity_id(given, "/api/v1")
     assert (refusal.value.status, refusal.value.code) == (400, "URI_SYNTAX")

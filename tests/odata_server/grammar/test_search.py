@@ -51,14 +51,14 @@ SEARCHES = {
 
 
 @pytest.mark.parametrize(("given", "meant"), SEARCHES.items())
-def test_each_search_has_its_meaning(given: str, meant: str) -> None:
+def test_each_search_is_parsed_into_its_tree(given: str, meant: str) -> None:
     assert shown(parse_search(given)) == meant
 
 
 @pytest.mark.parametrize(
     "given", ["", " ", "(a", "a)", "()", '"', '""', '"a', '"a"b', 'a"b', "a(b)", "(a)b", "NOT(a)", "'", "'a' b", "a\nb"]
 )
-def test_what_is_no_search_is_refused(given: str) -> None:
+def test_an_invalid_search_is_refused(given: str) -> None:
     with pytest.raises(ODataError) as refusal:
         parse_search(given)
     assert (refusal.value.status, refusal.value.target) == (400, "$search")

@@ -45,7 +45,7 @@ def _calls(path: str) -> bool:
     return last in ("priceIn", "cheapest", "greet", "stockReport")
 
 
-def test_known_codes_are_the_only_ones() -> None:
+def test_allowed_values_of_the_host_become_enumerations() -> None:
     document = render(BOOKSHOP, allowed_values={"Book/language": ["de", "en"], "Author/country_code": ["AT"]})
     schemas = document["components"]["schemas"]
     assert schemas["Book"]["properties"]["language"]["enum"] == ["de", "en"]
@@ -79,7 +79,7 @@ def test_bounds_and_descriptions_of_the_model_are_those_of_the_document() -> Non
     }
 
 
-def test_what_is_deprecated_says_so() -> None:
+def test_deprecated_properties_and_operations_are_marked() -> None:
     kind = EnumMemberValue(("Core.RevisionKind/Deprecated",))
     revision = Annotation("Core.Revisions", (Record({"Kind": kind, "Description": "Use others."}),))
     document = _thing(revision)
@@ -89,7 +89,7 @@ def test_what_is_deprecated_says_so() -> None:
     assert "deprecated" not in json.dumps(untouched)
 
 
-def test_what_the_host_serves_beside_the_model_is_in_the_document() -> None:
+def test_other_endpoints_of_the_host_are_in_the_document() -> None:
     own = {"/Books:import": {"post": {"responses": {"202": {"description": "Accepted."}}}}}
     document = render(BOOKSHOP, own_paths=own)
     assert document["paths"]["/Books:import"] == own["/Books:import"]

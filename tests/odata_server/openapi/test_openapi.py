@@ -53,7 +53,7 @@ def test_the_document_is_openapi() -> None:
 
 
 @pytest.mark.parametrize("edm", [library(), BOOKSHOP], ids=["library", "bookshop"])
-def test_every_operation_has_a_name_of_its_own_and_every_schema_is_one(edm: Edm) -> None:
+def test_every_operation_id_is_unique_and_every_schema_is_valid(edm: Edm) -> None:
     document = render(edm)
     names = [operation["operationId"] for _, _, operation in operations(document)]
     assert len(names) == len(set(names))
@@ -66,7 +66,7 @@ def test_the_same_model_gives_the_same_document() -> None:
     assert json.dumps(render(library())) == json.dumps(render(library()))
 
 
-def test_no_component_is_without_use_and_no_reference_without_a_component() -> None:
+def test_every_component_is_used_and_every_reference_has_its_component() -> None:
     document = _bookshop()
     text = json.dumps(document)
     for kind in ("parameters", "responses", "schemas"):
@@ -100,7 +100,7 @@ def test_a_writable_set_has_all_its_addresses() -> None:
     assert _methods(document, "/Shops({ID})/{property}/$value") == {"get", "put", "delete"}
 
 
-def test_an_answer_leads_to_what_can_be_done_with_its_entity() -> None:
+def test_an_answer_links_to_the_operations_on_its_entity() -> None:
     paths = _bookshop()["paths"]
     made = paths["/Books({ID})/translations"]["post"]["responses"]["201"]["links"]
     key = {"book_ID": "$response.body#/book_ID", "language": "$response.body#/language"}
@@ -111,7 +111,7 @@ def test_an_answer_leads_to_what_can_be_done_with_its_entity() -> None:
     assert listed == {"read": {"operationId": "Countries.read", "parameters": {"code": "$response.body#/value/0/code"}}}
 
 
-def test_what_only_odata_clients_use_may_be_left_out() -> None:
+def test_operations_for_odata_clients_only_can_be_left_out() -> None:
     document = render(BOOKSHOP, whole=False)
     book = "/Books({ID})"
     below = {path: _methods(document, path) for path in document["paths"] if path.startswith(book)}
@@ -127,7 +127,7 @@ def test_what_only_odata_clients_use_may_be_left_out() -> None:
         assert item == {member: left[path][member] for member in item}
 
 
-def test_a_read_only_set_has_nothing_to_write_with() -> None:
+def test_a_read_only_set_has_no_operations_that_write() -> None:
     document = _bookshop()
     methods = set()
     for path in document["paths"]:
@@ -236,7 +236,7 @@ def _body(document: dict[str, Any], path: str, method: str) -> dict[str, Any]:
     return schema
 
 
-def test_a_create_needs_what_nobody_else_can_say() -> None:
+def test_a_create_requires_the_properties_that_have_no_default() -> None:
     document = _bookshop()
     assert document["components"]["schemas"]["Book-create"]["required"] == ["isbn", "title", "price"]
     assert document["components"]["schemas"]["Chapter-create"]["required"] == ["book_ID", "number", "title"]
@@ -258,7 +258,7 @@ def test_an_update_may_leave_out_anything_and_a_replacement_may_not() -> None:
         assert (patch.is_valid(body), put.is_valid(body)) == (patched, replaced), body
 
 
-def test_what_is_computed_is_read_and_what_is_secret_is_written() -> None:
+def test_computed_properties_are_read_only_and_secrets_write_only() -> None:
     schemas = _bookshop()["components"]["schemas"]
     assert schemas["Book"]["properties"]["createdAt"]["readOnly"]
     assert "createdAt" not in schemas["Book-create"]["properties"]
@@ -266,7 +266,7 @@ def test_what_is_computed_is_read_and_what_is_secret_is_written() -> None:
     assert schemas["Book-create"]["properties"]["purchasePrice"]["writeOnly"]
 
 
-def test_what_the_service_made_up_may_be_told_once() -> None:
+def test_a_generated_secret_appears_only_in_the_answer_to_the_create() -> None:
     document = render(BOOKSHOP, told_once={"Book": ["purchasePrice"]})
     created = document["paths"]["/Books"]["post"]["responses"]["201"]["content"]["application/json"]["schema"]
     read = document["paths"]["/Books({ID})"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]

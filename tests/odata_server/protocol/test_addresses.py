@@ -11,7 +11,7 @@ HOME = f"{ORIGIN}{ROOT}"
 DUNE = {"isbn": "9780441172719", "title": "Dune", "price": 10.5}
 
 
-async def test_contexts_and_references_are_whole_addresses(reader: httpx2.AsyncClient) -> None:
+async def test_contexts_and_references_are_absolute_urls(reader: httpx2.AsyncClient) -> None:
     assert (await reader.get("/")).json()["@context"] == f"{HOME}/$metadata"
     assert (await reader.get("/Books?$top=0")).json()["@context"] == f"{HOME}/$metadata#Books"
     value = (await reader.get(f"/Books({book(1)})/title")).json()
@@ -21,7 +21,7 @@ async def test_contexts_and_references_are_whole_addresses(reader: httpx2.AsyncC
     assert [one["@id"] for one in found] == [f"{HOME}/Books({book(2)})", f"{HOME}/Books({book(1)})"]
 
 
-async def test_a_further_page_is_found_by_its_address_alone(reader: httpx2.AsyncClient) -> None:
+async def test_the_next_link_needs_nothing_else_to_be_followed(reader: httpx2.AsyncClient) -> None:
     url, names, pages = f"{HOME}/Books?$select=title&$orderby=title&$filter=price lt 100", [], 0
     while url:
         page = (await reader.get(url, headers={"Prefer": "maxpagesize=3"})).json()
@@ -32,7 +32,7 @@ async def test_a_further_page_is_found_by_its_address_alone(reader: httpx2.Async
     assert (pages, len(set(names)), names) == (3, 8, sorted(names))
 
 
-async def test_addresses_in_a_batch_are_as_outside(shop: httpx2.AsyncClient) -> None:
+async def test_urls_in_a_batch_are_the_same_as_outside(shop: httpx2.AsyncClient) -> None:
     json_type = {"content-type": "application/json"}
     requests = [
         {"id": "1", "method": "post", "url": "Books", "headers": json_type, "body": DUNE},
@@ -53,7 +53,7 @@ async def test_addresses_in_a_batch_are_as_outside(shop: httpx2.AsyncClient) -> 
     assert "etag" in {name.lower() for name in patched["headers"]}
 
 
-async def test_caches_are_told_what_an_answer_depends_on(reader: httpx2.AsyncClient) -> None:
+async def test_the_vary_header_names_the_headers_that_an_answer_depends_on(reader: httpx2.AsyncClient) -> None:
     for path in ("/Books?$top=1", "/Books/$count", "/", f"/Books({book(1)})"):
         vary = (await reader.get(path)).headers["Vary"]
         assert {"Accept", "OData-MaxVersion", "Prefer"} <= set(vary.split(", ")), path

@@ -76,7 +76,7 @@ async def test_a_large_body_of_tiny_values_is_refused_before_it_is_read(shop: ht
         b'{"a":"' + (b'\\"' + b"," * 20) * 400_000,
     ],
 )
-def test_what_is_inside_texts_does_not_count(body: bytes) -> None:
+def test_characters_inside_strings_do_not_count_as_structure(body: bytes) -> None:
     with processor_time() as spent:
         check_structure(body)
     assert spent.seconds < 1.0

@@ -12,7 +12,7 @@ from tests.odata_server.bookshop import author
 DUNE: dict[str, Any] = {"isbn": "9780441172719", "title": "Dune", "price": 10.5}
 
 
-async def test_all_that_was_created_comes_back(shop: httpx2.AsyncClient) -> None:
+async def test_the_answer_to_a_deep_create_has_all_created_entities(shop: httpx2.AsyncClient) -> None:
     """As deep as it was sent, including what is not part of the entity (Protocol 4.01, 11.4.2.2)."""
     body = {**DUNE, "author": {"name": "Frank Herbert"}, "chapters": [{"number": 1, "title": "Arrakis"}]}
     made = await shop.post("/Books", json=body)
@@ -34,7 +34,7 @@ async def test_all_that_was_created_comes_back(shop: httpx2.AsyncClient) -> None
         ({"@type": 5}, "TYPE_MISMATCH", "@type"),
     ],
 )
-async def test_what_cannot_be_meant_is_not_passed_over(
+async def test_properties_and_annotations_with_errors_are_refused(
     shop: httpx2.AsyncClient, more: dict[str, Any], code: str, target: str
 ) -> None:
     answer = await shop.post("/Books", json={**DUNE, **more})
@@ -44,7 +44,7 @@ async def test_what_cannot_be_meant_is_not_passed_over(
 
 
 @pytest.mark.parametrize("name", ["#Bookshop.Book", "Bookshop.Book", "https://shop.example/odata/shop/#Bookshop.Book"])
-async def test_annotations_that_are_right_or_say_nothing_here_are_taken(shop: httpx2.AsyncClient, name: str) -> None:
+async def test_correct_or_irrelevant_annotations_are_accepted(shop: httpx2.AsyncClient, name: str) -> None:
     body = {
         **DUNE,
         "@odata.type": name,

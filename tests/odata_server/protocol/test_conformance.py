@@ -68,7 +68,7 @@ READS: list[tuple[str, int]] = [
 
 
 @pytest.mark.parametrize(("url", "status"), READS)
-async def test_reading(reader: httpx2.AsyncClient, url: str, status: int) -> None:
+async def test_each_read_has_its_status_and_error_format(reader: httpx2.AsyncClient, url: str, status: int) -> None:
     answer = await reader.get(url)
     assert answer.status_code == status, answer.text
     assert answer.headers["OData-Version"] == "4.01"
@@ -92,13 +92,15 @@ async def test_reading(reader: httpx2.AsyncClient, url: str, status: int) -> Non
         ({"accept-charset": "iso-8859-1"}, 406),
     ],
 )
-async def test_headers(reader: httpx2.AsyncClient, headers: dict[str, str], status: int) -> None:
+async def test_request_headers_get_the_specified_status(
+    reader: httpx2.AsyncClient, headers: dict[str, str], status: int
+) -> None:
     answer = await reader.get("/Books?$top=1", headers=headers)
     assert answer.status_code == status, answer.text
     assert "Preference-Applied" not in answer.headers  # only applied preferences are reported
 
 
-async def test_complex_values_in_columns_of_their_own_are_objects_like_any(reader: httpx2.AsyncClient) -> None:
+async def test_complex_values_stored_in_columns_are_returned_as_objects(reader: httpx2.AsyncClient) -> None:
     address = {"street": "Gasse 1", "city": "Ulm"}
     assert (await reader.get("/Shops(1)")).json()["address"] == address
     assert (await reader.get("/Shops?$select=address&$top=1")).json()["value"] == [{"ID": 1, "address": address}]
@@ -106,7 +108,7 @@ async def test_complex_values_in_columns_of_their_own_are_objects_like_any(reade
     assert (await reader.get("/Shops(1)/address/city/$value")).text == "Ulm"
 
 
-async def test_what_is_not_offered_is_declared(reader: httpx2.AsyncClient) -> None:
+async def test_unsupported_features_are_declared(reader: httpx2.AsyncClient) -> None:
     root = ET.fromstring((await reader.get("/$metadata")).content)
     found: dict[str, Any] = {}
     for one in root.iter("{http://docs.oasis-open.org/odata/ns/edm}EntityContainer"):

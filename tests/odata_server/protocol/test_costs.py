@@ -85,7 +85,7 @@ async def test_lambdas_and_functions_together_are_followed_too(reader: httpx2.As
     ],
     ids=["compute", "filtered", "product", "apply", "grouped", "aggregated", "aliases", "own-alias", "circle"],
 )
-async def test_names_that_stand_for_names_are_counted_written_out(reader: httpx2.AsyncClient, url: str) -> None:
+async def test_computed_names_count_with_the_size_of_their_expressions(reader: httpx2.AsyncClient, url: str) -> None:
     status, code = await answered(reader, url)
     assert status == 400
     assert code in {"EXPRESSION_TOO_LARGE", "EXPRESSION_TOO_DEEP"}

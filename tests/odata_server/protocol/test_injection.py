@@ -130,7 +130,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_names_that_a_request_makes_up_are_none_of_the_database(
+async def test_names_chosen_by_a_request_never_reach_the_sql_text(
     client: httpx2.AsyncClient, statements: list[str], name: str
 ) -> None:
     await _ask(client, name.format(quote(NAME)))

@@ -87,7 +87,9 @@ async def test_lines_end_in_crlf_and_answers_of_a_set_carry_their_content_ids(sh
         (joined("b", part("GET Books/$count")).replace("\r\n", "\n"), "multipart/mixed;boundary=b"),
     ],
 )
-async def test_what_clients_write_is_read(shop: httpx2.AsyncClient, body: str, content_type: str) -> None:
+async def test_batches_as_real_clients_write_them_are_accepted(
+    shop: httpx2.AsyncClient, body: str, content_type: str
+) -> None:
     ((_, status, text),) = messages(await batch(shop, body, content_type))
     assert status == 200
     assert text.rstrip().endswith("8")
@@ -145,7 +147,7 @@ async def test_json_goes_on_after_an_error_unless_asked(shop: httpx2.AsyncClient
     assert len(stopping.json()["responses"]) == 1
 
 
-async def test_what_was_rolled_back_is_not_reported_as_made(shop: httpx2.AsyncClient) -> None:
+async def test_a_rolled_back_create_is_not_reported_as_created(shop: httpx2.AsyncClient) -> None:
     changes = SET + joined("cs", part("POST Books", DUNE, "1"), part("POST Books", BAD, "2"))
     answer = await batch(shop, joined("b", changes))
     ((mime, status, text),) = messages(answer)

@@ -97,7 +97,7 @@ async def test_bodies_arrive_in_parts(shop: Client) -> None:
         ("", ""),
     ],
 )
-async def test_what_is_created_has_the_address_by_which_the_client_calls(shop: Client, host: str, origin: str) -> None:
+async def test_a_created_entity_has_the_base_url_that_the_client_used(shop: Client, host: str, origin: str) -> None:
     body = json.dumps({"isbn": "1", "title": "New", "price": 1}).encode()
     sent = await call(shop, "POST", "/shop/Books", body, headers={"host": host}, scheme="https")
     assert sent.headers["location"].startswith(f"{origin}/shop/Books(")
@@ -116,7 +116,7 @@ async def test_bodies_are_bounded(shop: Client) -> None:
         assert sent.headers["connection"] == "close"
 
 
-async def test_a_body_that_does_not_arrive_is_not_waited_for(shop: Client) -> None:
+async def test_a_body_that_does_not_arrive_times_out(shop: Client) -> None:
     shop.hooks.body_seconds_max = 0.01
 
     async def never() -> dict[str, Any]:
@@ -129,7 +129,7 @@ async def test_a_body_that_does_not_arrive_is_not_waited_for(shop: Client) -> No
     assert (sent.status, json.loads(sent.body)["error"]["code"]) == (400, "BODY_TOO_SLOW")
 
 
-async def test_nobody_answers_who_has_gone(shop: Client) -> None:
+async def test_a_disconnected_client_gets_no_response(shop: Client) -> None:
     sent = Sent()
 
     async def gone() -> dict[str, Any]:
@@ -140,13 +140,13 @@ async def test_nobody_answers_who_has_gone(shop: Client) -> None:
     assert sent.status == 0
 
 
-async def test_who_is_unknown_is_told_so(reader: Client) -> None:
+async def test_an_unknown_caller_gets_401_with_a_challenge(reader: Client) -> None:
     sent = await call(reader, "GET", "/shop/Books", headers={"authorization": "nobody"})
     assert (sent.status, sent.headers["www-authenticate"]) == (401, "Bearer")
     assert json.loads(sent.body)["error"]["code"] == "UNAUTHORIZED"
 
 
-async def test_what_nobody_foresaw_is_the_hosts_to_tell_but_in_a_batch(shop: Client) -> None:
+async def test_unexpected_errors_are_raised_to_the_host_except_in_a_batch(shop: Client) -> None:
     with pytest.raises(RuntimeError, match="on fire"):
         await call(shop, "POST", "/shop/crash")
     response = await shop.service.handle(Request("POST", "crash", in_batch=True), "me")
@@ -155,7 +155,7 @@ async def test_what_nobody_foresaw_is_the_hosts_to_tell_but_in_a_batch(shop: Cli
     assert json.loads(response.body)["error"]["code"] == "INTERNAL_ERROR"
 
 
-async def test_a_change_set_raises_what_its_unit_must_see(shop: Client) -> None:
+async def test_a_change_set_raises_exceptions_through_its_unit(shop: Client) -> None:
     async def work(unit: Any) -> list[int]:
         done = [await shop.service.handle_in(unit, Request("GET", path, in_batch=True), "me") for path in ("", "Nix")]
         with pytest.raises(RuntimeError):

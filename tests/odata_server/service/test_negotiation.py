@@ -72,7 +72,7 @@ async def test_the_format_option_wins_over_the_header(reader: Client) -> None:
         ({"OData_MaxVersion": "4.0", "OData_Version": "4.0"}, "4.01", "4.0"),
     ],
 )
-async def test_the_client_says_which_version_it_understands(
+async def test_the_client_chooses_the_version_of_the_response(
     reader: Client, headers: dict[str, str], default: str, version: str
 ) -> None:
     reader.hooks.default_version = default
@@ -87,11 +87,11 @@ async def test_the_client_says_which_version_it_understands(
     "headers",
     [{"OData_MaxVersion": "3.0"}, {"OData_MaxVersion": "x"}, {"OData_Version": "3.0"}, {"OData_Version": "5.0"}],
 )
-async def test_versions_that_nobody_speaks(reader: Client, headers: dict[str, str]) -> None:
+async def test_unsupported_versions_are_refused(reader: Client, headers: dict[str, str]) -> None:
     assert (await reader("GET", "Countries", **headers)).code == "UNSUPPORTED_VERSION"
 
 
-async def test_the_service_document_lists_what_can_be_addressed(reader: Client) -> None:
+async def test_the_service_document_lists_its_addressable_resources(reader: Client) -> None:
     body = await reader.get("")
     assert body["@context"] == "/shop/$metadata"
     assert {"name": "Books", "url": "Books"} in body["value"]
@@ -131,7 +131,7 @@ async def test_metadata_in_both_forms_and_versions(reader: Client) -> None:
         ("handling=strict,respond-async,,;=", Preferences(strict=True)),
     ],
 )
-def test_preferences(prefer: str, found: Preferences) -> None:
+def test_the_prefer_header_is_parsed_into_the_supported_preferences(prefer: str, found: Preferences) -> None:
     assert preferences(Request("GET", "", headers={"prefer": prefer})) == found
 
 

@@ -23,7 +23,7 @@ NOBODY = "Books(99999999-0000-4000-8000-000000000000)"
         f"{EMMA}/Bookshop.priceIn?@currency='USD'&@rate=1.5",
     ],
 )
-async def test_functions_take_parameters_in_every_form(reader: Client, path: str) -> None:
+async def test_functions_accept_parameters_in_every_form(reader: Client, path: str) -> None:
     answer = await reader("GET", path)
     assert answer.json == {"@context": "/shop/$metadata#Edm.Decimal", "value": 3}
     (call,) = reader.source.calls
@@ -31,13 +31,13 @@ async def test_functions_take_parameters_in_every_form(reader: Client, path: str
     assert (call.binding, call.entity_set.name) == ({"ID": book(2)}, "Books")
 
 
-async def test_decimals_of_results_are_quoted_on_demand(reader: Client) -> None:
+async def test_decimals_of_results_are_quoted_on_request(reader: Client) -> None:
     accept = "application/json;IEEE754Compatible=true"
     found = await reader.get(f"{EMMA}/priceIn(currency='USD',rate=1.25)", Accept=accept)
     assert found["value"] == "2.50"
 
 
-async def test_results_in_every_form(reader: Client) -> None:
+async def test_operations_return_results_of_every_type(reader: Client) -> None:
     assert (await reader.get("greet(name='Bo''b')"))["value"] == "Hello Bo'b"
     bare = await reader("GET", "greet(name='Bob')", Accept="text/plain")
     assert (bare.headers["Content-Type"], bare.body) == ("text/plain;charset=utf-8", b"Hello Bob")
@@ -51,7 +51,7 @@ async def test_results_in_every_form(reader: Client) -> None:
     assert (cheapest.json["title"], cheapest.headers["ETag"]) == ("Beowulf", 'W/"1"')
 
 
-async def test_actions(shop: Client) -> None:
+async def test_actions_are_called_with_their_parameters_and_return_their_results(shop: Client) -> None:
     ordered = await shop("POST", f"{EMMA}/Bookshop.order", {"quantity": 2})
     assert (ordered.status, ordered.headers["X-Order"]) == (201, "1")
     assert (ordered.json["@context"], ordered.json["ID"]) == ("/shop/$metadata#Orders/$entity", order(1))
@@ -86,7 +86,7 @@ async def test_actions(shop: Client) -> None:
         ("POST", "Books/reprice", {"percent": 1}, 409, "OUT_OF_STOCK"),
     ],
 )
-async def test_calls_that_are_refused(
+async def test_invalid_calls_of_operations_are_refused(
     shop: Client, method: str, path: str, body: object, status: int, code: str | None
 ) -> None:
     answer = await shop(method, path, body)

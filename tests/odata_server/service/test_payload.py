@@ -132,16 +132,16 @@ def test_values_are_read_exactly(name: str, raw: str, value: object) -> None:
         ("parts", "{}", "TYPE_MISMATCH"),
     ],
 )
-def test_what_does_not_fit_is_refused_by_name(name: str, raw: str, code: str) -> None:
+def test_an_invalid_value_is_refused_with_the_name_of_its_property(name: str, raw: str, code: str) -> None:
     assert faults(f'{{"{name}": {raw}}}'.encode()) == [(code, name.partition("@")[0])]
 
 
-def test_a_navigation_is_given_as_a_whole_or_as_changes() -> None:
+def test_a_navigation_is_sent_as_a_full_set_or_as_a_delta() -> None:
     for body in (b'{"parts": [], "parts@delta": []}', b'{"parts@delta": [], "parts": []}'):
         assert [code for code, _ in faults(body)] == ["MALFORMED_BODY"]
 
 
-def test_all_faults_are_told_at_once_with_their_paths() -> None:
+def test_all_faults_are_reported_at_once_with_their_paths() -> None:
     body = {
         "name": "toolong",
         "address": {"zip": None, "x": 1},
@@ -161,7 +161,7 @@ def test_all_faults_are_told_at_once_with_their_paths() -> None:
     ]
 
 
-def test_what_the_service_sets_itself_is_left_out() -> None:
+def test_values_that_the_service_sets_itself_are_ignored() -> None:
     body = {"ID": ID, "createdAt": "x", "origin": "here", "@odata.etag": 'W/"1"', "@id": "x", "name@Some.term": 1}
     assert decode(body).values == {"ID": ID, "origin": "here"}
     assert decode(body, for_create=False).values == {}
@@ -179,7 +179,7 @@ def test_a_reference_in_place_of_an_entity_is_a_link(reference: dict[str, str]) 
     assert decode({"friends": [reference]}).links == {"friends": ({"ID": ID},)}
 
 
-def test_nested_entities_keep_their_keys_and_say_whether_they_are_all() -> None:
+def test_nested_entities_keep_their_keys_and_whether_they_are_a_full_set_or_a_delta() -> None:
     whole = decode({"parts": [{"ID": ID, "name": "a"}]}, for_create=False).nested["parts"]
     assert whole.items == (Payload({"ID": ID, "name": "a"}),)
     assert not whole.delta
@@ -208,11 +208,11 @@ def test_nested_entities_keep_their_keys_and_say_whether_they_are_all() -> None:
         *(b'{"name":"\\ud800"}', b"[" * 100_000, b'{"price":' + b"1" * 5000 + b"}", b'{"parts":[' * 300 + b"]}" * 300),
     ],
 )
-def test_what_is_no_object_of_json_is_refused(body: bytes) -> None:
+def test_a_body_that_is_not_a_json_object_is_refused(body: bytes) -> None:
     assert [code for code, _ in faults(body)] == ["MALFORMED_BODY"]
 
 
-def test_a_body_of_endless_faults_is_answered_shortly() -> None:
+def test_a_body_with_very_many_faults_gets_a_short_answer() -> None:
     assert len(faults({f"x{number}": 1 for number in range(10_000)})) == 100
 
 

@@ -11,7 +11,7 @@ EMMA = f"Books({book(2)})"
 PRIDE = f"Books({book(1)})"
 
 
-async def test_a_list_has_its_context_its_rows_and_nothing_else(reader: Client) -> None:
+async def test_a_list_has_only_its_context_and_its_rows(reader: Client) -> None:
     answer = await reader("GET", "Countries")
     assert answer.headers["Content-Type"] == "application/json;metadata=minimal"
     assert answer.json == {
@@ -65,7 +65,7 @@ async def test_metadata_none_has_no_annotations_but_counts_and_links(reader: Cli
     assert answer.headers["ETag"] == 'W/"7"'
 
 
-async def test_metadata_full_says_types_and_addresses(reader: Client) -> None:
+async def test_metadata_full_adds_types_and_urls(reader: Client) -> None:
     body = await reader.get(f"{PRIDE}?$select=price", Accept="application/json;metadata=full")
     assert body["@type"] == "#Bookshop.Book"
     assert body["@id"] == body["@editLink"] == f"/shop/{PRIDE}"
@@ -90,12 +90,12 @@ async def test_pages_follow_each_other_to_the_end(reader: Client) -> None:
     assert len(set(titles)) == 8
 
 
-async def test_no_row_is_wanted_but_the_count(reader: Client) -> None:
+async def test_top_zero_with_count_returns_only_the_count(reader: Client) -> None:
     body = await reader.get("Books?$top=0&$count=true")
     assert body == {"@context": "/shop/$metadata#Books", "@count": 8, "value": []}
 
 
-async def test_navigations_lead_on(reader: Client) -> None:
+async def test_paths_continue_through_navigations(reader: Client) -> None:
     assert (await reader.get(f"{PRIDE}/author/country"))["name"] == "United Kingdom"
     assert (await reader.get(f"{PRIDE}/author/books({book(2)})/title"))["value"] == "Emma"
     chapters = await reader.get(f"{PRIDE}/chapters?$select=title&$orderby=number%20desc&$top=1")
@@ -106,7 +106,7 @@ async def test_navigations_lead_on(reader: Client) -> None:
     assert len((await reader.get("Books/$filter(stock%20gt%20100)"))["value"]) == 1
 
 
-async def test_what_belongs_to_nobody_is_not_found_and_what_leads_nowhere_is_no_content(reader: Client) -> None:
+async def test_a_path_through_a_missing_entity_is_404_and_a_null_target_is_204(reader: Client) -> None:
     nobody = "Books(99999999-0000-4000-8000-000000000000)"
     for path in (
         "",
@@ -126,7 +126,7 @@ async def test_what_belongs_to_nobody_is_not_found_and_what_leads_nowhere_is_no_
     assert (await reader.get(f"Books({book(8)})/chapters"))["value"] == []
 
 
-async def test_values(reader: Client) -> None:
+async def test_property_values_are_read_as_json_and_as_raw_values(reader: Client) -> None:
     assert await reader.get(f"{PRIDE}/price") == {
         "@context": f"/shop/$metadata#{PRIDE}/price",
         "value": 9.99,
@@ -159,7 +159,7 @@ async def test_counts_obey_filter_and_search(reader: Client) -> None:
     assert (await reader("GET", f"{PRIDE}/chapters/$count")).body == b"3"
 
 
-async def test_references(reader: Client) -> None:
+async def test_references_are_read_by_ref(reader: Client) -> None:
     assert await reader.get(f"{PRIDE}/author/$ref") == {
         "@context": "/shop/$metadata#$ref",
         "@id": f"/shop/Authors({author(1)})",
@@ -179,7 +179,7 @@ async def test_entities_by_id_and_queries_in_bodies(reader: Client) -> None:
 
 
 @pytest.mark.parametrize("header", ['W/"7"', '"7"', '"1", W/"7"', "*"])
-async def test_what_a_client_has_already_is_not_sent_again(reader: Client, header: str) -> None:
+async def test_an_unchanged_entity_is_answered_with_304(reader: Client, header: str) -> None:
     for path in (PRIDE, f"{PRIDE}/title", f"{PRIDE}/title/$value"):
         answer = await reader("GET", path, If_None_Match=header)
         assert (answer.status, answer.body, answer.headers["ETag"]) == (304, b"", 'W/"7"')
@@ -187,7 +187,7 @@ async def test_what_a_client_has_already_is_not_sent_again(reader: Client, heade
     assert (await reader("GET", PRIDE, If_Match='W/"8"')).code == "PRECONDITION_FAILED"
 
 
-async def test_the_host_adds_members_to_what_is_a_success_in_json(reader: Client) -> None:
+async def test_the_host_adds_members_to_successful_json_responses(reader: Client) -> None:
     reader.hooks.added = {"minorVersion": 13, "title": "mine"}
     assert (await reader.get("Countries"))["minorVersion"] == 13
     body = await reader.get(EMMA)
@@ -197,7 +197,7 @@ async def test_the_host_adds_members_to_what_is_a_success_in_json(reader: Client
     assert "minorVersion" not in (await reader("GET", "Nothing")).json
 
 
-async def test_context_urls_name_what_was_selected(reader: Client) -> None:
+async def test_context_urls_name_the_selected_properties(reader: Client) -> None:
     assert (await reader.get("Books?$select=title,price&$top=1"))["@context"] == "/shop/$metadata#Books(title,price)"
     assert (await reader.get(f"{EMMA}?$select=title"))["@context"] == "/shop/$metadata#Books(title)/$entity"
     assert (await reader.get("Profile"))["@context"] == "/shop/$metadata#Profile"

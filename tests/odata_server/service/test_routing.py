@@ -35,7 +35,7 @@ B = f"Books({book(1)})"
         ("Books/Bookshop.cheapest()", Kind.OPERATION, "Book"),
     ],
 )
-def test_paths_lead_to_resources(path: str, kind: Kind, type_name: str) -> None:
+def test_each_path_resolves_to_its_resource(path: str, kind: Kind, type_name: str) -> None:
     resource = resolve(EDM, parse_path(path), {})
     assert resource.kind is kind
     assert resource.target is not None
@@ -89,7 +89,7 @@ def test_paths_lead_to_resources(path: str, kind: Kind, type_name: str) -> None:
         ("?$top=1", 400, "OPTION_NOT_APPLICABLE"),
     ],
 )
-async def test_paths_that_lead_nowhere_are_refused(reader: Client, path: str, status: int | None, code: str) -> None:
+async def test_unknown_paths_are_refused(reader: Client, path: str, status: int | None, code: str) -> None:
     answer = await reader("GET", path)
     if status is None:
         assert answer.status in {400, 404}
@@ -97,7 +97,7 @@ async def test_paths_that_lead_nowhere_are_refused(reader: Client, path: str, st
         assert (answer.status, answer.code) == (status, code)
 
 
-async def test_aliases_stand_for_keys(reader: Client) -> None:
+async def test_aliases_can_be_used_as_keys(reader: Client) -> None:
     assert (await reader.get(f"Books(@key)?@key={book(2)}"))["title"] == "Emma"
     assert (await reader.get("Countries(code=@c)?@c='DE'&custom=1"))["name"] == "Germany"
 
@@ -123,7 +123,7 @@ async def test_aliases_stand_for_keys(reader: Client) -> None:
         ("OPTIONS", "Books", "GET, POST"),
     ],
 )
-async def test_methods_that_are_not_for_a_resource_are_refused(
+async def test_methods_that_a_resource_does_not_support_are_refused(
     reader: Client, method: str, path: str, allowed: str
 ) -> None:
     answer = await reader(method, path, {})
@@ -139,6 +139,8 @@ async def test_methods_that_are_not_for_a_resource_are_refused(
         ("DELETE", "Countries('DE')"),
     ],
 )
-async def test_sets_that_are_only_read_say_so(reader: Client, method: str, path: str) -> None:
+async def test_writing_to_a_read_only_set_is_refused_with_an_allow_header(
+    reader: Client, method: str, path: str
+) -> None:
     answer = await reader(method, path, {})
     assert (answer.status, answer.code, answer.headers["Allow"]) == (405, "READ_ONLY", "GET")

@@ -159,7 +159,7 @@ METHODS = st.sampled_from(words("GET GET HEAD POST POST PATCH PATCH PUT DELETE M
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(METHODS, PATHS, QUERIES, HEADERS, BODIES, st.booleans())
-def test_any_request_has_an_answer(
+def test_any_request_gets_a_success_or_a_client_error(
     fuzzed: Fuzzed, method: str, path: str, query: str, headers: dict[str, str], body: bytes, in_batch: bool
 ) -> None:
     request = Request(method, path, query, headers, body, in_batch)

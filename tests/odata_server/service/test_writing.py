@@ -21,7 +21,7 @@ async def created(shop: Client, **more: Any) -> str:
     return answer.path()
 
 
-async def test_what_is_created_comes_back_with_its_address_and_tag(shop: Client) -> None:
+async def test_a_created_entity_is_returned_with_its_location_and_etag(shop: Client) -> None:
     answer = await shop("POST", "Books", NEW)
     assert answer.status == 201
     body = answer.json
@@ -32,7 +32,7 @@ async def test_what_is_created_comes_back_with_its_address_and_tag(shop: Client)
     assert (await shop.get(answer.path()))["title"] == "New"
 
 
-async def test_a_client_may_do_without_what_it_created(shop: Client) -> None:
+async def test_a_create_with_return_minimal_has_no_body(shop: Client) -> None:
     answer = await shop("POST", "Books", NEW, Prefer="return=minimal")
     assert (answer.status, answer.body) == (204, b"")
     assert answer.headers["OData-EntityId"] == answer.headers["Location"]
@@ -40,12 +40,12 @@ async def test_a_client_may_do_without_what_it_created(shop: Client) -> None:
     assert (await shop.get(answer.path()))["title"] == "New"
 
 
-async def test_what_is_created_can_be_cut_to_measure(shop: Client) -> None:
+async def test_the_answer_to_a_create_obeys_select(shop: Client) -> None:
     answer = await shop("POST", "Books?$select=title", NEW, OData_MaxVersion="4.0")
     assert list(answer.json) == ["@odata.context", "@odata.etag", "ID", "title"]
 
 
-async def test_what_belongs_to_an_entity_is_created_with_it(shop: Client) -> None:
+async def test_nested_entities_are_created_with_their_parent(shop: Client) -> None:
     chapters = [
         {"number": 1, "title": "One", "sections": [{"heading": "A"}, {"heading": "B"}]},
         {"number": 2, "title": "Two"},
@@ -57,7 +57,7 @@ async def test_what_belongs_to_an_entity_is_created_with_it(shop: Client) -> Non
     assert (await shop("GET", f"{path}/chapters({key})/sections/$count")).body == b"2"
 
 
-async def test_what_was_created_deep_comes_back_deep(shop: Client) -> None:
+async def test_a_deep_create_returns_its_nested_entities(shop: Client) -> None:
     chapters = [{"number": 1, "title": "One", "sections": [{"heading": "A"}]}]
     body = (await shop("POST", "Books", {**NEW, "chapters": chapters, "blurb": {"text": "!"}})).json
     assert body["@context"] == "/shop/$metadata#Books(chapters(sections()),blurb())/$entity"
@@ -71,7 +71,7 @@ async def test_what_was_created_deep_comes_back_deep(shop: Client) -> None:
 
 @pytest.mark.parametrize("form", ["author@odata.bind", "author@bind", "author"])
 @pytest.mark.parametrize("prefix", ["", "/shop/", "https://any.example/shop/"])
-async def test_entities_are_bound_by_their_address(shop: Client, form: str, prefix: str) -> None:
+async def test_entities_are_bound_by_their_url(shop: Client, form: str, prefix: str) -> None:
     address = f"{prefix}Authors({author(3)})"
     path = await created(shop, **{form: {"@id": address} if form == "author" else address})
     assert (await shop.get(f"{path}/author"))["name"] == "Ursula K. Le Guin"
@@ -115,7 +115,7 @@ async def test_children_are_changed_and_deleted_through_their_parent(shop: Clien
 
 
 @pytest.mark.parametrize("method", ["PATCH", "PUT", "DELETE"])
-async def test_what_is_not_there_cannot_be_changed(shop: Client, method: str) -> None:
+async def test_a_missing_entity_cannot_be_changed(shop: Client, method: str) -> None:
     for path in (NOBODY, f"{NOBODY}/author", f"{PRIDE}/chapters({chapter(4)})"):
         assert (await shop(method, path, {})).status == 404
     assert (await shop(method, f"{NOBODY}/title", {"value": "x"})).status in {400, 404, 405}
@@ -135,7 +135,7 @@ async def test_what_is_not_there_cannot_be_changed(shop: Client, method: str) ->
         ("If_None_Match", 'W/"6"', 204),
     ],
 )
-async def test_nobody_overwrites_what_he_has_not_seen(shop: Client, header: str, value: str, status: int) -> None:
+async def test_a_change_with_an_outdated_etag_is_refused(shop: Client, header: str, value: str, status: int) -> None:
     writes = (
         ("PATCH", PRIDE, {"title": "x"}),
         ("PUT", f"{PRIDE}/title", {"value": "x"}),
@@ -150,13 +150,13 @@ async def test_nobody_overwrites_what_he_has_not_seen(shop: Client, header: str,
         assert (await shop("DELETE", PRIDE, **{header: value})).status == 412
 
 
-async def test_a_missing_entity_matches_nothing(shop: Client) -> None:
+async def test_if_match_never_matches_a_missing_entity(shop: Client) -> None:
     assert (await shop("PATCH", NOBODY, {}, If_Match="*")).status == 404
     assert (await shop("PATCH", "Genres(1)", {"name": "x"}, If_Match='W/"1"')).status == 412
     assert (await shop("PATCH", "Genres(1)", {"name": "x"}, If_Match="*")).status == 204
 
 
-async def test_faults_of_a_body_are_told_and_nothing_is_written(shop: Client) -> None:
+async def test_the_faults_of_a_body_are_reported_and_nothing_is_written(shop: Client) -> None:
     answer = await shop("POST", "Books", {"title": "x" * 201, "price": 1.234, "nix": 1, "chapters": [{"number": "1"}]})
     assert answer.status == 400
     error = answer.json["error"]
@@ -210,7 +210,7 @@ async def test_parts_of_a_complex_value_are_written(shop: Client) -> None:
     assert (await shop("PATCH", path, {"planet": "Mars"})).code == "UNKNOWN_PROPERTY"
 
 
-async def test_bodies_that_are_no_json_are_not_read(shop: Client) -> None:
+async def test_bodies_that_are_not_json_are_refused(shop: Client) -> None:
     for headers in (
         {"Content_Type": "application/xml"},
         {"Content_Type": "application/json;charset=latin-1"},
@@ -221,7 +221,7 @@ async def test_bodies_that_are_no_json_are_not_read(shop: Client) -> None:
     assert (await shop("POST", "Books", {**NEW, "price": "1.10"}, Content_Type=typed)).status == 201
 
 
-async def test_every_set_that_is_touched_is_asked_for_first(shop: Client) -> None:
+async def test_the_host_authorizes_each_set_before_it_is_accessed(shop: Client) -> None:
     async def asked(method: str, path: str, body: Any = None) -> list[tuple[str, str | None]]:
         shop.hooks.asked.clear()
         await shop(method, path, body)
@@ -243,7 +243,7 @@ async def test_every_set_that_is_touched_is_asked_for_first(shop: Client) -> Non
     assert ("update", "Authors") in await asked("PATCH", EMMA, {"author": {"name": "x"}})
 
 
-async def test_what_is_refused_does_not_happen(shop: Client) -> None:
+async def test_an_unauthorized_request_changes_nothing(shop: Client) -> None:
     shop.hooks.refused = {
         ("delete", "Books"),
         ("create", "Books"),

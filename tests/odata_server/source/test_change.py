@@ -16,7 +16,7 @@ async def names(shop: Shop, path: str, of: str) -> list[Any]:
     return [one[of] for one in (await shop.get(f"{path}?$orderby={of}"))["value"]]
 
 
-async def test_a_patch_changes_what_it_says_and_counts_as_a_change(bookshop: EngineDatabase) -> None:
+async def test_a_patch_changes_only_its_properties_and_the_etag(bookshop: EngineDatabase) -> None:
     shop = Shop(bookshop)
     before = await shop.get(PRIDE)
     body = {"stock": 3, "tags": ["new"], "rating": None, "isbn": "ignored", "ID": "ignored", "createdAt": "ignored"}
@@ -28,7 +28,7 @@ async def test_a_patch_changes_what_it_says_and_counts_as_a_change(bookshop: Eng
     assert after == {**before, **changed}
 
 
-async def test_a_put_resets_what_it_does_not_say(bookshop: EngineDatabase) -> None:
+async def test_a_put_resets_omitted_properties(bookshop: EngineDatabase) -> None:
     shop = Shop(bookshop)
     await shop.done("PUT", PRIDE, {"title": "P&P", "price": 1, "available": False})
     after = await shop.get(PRIDE)
@@ -59,7 +59,7 @@ async def test_a_full_set_of_children_replaces_the_old_one(bookshop: EngineDatab
     assert len(await names(shop, "Chapters", "title")) == 1
 
 
-async def test_a_delta_changes_only_what_it_names(bookshop: EngineDatabase) -> None:
+async def test_a_delta_changes_only_the_entities_it_names(bookshop: EngineDatabase) -> None:
     shop = Shop(bookshop)
     delta = [
         {"@removed": {"reason": "deleted"}, "ID": chapter(1)},
@@ -101,7 +101,7 @@ async def test_a_single_child_is_changed_replaced_and_removed(bookshop: EngineDa
     assert await names(shop, "Blurbs", "text") == []
 
 
-async def test_entities_that_live_on_their_own_are_unlinked_not_deleted(bookshop: EngineDatabase) -> None:
+async def test_independent_entities_are_unlinked_instead_of_deleted(bookshop: EngineDatabase) -> None:
     shop = Shop(bookshop)
     reviews = [{"ID": review(1), "stars": 4}, {"stars": 2, "reviewer": "Dan"}]
     await shop.done("PATCH", PRIDE, {"reviews": reviews})
@@ -142,7 +142,7 @@ async def test_changes_are_checked_as_creations_are(bookshop: EngineDatabase) ->
     assert (await shop.refused("PATCH", f"Books({book(99)})", {}))[0] == 404
 
 
-async def test_what_a_row_gives_up_another_may_take(bookshop: EngineDatabase) -> None:
+async def test_a_unique_value_freed_by_one_row_can_be_taken_by_another(bookshop: EngineDatabase) -> None:
     shop = Shop(bookshop)
     items = [{"position": 1, "book_ID": book(2)}, {"position": 2, "quantity": 3}]
     await shop.done("PATCH", f"Orders({order(1)})", {"items": items})
@@ -155,7 +155,7 @@ async def test_what_a_row_gives_up_another_may_take(bookshop: EngineDatabase) ->
     assert await shop.refused("POST", "Blurbs", taken) == (409, [("ALREADY_EXISTS", "book_ID")])
 
 
-async def test_a_deletion_takes_along_what_belongs_to_it(bookshop: EngineDatabase) -> None:
+async def test_a_deletion_includes_the_entitys_children(bookshop: EngineDatabase) -> None:
     shop = Shop(bookshop)
     await shop.done("DELETE", f"Orders({order(1)})")
     await shop.done("DELETE", f"Orders({order(2)})")
@@ -169,7 +169,7 @@ async def test_a_deletion_takes_along_what_belongs_to_it(bookshop: EngineDatabas
     assert (await shop.refused("GET", PRIDE))[0] == 404
 
 
-async def test_what_is_in_use_is_not_deleted(bookshop: EngineDatabase) -> None:
+async def test_an_entity_in_use_cannot_be_deleted(bookshop: EngineDatabase) -> None:
     shop = Shop(bookshop)
     assert await shop.refused("DELETE", PRIDE) == (409, [("IN_USE", None)])
     assert await shop.refused("DELETE", f"Authors({author(1)})") == (409, [("IN_USE", None)])
@@ -179,7 +179,7 @@ async def test_what_is_in_use_is_not_deleted(bookshop: EngineDatabase) -> None:
     await shop.done("DELETE", f"Authors({author(5)})")
 
 
-async def test_of_two_who_saw_the_same_only_one_can_change_it(bookshop: EngineDatabase) -> None:
+async def test_only_one_of_two_clients_with_the_same_etag_can_change_the_entity(bookshop: EngineDatabase) -> None:
     shop = Shop(bookshop)
     answers = await asyncio.gather(
         *(shop.send("PATCH", PRIDE, {"stock": number}, if_match='W/"7"') for number in range(4))
@@ -187,7 +187,7 @@ async def test_of_two_who_saw_the_same_only_one_can_change_it(bookshop: EngineDa
     assert sorted(answer.status for answer in answers) == [204, 412, 412, 412]
 
 
-async def test_operations_are_carried_out_by_their_handlers(bookshop: EngineDatabase) -> None:
+async def test_operations_are_executed_by_their_handlers(bookshop: EngineDatabase) -> None:
     shop = Shop(bookshop)
     made = await shop.done("POST", f"{PRIDE}/Bookshop.order", {"quantity": 2})
     assert (made["number"], made["customer"]) == (9_000_000_001, "Ada")

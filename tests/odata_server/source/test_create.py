@@ -35,7 +35,7 @@ async def test_a_new_entity_has_a_key_defaults_and_an_address(bookshop: EngineDa
     assert "purchasePrice" not in made
 
 
-async def test_what_is_nested_is_made_with_it(bookshop: EngineDatabase) -> None:
+async def test_nested_entities_are_inserted_with_their_parent(bookshop: EngineDatabase) -> None:
     shop = Shop(bookshop)
     chapters = [
         {"number": 1, "title": "Arrakis", "pages": 7, "sections": [{"heading": "Sand"}, {"heading": "Worm"}]},
@@ -63,7 +63,7 @@ async def test_what_is_nested_is_made_with_it(bookshop: EngineDatabase) -> None:
     assert german["title"] == "Der Wüstenplanet"
 
 
-async def test_entities_that_live_on_their_own_are_made_or_linked(bookshop: EngineDatabase) -> None:
+async def test_independent_entities_are_created_or_linked(bookshop: EngineDatabase) -> None:
     shop = Shop(bookshop)
     books = [DUNE, {"@id": f"Books({book(8)})"}]
     made = await shop.done("POST", "Authors", {"name": "Frank Herbert", "books": books})
@@ -86,7 +86,7 @@ async def test_complex_values_are_kept_in_columns_or_as_json(bookshop: EngineDat
     assert (await shop.get(f"Orders({made['ID']})"))["shipTo"] == {"street": "A", "city": "B"}
 
 
-async def test_everything_that_is_missing_or_dangling_is_told_at_once(bookshop: EngineDatabase) -> None:
+async def test_all_missing_values_and_dangling_references_are_reported_at_once(bookshop: EngineDatabase) -> None:
     shop = Shop(bookshop)
     body = {
         "title": "Dune",
@@ -112,7 +112,7 @@ async def test_everything_that_is_missing_or_dangling_is_told_at_once(bookshop: 
     assert await shop.refused("POST", "Genres", {"name": "x"}) == (400, [("REQUIRED", "ID")])
 
 
-async def test_what_is_there_already_is_not_made_again(bookshop: EngineDatabase) -> None:
+async def test_an_existing_key_cannot_be_created_again(bookshop: EngineDatabase) -> None:
     shop = Shop(bookshop)
     taken = {**DUNE, "isbn": "9780141439518"}
     assert await shop.refused("POST", "Books", taken) == (409, [("ALREADY_EXISTS", "isbn")])

@@ -17,7 +17,7 @@ async def stock(connection: EngineConnection) -> int:
     return int((await connection.execute(select(BOOKS.c.stock).where(BOOKS.c.id == book(1))))[0][0])
 
 
-async def test_a_unit_that_returns_is_kept(bookshop: EngineDatabase) -> None:
+async def test_a_unit_that_returns_is_committed(bookshop: EngineDatabase) -> None:
     async def work(connection: EngineConnection) -> int:
         touched = await connection.rowcount(update(BOOKS).where(BOOKS.c.id == book(1)).values(stock=77))
         await connection.execute_many(
@@ -35,7 +35,7 @@ async def test_a_unit_that_returns_is_kept(bookshop: EngineDatabase) -> None:
     assert await bookshop.read(countries) == 6
 
 
-async def test_a_unit_that_raises_leaves_nothing(bookshop: EngineDatabase) -> None:
+async def test_a_unit_that_raises_is_rolled_back(bookshop: EngineDatabase) -> None:
     async def work(connection: EngineConnection) -> None:
         await connection.execute(update(BOOKS).values(stock=77))
         raise LookupError("no")
@@ -45,7 +45,7 @@ async def test_a_unit_that_raises_leaves_nothing(bookshop: EngineDatabase) -> No
     assert await bookshop.read(stock) == 12
 
 
-async def test_a_unit_that_hides_a_failed_statement_is_not_reported_as_kept(bookshop: EngineDatabase) -> None:
+async def test_a_unit_that_hides_a_failed_statement_is_not_reported_as_committed(bookshop: EngineDatabase) -> None:
     async def work(connection: EngineConnection) -> None:
         await connection.execute(update(BOOKS).where(BOOKS.c.id == book(1)).values(stock=77))
         try:
@@ -73,7 +73,7 @@ async def test_a_unit_that_reads_cannot_write_and_the_next_one_can(bookshop: Eng
     assert await bookshop.read(stock) == 77
 
 
-async def test_units_that_read_and_then_write_lose_nothing(bookshop: EngineDatabase) -> None:
+async def test_concurrent_units_that_read_and_then_write_lose_no_update(bookshop: EngineDatabase) -> None:
     async def one_more(connection: EngineConnection) -> None:
         now = await stock(connection)
         await connection.execute(update(BOOKS).where(BOOKS.c.id == book(1)).values(stock=now + 1))

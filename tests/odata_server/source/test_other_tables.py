@@ -129,7 +129,7 @@ async def send(service: Service, method: str, path: str, body: Any = None, **hea
     return await service.handle(Request(method, path, "", given, json.dumps(body).encode()), None)
 
 
-async def test_the_database_numbers_rows_and_what_is_nested_follows(files: Service) -> None:
+async def test_nested_entities_use_the_key_generated_by_the_database(files: Service) -> None:
     body = {"name": "a", "at": "2024-05-01T10:00:00+02:00", "size": {"w": 1}, "pages": [{"number": 1}, {"number": 2}]}
     response = await send(files, "POST", "Folders", body)
     assert response.status == 201, response.body
@@ -161,7 +161,7 @@ async def test_a_database_in_memory_serves_one_unit_after_the_other() -> None:
     engine.dispose()
 
 
-async def test_a_database_that_others_keep_locked_is_said_to_be_busy(tmp_path: Any) -> None:
+async def test_a_locked_database_is_reported_as_busy(tmp_path: Any) -> None:
     engine = create_engine(f"sqlite:///{tmp_path}/x.db", connect_args={"timeout": 0})
     METADATA.create_all(engine)
     service = Service(EDM, SqlSource(MODEL, EngineDatabase(engine)), Hooks(), root="/files")
@@ -174,7 +174,7 @@ async def test_a_database_that_others_keep_locked_is_said_to_be_busy(tmp_path: A
     engine.dispose()
 
 
-def test_a_view_is_not_written() -> None:
+def test_a_view_cannot_be_written() -> None:
     view = SqlModel(EDM, {"Folder": EntityMap(FOLDERS.select().subquery(), MODEL.maps["Folder"].columns)})
     with pytest.raises(ValueError, match="Folder is not mapped to a table"):
         Places(view).of(FOLDER)

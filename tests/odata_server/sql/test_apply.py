@@ -94,7 +94,7 @@ async def test_rows_are_grouped_and_aggregated(
     ]
 
 
-async def test_options_beside_apply_are_about_what_it_comes_to(library: EngineDatabase) -> None:
+async def test_options_beside_apply_refer_to_its_result(library: EngineDatabase) -> None:
     by_author = "$apply=groupby((author/name),aggregate($count as n,price with sum as total))"
     rows = await ask(library, "Books", f"{by_author}&$filter=n gt 1&$orderby=total desc&$count=true&$select=n")
     assert (rows.items, rows.count) == ([{"n": 3}, {"n": 2}], 2)
@@ -104,7 +104,9 @@ async def test_options_beside_apply_are_about_what_it_comes_to(library: EngineDa
 
 @pytest.mark.parametrize("page_size", [1, 2, 5])
 @pytest.mark.parametrize("more", ["", "&$top=3", "&$skip=1&$orderby=n desc"])
-async def test_pages_of_groups_put_together_are_the_whole(library: EngineDatabase, page_size: int, more: str) -> None:
+async def test_the_pages_of_groups_together_are_the_complete_result(
+    library: EngineDatabase, page_size: int, more: str
+) -> None:
     options = f"$apply=groupby((author/name),aggregate($count as n))/orderby(author/name)/top(4){more}"
     whole = (await ask(library, "Books", options)).items
     assert len(whole) == (3 if more else 4)
@@ -131,7 +133,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("apply", "status", "code"), WRONG, ids=[one[:40] for one, _, _ in WRONG])
-async def test_what_cannot_be_applied_is_refused(library: EngineDatabase, apply: str, status: int, code: str) -> None:
+async def test_an_invalid_apply_is_refused(library: EngineDatabase, apply: str, status: int, code: str) -> None:
     with pytest.raises(ODataError) as refused:
         await ask(library, "Books", f"$apply={apply}")
     assert (refused.value.status, refused.value.code) == (status, code)

@@ -189,14 +189,14 @@ EXPANDS: list[tuple[str, str, list[Any]]] = [
 
 
 @pytest.mark.parametrize(("root", "options", "expected"), EXPANDS, ids=[f"{root}?{one}" for root, one, _ in EXPANDS])
-async def test_expanded_entities_are_nested_where_they_belong(
+async def test_expanded_entities_are_nested_in_their_parents(
     library: EngineDatabase, root: str, options: str, expected: list[Any]
 ) -> None:
     found = titles((await ask(library, root, options)).items)
     assert found == expected
 
 
-async def test_an_expanded_entity_is_the_same_as_one_read_by_itself(library: EngineDatabase) -> None:
+async def test_an_expanded_entity_equals_the_one_read_directly(library: EngineDatabase) -> None:
     alone = (await ask(library, target_of("Authors", {"ID": author(3)}, "books"), "$select=title,price")).items
     nested = (await ask(library, target_of("Authors", {"ID": author(3)}), "$expand=books($select=title,price)")).items
     assert nested[0]["books"] == alone
@@ -205,7 +205,7 @@ async def test_an_expanded_entity_is_the_same_as_one_read_by_itself(library: Eng
     assert (one["author"], one["genre"], one["blurb"]) == (None, None, None)
 
 
-async def test_a_path_in_select_chooses_inside_of_what_is_expanded(library: EngineDatabase) -> None:
+async def test_a_path_in_select_selects_properties_of_an_expanded_entity(library: EngineDatabase) -> None:
     rows = await ask(library, "Books", "$select=title,author/name&$expand=author&$top=1")
     assert rows.items == [
         {
@@ -217,7 +217,7 @@ async def test_a_path_in_select_chooses_inside_of_what_is_expanded(library: Engi
     ]
 
 
-async def test_references_are_addresses(library: EngineDatabase) -> None:
+async def test_expanded_references_are_urls(library: EngineDatabase) -> None:
     rows = await ask(library, "Books", "$select=title&$expand=author/$ref,reviews/$ref&$top=1", prefix="@odata.")
     assert rows.items[0]["author"] == {"@odata.id": f"Authors({author(1)})"}
     assert rows.items[0]["reviews"] == [{"@odata.id": f"Reviews({review(n)})"} for n in (1, 2)]
@@ -232,7 +232,7 @@ async def follow(database: EngineDatabase, link: str, **more: Any) -> Rows:
 
 @pytest.mark.parametrize("parents", ["Authors", "one author"])
 @pytest.mark.parametrize("inside", ["", "$top=3", "$skip=1", "$orderby=price desc", "$orderby=length(title);$top=3"])
-async def test_pages_of_expanded_entities_put_together_are_the_whole(
+async def test_the_pages_of_expanded_entities_together_are_the_complete_collection(
     library: EngineDatabase, inside: str, parents: str
 ) -> None:
     target = target_of("Authors") if parents == "Authors" else target_of("Authors", {"ID": author(3)})
@@ -279,7 +279,7 @@ async def test_every_parent_gets_its_own_page(library: EngineDatabase) -> None:
         ("$expand=books($expand=chapters($expand=sections($expand=chapter)))", 5),
     ],
 )
-async def test_a_statement_for_every_navigation_not_for_every_row(
+async def test_expanding_takes_one_statement_per_navigation_not_per_row(
     library: EngineDatabase, options: str, statements: int
 ) -> None:
     assert await statements_of(library, options) == statements
@@ -299,7 +299,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("options", "code"), WRONG, ids=[code + one[:40] for one, code in WRONG])
-async def test_an_expand_that_cannot_be_is_refused(library: EngineDatabase, options: str, code: str) -> None:
+async def test_an_invalid_expand_is_refused(library: EngineDatabase, options: str, code: str) -> None:
     with pytest.raises(ODataError) as refused:
         await ask(library, "Authors", options)
     assert (refused.value.status, refused.value.code) == (400, code)

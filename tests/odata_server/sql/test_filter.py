@@ -219,7 +219,7 @@ BOOKS: list[tuple[str, list[int]]] = [
 
 
 @pytest.mark.parametrize(("condition", "expected"), BOOKS, ids=[one for one, _ in BOOKS])
-async def test_a_filter_leaves_the_books_it_is_true_for(
+async def test_a_filter_selects_the_books_that_match_it(
     library: EngineDatabase, condition: str, expected: list[int]
 ) -> None:
     assert ids(await ask(library, "Books", f"$filter={condition}")) == expected
@@ -254,7 +254,7 @@ OTHERS: list[tuple[str, str, list[int]]] = [
 
 
 @pytest.mark.parametrize(("root", "condition", "expected"), OTHERS, ids=[f"{root}-{one}" for root, one, _ in OTHERS])
-async def test_a_filter_leaves_what_it_is_true_for(
+async def test_a_filter_on_any_set_selects_the_rows_that_match_it(
     library: EngineDatabase, root: str, condition: str, expected: list[int]
 ) -> None:
     assert ids(await ask(library, root, f"$filter={condition}")) == expected
@@ -284,7 +284,7 @@ WRONG: list[tuple[str, str, str | None]] = [
 
 
 @pytest.mark.parametrize(("condition", "code", "target"), WRONG, ids=[one for one, _, _ in WRONG])
-async def test_a_filter_that_means_nothing_is_refused(
+async def test_an_invalid_filter_is_refused(
     library: EngineDatabase, condition: str, code: str, target: str | None
 ) -> None:
     with pytest.raises(ODataError) as refused:

@@ -44,13 +44,15 @@ ORDERS: list[tuple[str, list[int]]] = [
 
 
 @pytest.mark.parametrize(("options", "expected"), ORDERS, ids=[one for one, _ in ORDERS])
-async def test_rows_come_in_the_order_asked_for(library: EngineDatabase, options: str, expected: list[int]) -> None:
+async def test_rows_are_returned_in_the_requested_order(
+    library: EngineDatabase, options: str, expected: list[int]
+) -> None:
     assert ids(await ask(library, "Books", options)) == expected
 
 
 @pytest.mark.parametrize("page_size", [1, 2, 3, 7, 8, 9])
 @pytest.mark.parametrize(("options", "expected"), ORDERS, ids=[one for one, _ in ORDERS])
-async def test_pages_put_together_are_the_whole(
+async def test_the_pages_of_a_list_together_are_the_complete_list(
     library: EngineDatabase, options: str, expected: list[int], page_size: int
 ) -> None:
     found: list[int] = []
@@ -66,7 +68,7 @@ async def test_pages_put_together_are_the_whole(
     assert found == expected
 
 
-async def test_a_page_after_a_change_neither_repeats_nor_leaves_out(bookshop: EngineDatabase) -> None:
+async def test_a_page_after_a_change_neither_repeats_nor_omits_rows(bookshop: EngineDatabase) -> None:
     first = await ask(bookshop, "Books", "$orderby=price", page_size=3)
     assert ids(first) == [8, 6, 2]
     await bookshop.write(lambda connection: connection.rowcount(BOOKS.delete().where(BOOKS.c.id == book(6))))
@@ -74,7 +76,7 @@ async def test_a_page_after_a_change_neither_repeats_nor_leaves_out(bookshop: En
     assert ids(second) == [1, 4, 3]
 
 
-async def test_a_token_that_was_changed_or_is_of_another_order_is_refused(library: EngineDatabase) -> None:
+async def test_a_skip_token_that_was_altered_or_belongs_to_another_order_is_refused(library: EngineDatabase) -> None:
     token = (await ask(library, "Books", "$orderby=price", page_size=3)).next_token
     assert token is not None
     wrong = [f"$skiptoken={token}", "$orderby=price&$skiptoken=AAAA"]
@@ -87,7 +89,7 @@ async def test_a_token_that_was_changed_or_is_of_another_order_is_refused(librar
         assert refused.value.code == "INVALID_SKIPTOKEN"
 
 
-async def test_count_is_of_all_that_the_filter_leaves(library: EngineDatabase) -> None:
+async def test_the_count_includes_all_rows_that_match_the_filter(library: EngineDatabase) -> None:
     rows = await ask(library, "Books", "$filter=price lt 10&$count=true&$top=1&$skip=1")
     assert (rows.count, ids(rows)) == (5, [2])
     assert await count(library, "Books", "$filter=price lt 10&$top=1") == 5
@@ -95,7 +97,7 @@ async def test_count_is_of_all_that_the_filter_leaves(library: EngineDatabase) -
     assert await count(library, target_of("Authors", {"ID": author(3)}, "books")) == 3
 
 
-async def test_a_row_is_the_whole_entity_in_the_order_of_the_model(library: EngineDatabase) -> None:
+async def test_a_row_has_all_properties_in_the_order_of_the_model(library: EngineDatabase) -> None:
     rows = await ask(library, target_of("Books", {"ID": book(1)}))
     assert list(rows.items[0].items()) == [
         ("@etag", 'W/"7"'),
@@ -143,7 +145,7 @@ async def test_select_chooses_properties_and_keeps_key_and_etag(
     assert ids(rows) == [1, 2, 3, 4, 5, 6, 7, 8]
 
 
-async def test_select_of_everything_is_everything_but_what_is_written_only(library: EngineDatabase) -> None:
+async def test_select_star_returns_everything_except_write_only_properties(library: EngineDatabase) -> None:
     rows = await ask(library, "Books", "$select=*")
     assert rows.items == (await ask(library, "Books")).items
     assert "purchasePrice" not in rows.items[0]
@@ -153,7 +155,7 @@ async def test_select_of_everything_is_everything_but_what_is_written_only(libra
         assert (refused.value.code, refused.value.target) == ("UNKNOWN_PROPERTY", wrong)
 
 
-async def test_rows_are_written_as_the_client_asks(library: EngineDatabase) -> None:
+async def test_rows_are_formatted_as_the_client_requests(library: EngineDatabase) -> None:
     rows = await ask(library, "Books", "$select=price,sold,stock", prefix="@odata.", quoted_numbers=True)
     assert rows.items[0] == {"@odata.etag": 'W/"7"', "ID": book(1), "price": "9.99", "stock": 12, "sold": "20000000000"}
     rows = await ask(library, "Books", "$select=price", etags=False)
@@ -209,11 +211,11 @@ TARGETS = [
 
 
 @pytest.mark.parametrize(("target", "expected"), TARGETS)
-async def test_a_path_leads_to_its_entities(library: EngineDatabase, target: object, expected: list[int]) -> None:
+async def test_a_path_returns_its_entities(library: EngineDatabase, target: object, expected: list[int]) -> None:
     assert ids(await ask(library, target)) == expected  # type: ignore[arg-type]
 
 
-async def test_a_filter_holds_for_what_a_path_leads_to(library: EngineDatabase) -> None:
+async def test_a_filter_applies_to_the_entities_at_the_end_of_a_path(library: EngineDatabase) -> None:
     target = target_of("Authors", {"ID": author(3)}, "books")
     rows = await ask(library, target, "$filter=stock gt 10&$orderby=title desc&$count=true", page_size=1)
     assert (ids(rows), rows.count) == ([6], 2)

@@ -61,7 +61,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("pattern", REFUSED)
-def test_a_pattern_that_could_be_dear_is_refused(pattern: str) -> None:
+def test_a_pattern_that_could_be_expensive_is_refused(pattern: str) -> None:
     with pytest.raises(ODataError) as refused:
         checked(pattern)
     assert (refused.value.status, refused.value.code) == (400, "PATTERN_NOT_SUPPORTED")
@@ -104,7 +104,7 @@ async def test_letters_beyond_ascii_have_cases_too(equipped: EngineDatabase, opt
     assert await filtered(equipped, options, "Authors") == expected
 
 
-async def test_without_the_functions_a_pattern_is_not_offered(library: EngineDatabase) -> None:
+async def test_without_the_custom_functions_matches_pattern_is_not_implemented(library: EngineDatabase) -> None:
     if library.dialect == "postgresql":
         assert await filtered(library, "$filter=matchesPattern(title,'^E')") == [2]
         return

@@ -58,7 +58,7 @@ ALIKE = [
 
 
 @pytest.mark.parametrize(("one", "other"), ALIKE)
-async def test_requests_that_differ_in_values_alone_are_compiled_once(
+async def test_requests_that_differ_only_in_values_are_compiled_once(
     library: EngineDatabase, one: str, other: str
 ) -> None:
     first, second = await statements_of(library, one), await statements_of(library, other)
@@ -159,7 +159,7 @@ BOMBS = [
 
 
 @pytest.mark.parametrize(("options", "code"), BOMBS, ids=[one[:50] for one, _ in BOMBS])
-async def test_what_costs_too_much_is_refused_and_nothing_breaks(
+async def test_an_excessive_request_is_refused_with_an_error_and_never_fails(
     library: EngineDatabase, options: str, code: str | None
 ) -> None:
     if code is None:
