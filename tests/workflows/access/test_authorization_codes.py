@@ -25,7 +25,7 @@ async def issuing(database: Database) -> Database:
 
 
 @pytest.mark.parametrize(("seconds", "holds"), [(0, True), (59.9, True), (60, False), (3600, False), (-1, False)])
-async def test_a_code_lives_for_a_minute_by_any_clock(issuing: Database, seconds: float, holds: bool) -> None:
+async def test_a_code_is_valid_for_a_minute_by_any_clock(issuing: Database, seconds: float, holds: bool) -> None:
     taken = await take_code(issuing, "code", NOW + timedelta(seconds=seconds))
     assert (taken is not None) is holds
     if taken is not None:
@@ -34,12 +34,12 @@ async def test_a_code_lives_for_a_minute_by_any_clock(issuing: Database, seconds
     assert await take_code(issuing, "code", NOW) is None
 
 
-async def test_of_many_who_come_for_a_code_one_is_given_it(issuing: Database) -> None:
+async def test_only_one_of_many_concurrent_requests_gets_a_code(issuing: Database) -> None:
     taken = await asyncio.gather(*(take_code(issuing, "code", NOW) for _ in range(20)))
     assert len([one for one in taken if one is not None]) == 1
 
 
-async def test_another_code_is_none(issuing: Database) -> None:
+async def test_an_unknown_code_is_not_accepted(issuing: Database) -> None:
     assert await take_code(issuing, "cod", NOW) is None
     assert await take_code(issuing, "", NOW) is None
     assert await take_code(issuing, "code", NOW) is not None

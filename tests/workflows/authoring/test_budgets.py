@@ -15,7 +15,7 @@ async def total(desk: Desk, budget: str) -> tuple[Decimal, str]:
     return row["totalAmount"], row["status"]
 
 
-async def test_contributions_raise_the_total_and_give_it_back(desk: Desk) -> None:
+async def test_contributions_raise_the_total_and_lower_it_when_deleted(desk: Desk) -> None:
     budget, other = await desk.given("Budgets", totalAmount=Decimal(100)), await desk.given("Budgets")
     paid = await desk.create("RechargeContributions", budget_ID=budget, amount=Decimal("50.50"))
     row = await desk.row("RechargeContributions", paid)
@@ -34,7 +34,7 @@ async def test_contributions_raise_the_total_and_give_it_back(desk: Desk) -> Non
     assert (error.code, error.target) == ("CURRENCY_MISMATCH", "currency")
 
 
-async def test_what_is_spent_cannot_be_taken_back(desk: Desk) -> None:
+async def test_a_contribution_that_was_spent_cannot_be_withdrawn(desk: Desk) -> None:
     budget = await desk.given("Budgets", totalAmount=Decimal(10))
     await desk.create("RechargeContributions", budget_ID=budget, amount=Decimal(10))
     spent = await desk.put("Budgets", code="x", name="x", currency="EUR", status="EXHAUSTED", total_amount=Decimal(10),
@@ -51,7 +51,7 @@ async def test_what_is_spent_cannot_be_taken_back(desk: Desk) -> None:
     assert await total(desk, spent) == (Decimal(10), "EXHAUSTED")
 
 
-async def test_a_contribution_to_what_was_spent_stays(desk: Desk) -> None:
+async def test_a_contribution_can_be_lowered_only_to_the_consumed_amount(desk: Desk) -> None:
     budget = await desk.put("Budgets", code="x", name="x", currency="EUR", status="ACTIVE", total_amount=Decimal(15),
                             consumed_amount=Decimal(12))  # fmt: skip
     paid = await desk.put("RechargeContributions", budget_id=budget, amount=Decimal(5), currency="EUR")
@@ -61,13 +61,13 @@ async def test_a_contribution_to_what_was_spent_stays(desk: Desk) -> None:
     assert await total(desk, budget) == (Decimal(12), "EXHAUSTED")
 
 
-async def test_a_total_has_an_end(desk: Desk) -> None:
+async def test_a_budget_total_beyond_the_maximum_is_refused(desk: Desk) -> None:
     budget = await desk.given("Budgets", totalAmount=Decimal("9999999999999.99"))
     error = await refused(desk, Invalid, desk.create("RechargeContributions", budget_ID=budget, amount=Decimal("0.01")))
     assert (error.code, error.target) == ("OUT_OF_RANGE", "amount")
 
 
-async def test_shares_of_a_budget_are_a_whole_at_most(desk: Desk) -> None:
+async def test_shares_of_a_budget_add_up_to_at_most_100_percent(desk: Desk) -> None:
     budget, other = await desk.given("Budgets"), await desk.given("Budgets")
     people = [await desk.given("Stakeholders") for _ in range(3)]
     sixty = await desk.create("BudgetStakeholders", budget_ID=budget, stakeholder_ID=people[0], sharePercentage=60)
@@ -81,7 +81,7 @@ async def test_shares_of_a_budget_are_a_whole_at_most(desk: Desk) -> None:
     await desk.update("BudgetStakeholders", elsewhere, budget_ID=budget)
 
 
-async def test_two_shares_at_once_do_not_exceed_the_whole(desk: Desk) -> None:
+async def test_concurrent_shares_do_not_exceed_100_percent(desk: Desk) -> None:
     budget = await desk.given("Budgets")
     people = [await desk.given("Stakeholders") for _ in range(6)]
     answers = await asyncio.gather(
@@ -96,7 +96,7 @@ async def test_two_shares_at_once_do_not_exceed_the_whole(desk: Desk) -> None:
     assert len(await desk.rows("BudgetStakeholders")) == 3
 
 
-async def test_contributions_at_once_all_count(desk: Desk) -> None:
+async def test_concurrent_contributions_all_count(desk: Desk) -> None:
     budget = await desk.given("Budgets", totalAmount=Decimal(0))
     await asyncio.gather(
         *(desk.create("RechargeContributions", budget_ID=budget, amount=Decimal(10)) for _ in range(8))
@@ -104,7 +104,7 @@ async def test_contributions_at_once_all_count(desk: Desk) -> None:
     assert (await desk.row("Budgets", budget))["totalAmount"] == Decimal(80)
 
 
-async def test_the_trail_of_a_budget_tells_every_field(desk: Desk) -> None:
+async def test_the_audit_trail_of_a_budget_has_every_field(desk: Desk) -> None:
     budget = await desk.given("Budgets", name="Spring", totalAmount=Decimal(100))
     await desk.update("Budgets", budget, totalAmount=Decimal(120), description="more")
     await desk.create("RechargeContributions", budget_ID=budget, amount=Decimal(5))

@@ -58,7 +58,7 @@ CHANGES: dict[str, dict[str, Any]] = {
 }
 
 
-async def test_everything_of_a_locked_campaign_refuses_changes_until_it_is_unlocked(desk: Desk) -> None:
+async def test_all_parts_of_a_locked_campaign_refuse_changes_until_it_is_unlocked(desk: Desk) -> None:
     made = await frozen(desk)
     await desk.transition("Campaigns", made["Campaigns"], "lock")
     calls: list[Call] = [partial(desk.update, name, made[name], **changes) for name, changes in CHANGES.items()]
@@ -93,7 +93,7 @@ async def test_locking_twice_changes_nothing(desk: Desk, verb: str) -> None:
     assert await desk.row("Campaigns", campaign) == before
 
 
-async def test_subscribers_hear_of_a_campaign(desk: Desk) -> None:
+async def test_subscribers_get_the_events_of_a_campaign(desk: Desk) -> None:
     campaign = await desk.given("Campaigns")
     await desk.transition("Campaigns", campaign, "lock")
     await desk.transition("Campaigns", campaign, "unlock")
@@ -102,7 +102,7 @@ async def test_subscribers_hear_of_a_campaign(desk: Desk) -> None:
     assert kinds == ["CAMPAIGN_CREATED", "CAMPAIGN_LOCKED", "CAMPAIGN_UNLOCKED"]
 
 
-async def test_a_campaign_that_is_made_active_has_started_with_that(desk: Desk) -> None:
+async def test_activating_a_campaign_also_sends_that_it_started(desk: Desk) -> None:
     await desk.given("Campaigns", status="ACTIVE")
     await desk.given("Campaigns", status="SCHEDULED")
     kinds = sorted(row["kind"] for row in await desk.system_rows("outbox_events"))

@@ -67,7 +67,7 @@ async def owned(desk: Desk, set_name: str, row_id: str, row: Row) -> None:
             there.remove(match[0])
 
 
-async def test_a_row_is_made_with_all_that_it_owns_and_goes_with_it(desk: Desk) -> None:
+async def test_a_row_is_created_and_deleted_with_all_its_parts(desk: Desk) -> None:
     for set_name in PARENTS:
         row = await deep(desk, set_name)
         if shape_of(set_name).owner is not None:
@@ -81,7 +81,7 @@ async def test_a_row_is_made_with_all_that_it_owns_and_goes_with_it(desk: Desk) 
             assert await desk.rows(one.target) == []
 
 
-async def test_a_full_set_replaces_what_was_there(desk: Desk) -> None:
+async def test_a_full_set_replaces_the_existing_rows(desk: Desk) -> None:
     for set_name in PARENTS:
         made = await desk.given(set_name)
         before = await desk.row(set_name, made)
@@ -108,7 +108,7 @@ async def test_a_full_set_replaces_what_was_there(desk: Desk) -> None:
             assert await desk.rows(one.target, **{link: made}) == []
 
 
-async def test_a_delta_leaves_alone_what_it_does_not_name(desk: Desk) -> None:
+async def test_a_delta_does_not_change_rows_that_it_does_not_name(desk: Desk) -> None:
     for set_name in PARENTS:
         for one in compositions(set_name):
             if not one.many:
@@ -124,7 +124,7 @@ async def test_a_delta_leaves_alone_what_it_does_not_name(desk: Desk) -> None:
             assert first not in there
 
 
-async def test_however_much_there_is_can_be_emptied(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_collection_of_any_size_can_be_emptied(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """The existing rows may exceed the limit of a request: they were added by deltas."""
     for set_name in PARENTS:
         for one in compositions(set_name):
@@ -148,14 +148,14 @@ async def test_however_much_there_is_can_be_emptied(desk: Desk, monkeypatch: pyt
             assert len(await desk.rows(one.target, **{link: other})) == 1
 
 
-async def test_subscribers_hear_of_a_promotion_that_lost_its_places(desk: Desk) -> None:
+async def test_subscribers_get_an_event_for_a_promotion_that_lost_its_places(desk: Desk) -> None:
     promotion = await desk.given("Promotions", posGroups=[{"posGroup_ID": await desk.given("PosGroups")}])
     await desk.update("Promotions", promotion, posGroups=[])
     told = [json.loads(row["payload"]) for row in await desk.system_rows("outbox_events")]
     assert told[-1]["data"]["changed"] == ["PromotionPosGroups"]
 
 
-async def test_faults_of_parts_are_named_by_their_path(desk: Desk) -> None:
+async def test_faults_of_parts_are_reported_with_their_path(desk: Desk) -> None:
     promotion = await desk.given("Promotions")
     action = await desk.sample("DiscountActions")
     action |= {
@@ -182,7 +182,7 @@ async def test_a_to_one_part_is_changed_in_place(desk: Desk) -> None:
     assert changed["version"] == 2
 
 
-async def test_a_part_may_name_no_other_parent(desk: Desk) -> None:
+async def test_a_part_cannot_name_another_parent(desk: Desk) -> None:
     promotion, other, place = [await desk.given(name) for name in ("Promotions", "Promotions", "PosGroups")]
     part = {"posGroup_ID": place, "promotion_ID": other}
     error = await refused(desk, Invalid, desk.update("Promotions", promotion, posGroups=[part]))
@@ -193,7 +193,7 @@ async def test_a_part_may_name_no_other_parent(desk: Desk) -> None:
     assert (error.code, error.target) == ("ALREADY_EXISTS", "posGroups/0/ID")
 
 
-async def test_what_is_owned_is_a_change_of_its_owners(desk: Desk) -> None:
+async def test_a_change_of_a_part_also_raises_the_version_of_its_owners(desk: Desk) -> None:
     """Up to the root, so that the version of a promotion identifies its definition."""
     promotion, other = await desk.given("Promotions"), await desk.given("Promotions")
     condition = await desk.create("Conditions", promotion_ID=promotion, conditionType="CHANNEL")
@@ -216,7 +216,7 @@ async def test_what_is_owned_is_a_change_of_its_owners(desk: Desk) -> None:
     assert (await desk.row("Conditions", condition))["version"] == 5
 
 
-async def test_one_place_of_a_promotion_can_be_exchanged_for_itself(desk: Desk) -> None:
+async def test_a_place_of_a_promotion_can_be_replaced_by_the_same_place(desk: Desk) -> None:
     """The deleted row frees its key for the new one."""
     place = await desk.given("PosGroups")
     promotion = await desk.given("Promotions", posGroups=[{"posGroup_ID": place}])

@@ -7,7 +7,7 @@ from tests.workflows.authoring.desk import Desk
 from tests.workflows.authoring.test_every_entity import refused
 
 
-async def test_the_kind_of_codes_stays_once_there_is_one(desk: Desk) -> None:
+async def test_the_code_type_cannot_change_once_there_are_codes(desk: Desk) -> None:
     """A shared code that was spent by many could, as an individual code, be neither spent again nor refused."""
     own = await desk.create("CouponTypes", code="OWN", name="Own")
     shared = await desk.create("CouponTypes", code="ALL", name="All", codeType="GENERIC", genericCode="ALL")

@@ -24,7 +24,7 @@ def faults(error: PromenadeError) -> set[tuple[str, str | None]]:
 
 
 @pytest.mark.parametrize("service", [Service.PUBLIC, Service.ADMIN])
-async def test_what_is_created_is_there(desk: Desk, service: Service) -> None:
+async def test_a_created_row_can_be_read_back(desk: Desk, service: Service) -> None:
     desk.service = service
     for set_name in SETS:
         if model.entity(set_name).mode(service).value == "NONE":
@@ -45,7 +45,7 @@ async def refused(desk: Desk, kind: type[PromenadeError], call: Any) -> Promenad
     return caught.value
 
 
-async def test_what_must_be_there_is_named_when_it_is_not(desk: Desk) -> None:
+async def test_a_missing_required_property_is_named(desk: Desk) -> None:
     for set_name in SETS:
         entity = model.entity(set_name)
         wanted = {one.wire for one in entity.fields if one.required and not one.read_only and one.name != "id"}
@@ -84,7 +84,7 @@ async def test_numbers_and_codes_stay_within_their_bounds(desk: Desk) -> None:
         assert named == bad.keys(), set_name
 
 
-async def test_a_reference_leads_to_a_row_of_the_tenant(desk: Desk) -> None:
+async def test_a_reference_must_name_a_row_of_the_same_tenant(desk: Desk) -> None:
     other = Desk(desk.database, "tenant-b")
     for set_name in SETS:
         shape = shape_of(set_name)
@@ -119,7 +119,7 @@ async def test_a_unique_key_is_held_by_one_row(desk: Desk) -> None:
         assert ("ALREADY_EXISTS", "ID") in faults(error)
 
 
-async def test_a_change_counts_as_one(desk: Desk) -> None:
+async def test_a_change_raises_the_version_once_and_no_change_does_not(desk: Desk) -> None:
     for set_name in SETS:
         shape = shape_of(set_name)
         made = await desk.given(set_name)
@@ -142,7 +142,7 @@ async def test_a_change_counts_as_one(desk: Desk) -> None:
         assert (await desk.row(set_name, made))["version"] == after["version"]
 
 
-async def test_what_is_deleted_is_gone_and_twice_is_not_found(desk: Desk) -> None:
+async def test_a_deleted_row_is_gone_and_deleting_it_again_is_not_found(desk: Desk) -> None:
     other = Desk(desk.database, "tenant-b")
     for set_name in SETS:
         made = await desk.given(set_name)
@@ -154,7 +154,7 @@ async def test_what_is_deleted_is_gone_and_twice_is_not_found(desk: Desk) -> Non
         await refused(desk, NotFound, desk.remove(set_name, made))
 
 
-async def test_what_others_refer_to_stays(desk: Desk) -> None:
+async def test_a_row_that_others_refer_to_cannot_be_deleted(desk: Desk) -> None:
     for set_name in SETS:
         for link in model.entity(set_name).links:
             if link.owner or link.target == set_name:
@@ -180,7 +180,7 @@ async def test_read_only_sets_are_not_written(desk: Desk) -> None:
                 assert error.allow == ("GET",)
 
 
-async def test_an_id_may_be_brought_along(desk: Desk) -> None:
+async def test_a_client_may_choose_the_id_of_a_new_row(desk: Desk) -> None:
     for set_name in SETS:
         key = str(uuid.uuid4())
         assert await desk.create_row(set_name, await desk.sample(set_name) | {"ID": key}) == key

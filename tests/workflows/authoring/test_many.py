@@ -34,7 +34,9 @@ async def statements(desk: Desk, work: Callable[[Authoring], Any], monkeypatch: 
 
 
 @pytest.mark.parametrize("set_name", ["Articles", "Promotions", "Budgets", "Conditions", "PosGroups", "CouponTypes"])
-async def test_a_thousand_rows_cost_what_three_cost(desk: Desk, set_name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_thousand_rows_take_as_many_statements_as_three(
+    desk: Desk, set_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sample = await desk.sample(set_name)
     if set_name == "Promotions":
         sample["status"] = "ACTIVE"
@@ -53,7 +55,9 @@ async def test_a_thousand_rows_cost_what_three_cost(desk: Desk, set_name: str, m
     assert len(await desk.rows(set_name)) == 1003
 
 
-async def test_deep_rows_cost_by_the_level(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nested_rows_take_statements_per_level_and_not_per_row(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     promotion = await desk.given("Promotions")
 
     def rows(count: int) -> list[dict[str, Any]]:
@@ -73,7 +77,7 @@ async def test_deep_rows_cost_by_the_level(desk: Desk, monkeypatch: pytest.Monke
     assert await update(3) == await update(300)
 
 
-async def test_faults_name_the_row(desk: Desk) -> None:
+async def test_a_fault_names_the_faulty_row(desk: Desk) -> None:
     taken = await desk.given("PosGroups", code="TAKEN")
     rows: list[dict[str, Any]] = [
         {"code": "A", "name": "a", "currency": "EUR"},
@@ -95,13 +99,13 @@ async def test_faults_name_the_row(desk: Desk) -> None:
     assert len(await desk.rows("PosGroups")) == 1
 
 
-async def test_a_request_writes_so_many_rows_and_no_more(desk: Desk) -> None:
+async def test_a_request_cannot_write_more_rows_than_the_limit(desk: Desk) -> None:
     row = {"articleListItems": [{"ean": "1"}] * 5000, "exclusions": [{"exclusionType": "ARTICLE"}] * 5001}
     error = await refused(desk, Invalid, desk.create_row("DiscountActions", await desk.sample("DiscountActions") | row))
     assert error.code == "TOO_MANY_ROWS"
 
 
-async def test_a_change_set_writes_so_many_rows_and_no_more(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_change_set_cannot_write_more_rows_than_the_limit(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """An import may write more."""
     monkeypatch.setattr(planning, "UNIT_ROWS_MAX", 7)
     condition = await desk.sample("Conditions") | {"valueListItems": [{"value": "1"}, {"value": "2"}]}
@@ -117,19 +121,21 @@ async def test_a_change_set_writes_so_many_rows_and_no_more(desk: Desk, monkeypa
     assert len(await desk.rows("Conditions")) == 3
 
 
-async def test_keys_of_many_columns_are_looked_up_for_as_many_rows(desk: Desk) -> None:
+async def test_keys_of_many_columns_are_looked_up_within_the_limits_of_the_database(desk: Desk) -> None:
     """A single statement with ten thousand keys would exceed the database's limits."""
     places = [{"posGroup_ID": f"00000000-0000-4000-8000-{number:012}"} for number in range(9990)]
     error = await refused(desk, Invalid, desk.create_row("Promotions", {"name": "Everywhere", "posGroups": places}))
     assert (error.code, error.target) == ("UNKNOWN_REFERENCE", "posGroups/0/posGroup_ID")
 
 
-async def test_every_faulty_row_is_told(desk: Desk) -> None:
+async def test_every_faulty_row_is_reported(desk: Desk) -> None:
     error = await refused(desk, Invalid, desk.create_many("Articles", [{} for _ in range(200)]))
     assert len(error.details) == 200
 
 
-async def test_upsert_makes_what_is_new_and_changes_the_rest(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_upsert_creates_new_rows_and_changes_existing_ones(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await desk.create_many("Articles", [{"articleNumber": str(number), "ean": "1"} for number in range(0, 600, 2)])
     rows = [{"articleNumber": str(number), "name": "new"} for number in range(600)]
     small = await statements(desk, lambda one: one.upsert_many("Articles", rows[:10]), monkeypatch)
@@ -142,7 +148,7 @@ async def test_upsert_makes_what_is_new_and_changes_the_rest(desk: Desk, monkeyp
     assert faults(error) == {("ALREADY_EXISTS", "1/articleNumber"), ("ALREADY_EXISTS", "3/articleNumber")}
 
 
-async def test_many_changes_cost_what_few_cost(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_many_changes_take_as_many_statements_as_a_few(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     campaign = await desk.given("Campaigns")
     made = await desk.create_many("Promotions", [{"name": "p"} for _ in range(500)])
 
@@ -157,7 +163,7 @@ async def test_many_changes_cost_what_few_cost(desk: Desk, monkeypatch: pytest.M
     assert error.target == "1/type"
 
 
-async def test_many_of_every_set(desk: Desk) -> None:
+async def test_many_rows_can_be_created_at_once_in_every_set(desk: Desk) -> None:
     for set_name in writable_sets():
         rows = [await desk.sample(set_name) for _ in range(2)]
         assert len(await desk.create_many(set_name, rows)) == 2

@@ -17,7 +17,7 @@ async def events(desk: Desk) -> list[tuple[str, Any]]:
     return [(row["type"], row["data"]) for row in rows]
 
 
-async def test_every_row_that_is_named_leaves_a_trace(desk: Desk) -> None:
+async def test_every_changed_row_leaves_an_audit_entry(desk: Desk) -> None:
     for set_name in writable_sets():
         made = await desk.given(set_name)
         await desk.remove(set_name, made)
@@ -25,7 +25,7 @@ async def test_every_row_that_is_named_leaves_a_trace(desk: Desk) -> None:
         assert sorted(trail) == ["CREATE", "DELETE"], set_name
 
 
-async def test_the_trail_says_who_did_what(desk: Desk) -> None:
+async def test_the_audit_trail_names_the_user_and_the_change(desk: Desk) -> None:
     promotion = await desk.given(
         "Promotions", name="Spring", posGroups=[{"posGroup_ID": await desk.given("PosGroups")}]
     )
@@ -45,7 +45,7 @@ async def test_the_trail_says_who_did_what(desk: Desk) -> None:
     assert not [row for row in await desk.rows("AuditLogs") if row["entityType"] == "PromotionPosGroups"]
 
 
-async def test_subscribers_hear_of_a_promotion(desk: Desk) -> None:
+async def test_subscribers_get_the_events_of_a_promotion(desk: Desk) -> None:
     promotion = await desk.given("Promotions", name="Spring")
     await desk.create("LoyaltyActions", promotion_ID=promotion, actionType="ADD_FIXED", points=1)
 
@@ -71,7 +71,7 @@ async def test_subscribers_hear_of_a_promotion(desk: Desk) -> None:
     assert len(await events(desk)) == 8
 
 
-async def test_a_key_is_given_once_to_many_at_once(desk: Desk) -> None:
+async def test_concurrent_creates_with_one_key_store_one_row(desk: Desk) -> None:
     """Every unique key of every set: two units request it concurrently, one gets it, the other's error names the
     key.
     """
@@ -89,7 +89,7 @@ async def test_a_key_is_given_once_to_many_at_once(desk: Desk) -> None:
                 assert one.target in names
 
 
-async def test_what_is_deleted_while_it_is_referred_to_is_one_or_the_other(desk: Desk) -> None:
+async def test_a_concurrent_delete_and_reference_do_not_both_succeed(desk: Desk) -> None:
     for _ in range(10):
         group = await desk.given("MutualExclusionGroups")
         promotion = await desk.given("Promotions")
@@ -104,7 +104,7 @@ async def test_what_is_deleted_while_it_is_referred_to_is_one_or_the_other(desk:
         assert refusals[0].code in ("IN_USE", "UNKNOWN_REFERENCE")
 
 
-async def test_a_lock_and_a_change_do_not_cross(desk: Desk) -> None:
+async def test_a_concurrent_lock_and_change_either_succeed_in_order_or_one_is_refused(desk: Desk) -> None:
     for number in range(10):
         campaign = await desk.given("Campaigns")
         promotion = await desk.given("Promotions", campaign_ID=campaign)
@@ -133,7 +133,7 @@ async def test_authors_of_one_promotion_wait_for_each_other(desk: Desk) -> None:
     assert len(await desk.rows("ConditionArticleListItems")) == 6
 
 
-async def test_changes_of_one_promotion_at_once_all_count(desk: Desk) -> None:
+async def test_concurrent_changes_of_one_promotion_all_count(desk: Desk) -> None:
     promotion = await desk.given("Promotions")
     before = (await desk.row("Promotions", promotion))["version"]
     await asyncio.gather(

@@ -21,7 +21,7 @@ WINDOWS = {
 }
 
 
-async def test_a_window_opens_before_it_closes(desk: Desk) -> None:
+async def test_the_start_of_a_window_must_precede_its_end(desk: Desk) -> None:
     for set_name, (start, end) in WINDOWS.items():
         sample = await desk.sample(set_name)
         for first, last in ((NOON, NOON), (NOON + timedelta(seconds=1), NOON)):
@@ -32,7 +32,7 @@ async def test_a_window_opens_before_it_closes(desk: Desk) -> None:
         assert error.target == end
 
 
-async def test_a_window_is_open_by_null_and_not_by_the_ends_of_time(desk: Desk) -> None:
+async def test_only_null_makes_a_window_open_ended(desk: Desk) -> None:
     """Values next to the extremes are kept unchanged; a database treats the extremes themselves as infinities."""
     first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
     moment = timedelta(microseconds=1)
@@ -47,7 +47,7 @@ async def test_a_window_is_open_by_null_and_not_by_the_ends_of_time(desk: Desk) 
 
 
 @pytest.mark.parametrize("set_name", ["PosGroups", "ArticleGroups"])
-async def test_a_tree_has_no_circles(desk: Desk, set_name: str) -> None:
+async def test_a_cycle_in_a_tree_is_refused(desk: Desk, set_name: str) -> None:
     top = await desk.given(set_name)
     middle = await desk.given(set_name, parent_ID=top)
     low = await desk.given(set_name, parent_ID=middle)
@@ -76,7 +76,7 @@ async def test_a_tree_has_no_circles(desk: Desk, set_name: str) -> None:
     await desk.create_many(set_name, rows)  # the lowest first
 
 
-async def test_two_halves_of_a_circle_do_not_both_pass(desk: Desk) -> None:
+async def test_concurrent_changes_cannot_create_a_cycle_in_a_tree(desk: Desk) -> None:
     for _ in range(8):
         left, right = await desk.given("PosGroups"), await desk.given("PosGroups")
         below_left = await desk.given("PosGroups", parent_ID=left)
@@ -116,7 +116,7 @@ IMPOSSIBLE: tuple[tuple[str, str, Any, str], ...] = (
 )
 
 
-async def test_what_cannot_be_is_refused(desk: Desk) -> None:
+async def test_impossible_values_are_refused_with_their_property(desk: Desk) -> None:
     made: dict[str, str] = {}
     for set_name, property_, value, code in IMPOSSIBLE:
         sample = await desk.sample(set_name)
@@ -128,7 +128,7 @@ async def test_what_cannot_be_is_refused(desk: Desk) -> None:
         assert (error.code, error.target) == (code, property_)
 
 
-async def test_codes_fit_the_till(desk: Desk) -> None:
+async def test_a_configuration_of_codes_too_long_for_tills_is_refused(desk: Desk) -> None:
     sample = await desk.sample("CouponCodeConfigurations")
     long = sample | {"prefix": "P" * 20, "suffix": "S" * 20, "length": 24, "checkCharacter": True}
     error = await refused(desk, Invalid, desk.create_row("CouponCodeConfigurations", long))
@@ -136,7 +136,7 @@ async def test_codes_fit_the_till(desk: Desk) -> None:
     await desk.create_row("CouponCodeConfigurations", long | {"checkCharacter": False})
 
 
-async def test_a_code_means_one_thing(desk: Desk) -> None:
+async def test_a_coupon_code_cannot_be_used_twice(desk: Desk) -> None:
     kind = await desk.given("CouponTypes", codeType="GENERIC", genericCode="SPRING")
     error = await refused(desk, Conflict, desk.given("CouponTypes", codeType="GENERIC", genericCode="SPRING"))
     assert (error.code, error.target) == ("ALREADY_EXISTS", "genericCode")
@@ -147,7 +147,7 @@ async def test_a_code_means_one_thing(desk: Desk) -> None:
     await refused(desk, Conflict, desk.unit(lambda one: one.create_many("CouponCodes", rows), importing=True))
 
 
-async def test_codes_come_from_outside_by_import_alone(desk: Desk) -> None:
+async def test_external_codes_are_only_created_by_import(desk: Desk) -> None:
     kind = await desk.given("CouponTypes")
     row = {"couponType_ID": kind, "code": "SECRET-1"}
     error = await refused(desk, NotAllowed, desk.create_row("CouponCodes", row))
@@ -182,7 +182,7 @@ async def test_a_secret_is_shown_once(desk: Desk) -> None:
         assert "secret" not in str(row["note"])
 
 
-async def test_a_subscription_that_is_switched_on_begins_anew(desk: Desk) -> None:
+async def test_reactivating_a_subscription_resets_its_failures(desk: Desk) -> None:
     made = await desk.put("WebhookSubscriptions", callback_url="https://x.example/", event_types=["*"], is_active=False,
                           failure_count=9, disabled_at=NOON, secret="s" * 24)  # fmt: skip
     await desk.update("WebhookSubscriptions", made, isActive=True, eventTypes=["*", "*"])
@@ -198,7 +198,7 @@ async def test_an_experiment_names_its_groups_in_any_case(desk: Desk) -> None:
     assert error.code == "IN_USE"
 
 
-async def test_a_tree_has_an_end(desk: Desk) -> None:
+async def test_a_tree_deeper_than_the_limit_is_refused(desk: Desk) -> None:
     keys = [f"{number:08d}-0000-4000-8000-000000000000" for number in range(101)]
     rows = [
         {"ID": key, "groupId": key[:8], "parent_ID": above} for key, above in zip(keys, [None, *keys], strict=False)
@@ -208,7 +208,7 @@ async def test_a_tree_has_an_end(desk: Desk) -> None:
     assert (error.code, error.target) == ("TOO_DEEP", "parent_ID")
 
 
-async def test_plain_http_is_for_hosts_that_are_named(desk: Desk) -> None:
+async def test_plain_http_is_allowed_only_for_configured_hosts(desk: Desk) -> None:
     desk.options = {"http_hosts": ("erp.internal", "10.0.0.0/8", "localhost:8080")}
     for url in ("http://erp.internal/x", "http://10.1.2.3:99/", "http://localhost:8080/"):
         await desk.given("WebhookSubscriptions", callbackUrl=url)
@@ -216,7 +216,7 @@ async def test_plain_http_is_for_hosts_that_are_named(desk: Desk) -> None:
         await refused(desk, Invalid, desk.given("WebhookSubscriptions", callbackUrl=url))
 
 
-async def test_jobs_are_the_workers(desk: Desk) -> None:
+async def test_a_job_cannot_be_deleted_while_a_worker_runs_it(desk: Desk) -> None:
     job = {"entity": "Articles", "source": "BULK_IMPORT"}
     running = await desk.put("ImportJobs", **job, status="RUNNING")
     error = await refused(desk, Conflict, desk.remove("ImportJobs", running))
@@ -233,7 +233,7 @@ async def test_jobs_are_the_workers(desk: Desk) -> None:
     assert await desk.rows("ImportJobErrors") == []
 
 
-async def test_a_second_pilot_config_is_refused_before_asking_whose(desk: Desk) -> None:
+async def test_a_second_pilot_config_is_refused_and_a_foreign_promotion_is_unknown(desk: Desk) -> None:
     other = Desk(desk.database, OTHER)
     foreign, bare = await other.given("Promotions"), await other.given("Promotions")
     await other.given("PromotionPilotConfigs", promotion_ID=foreign)
@@ -248,7 +248,7 @@ async def test_a_second_pilot_config_is_refused_before_asking_whose(desk: Desk) 
     await desk.update("PromotionPilotConfigs", own, autoPromote=True)
 
 
-async def test_a_tenant_is_not_the_callers_to_choose(desk: Desk) -> None:
+async def test_a_caller_cannot_choose_another_tenant(desk: Desk) -> None:
     sample = await desk.sample("Promotions")
     error = await refused(desk, Forbidden, desk.create_row("Promotions", sample | {"tenantId": OTHER}))
     assert (error.code, error.target) == ("FOREIGN_TENANT", "tenantId")
@@ -259,7 +259,7 @@ async def test_a_tenant_is_not_the_callers_to_choose(desk: Desk) -> None:
     assert error.target == "posGroups/0/tenantId"
 
 
-async def test_what_the_service_sets_is_left_alone(desk: Desk) -> None:
+async def test_values_that_the_service_sets_are_ignored_in_requests(desk: Desk) -> None:
     made = await desk.given("Promotions", applicationsCount=9, createdBy="eve", createdAt=NOON + timedelta(days=1))
     row = await desk.row("Promotions", made)
     assert (row["applicationsCount"], row["createdBy"], row["createdAt"]) == (0, "ann", NOON)
@@ -267,7 +267,7 @@ async def test_what_the_service_sets_is_left_alone(desk: Desk) -> None:
     assert await desk.row("Promotions", made) == row
 
 
-async def test_replacing_puts_the_rest_to_its_default(desk: Desk) -> None:
+async def test_replacing_a_row_resets_omitted_properties_to_their_defaults(desk: Desk) -> None:
     campaign = await desk.given("Campaigns")
     made = await desk.given("Promotions", description="x", priority=7, campaign_ID=campaign, status="INACTIVE")
     await desk.unit(lambda one: one.update("Promotions", made, {"name": "new"}, replace=True))
@@ -277,7 +277,7 @@ async def test_replacing_puts_the_rest_to_its_default(desk: Desk) -> None:
     await refused(desk, Invalid, desk.unit(lambda one: one.update("Promotions", made, {}, replace=True)))
 
 
-async def test_a_refused_call_leaves_nothing_behind(desk: Desk) -> None:
+async def test_a_refused_call_changes_nothing(desk: Desk) -> None:
     """Also if the unit continues: an import that keeps its good rows."""
     first = await desk.given("Articles")
     taken = (await desk.row("Articles", first))["articleNumber"]
@@ -292,16 +292,16 @@ async def test_a_refused_call_leaves_nothing_behind(desk: Desk) -> None:
     assert len(await desk.rows("AuditLogs", entityType="Articles")) == 2
 
 
-async def test_a_status_that_is_no_code_is_one_fault(desk: Desk) -> None:
+async def test_an_unknown_status_is_reported_as_one_fault(desk: Desk) -> None:
     error = await refused(desk, Invalid, desk.given("Promotions", status="RUNNING"))
     assert faults(error) == {("UNKNOWN_CODE", "status")}
 
 
-async def test_a_version_can_be_held(desk: Desk) -> None:
+async def test_holding_a_row_returns_its_version_or_not_found(desk: Desk) -> None:
     made = await desk.given("Conditions")
     assert await desk.unit(lambda one: one.hold("Conditions", made)) == 1
     await refused(desk, NotFound, desk.unit(lambda one: one.hold("Conditions", NOBODY)))
 
 
-async def test_verbs_need_a_row(desk: Desk) -> None:
+async def test_an_action_on_a_missing_row_is_not_found(desk: Desk) -> None:
     await refused(desk, NotFound, desk.transition("Campaigns", NOBODY, "lock"))

@@ -54,7 +54,7 @@ async def standing(desk: Desk, set_name: str, status: str) -> str:
 
 
 @pytest.mark.parametrize("set_name", BY_PATCH)
-async def test_a_patch_moves_as_the_machine_says(desk: Desk, set_name: str) -> None:
+async def test_a_patch_changes_the_status_only_as_the_state_machine_allows(desk: Desk, set_name: str) -> None:
     states = model.code_list(str(model.entity(set_name).field("status").code_list)).codes
     for before, after in itertools.permutations(states, 2):
         made = await standing(desk, set_name, before)
@@ -81,7 +81,7 @@ VERBS = {
 }
 
 
-async def test_a_verb_moves_a_promotion(desk: Desk) -> None:
+async def test_an_action_changes_the_status_of_a_promotion(desk: Desk) -> None:
     for verb, (sources, target) in VERBS.items():
         for before in model.code_list("PromotionStatuses").codes:
             made = await desk.put("Promotions", name="n", status=before)
@@ -105,7 +105,7 @@ async def test_a_verb_moves_a_promotion(desk: Desk) -> None:
         ("CouponTypes", "ACTIVE INACTIVE"),
     ],
 )
-async def test_a_new_row_starts_where_a_client_may_start_it(desk: Desk, set_name: str, allowed: str) -> None:
+async def test_a_new_row_starts_in_a_status_that_clients_may_set(desk: Desk, set_name: str, allowed: str) -> None:
     for status in model.code_list(str(model.entity(set_name).field("status").code_list)).codes:
         sample = await desk.sample(set_name) | {"status": status}
         if status in allowed.split():
@@ -116,7 +116,7 @@ async def test_a_new_row_starts_where_a_client_may_start_it(desk: Desk, set_name
             assert error.target == "status"
 
 
-async def test_a_budget_that_begins_later_waits(desk: Desk) -> None:
+async def test_a_budget_that_begins_later_stays_scheduled(desk: Desk) -> None:
     later = NOON + timedelta(days=1)
     budget = await desk.given("Budgets", status="ACTIVE", validFrom=later)
     assert (await desk.row("Budgets", budget))["status"] == "SCHEDULED"
@@ -129,7 +129,7 @@ async def test_a_budget_that_begins_later_waits(desk: Desk) -> None:
         assert (await desk.row("Budgets", budget))["status"] == "SCHEDULED"
 
 
-async def test_what_cannot_run_is_not_activated(desk: Desk) -> None:
+async def test_a_promotion_that_cannot_run_is_not_activated(desk: Desk) -> None:
     promotion = await desk.given("Promotions", validTo=NOON)
     error = await refused(desk, Invalid, desk.update("Promotions", promotion, status="ACTIVE"))
     assert faults(error) == {("ACTION_MISSING", "DiscountActions"), ("VALIDITY_OVER", "validTo")}
@@ -143,7 +143,7 @@ async def test_what_cannot_run_is_not_activated(desk: Desk) -> None:
     assert (await desk.row("Promotions", promotion))["status"] == "ACTIVE"
 
 
-async def test_a_live_promotion_stays_one_that_can_run(desk: Desk) -> None:
+async def test_a_live_promotion_refuses_changes_that_would_break_it(desk: Desk) -> None:
     promotion = await desk.given("Promotions", status="ACTIVE")
     bad = {"promotion_ID": promotion, "conditionType": "RECEIPT_AMOUNT", "value": "much"}
     error = await refused(desk, Invalid, desk.create_row("Conditions", bad))
@@ -155,7 +155,7 @@ async def test_a_live_promotion_stays_one_that_can_run(desk: Desk) -> None:
     await desk.create_row("Conditions", bad | {"promotion_ID": draft})
 
 
-async def test_a_condition_of_an_active_promotion_is_replaced_not_taken_away(desk: Desk) -> None:
+async def test_a_condition_of_an_active_promotion_can_be_replaced_but_not_removed(desk: Desk) -> None:
     promotion = await desk.given("Promotions", status="ACTIVE")
     other = await desk.given("Promotions")
     new = {"promotion_ID": promotion, "conditionType": "CHANNEL", "value": "app"}
@@ -192,7 +192,7 @@ async def test_a_running_pilot_keeps_its_configuration(desk: Desk) -> None:
     assert error.code == "PILOT_RUNNING"
 
 
-async def test_locked_is_nobodys_to_write(desk: Desk) -> None:
+async def test_the_locked_flag_of_a_campaign_is_read_only(desk: Desk) -> None:
     campaign = await desk.given("Campaigns", locked=True)
     assert (await desk.row("Campaigns", campaign))["locked"] is False
     for value in (True, False, None):

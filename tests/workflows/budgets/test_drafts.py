@@ -22,7 +22,7 @@ async def test_a_lower_total_in_a_draft_exhausts_the_budget_when_it_is_activated
     assert await office.exhausted("it") == 1
 
 
-async def test_a_draft_leaves_alone_what_happened_to_the_budget_meanwhile(office: Office) -> None:
+async def test_activating_a_draft_keeps_concurrent_changes_of_the_budget(office: Office) -> None:
     ann, it = Editor(office.desk.database, office.shop.tenant), identity("it")
     await office.shop.budget("it", "10")
     await ann.edit("Budgets", it)

@@ -63,7 +63,7 @@ Way = Callable[[Office], Awaitable[None]]
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_a_budget_that_runs_out_is_exhausted_and_told_once(office: Office, way: Way) -> None:
+async def test_a_budget_that_runs_out_is_exhausted_with_one_event(office: Office, way: Way) -> None:
     await office.shop.budget("it", "10", consumed_amount=Decimal(6))
     version = (await office.budget("it")).version
     await way(office)
@@ -126,7 +126,7 @@ async def test_a_scheduled_budget_with_nothing_left_is_exhausted_when_it_begins(
     assert (await office.status("it"), await office.exhausted("it")) == ("EXHAUSTED", 1)
 
 
-async def test_a_scheduled_budget_is_spent_from_its_beginning_whether_it_was_moved_or_not(office: Office) -> None:
+async def test_a_scheduled_budget_is_spent_from_its_start_even_before_its_status_changes(office: Office) -> None:
     begins = NOON + timedelta(hours=1)
     for name in ("begun", "ahead"):
         await office.shop.budget(name, "1", status="SCHEDULED", valid_from=begins)
@@ -151,7 +151,7 @@ async def test_a_budget_that_does_not_run_is_not_exhausted(office: Office, statu
     assert await office.status("it") == status
 
 
-async def test_what_comes_back_to_an_expired_budget_leaves_it_expired(office: Office) -> None:
+async def test_a_return_to_an_expired_budget_leaves_it_expired(office: Office) -> None:
     await office.shop.budget("it", "1")
     sale = await office.sell(100, "it")
     await office.shop.change("Budgets", "it", status="EXPIRED")
@@ -160,7 +160,7 @@ async def test_what_comes_back_to_an_expired_budget_leaves_it_expired(office: Of
     assert (row.status, row.consumed_amount) == ("EXPIRED", 0)
 
 
-async def test_what_comes_back_and_is_taken_again_at_once_is_no_change(office: Office) -> None:
+async def test_an_even_exchange_does_not_change_the_status_of_a_budget(office: Office) -> None:
     await office.shop.budget("it", "1")
     sale = await office.sell(100, "it")
     await office.exchange(sale, 100, "it")
@@ -170,7 +170,7 @@ async def test_what_comes_back_and_is_taken_again_at_once_is_no_change(office: O
     assert len(await office.trail("it")) == 1
 
 
-async def test_a_return_wakes_an_exhausted_budget_up(office: Office) -> None:
+async def test_a_return_reactivates_an_exhausted_budget(office: Office) -> None:
     await office.shop.budget("it", "2")
     sale = await office.sell(100, "it", units=2)
     await office.take_back(sale)
@@ -184,7 +184,7 @@ async def test_a_return_wakes_an_exhausted_budget_up(office: Office) -> None:
     ]
 
 
-async def test_whatever_happens_within_one_unit_is_told_as_it_ends(office: Office) -> None:
+async def test_only_the_final_state_of_a_unit_sends_an_event(office: Office) -> None:
     await office.shop.budget("it", "10", consumed_amount=Decimal(6))
 
     async def lower_and_raise(authoring: Authoring) -> None:
@@ -209,7 +209,7 @@ async def test_whatever_happens_within_one_unit_is_told_as_it_ends(office: Offic
     assert len(await office.told("BUDGET_EXHAUSTED")) == 1
 
 
-async def test_what_is_undone_is_not_told(office: Office) -> None:
+async def test_a_rolled_back_exhaustion_sends_no_event(office: Office) -> None:
     await office.shop.budget("it", "10", consumed_amount=Decimal(6))
 
     async def fail(session: Session) -> None:
@@ -236,7 +236,7 @@ async def test_what_is_undone_is_not_told(office: Office) -> None:
         ("KWD", 3, "1.01", (609, 609), ["0.609", "0.401"], "0"),
     ],
 )
-async def test_less_than_a_minor_unit_is_nothing(
+async def test_a_rest_below_one_minor_unit_counts_as_exhausted(
     office: Office, currency: str, exponent: int, total: str, sales: tuple[int, ...], taken: list[str], left: str
 ) -> None:
     await office.shop.budget("it", total, currency=currency)
@@ -250,7 +250,7 @@ async def test_less_than_a_minor_unit_is_nothing(
     assert (await office.status("it"), await office.exhausted("it")) == ("EXHAUSTED", 1)
 
 
-async def test_another_currency_than_was_granted_is_not_charged(office: Office) -> None:
+async def test_a_budget_in_another_currency_than_the_discount_is_not_charged(office: Office) -> None:
     """Before any contribution or consumption the currency may change, even between evaluation and confirm."""
     await office.shop.budget("it", "10")
     counter = await office.shop.price("T1", spending(100, "it"))

@@ -20,7 +20,7 @@ async def watched(office: Office, *percentages: str, total: str = "10", **column
         )
 
 
-async def test_each_threshold_is_told_when_it_is_reached(office: Office) -> None:
+async def test_each_threshold_sends_an_event_when_it_is_reached(office: Office) -> None:
     await watched(office, "50", "80", "100")
     await office.sell(499, "it")
     assert await office.reached() == []
@@ -59,7 +59,7 @@ async def test_a_lower_total_reaches_thresholds_too(office: Office) -> None:
     assert await office.reached() == [50, 80]
 
 
-async def test_money_that_comes_in_arms_a_threshold_again(office: Office) -> None:
+async def test_a_recharge_rearms_a_threshold(office: Office) -> None:
     await watched(office, "50")
     await office.sell(600, "it")
     assert await office.reached() == [50]
@@ -71,7 +71,7 @@ async def test_money_that_comes_in_arms_a_threshold_again(office: Office) -> Non
     assert await office.reached() == [50, 50]
 
 
-async def test_a_return_arms_a_threshold_again_and_an_exchange_does_not(office: Office) -> None:
+async def test_a_return_rearms_a_threshold_and_an_exchange_does_not(office: Office) -> None:
     await watched(office, "50")
     sale = await office.sell(250, "it", units=2)
     assert await office.reached() == [50]
@@ -82,7 +82,7 @@ async def test_a_return_arms_a_threshold_again_and_an_exchange_does_not(office: 
     assert await office.reached() == [50, 50]
 
 
-async def test_nothing_is_reached_of_nothing(office: Office) -> None:
+async def test_a_budget_with_a_total_of_zero_reaches_no_threshold(office: Office) -> None:
     await watched(office, "50")
     await office.desk.update("Budgets", identity("it"), totalAmount=Decimal(0))
     assert (await office.reached(), await office.exhausted("it")) == ([], 1)
@@ -91,7 +91,7 @@ async def test_nothing_is_reached_of_nothing(office: Office) -> None:
     assert await office.reached() == [50]
 
 
-async def test_a_threshold_that_is_passed_already_waits_for_the_next_time(office: Office) -> None:
+async def test_a_new_threshold_below_the_usage_waits_for_the_next_rise(office: Office) -> None:
     await watched(office, consumed_amount=Decimal(6))
     await office.desk.create("BudgetNotifications", budget_ID=identity("it"), thresholdPercentage=Decimal(50))
     await office.sell(1, "it")

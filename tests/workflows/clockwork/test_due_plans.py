@@ -60,7 +60,7 @@ async def plan(database: Database, passage: TimedMove) -> str:
 
 
 @pytest.mark.parametrize("passage", PASSAGES, ids=lambda one: f"{one.set_name}-{one.verb}")
-async def test_each_tenants_share_is_looked_up_in_an_index(database: Database, passage: TimedMove) -> None:
+async def test_due_rows_of_each_tenant_are_found_by_an_index(database: Database, passage: TimedMove) -> None:
     await fill(database)
     shown = await plan(database, passage)
     kind = {"Promotions": "valid_to", "Campaigns": "end_at", "Budgets": "valid_to"}[passage.set_name]

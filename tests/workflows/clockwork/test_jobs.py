@@ -23,7 +23,7 @@ from tests.workflows.shop import TENANT
 HOUR = 3600
 
 
-async def test_a_job_runs_at_first_sight_and_then_as_often_as_it_says(bench: Bench) -> None:
+async def test_a_job_runs_at_once_and_then_at_its_interval(bench: Bench) -> None:
     bench.job("often", every=5)
     bench.job("hourly", every=HOUR)
     worker = bench.worker()
@@ -48,7 +48,7 @@ async def test_a_day_that_was_missed_is_caught_up_by_one_run(bench: Bench) -> No
     assert bench.ran() == ["often", "often"]
 
 
-async def test_a_job_that_fails_is_put_off_for_longer_and_longer_and_holds_up_nobody(bench: Bench) -> None:
+async def test_a_failing_job_backs_off_and_delays_no_other(bench: Bench) -> None:
     broken = True
 
     async def fail(context: Context, cursor: str | None) -> JobResult:
@@ -79,7 +79,7 @@ async def test_a_job_that_fails_is_put_off_for_longer_and_longer_and_holds_up_no
     assert (await bench.row("a fails")).last_error is None
 
 
-async def test_a_run_may_leave_its_trouble_behind_and_go_on(bench: Bench) -> None:
+async def test_a_run_may_report_a_problem_and_still_continue(bench: Bench) -> None:
     async def troubled(context: Context, cursor: str | None) -> JobResult:
         return JobResult(1, cursor=f"{cursor or ''}x", trouble="one row is odd")
 
@@ -92,7 +92,7 @@ async def test_a_run_may_leave_its_trouble_behind_and_go_on(bench: Bench) -> Non
     assert (row.last_error, row.cursor, row.last_run_at) == ("one row is odd", "xx", bench.now)
 
 
-async def test_who_has_more_to_do_takes_turns_with_the_others(bench: Bench) -> None:
+async def test_a_job_with_more_work_takes_turns_with_the_others(bench: Bench) -> None:
     async def more(context: Context, cursor: str | None) -> JobResult:
         bench.later(0.01)
         number = int(cursor or 0) + 1
@@ -141,7 +141,7 @@ async def test_another_takes_over_from_a_worker_that_died_when_its_lease_has_run
     assert (await bench.row("deadly")).last_run_at == bench.now, "the dead one wrote past its lease"
 
 
-async def test_a_run_that_has_lost_its_lease_can_write_nothing_more(bench: Bench) -> None:
+async def test_a_run_that_lost_its_lease_cannot_write(bench: Bench) -> None:
     lost: list[str] = []
     resume, waits = asyncio.Event(), asyncio.Event()
 
@@ -206,7 +206,7 @@ async def test_a_lease_given_by_a_clock_ahead_is_not_waited_for(bench: Bench) ->
     assert bench.ran() == ["often", "often"]
 
 
-async def test_clocks_that_are_a_little_apart_take_nothing_from_each_other(bench: Bench) -> None:
+async def test_workers_with_slightly_different_clocks_do_not_steal_leases(bench: Bench) -> None:
     begun = asyncio.Event()
 
     async def stay(context: Context, cursor: str | None) -> JobResult:
@@ -236,7 +236,7 @@ async def test_a_run_that_takes_too_long_is_cut_off(bench: Bench, monkeypatch: p
     assert (await bench.row("a hangs")).last_error == "The run was cut off: it took too long."
 
 
-async def test_told_to_stop_it_gives_back_what_it_is_at(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_worker_asked_to_stop_releases_its_job(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "GRACE_SECONDS", 0.05)
     stop = asyncio.Event()
 
@@ -253,7 +253,7 @@ async def test_told_to_stop_it_gives_back_what_it_is_at(bench: Bench, monkeypatc
     assert (row.lease_owner, row.due_at, row.last_error) == (None, bench.now, None)
 
 
-async def test_it_goes_on_when_the_database_is_back(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_worker_continues_when_the_database_is_back(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Including the job it held when the database went away: nobody has to wait for the lease."""
     monkeypatch.setattr(every_loop, "PAUSE_SECONDS", 0.01)
     monkeypatch.setattr(loop, "LOOK_SECONDS_MIN", 0.01)

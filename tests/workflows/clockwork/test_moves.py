@@ -113,7 +113,7 @@ async def test_an_expired_promotion_expires_once(desk: Editor) -> None:
 
 
 @pytest.mark.parametrize("status", ["DRAFT", "PENDING_APPROVAL", "APPROVED", "REJECTED", "INACTIVE", "ARCHIVED"])
-async def test_what_does_not_run_does_not_expire(desk: Editor, status: str) -> None:
+async def test_a_promotion_that_is_not_running_does_not_expire(desk: Editor, status: str) -> None:
     promotion = await live(desk, status)
     for_ever = await live(desk, valid_to=None)
     await tick(desk)
@@ -175,7 +175,7 @@ async def test_more_than_one_portion_goes_through_in_order(desk: Editor, monkeyp
     assert len(await news(desk)) == len(ids)
 
 
-async def test_one_that_cannot_be_moved_stops_no_other_and_is_named(
+async def test_a_row_whose_status_cannot_change_is_named_and_stops_no_other(
     desk: Editor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bad, good = await live(desk, name="Bad"), await live(desk, name="Good")
@@ -199,7 +199,7 @@ async def test_one_that_cannot_be_moved_stops_no_other_and_is_named(
     assert row["due_at"] == NOON + timedelta(seconds=5), "the others do not wait for it"
 
 
-async def test_who_prolongs_a_promotion_in_time_keeps_it(desk: Editor, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_promotion_prolonged_in_time_does_not_expire(desk: Editor, monkeypatch: pytest.MonkeyPatch) -> None:
     """It was found to be due, and then somebody extended it by a week."""
     promotion = await live(desk)
     prolonged = False
@@ -248,7 +248,7 @@ async def test_a_campaign_starts_and_ends_at_its_window(desk: Editor) -> None:
     assert await trail(desk, spring) == [("START", "Campaigns", "status"), ("END", "Campaigns", "status")]
 
 
-async def test_a_window_that_was_missed_goes_through_both_moves(desk: Editor) -> None:
+async def test_a_missed_campaign_window_is_started_and_ended_in_one_run(desk: Editor) -> None:
     spring = await campaign(desk, timedelta(hours=1), timedelta(hours=2))
     desk.now += timedelta(days=1)
     await tick(desk)
@@ -272,7 +272,7 @@ async def test_a_window_that_was_missed_goes_through_both_moves(desk: Editor) ->
         ("COMPLETED", timedelta(hours=1), timedelta(hours=2), "COMPLETED"),
     ],
 )
-async def test_what_a_window_means(
+async def test_a_campaign_changes_its_status_according_to_its_window(
     desk: Editor, status: str, start: timedelta | None, end: timedelta | None, becomes: str
 ) -> None:
     dates = {"start_at": start and NOON + start, "end_at": end and NOON + end}
@@ -311,7 +311,7 @@ DAILY = timedelta(days=1)
         ("EXPIRED", HOURLY, 2 * HOURLY, "EXPIRED", None),
     ],
 )
-async def test_what_validity_does_to_a_budget(
+async def test_a_budget_changes_its_status_according_to_its_validity(
     desk: Editor, status: str, start: timedelta | None, end: timedelta | None, becomes: str, verb: str | None
 ) -> None:
     one = await budget(desk, status, start, end)
@@ -326,7 +326,7 @@ async def test_what_validity_does_to_a_budget(
     assert await news(desk) == []
 
 
-async def test_a_budget_that_starts_with_nothing_left_is_exhausted_and_tells_once(desk: Editor) -> None:
+async def test_a_budget_that_starts_empty_is_exhausted_with_one_event(desk: Editor) -> None:
     one = await budget(desk, "SCHEDULED", HOURLY, 2 * DAILY, consumed_amount=Decimal(100))
     desk.now += HOURLY
     await tick(desk)
@@ -376,7 +376,7 @@ async def test_a_draft_that_leaves_the_end_alone_does_not_revive_it(desk: Editor
     ]
 
 
-async def test_workers_and_authors_at_once_move_each_row_once(desk: Editor) -> None:
+async def test_concurrent_workers_and_authors_change_each_status_once(desk: Editor) -> None:
     """Four workers on the same rows, and an author who deactivates some of them meanwhile."""
     ids = [await live(desk) for _ in range(40)]
 

@@ -70,7 +70,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.of}-{'from ever' if case.start is None else 'later'}")
-async def test_a_till_hears_the_same_whether_the_clock_has_run_or_is_late(context: Context, case: Case) -> None:
+async def test_a_till_gets_the_same_price_whether_the_clockwork_ran_or_is_late(context: Context, case: Case) -> None:
     database = context.database
     await furnish(database, case)
     instants = [one for edge in (case.start or timedelta(), case.end) for one in (edge - TICK, edge, edge + TICK)]

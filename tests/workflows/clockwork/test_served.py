@@ -85,7 +85,7 @@ def a_promotion(office: Office, **values: Any) -> str:
     return str(made["ID"])
 
 
-def test_rows_move_by_themselves_and_every_event_of_their_lives_is_told_once(
+def test_rows_change_automatically_and_every_event_is_sent_once(
     database_url: str, server: StartService, tmp_path: Path
 ) -> None:
     asyncio.run(furnish(database_url))

@@ -35,7 +35,7 @@ def test_without_a_configuration_a_code_has_twelve_characters_without_look_alike
 
 
 @given(st.integers(2, len(ALPHABET)), st.data())
-def test_the_check_character_tells_every_single_mistake(size: int, data: st.DataObject) -> None:
+def test_the_check_character_detects_every_single_mistake(size: int, data: st.DataObject) -> None:
     alphabet = ALPHABET[:size]
     drawn = data.draw(st.text(alphabet, min_size=1, max_size=20))
     place = data.draw(st.integers(0, len(drawn) - 1))
@@ -65,5 +65,5 @@ def test_every_character_is_drawn_as_often_as_any_other(size: int) -> None:
     assert squared < freedom + 6.2 * (2 * freedom) ** 0.5 + 26
 
 
-def test_no_two_draws_are_alike() -> None:
+def test_no_code_is_drawn_twice() -> None:
     assert len(set(generate_codes(None, 20_000, SecretDraw()))) == 20_000

@@ -30,7 +30,7 @@ async def outcomes(*works: Awaitable[Any]) -> list[Any]:
     return [one.code if isinstance(one, PromenadeError) else one for one in found]
 
 
-async def test_of_those_who_edit_one_row_at_once_one_wins(ann: Editor, bob: Editor) -> None:
+async def test_only_one_of_several_concurrent_edits_of_a_row_succeeds(ann: Editor, bob: Editor) -> None:
     place = await ann.given("PosGroups")
     for _ in range(5):
         key = await ann.given("Promotions", posGroups=[{"posGroup_ID": place}])
@@ -41,7 +41,7 @@ async def test_of_those_who_edit_one_row_at_once_one_wins(ann: Editor, bob: Edit
         assert row["draft_owner"] == winner.user
 
 
-async def test_of_those_who_replace_a_left_draft_at_once_one_wins(ann: Editor, bob: Editor) -> None:
+async def test_only_one_of_several_users_replaces_an_abandoned_draft(ann: Editor, bob: Editor) -> None:
     for _ in range(5):
         key = await ann.given("Promotions")
         await ann.edit("Promotions", key)
@@ -51,7 +51,7 @@ async def test_of_those_who_replace_a_left_draft_at_once_one_wins(ann: Editor, b
         assert sorted(found, key=str) == ["DRAFT_ALREADY_EXISTS"] * 3 + [None]
 
 
-async def test_of_those_who_take_one_id_at_once_one_gets_it(ann: Editor, bob: Editor) -> None:
+async def test_only_one_of_several_concurrent_creates_with_an_id_succeeds(ann: Editor, bob: Editor) -> None:
     for _ in range(5):
         key, part = str(uuid.uuid4()), str(uuid.uuid4())
         found = await outcomes(
@@ -62,7 +62,7 @@ async def test_of_those_who_take_one_id_at_once_one_gets_it(ann: Editor, bob: Ed
         assert found[2:].count("ALREADY_EXISTS") == 1
 
 
-async def test_a_draft_that_is_activated_and_changed_at_once_ends_clean(ann: Editor) -> None:
+async def test_concurrent_activation_and_change_of_a_draft_leave_a_consistent_state(ann: Editor) -> None:
     for _ in range(5):
         key = await ann.given("Promotions", name="Old")
         await ann.edit("Promotions", key)
@@ -81,7 +81,7 @@ async def test_a_draft_that_is_activated_and_changed_at_once_ends_clean(ann: Edi
         assert (row["name"], row["version"]) in (("New", 2), ("Old", 1))
 
 
-async def test_an_activation_and_a_change_past_it_at_once_both_hold(ann: Editor, database: Database) -> None:
+async def test_a_concurrent_activation_and_direct_change_both_take_effect(ann: Editor, database: Database) -> None:
     public = Desk(database)
     places = [await ann.given("PosGroups") for _ in range(3)]
     for _ in range(5):
@@ -97,7 +97,7 @@ async def test_an_activation_and_a_change_past_it_at_once_both_hold(ann: Editor,
         assert {one["posGroup_ID"] for one in await ann.rows(PARTS, promotion_ID=key)} == set(places)
 
 
-async def test_a_copy_is_of_one_moment(ann: Editor, database: Database) -> None:
+async def test_a_draft_is_copied_from_one_consistent_state(ann: Editor, database: Database) -> None:
     """A concurrent unit that changes the row and its parts is included completely or not at all."""
     public = Desk(database)
     places = [await ann.given("PosGroups") for _ in range(2)]
@@ -174,7 +174,7 @@ class _Crowd:
         }
 
 
-async def test_a_crowd_does_not_wait_in_a_circle(ann: Editor, database: Database, seed: int) -> None:
+async def test_many_concurrent_users_cause_no_deadlock(ann: Editor, database: Database, seed: int) -> None:
     """Rolled-back work is repeated; eight users must not cause that."""
     campaign = await ann.given("Campaigns")
     keys = [await ann.given("Promotions", campaign_ID=campaign) for _ in range(3)]

@@ -97,7 +97,7 @@ async def test_a_draft_has_no_more_rows_than_one_request_may_write(
     assert len(await ann.draft_rows("TemplateConditions")) == 2 + 4
 
 
-async def test_rows_that_others_replace_are_not_counted(ann: Editor, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_replaced_rows_do_not_count_against_the_limit(ann: Editor, monkeypatch: pytest.MonkeyPatch) -> None:
     new = await ann.begin("PromotionTemplates", name="Pack", conditions=conditions(2, 3))
     monkeypatch.setattr(drafting, "ROWS_MAX", 9)
     await ann.change("PromotionTemplates", new, conditions=conditions(2, 3))
@@ -110,7 +110,7 @@ async def test_rows_that_others_replace_are_not_counted(ann: Editor, monkeypatch
     assert (await refusal(copied, Invalid)).code == "TOO_MANY_ROWS"
 
 
-async def test_drafts_that_nobody_touches_go_after_thirty_days(ann: Editor, bob: Editor) -> None:
+async def test_untouched_drafts_are_deleted_after_thirty_days(ann: Editor, bob: Editor) -> None:
     left = await ann.begin("Promotions", posGroups=[{}])
     ann.later(seconds=1)
     kept = await ann.begin("Campaigns")

@@ -81,7 +81,7 @@ TREE = (
 )
 
 
-async def test_what_is_missing_or_wrong_is_told_when_it_is_activated(ann: Editor) -> None:
+async def test_missing_and_wrong_values_are_reported_on_activation(ann: Editor) -> None:
     key = await ann.begin("Promotions", type="NOSUCH", campaign_ID="00000000-0000-4000-8000-000000000000")
     await ann.begin("PromotionPosGroups", promotion_ID=key)
     error = await refusal(ann.activate("Promotions", key), Invalid)
@@ -147,7 +147,7 @@ async def test_parts_are_added_changed_and_taken_away_one_by_one(ann: Editor) ->
     }
 
 
-async def test_a_list_is_the_whole_new_set_and_a_delta_is_not(ann: Editor) -> None:
+async def test_a_list_replaces_the_full_set_and_a_delta_does_not(ann: Editor) -> None:
     key = await ann.given("PromotionTemplates", conditions=[condition("A"), condition("B"), condition("C")])
     await ann.edit("PromotionTemplates", key)
     ids = {row["fieldName"]: row["ID"] for row in await ann.rows("TemplateConditions")}
@@ -178,7 +178,7 @@ def condition(name: str) -> dict[str, Any]:
     return {"fieldName": name, "value": name, "conditionType": "CHANNEL", "valueListItems": items}
 
 
-async def test_a_part_of_which_there_is_one_at_most(ann: Editor) -> None:
+async def test_a_to_one_part_is_created_at_most_once(ann: Editor) -> None:
     key = await ann.given("Promotions", calculationConfig={"precision": 1})
     await ann.edit("Promotions", key)
     assert (await refusal(ann.begin("CalculationConfigs", promotion_ID=key), Conflict)).code == "ALREADY_EXISTS"
@@ -231,7 +231,7 @@ async def test_put_sets_the_rest_to_its_defaults(ann: Editor) -> None:
     assert (row["name"], row["priority"], row["description"], row["status"]) == ("New", 100, None, "INACTIVE")
 
 
-async def test_giving_up_a_draft_leaves_the_active_row_as_it_is(ann: Editor) -> None:
+async def test_discarding_a_draft_leaves_the_active_row_unchanged(ann: Editor) -> None:
     key = await ann.given("Budgets", name="Old", totalAmount=Decimal("10.00"))
     before = await ann.row("Budgets", key)
     await ann.edit("Budgets", key)

@@ -60,7 +60,7 @@ async def test_a_draft_that_changed_nothing_is_not_activated_either(ann: Editor)
     assert (await refusal(ann.activate("Promotions", key), Conflict)).code == "LOCKED"
 
 
-async def test_nobody_gets_into_a_locked_campaign_by_a_draft(ann: Editor) -> None:
+async def test_a_draft_cannot_add_a_promotion_to_a_locked_campaign(ann: Editor) -> None:
     campaign = await ann.given("Campaigns")
     await ann.transition("Campaigns", campaign, "lock")
     new = await ann.begin("Promotions", name="New", campaign_ID=campaign)

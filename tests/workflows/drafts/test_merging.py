@@ -49,7 +49,7 @@ async def test_a_status_that_others_moved_stays_unless_the_user_wrote_one(ann: E
     assert codes(await refusal(ann.activate("Promotions", key), Conflict)) == {("INVALID_TRANSITION", "status")}
 
 
-async def test_nothing_is_written_when_nothing_was_changed(ann: Editor, bob: Editor) -> None:
+async def test_activating_an_unchanged_draft_writes_nothing(ann: Editor, bob: Editor) -> None:
     key = await ann.given("PromotionTemplates", conditions=[{"conditionType": "CHANNEL", "valueListItems": []}])
     await ann.edit("PromotionTemplates", key)
     await ann.change("PromotionTemplates", key, conditions=Delta(({"conditionType": "CHANNEL"},)))
@@ -64,7 +64,7 @@ async def test_nothing_is_written_when_nothing_was_changed(ann: Editor, bob: Edi
     assert await ann.drafts() == []
 
 
-async def test_what_only_a_part_of_a_part_changed_is_written(ann: Editor) -> None:
+async def test_a_change_in_a_nested_part_only_is_written(ann: Editor) -> None:
     key = await template(ann)
     await ann.edit("PromotionTemplates", key)
     (item,) = await ann.rows(ITEMS, value="A1")
@@ -81,7 +81,7 @@ async def test_what_only_a_part_of_a_part_changed_is_written(ann: Editor) -> Non
     }
 
 
-async def test_a_row_that_is_gone_meanwhile_comes_back_whole(ann: Editor, bob: Editor) -> None:
+async def test_activating_restores_a_row_deleted_meanwhile_completely(ann: Editor, bob: Editor) -> None:
     place = await ann.given("PosGroups")
     key = await ann.given("Promotions", name="Old", priority=7, status="ACTIVE", posGroups=[{"posGroup_ID": place}])
     (part,) = await ann.rows("PromotionPosGroups")
@@ -113,7 +113,7 @@ async def test_a_part_that_is_gone_meanwhile_comes_back_whole_if_the_draft_chang
     assert {row["value"] for row in await ann.rows(ITEMS)} == {"A1", "A2"} | ({"A3"} if what == "part" else set())
 
 
-async def test_a_part_that_both_took_away_is_gone(ann: Editor, bob: Editor) -> None:
+async def test_a_part_removed_by_both_users_is_gone(ann: Editor, bob: Editor) -> None:
     key = await template(ann)
     await ann.edit("PromotionTemplates", key)
     ids = {row["fieldName"]: row["ID"] for row in await ann.rows("TemplateConditions")}
@@ -132,7 +132,7 @@ async def template(ann: Editor) -> str:
     return await ann.given("PromotionTemplates", conditions=conditions)
 
 
-async def test_a_key_that_another_took_meanwhile_is_told(ann: Editor, bob: Editor) -> None:
+async def test_a_key_taken_by_another_user_meanwhile_is_reported(ann: Editor, bob: Editor) -> None:
     place = await ann.given("PosGroups")
     key = await ann.given("Promotions")
     await ann.edit("Promotions", key)
@@ -150,7 +150,7 @@ async def test_a_key_that_another_took_meanwhile_is_told(ann: Editor, bob: Edito
     assert (await ann.row("Promotions", key))["code"] is None
 
 
-async def test_preparing_tells_everything_and_stores_nothing(ann: Editor) -> None:
+async def test_preparing_reports_all_faults_and_stores_nothing(ann: Editor) -> None:
     key = await ann.given("Promotions", name="Old", status="ACTIVE", currency="EUR")
     await ann.edit("Promotions", key)
     await ann.change("Promotions", key, name="New", validTo=ann.now, status="INACTIVE")
@@ -174,7 +174,7 @@ async def test_preparing_tells_everything_and_stores_nothing(ann: Editor) -> Non
     assert (found.code, found.target, found.message) == ("REQUIRED", "name", "name is required.")
 
 
-async def test_preparing_tells_what_only_the_end_of_a_unit_can(ann: Editor) -> None:
+async def test_preparing_also_reports_faults_checked_at_the_end_of_a_unit(ann: Editor) -> None:
     """A promotion that becomes active must have an effect; that is checked when everything is written."""
     key = await ann.given("Promotions")
     await ann.edit("Promotions", key)

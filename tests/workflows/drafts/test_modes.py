@@ -48,12 +48,12 @@ async def down_and_up_again(ann: Editor, set_name: str) -> None:
     assert error.code == "ONLY_THROUGH_DRAFT"
 
 
-async def test_the_rest_is_only_read(ann: Editor) -> None:
+async def test_sets_closed_to_the_administration_are_read_only(ann: Editor) -> None:
     for set_name in CLOSED:
         assert (await refusal(ann.create(set_name), NotAllowed)).code == "READ_ONLY", set_name
 
 
-def test_what_drafts_take_for_granted_of_the_model() -> None:
+def test_the_model_fulfils_the_assumptions_of_drafts() -> None:
     """A part has one owner, given by its composition, and roots have none."""
     for entity in STORED:
         if entity.admin is DRAFT:

@@ -12,7 +12,7 @@ from tests.workflows.drafts.editor import Editor, refusal
 LOCKED, EXISTS = "DRAFT_LOCKED_BY_ANOTHER_USER", "DRAFT_ALREADY_EXISTS"
 
 
-async def test_nobody_touches_the_draft_of_another(ann: Editor, bob: Editor) -> None:
+async def test_a_user_cannot_touch_another_users_draft(ann: Editor, bob: Editor) -> None:
     key = await ann.begin("Promotions", name="Hers", posGroups=[{}])
     (part,) = await ann.draft_rows("PromotionPosGroups")
     before = await ann.drafts(), await ann.draft_rows("Promotions"), await ann.draft_rows("PromotionPosGroups")
@@ -40,7 +40,7 @@ async def test_nobody_touches_the_draft_of_another(ann: Editor, bob: Editor) -> 
     assert await ann.draft_unit(lambda drafts: drafts.hold("PromotionPosGroups", part["ID"])) == 1
 
 
-async def test_another_tenant_knows_nothing_of_a_draft(ann: Editor, database: Database) -> None:
+async def test_a_draft_is_invisible_to_another_tenant(ann: Editor, database: Database) -> None:
     key = await ann.begin("Promotions", name="Hers")
     stranger = Editor(database, OTHER, user="ann")
     await stranger.draft_unit(lambda drafts: drafts.refuse_foreign("Promotions", key))
@@ -78,7 +78,7 @@ async def test_what_is_not_active_cannot_be_edited_and_its_draft_stays(ann: Edit
     assert (await ann.draft_row("Promotions", new))["name"] == "Hers"
 
 
-async def test_every_change_lets_the_lock_count_anew(ann: Editor, bob: Editor) -> None:
+async def test_every_change_renews_the_lock(ann: Editor, bob: Editor) -> None:
     key = await ann.given("Promotions", name="Old", posGroups=[{"posGroup_ID": await ann.given("PosGroups")}])
     (part,) = await ann.rows("PromotionPosGroups")
     await ann.edit("Promotions", key)

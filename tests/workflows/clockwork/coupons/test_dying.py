@@ -19,7 +19,7 @@ def die_at_every_statement(verb: str, url: str) -> int:
     return int(done.stdout)
 
 
-async def test_codes_expire_once(shop: Shop, database_url: str) -> None:
+async def test_killed_workers_expire_each_code_once(shop: Shop, database_url: str) -> None:
     await shop.coupon_type("gift")
     await put_codes(shop, 3, valid_until=NOON, issued_at=NOON)
     assert die_at_every_statement("expire", database_url) >= 4
@@ -29,7 +29,7 @@ async def test_codes_expire_once(shop: Shop, database_url: str) -> None:
     assert len(await logged(shop, "EXPIRED")) == 3
 
 
-async def test_reservations_end_once(shop: Shop, database_url: str) -> None:
+async def test_killed_workers_end_each_reservation_once(shop: Shop, database_url: str) -> None:
     await shop.coupon_type("gift")
     await put_codes(shop, 3, status="RESERVED", reserved_until=NOON)
     assert die_at_every_statement("release", database_url) >= 4
@@ -38,7 +38,7 @@ async def test_reservations_end_once(shop: Shop, database_url: str) -> None:
     assert len(await logged(shop, "CANCELLED")) == 3
 
 
-async def test_reservations_of_shared_codes_end_once(shop: Shop, database_url: str) -> None:
+async def test_killed_workers_end_each_reservation_of_a_shared_code_once(shop: Shop, database_url: str) -> None:
     await shop.coupon_type("all", code_type="GENERIC", generic_code="ALL")
     await share(shop, "over", reserved_until=NOON)
     assert die_at_every_statement("release", database_url) >= 4
@@ -46,7 +46,7 @@ async def test_reservations_of_shared_codes_end_once(shop: Shop, database_url: s
     assert len(await logged(shop, "CANCELLED")) == 1
 
 
-async def test_codes_are_ordered_once(shop: Shop, database_url: str) -> None:
+async def test_killed_workers_order_codes_once(shop: Shop, database_url: str) -> None:
     await shop.coupon_type("gift")
     await schedule(shop, last_run_at=NOON - timedelta(hours=1))
     assert die_at_every_statement("fill", database_url) >= 6
@@ -54,7 +54,7 @@ async def test_codes_are_ordered_once(shop: Shop, database_url: str) -> None:
     assert await shop.count("AuditLogs") == 1
 
 
-async def test_coupons_are_issued_whole_or_not_at_all(shop: Shop, database_url: str) -> None:
+async def test_a_killed_worker_issues_a_coupon_completely_or_not_at_all(shop: Shop, database_url: str) -> None:
     await shop.coupon_type("gift")
     await put_codes(shop, 1)
     assert die_at_every_statement("issue", database_url) >= 8

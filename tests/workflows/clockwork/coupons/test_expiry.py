@@ -29,7 +29,7 @@ async def status(shop: Shop, code: str) -> str:
     return str((await shop.row("CouponCodes", code)).status)
 
 
-async def test_a_code_is_over_at_its_very_end(shop: Shop) -> None:
+async def test_a_code_expires_exactly_at_its_end(shop: Shop) -> None:
     end = NOON + HOUR
     for state in ("CREATED", "ACTIVE", "RESERVED", "REDEEMED", "CANCELLED"):
         await shop.coupon(state, "gift", status=state, valid_until=end, issued_at=NOON)
@@ -47,7 +47,7 @@ async def test_a_code_is_over_at_its_very_end(shop: Shop) -> None:
     assert await sweep(shop) == 0
 
 
-async def test_a_code_ends_with_its_type(shop: Shop) -> None:
+async def test_a_code_expires_with_its_type(shop: Shop) -> None:
     await shop.coupon_type("short", valid_to=NOON + HOUR)
     await shop.coupon("OWN", "short", valid_until=NOON + 2 * HOUR, issued_at=NOON)
     await shop.coupon("TYPE", "short", issued_at=NOON)
@@ -58,7 +58,7 @@ async def test_a_code_ends_with_its_type(shop: Shop) -> None:
     assert {one["validUntil"] for one in await news(shop)} == {"2026-03-02T13:00:00Z"}
 
 
-async def test_whoever_holds_a_code_is_told_and_the_pool_goes_silently(shop: Shop) -> None:
+async def test_expiry_sends_events_for_held_codes_and_none_for_the_pool(shop: Shop) -> None:
     end = NOON + HOUR
     await shop.coupon("ISSUED", "gift", valid_until=end, issued_at=NOON, customer_id="C-7")
     await shop.coupon("OUTSIDE", "gift", valid_until=end, source="EXTERNAL")
@@ -112,7 +112,7 @@ async def test_a_reservation_ends_with_its_code_and_a_claim_does_not(shop: Shop)
     assert log.transaction_id == "T-1"
 
 
-async def test_every_tenant_s_codes_are_swept(shop: Shop) -> None:
+async def test_codes_of_every_tenant_expire(shop: Shop) -> None:
     shops = [shop]
     for tenant in ("tenant-b", "tenant-c"):
         other = await open_shop(shop.context.database, tenant)
@@ -126,7 +126,9 @@ async def test_every_tenant_s_codes_are_swept(shop: Shop) -> None:
         assert len(await news(one)) == 3
 
 
-async def test_many_go_in_portions_by_as_many_statements_as_a_few(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_many_codes_expire_in_portions_with_as_many_statements_as_a_few(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
     counted = count_statements(monkeypatch)
     taken = []
     for number in (2, PORTION - 1):
@@ -141,7 +143,7 @@ async def test_many_go_in_portions_by_as_many_statements_as_a_few(shop: Shop, mo
     assert len(await news(shop)) == PORTION + 1
 
 
-async def test_workers_at_once_do_each_code_once(shop: Shop, database_url: str) -> None:
+async def test_concurrent_workers_expire_each_code_once(shop: Shop, database_url: str) -> None:
     await put_codes(shop, 5 * PORTION, valid_until=NOON, issued_at=NOON)
     async with beside(shop, database_url) as shops:
         await asyncio.gather(*(sweep(one) for one in shops))
@@ -152,7 +154,7 @@ async def test_workers_at_once_do_each_code_once(shop: Shop, database_url: str) 
         assert len(told) == len(set(told)) == 5 * PORTION
 
 
-async def test_a_clock_that_jumps_ends_what_is_over_by_it(shop: Shop) -> None:
+async def test_a_clock_that_jumps_ahead_expires_the_codes_due_by_then(shop: Shop) -> None:
     await put_codes(shop, 1, valid_until=NOON + HOUR, issued_at=NOON)
     shop.later(hours=-1)
     assert await sweep(shop) == 0
@@ -162,7 +164,7 @@ async def test_a_clock_that_jumps_ends_what_is_over_by_it(shop: Shop) -> None:
     assert (await sweep(shop), await statuses(shop)) == (0, {"EXPIRED": 1})
 
 
-async def test_one_tenant_s_trouble_keeps_no_other_waiting(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_failure_for_one_tenant_does_not_delay_others(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     shops = [shop]
     for tenant in ("tenant-b", "tenant-c"):
         other = await open_shop(shop.context.database, tenant)

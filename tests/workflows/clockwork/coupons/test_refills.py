@@ -46,7 +46,7 @@ async def look(shop: Shop) -> list[Any]:
     return list(await shop.rows("CouponCodeBatches"))
 
 
-async def test_a_pool_that_has_run_low_is_filled_up(shop: Shop) -> None:
+async def test_a_low_pool_is_refilled(shop: Shop) -> None:
     await schedule(shop)
     await put_codes(shop, 9)
     (batch,) = await look(shop)
@@ -72,14 +72,16 @@ async def test_a_pool_that_has_run_low_is_filled_up(shop: Shop) -> None:
         ({"valid_until": NOON + timedelta(minutes=1)}, True),
     ],
 )
-async def test_the_pool_is_what_could_be_issued(shop: Shop, columns: dict[str, Any], is_enough: bool) -> None:
+async def test_only_codes_that_can_be_issued_count_as_the_pool(
+    shop: Shop, columns: dict[str, Any], is_enough: bool
+) -> None:
     await schedule(shop)
     await put_codes(shop, 10, **columns)
     assert (await look(shop) == []) is is_enough
     assert await last_run(shop) == NOON
 
 
-async def test_it_looks_once_in_its_interval(shop: Shop) -> None:
+async def test_a_pool_is_checked_once_per_interval(shop: Shop) -> None:
     await schedule(shop)
     await put_codes(shop, 10)
     assert await look(shop) == []
@@ -94,21 +96,21 @@ async def clear_pool(session: Session) -> None:
     await session.rowcount(delete(table("CouponCodes")))
 
 
-async def test_a_run_that_was_missed_is_caught_up_once(shop: Shop) -> None:
+async def test_a_missed_check_of_a_pool_is_caught_up_once(shop: Shop) -> None:
     await schedule(shop, last_run_at=NOON)
     shop.later(days=3)
     assert len(await look(shop)) == 1
     assert await last_run(shop) == shop.now[0]
 
 
-async def test_a_clock_set_back_puts_nothing_off(shop: Shop) -> None:
+async def test_a_clock_set_back_does_not_delay_a_refill(shop: Shop) -> None:
     await schedule(shop, last_run_at=NOON + timedelta(hours=12))
     assert len(await look(shop)) == 1
     assert await last_run(shop) == NOON
 
 
 @pytest.mark.parametrize("status", ["QUEUED", "RUNNING", "COMPLETED", "FAILED"])
-async def test_it_waits_for_the_batch_that_is_under_way(shop: Shop, status: str) -> None:
+async def test_a_refill_waits_for_the_running_batch(shop: Shop, status: str) -> None:
     await schedule(shop)
     await shop.put("CouponCodeBatches", coupon_type_id=identity("gift"), quantity=5, status=status)
     assert len(await look(shop)) == (1 if status in ("QUEUED", "RUNNING") else 2)
@@ -126,7 +128,7 @@ async def test_only_types_whose_codes_can_be_issued_are_filled(shop: Shop) -> No
     assert await last_run(shop) is None
 
 
-async def test_workers_that_look_at_once_order_once(shop: Shop, database_url: str) -> None:
+async def test_concurrent_workers_order_one_refill(shop: Shop, database_url: str) -> None:
     kinds = [f"kind-{number}" for number in range(8)]
     for kind in kinds:
         await shop.coupon_type(kind)
@@ -137,7 +139,7 @@ async def test_workers_that_look_at_once_order_once(shop: Shop, database_url: st
     assert sorted(ordered) == sorted(map(identity, kinds))
 
 
-async def test_what_cannot_be_right_is_refused(shop: Shop) -> None:
+async def test_an_invalid_refill_schedule_is_refused(shop: Shop) -> None:
     desk = Desk(shop.context.database, TENANT)
     given = {"couponType_ID": identity("gift"), "minimumPoolSize": 5, "refillQuantity": 1_000_000, "intervalMinutes": 1}
     row = await desk.create("CouponRefillSchedules", **given)

@@ -51,7 +51,7 @@ async def states(shop: Shop) -> dict[str, str]:
     return {row.transaction_id: row.state for row in await shop.rows("coupon_reservations")}
 
 
-async def test_a_code_is_free_again_at_the_very_end_of_its_reservation(shop: Shop) -> None:
+async def test_a_code_is_free_exactly_when_its_reservation_ends(shop: Shop) -> None:
     await reserve(shop, "HELD")
     await reserve(shop, "LONGER", reserved_until=UNTIL + MICROSECOND)
     await reserve(shop, "CLAIMED", redeemed_transaction_id="T-1")
@@ -72,7 +72,7 @@ async def test_a_code_is_free_again_at_the_very_end_of_its_reservation(shop: Sho
     assert await run_out(release, shop) == 0
 
 
-async def test_reservations_of_a_shared_code_end_and_are_forgotten_a_day_later(shop: Shop) -> None:
+async def test_reservations_of_a_shared_code_end_and_are_deleted_a_day_later(shop: Shop) -> None:
     await share(shop, "held")
     await share(shop, "longer", reserved_until=UNTIL + timedelta(days=3))
     await share(shop, "redeemed", "REDEEMED", ended_at=NOON)
@@ -98,7 +98,7 @@ async def test_reservations_of_a_shared_code_end_and_are_forgotten_a_day_later(s
     assert len(await logged(shop, "CANCELLED")) == 1
 
 
-async def test_workers_at_once_free_each_code_once(shop: Shop) -> None:
+async def test_concurrent_workers_free_each_code_once(shop: Shop) -> None:
     number = 3 * PORTION + 5
     await put_codes(shop, number, status="RESERVED", reserved_until=NOON, reserved_by_transaction_id="T-1")
     await asyncio.gather(*(run_out(release, shop) for _ in range(4)))

@@ -30,7 +30,7 @@ def _watch(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, Any]]:
     return added
 
 
-async def test_each_sale_is_added_up_once_a_day(trial: Trial, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_each_sale_is_counted_once_per_day(trial: Trial, monkeypatch: pytest.MonkeyPatch) -> None:
     await trial.pilot()
     for _ in range(3):
         await trial.sold("PILOT", "10.00")
@@ -50,7 +50,7 @@ async def test_each_sale_is_added_up_once_a_day(trial: Trial, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
-async def test_sums_do_not_depend_on_where_stretches_end(
+async def test_sums_do_not_depend_on_the_limits_of_portions(
     trial: Trial, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     monkeypatch.setattr(pilots, "STRETCH", size)
@@ -74,7 +74,7 @@ async def test_the_latest_sales_count_at_once(trial: Trial) -> None:
     assert (await trial.run()).done == 1
 
 
-async def test_nothing_goes_live_by_an_old_count(trial: Trial) -> None:
+async def test_a_pilot_goes_live_only_by_a_current_count(trial: Trial) -> None:
     """A till reports sales late that lower the uplift; the morning's count does not include them."""
     await trial.pilot()
     await trial.sold("PILOT", *["10.90"] * ENOUGH)
@@ -113,7 +113,7 @@ async def test_a_clock_set_back_an_hour_loses_no_sale(trial: Trial) -> None:
     assert (await trial.run()).done == 1
 
 
-async def test_a_run_that_takes_long_goes_on_where_it_was(trial: Trial, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_long_count_continues_where_it_stopped(trial: Trial, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pilots, "STRETCH", 4)
     monkeypatch.setattr(pilots, "RUN_SECONDS", 0.0)
     promotions = [await trial.pilot() for _ in range(3)]

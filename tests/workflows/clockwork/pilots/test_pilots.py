@@ -68,7 +68,7 @@ async def _activations(trial: Trial, promotion: str) -> int:
     return [one["type"] for one in await trial.office.news(promotion)].count("PROMOTION_ACTIVATED")
 
 
-async def test_it_is_told_as_if_somebody_had_promoted_it(trial: Trial) -> None:
+async def test_an_automatic_promotion_has_the_same_effects_as_a_manual_one(trial: Trial) -> None:
     promotion = await _earned(trial)
     catalogues = Catalogues(trial.context.database)
     before = (await catalogues.current("tenant-a")).version
@@ -86,7 +86,7 @@ async def test_it_is_told_as_if_somebody_had_promoted_it(trial: Trial) -> None:
 
 
 @pytest.mark.parametrize("config", [{"autoPromote": False}, {"pilotStartAt": NOON + timedelta(hours=2)}])
-async def test_it_waits_for_its_window_and_for_being_asked_to(trial: Trial, config: dict[str, Any]) -> None:
+async def test_a_pilot_goes_live_only_after_its_window_and_if_configured(trial: Trial, config: dict[str, Any]) -> None:
     await _earned(trial, **config)
     trial.later(hours=1)
     assert (await trial.run()).done == 0
@@ -108,7 +108,7 @@ async def test_sales_outside_the_window_and_refused_confirms_do_not_count(trial:
     assert (await trial.run()).done == 1
 
 
-async def test_sales_that_it_left_alone_are_in_the_pilot_arm(trial: Trial) -> None:
+async def test_sales_without_the_pilots_discount_count_in_the_pilot_arm(trial: Trial) -> None:
     """Otherwise a promotion for large baskets would be compared with control stores' baskets of all sizes."""
     await trial.pilot()
     await trial.sold("PILOT", *["100.00"] * ENOUGH)
@@ -146,7 +146,7 @@ async def test_of_a_promotion_with_a_currency_its_own_counts(trial: Trial) -> No
     assert (await trial.run()).done == 1
 
 
-async def test_two_workers_at_once_promote_once(trial: Trial) -> None:
+async def test_concurrent_workers_promote_a_pilot_once(trial: Trial) -> None:
     promotion = await _earned(trial)
     trial.later(hours=1)
     ran = await asyncio.gather(*(trial.run() for _ in range(4)))
@@ -155,7 +155,7 @@ async def test_two_workers_at_once_promote_once(trial: Trial) -> None:
     assert await _activations(trial, promotion) == 1
 
 
-async def test_one_that_cannot_run_stays_and_stops_no_other(trial: Trial) -> None:
+async def test_a_pilot_that_cannot_run_stays_and_stops_no_other(trial: Trial) -> None:
     over = await _earned(trial)
     await trial.office.update("Promotions", over, validTo=NOON + timedelta(minutes=30))
     other = await _earned(trial)
@@ -168,7 +168,9 @@ async def test_one_that_cannot_run_stays_and_stops_no_other(trial: Trial) -> Non
     assert (await trial.run()).done == 0
 
 
-async def test_one_whose_sales_cannot_be_counted_stops_no_other(trial: Trial, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_pilot_whose_sales_cannot_be_counted_stops_no_other(
+    trial: Trial, monkeypatch: pytest.MonkeyPatch
+) -> None:
     broken, well = sorted([await _earned(trial), await _earned(trial)])
 
     async def fail_for_one(session: Session, pilot: RunningPilot, *how: Any) -> Any:
@@ -186,7 +188,7 @@ async def test_one_whose_sales_cannot_be_counted_stops_no_other(trial: Trial, mo
     assert (await trial.run()).done == 1
 
 
-async def test_a_locked_campaign_does_not_keep_it(trial: Trial) -> None:
+async def test_a_pilot_of_a_locked_campaign_still_goes_live(trial: Trial) -> None:
     """A lock prevents people from changing a plan; going live at this uplift is part of the plan."""
     promotion = await _earned(trial)
     campaign = await trial.office.given("Campaigns")
@@ -197,7 +199,7 @@ async def test_a_locked_campaign_does_not_keep_it(trial: Trial) -> None:
     assert await trial.status() == "ACTIVE"
 
 
-async def test_what_was_changed_while_it_was_counted_is_judged_again(
+async def test_a_pilot_changed_while_it_was_counted_is_evaluated_again(
     trial: Trial, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     promotion = await _earned(trial)

@@ -26,7 +26,7 @@ async def _sell(trial: Trial, shop: str, cents: int) -> bool:
     return bool(promotions)
 
 
-async def test_what_tills_sold_makes_a_pilot_go_live(trial: Trial) -> None:
+async def test_real_sales_make_a_pilot_go_live(trial: Trial) -> None:
     promotion = await trial.pilot(autoPromoteThreshold=Decimal("4.50"))  # 11.00 less 5 % is 10.45
     trial.later(minutes=1)
     for _ in range(SALES_MIN):

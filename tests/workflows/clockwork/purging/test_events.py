@@ -15,7 +15,7 @@ from tests.workflows.shop import NOON, open_shop
 OLD = NOON - timedelta(days=31)
 
 
-async def test_an_event_goes_thirty_days_after_it_happened(attic: Attic) -> None:
+async def test_an_event_is_deleted_thirty_days_after_it_happened(attic: Attic) -> None:
     await attic.event(at=NOON - timedelta(days=30, microseconds=1))
     kept = await attic.event(at=NOON - timedelta(days=30))
     assert await attic.purge("events") == 1
@@ -61,7 +61,7 @@ async def test_each_tenant_has_its_turn(attic: Attic, monkeypatch: pytest.Monkey
     assert await attic.ids("outbox_events") == set()
 
 
-async def test_a_finished_delivery_goes_after_ninety_days(attic: Attic) -> None:
+async def test_a_finished_delivery_is_deleted_after_ninety_days(attic: Attic) -> None:
     subscriptions = [str(uuid.uuid4()), str(uuid.uuid4()), None]
     gone = NOON - timedelta(days=90, microseconds=1)
     kept = set()
@@ -89,7 +89,9 @@ async def test_a_delivery_stays_as_long_as_its_event(attic: Attic) -> None:
     assert await attic.ids("NotificationLogs") == {kept, queued}
 
 
-async def test_more_than_a_unit_of_one_subscription(attic: Attic, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_purge_deletes_more_deliveries_than_one_unit_holds(
+    attic: Attic, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(purges, "UNIT_ROWS", 4)
     for subscription in (str(uuid.uuid4()), str(uuid.uuid4())):
         for _ in range(9):

@@ -27,7 +27,7 @@ async def side_effects(attic: Attic, name: str, status: str, age: timedelta, *, 
     return identity(name)
 
 
-async def test_side_effects_that_have_ended_go_with_the_evaluation_of_their_sale(attic: Attic) -> None:
+async def test_finished_side_effects_are_deleted_with_the_evaluation_of_their_sale(attic: Attic) -> None:
     cases = list(product(("PENDING", "RUNNING", "COMPLETED", "FAILED"), (YEARS, timedelta(days=399))))
     ids = {case: await side_effects(attic, f"T{number}", *case) for number, case in enumerate(cases)}
     waits = await side_effects(attic, "waits", "COMPLETED", YEARS, reported=False)  # until reports count the sale
@@ -48,7 +48,7 @@ async def test_the_operator_says_how_long_they_are_kept_and_many_go_in_small_uni
     assert await attic.ids("side_effect_jobs") == {kept}
 
 
-async def test_a_sale_whose_side_effects_are_forgotten_is_told_as_unknown(attic: Attic) -> None:
+async def test_a_sale_whose_side_effects_were_deleted_is_unknown(attic: Attic) -> None:
     await attic.sell("T-1")
     shop = attic.shop
     assert (await side_effects_status(shop.context, shop.tenant, "T-1", 1)).status == "PENDING"
@@ -61,7 +61,7 @@ async def test_a_sale_whose_side_effects_are_forgotten_is_told_as_unknown(attic:
     assert caught.value.code == "ITERATION_NOT_FOUND"
 
 
-async def test_a_secret_that_signs_no_more_is_forgotten_of_all_tenants(attic: Attic) -> None:
+async def test_secrets_no_longer_used_for_signing_are_deleted_for_all_tenants(attic: Attic) -> None:
     other = await open_shop(attic.shop.context.database, "tenant-b")
     for name, shop, until in (
         ("over", attic.shop, NOON),

@@ -30,7 +30,7 @@ async def purge(market: Market) -> None:
 
 
 @pytest.mark.parametrize("background", [False, True])
-async def test_a_forecast_leaves_out_sales_that_are_no_longer_kept_and_says_how_many(
+async def test_a_forecast_skips_deleted_sales_and_reports_their_number(
     database: Database, background: bool, seed: int
 ) -> None:
     market = await open_market(database)

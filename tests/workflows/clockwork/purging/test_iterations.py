@@ -19,7 +19,7 @@ from tests.workflows.outcomes import line, outcome
 from tests.workflows.shop import open_shop
 
 
-async def test_what_was_never_confirmed_goes_after_thirty_days(attic: Attic) -> None:
+async def test_unconfirmed_evaluations_are_deleted_after_thirty_days(attic: Attic) -> None:
     await attic.shop.price("T1", PRICED)
     attic.shop.later(seconds=1)
     await attic.shop.price("T2", PRICED)
@@ -48,7 +48,7 @@ async def test_a_confirmed_sale_is_kept_for_long(attic: Attic) -> None:
     assert len(await attic.every("confirmations")) == 1
 
 
-async def test_counters_go_with_all_that_they_counted(attic: Attic) -> None:
+async def test_a_counter_is_deleted_with_the_last_evaluation_of_its_transaction(attic: Attic) -> None:
     """INVARIANT (T2): no transaction with remaining rows gets a number twice."""
     await attic.sell("sold")
     await attic.shop.price("left", PRICED)
@@ -64,7 +64,7 @@ async def test_counters_go_with_all_that_they_counted(attic: Attic) -> None:
     assert await attic.shop.price("left", PRICED) == 1  # nothing of it is left
 
 
-async def test_another_tenants_sale_of_the_same_name_is_another(attic: Attic) -> None:
+async def test_a_purge_does_not_touch_another_tenants_sale_with_the_same_id(attic: Attic) -> None:
     other = await open_shop(attic.shop.context.database, "tenant-b")
     other.context = replace(other.context, clock=attic.shop.context.clock)
     other.now = attic.shop.now
@@ -80,7 +80,7 @@ async def test_another_tenants_sale_of_the_same_name_is_another(attic: Attic) ->
     assert counters == {("tenant-b", 1)}
 
 
-async def test_retention_is_what_the_operator_says(attic: Attic) -> None:
+async def test_the_operator_configures_the_retention(attic: Attic) -> None:
     attic.retention = Retention(iterations=2, sales=1)  # sales are always kept for at least as long as evaluations
     await attic.shop.price("T1", PRICED)
     await attic.sell("T2")
@@ -92,7 +92,9 @@ async def test_retention_is_what_the_operator_says(attic: Attic) -> None:
     assert await attic.kept() == set()
 
 
-async def test_a_confirm_that_has_found_it_is_whole(attic: Attic, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_confirm_that_has_read_its_iteration_survives_a_purge(
+    attic: Attic, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It reads its iteration, the purge runs, then it writes: the sale can be replayed and its counter continues."""
     counter = await attic.shop.price("T1", PRICED)
     attic.shop.later(days=31)
@@ -143,7 +145,7 @@ async def test_confirms_and_evaluations_race_with_the_purge(attic: Attic) -> Non
         assert await attic.shop.price(name, PRICED) == 3
 
 
-async def test_a_purge_killed_in_the_middle_is_gone_on_with(attic: Attic, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_killed_purge_is_continued(attic: Attic, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(30):
         await attic.shop.price(f"T{number}", PRICED)
     await attic.sell("sold", priced=2)
@@ -172,7 +174,7 @@ async def test_a_purge_killed_in_the_middle_is_gone_on_with(attic: Attic, monkey
     assert await attic.counters() == {"sold": 2}
 
 
-async def test_what_is_kept_can_be_replayed_and_returned(attic: Attic) -> None:
+async def test_sales_that_are_kept_can_be_replayed_and_returned(attic: Attic) -> None:
     await attic.sell("T1")
     attic.shop.later(days=31)
     await attic.purge_wholly()
@@ -190,7 +192,7 @@ async def test_what_is_kept_can_be_replayed_and_returned(attic: Attic) -> None:
     assert (await attic.shop.row("Budgets", "marketing")).consumed_amount < before
 
 
-async def test_a_row_of_a_clock_that_was_ahead_holds_nothing_up(attic: Attic) -> None:
+async def test_a_row_with_a_future_date_does_not_stop_the_purge(attic: Attic) -> None:
     attic.shop.later(days=500)
     await attic.shop.price("ahead", PRICED)
     attic.shop.later(days=-500)
@@ -200,7 +202,7 @@ async def test_a_row_of_a_clock_that_was_ahead_holds_nothing_up(attic: Attic) ->
     assert await attic.kept() == {("ahead", 1)}
 
 
-async def test_a_walk_begins_anew_when_rows_are_numbered_anew(attic: Attic) -> None:
+async def test_the_purge_restarts_when_row_numbers_restart(attic: Attic) -> None:
     """SQLite counts from 1 again once the table was empty."""
     for number in range(5):
         await attic.shop.price(f"T{number}", PRICED)

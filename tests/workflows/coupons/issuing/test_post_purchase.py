@@ -26,7 +26,7 @@ async def issue(shop: Shop, kind: str = "gift", transaction_id: str = "T-1") -> 
     return await shop.context.database.write(work, tenant=shop.tenant)
 
 
-async def test_asked_again_it_is_the_same_coupon_told_once(shop: Shop) -> None:
+async def test_a_repeated_request_gets_the_same_coupon_and_one_event(shop: Shop) -> None:
     await shop.coupon_type("gift")
     first = await issue(shop)
     assert await issue(shop) == first
@@ -36,7 +36,7 @@ async def test_asked_again_it_is_the_same_coupon_told_once(shop: Shop) -> None:
     )
 
 
-async def test_asked_at_once_it_is_issued_once(shop: Shop) -> None:
+async def test_concurrent_requests_issue_one_coupon(shop: Shop) -> None:
     """The second request may fail in the database, and finds the coupon on retry."""
     await shop.coupon_type("gift")
     for number in range(4):
@@ -48,7 +48,7 @@ async def test_asked_at_once_it_is_issued_once(shop: Shop) -> None:
     assert await shop.count("RedemptionLogs") == await shop.count("outbox_events") == 1
 
 
-async def test_a_type_without_its_shared_code_has_nothing_to_give(shop: Shop) -> None:
+async def test_a_type_without_its_shared_code_cannot_issue_coupons(shop: Shop) -> None:
     await shop.coupon_type("shared", code_type="GENERIC")
     with pytest.raises(Conflict) as caught:
         await issue(shop, "shared")

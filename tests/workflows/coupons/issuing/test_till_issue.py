@@ -62,7 +62,7 @@ async def test_each_customer_gets_a_coupon_out_of_the_pool_and_then_a_new_one(sh
     assert not any(one.code in repr(told) for one in answer.issued if one.code)
 
 
-async def test_codes_from_outside_over_or_issued_stay_where_they_are(shop: Shop) -> None:
+async def test_external_expired_and_issued_codes_are_not_issued(shop: Shop) -> None:
     await shop.coupon_type("gift")
     await shop.coupon("OUTSIDE", "gift", source="EXTERNAL")
     await shop.coupon("OVER", "gift", valid_until=NOON)
@@ -111,7 +111,7 @@ async def test_a_type_is_found_by_its_name_unless_two_have_it(shop: Shop) -> Non
         await issue(foreign, None)
 
 
-async def test_a_type_that_cannot_be_issued_is_a_failure_of_each(shop: Shop) -> None:
+async def test_a_type_that_cannot_be_issued_fails_for_every_customer(shop: Shop) -> None:
     await shop.coupon_type("off", status="INACTIVE")
     await shop.coupon_type("over", valid_to=NOON)
     await shop.coupon_type("nameless", code_type="GENERIC")

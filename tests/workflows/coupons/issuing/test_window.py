@@ -28,7 +28,7 @@ async def test_more_than_a_thousand_in_one_call_are_refused(shop: Shop) -> None:
     assert len((await issue(shop, *many(ISSUED_MAX))).issued) == ISSUED_MAX
 
 
-async def test_what_was_issued_counts_for_exactly_sixty_seconds(shop: Shop) -> None:
+async def test_issued_coupons_count_against_the_limit_for_exactly_sixty_seconds(shop: Shop) -> None:
     await issue(shop, *many(600))
     shop.later(seconds=10)
     await issue(shop, *many(400))
@@ -42,7 +42,7 @@ async def test_what_was_issued_counts_for_exactly_sixty_seconds(shop: Shop) -> N
     assert await refused(shop, 1) == 10
 
 
-async def test_no_minute_ever_has_more(shop: Shop, seed: int) -> None:
+async def test_no_minute_exceeds_the_issuing_limit(shop: Shop, seed: int) -> None:
     rng = random.Random(seed)
     done: list[tuple[datetime, int]] = []
     for _ in range(60):

@@ -113,7 +113,7 @@ async def test_one_transaction_that_redeems_and_confirms_at_once_spends_once(sho
     assert len(await shop.rows("outbox_events", kind="COUPON_REDEEMED")) == rounds
 
 
-async def test_one_transaction_that_asks_64_times_at_once_has_one_reservation(shop: Shop, till: Till) -> None:
+async def test_sixty_four_concurrent_requests_of_one_transaction_make_one_reservation(shop: Shop, till: Till) -> None:
     await shop.coupon("SAVE-1", "save")
     await shop.coupon_type("shared", code_type="GENERIC", generic_code="ALL", max_redemptions=1)
     for code in ("SAVE-1", "ALL"):

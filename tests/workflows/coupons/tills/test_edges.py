@@ -104,7 +104,7 @@ async def test_every_operation_on_a_code_in_this_state(shop: Shop, till: Till, s
             assert LOGGED[operation] in logged
 
 
-async def test_a_transaction_is_told_of_the_reservation_that_it_has(shop: Shop, till: Till) -> None:
+async def test_a_repeated_reserve_returns_the_existing_reservation(shop: Shop, till: Till) -> None:
     await shop.coupon("SAVE-1", "save")
     first = await till.reserve("SAVE-1", "T1")
     shop.later(minutes=5)
@@ -119,7 +119,7 @@ async def test_a_transaction_is_told_of_the_reservation_that_it_has(shop: Shop, 
     assert await till.log() == [("CANCELLED", "T1"), ("REDEEMED", "T1"), ("RESERVED", "T1"), ("RESERVED", "T1")]
 
 
-async def test_a_redemption_is_written_down_once_however_often_it_is_sent(shop: Shop, till: Till) -> None:
+async def test_a_repeated_redemption_is_logged_once(shop: Shop, till: Till) -> None:
     await shop.coupon("SAVE-1", "save", customer_id="C1")
     held = await till.held("SAVE-1", "T1")
     assert [(await till.redeem(held, "T1")).reason for _ in range(3)] == [None, *["REDEEMED_BEFORE"] * 2]
@@ -221,7 +221,7 @@ async def test_nothing_is_reserved_or_redeemed_outside_of_its_validity(shop: Sho
         ({"max_redemptions": 0}, "USAGE_LIMIT_REACHED"),
     ],
 )
-async def test_what_is_decided_after_a_reservation_counts_for_its_redemption(
+async def test_changes_after_a_reservation_apply_to_its_redemption(
     shop: Shop, till: Till, columns: dict[str, Any], reason: str
 ) -> None:
     await shop.coupon("SAVE-1", "save")
@@ -285,7 +285,7 @@ async def test_each_customer_redeems_as_often_as_the_type_says(shop: Shop, till:
     assert (await till.reserve("SAVE-3", "T3", "C2")).reason is None
 
 
-async def test_another_tenant_knows_neither_code_nor_reservation(shop: Shop, till: Till) -> None:
+async def test_another_tenant_sees_neither_the_code_nor_its_reservation(shop: Shop, till: Till) -> None:
     await shop.coupon("SAVE-1", "save")
     held = await till.held("SAVE-1", "T1")
     neighbour = await open_shop(shop.context.database, "tenant-b")
@@ -298,7 +298,7 @@ async def test_another_tenant_knows_neither_code_nor_reservation(shop: Shop, til
     assert (await till.redeem(held, "T1")).reason is None
 
 
-async def test_the_promotion_of_a_code_is_one_that_runs(shop: Shop, till: Till) -> None:
+async def test_validating_a_code_names_a_running_promotion(shop: Shop, till: Till) -> None:
     await shop.coupon("SAVE-1", "save")
     assert (await till.validate("SAVE-1")).promotion_id is None
     for name in ("saver", "off"):
@@ -311,7 +311,7 @@ async def test_the_promotion_of_a_code_is_one_that_runs(shop: Shop, till: Till) 
     assert (validated.reason, validated.promotion_id) == (None, None)
 
 
-async def test_a_reservation_may_be_as_long_as_anybody_says(shop: Shop, till: Till) -> None:
+async def test_the_longest_configurable_reservation_works(shop: Shop, till: Till) -> None:
     await shop.coupon_type("long", reservation_minutes=2**31 - 1)
     await shop.coupon("SAVE-1", "long")
     assert (await till.redeem(await till.held("SAVE-1", "T1"), "T1")).reason is None

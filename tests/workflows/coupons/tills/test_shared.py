@@ -43,7 +43,7 @@ async def shared(request: pytest.FixtureRequest, shop: Shop) -> CouponFact:
     return CouponFact("ALL", identity("shared"), "shared")
 
 
-async def test_who_holds_a_shared_code_can_redeem_it(shop: Shop, till: Till, shared: CouponFact) -> None:
+async def test_each_holder_of_a_reserved_shared_code_can_redeem_it(shop: Shop, till: Till, shared: CouponFact) -> None:
     first, second = await till.held("ALL", "T1"), await till.held("ALL", "T2")
     assert await till.held("ALL", "T1") == first
     assert (await till.reserve("ALL", "T3")).reason == "USAGE_LIMIT_REACHED"
@@ -65,7 +65,7 @@ async def test_who_holds_a_shared_code_can_redeem_it(shop: Shop, till: Till, sha
     assert [row.status for row in await shop.rows("CouponCodes", code="ALL")] in ([], ["ACTIVE"])
 
 
-async def test_a_confirm_leaves_what_others_hold(shop: Shop, till: Till, shared: CouponFact) -> None:
+async def test_a_confirm_does_not_touch_reservations_of_others(shop: Shop, till: Till, shared: CouponFact) -> None:
     for transaction in ("T1", "T2"):
         await till.held("ALL", transaction)
     counters = {name: await shop.price(name, SAVED, coupons=[shared]) for name in ("T1", "T2", "T3")}
@@ -80,7 +80,9 @@ async def test_a_confirm_leaves_what_others_hold(shop: Shop, till: Till, shared:
     assert await till.uses() == {"": 2}
 
 
-async def test_a_customer_is_counted_whichever_way(shop: Shop, till: Till, shared: CouponFact) -> None:
+async def test_every_way_to_use_a_code_counts_against_the_customers_limit(
+    shop: Shop, till: Till, shared: CouponFact
+) -> None:
     held = await till.held("ALL", "T1", "C1")
     assert (await till.redeem(held, "T1")).reason is None
     assert (await till.reserve("ALL", "T2", "C1")).reason == "USAGE_LIMIT_REACHED"
@@ -105,7 +107,9 @@ async def test_a_redeemed_code_counts_in_its_own_basket_and_is_confirmed_once(
     assert await presented(shop, "T1") == "USAGE_LIMIT_REACHED"  # the sale is complete
 
 
-async def test_whom_the_till_did_not_name_is_counted_by_the_confirm(shop: Shop, till: Till, shared: CouponFact) -> None:
+async def test_the_confirm_counts_the_customer_that_the_till_did_not_name(
+    shop: Shop, till: Till, shared: CouponFact
+) -> None:
     await till.redeem(await till.held("ALL", "T1", "C1"), "T1")
     await till.redeem(await till.held("ALL", "T2"), "T2")
     assert await presented(shop, "T2", "C1") == "USAGE_LIMIT_REACHED"

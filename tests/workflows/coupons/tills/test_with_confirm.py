@@ -66,7 +66,7 @@ async def test_a_sale_cannot_spend_what_another_till_holds(shop: Shop, till: Til
     assert await till.log() == [("CANCELLED", "T1"), ("REDEEMED", "T2"), ("RESERVED", "T1")]
 
 
-async def test_a_redeemed_code_that_its_sale_leaves_out_stays_redeemed(shop: Shop, till: Till) -> None:
+async def test_a_redeemed_code_stays_redeemed_if_its_sale_omits_it(shop: Shop, till: Till) -> None:
     fact = await shop.coupon("SAVE-1", "save")
     assert (await till.redeem(await till.held("SAVE-1", "T1"), "T1")).reason is None
     await shop.confirm("T1", await shop.price("T1", SAVED, coupons=[fact]))
