@@ -51,7 +51,7 @@ async def change(market: Market, set_name: str, **columns: Any) -> None:
     await market.context.database.write(lambda session: session.rowcount(statement), tenant=OWN)
 
 
-async def test_a_day_is_that_of_the_shops_clock(market: Market) -> None:
+async def test_a_forecast_uses_the_days_of_the_shops_clock(market: Market) -> None:
     day = date(2026, 3, 10)
     for pos, moment in (
         ("BERLIN", datetime(2026, 3, 9, 22, 59, 59, 999_999, tzinfo=UTC)),  # 23:59:59 of the 9th in Berlin
@@ -113,7 +113,7 @@ async def test_a_return_counts_as_it_was(market: Market) -> None:
     assert (amounts.net_sales_without, amounts.net_sales_with) == (Decimal("0.00"), Decimal("-1.20"))
 
 
-async def test_one_that_already_ran_is_compared_with_its_absence_as_it_is_today(market: Market) -> None:
+async def test_a_promotion_that_already_ran_is_compared_with_its_absence(market: Market) -> None:
     await change(market, "Promotions", status="ACTIVE")
     await market.put({})
     await market.sell(BEER, OWN)
@@ -146,7 +146,7 @@ async def test_a_cancelled_campaign_is_set_aside_but_its_pos_groups_count(market
     assert {row.currency: row.baskets_affected for row in amounts} == {"EUR": 0, "JPY": 1}
 
 
-async def test_a_budget_tells_the_day_on_which_it_runs_out(market: Market) -> None:
+async def test_a_forecast_names_the_day_on_which_a_budget_runs_out(market: Market) -> None:
     budget = {"ID": identity("b"), "code": "b", "name": "Beer money", "status": "DRAFT", "currency": "EUR",
               "totalAmount": Decimal("10.00"), "consumedAmount": Decimal("7.00"), "validTo": START}  # fmt: skip
     link = {"budget_ID": identity("b"), "promotion_ID": TRIED}
@@ -163,7 +163,7 @@ async def test_a_budget_tells_the_day_on_which_it_runs_out(market: Market) -> No
     assert (await market.rows("Budgets", id=identity("b")))[0].consumed_amount == Decimal("7.00")
 
 
-async def test_what_is_sold_after_the_question_does_not_count(market: Market) -> None:
+async def test_sales_after_the_request_do_not_count(market: Market) -> None:
     await market.sell(BEER, OWN)
     forecast_id = await queue(market)
     market.now[0] += timedelta(seconds=1)
@@ -174,7 +174,7 @@ async def test_what_is_sold_after_the_question_does_not_count(market: Market) ->
     assert (row.status, row.baskets_total) == ("COMPLETED", 1)
 
 
-async def test_a_sale_whose_records_are_gone_is_left_out_and_said_so(market: Market) -> None:
+async def test_a_sale_with_deleted_records_is_skipped_and_reported(market: Market) -> None:
     await market.sell(BEER, OWN)
     await market.sell(BEER, OWN)
     gone = delete(table("iterations")).where(table("iterations").c.transaction_id == "T1")
@@ -184,7 +184,7 @@ async def test_a_sale_whose_records_are_gone_is_left_out_and_said_so(market: Mar
     assert "Left out: 1," in row.message
 
 
-async def test_what_is_no_promotion_or_cannot_run_has_no_forecast(market: Market) -> None:
+async def test_a_missing_or_broken_promotion_has_no_forecast(market: Market) -> None:
     with pytest.raises(NotFound):
         await prepare_forecast(market.context, OWN, identity("nothing"), Period(TODAY, TODAY))
     with pytest.raises(NotFound):
@@ -196,7 +196,7 @@ async def test_what_is_no_promotion_or_cannot_run_has_no_forecast(market: Market
     assert caught.value.code == "PROMOTION_CANNOT_RUN"
 
 
-def test_a_period_has_at_most_so_many_days() -> None:
+def test_a_forecast_period_beyond_the_limit_is_refused() -> None:
     check_period(TODAY, TODAY + timedelta(days=DAYS_MAX - 1))
     with pytest.raises(Invalid):
         check_period(TODAY, TODAY + timedelta(days=DAYS_MAX))
@@ -205,7 +205,7 @@ def test_a_period_has_at_most_so_many_days() -> None:
 # --- the queue --------------------------------------------------------------------------------------------------------
 
 
-async def test_of_many_at_once_four_wait_and_the_others_are_told_to_come_back(market: Market) -> None:
+async def test_at_most_four_forecasts_wait_and_others_are_asked_to_retry(market: Market) -> None:
     answers = await asyncio.gather(*(queue(market) for _ in range(8)), return_exceptions=True)
     refused = [one for one in answers if isinstance(one, TooMany)]
     assert len([one for one in answers if isinstance(one, str)]) == 4
@@ -228,7 +228,7 @@ async def test_a_long_forecast_shows_how_far_it_is(market: Market) -> None:
     assert not await market.rows("forecast_customers")
 
 
-async def test_of_a_promotion_that_is_deleted_meanwhile_the_forecast_fails(market: Market) -> None:
+async def test_a_forecast_fails_if_its_promotion_is_deleted_meanwhile(market: Market) -> None:
     forecast_id = await queue(market)
     promotions = table("Promotions")
     statement = delete(promotions).where(promotions.c.id == TRIED)
@@ -275,7 +275,7 @@ async def test_a_forecast_is_held_by_one_worker_until_its_lease_runs_out(market:
     assert (row.status, row.baskets_affected, row.customers_affected) == ("COMPLETED", 1, 1)
 
 
-async def test_one_whose_every_attempt_dies_ends_failed(market: Market) -> None:
+async def test_a_forecast_that_kills_every_worker_ends_failed(market: Market) -> None:
     forecast_id = await queue(market)
     for _ in range(ATTEMPTS_MAX):
         assert await claim(market) is not None
@@ -285,7 +285,7 @@ async def test_one_whose_every_attempt_dies_ends_failed(market: Market) -> None:
     assert (row.status, row.message) == ("FAILED", "The last attempts were not finished.")
 
 
-async def test_one_that_always_fails_is_put_off_and_ends_failed_with_its_reason(market: Market) -> None:
+async def test_a_forecast_that_always_fails_is_retried_and_ends_failed_with_the_reason(market: Market) -> None:
     await market.sell(BEER, OWN)
     forecast_id = await queue(market)
     await change(market, "iterations", record=b"no record")
@@ -297,7 +297,7 @@ async def test_one_that_always_fails_is_put_off_and_ends_failed_with_its_reason(
     assert "Error" in row.message
 
 
-async def test_forecasts_take_turns(market: Market) -> None:
+async def test_long_forecasts_take_turns(market: Market) -> None:
     for _ in range(120):
         await market.sell(BEER, OWN)
     first = await queue(market)
@@ -311,7 +311,7 @@ async def test_forecasts_take_turns(market: Market) -> None:
     assert (states[first], states[second]) == (50, 50)
 
 
-async def test_old_forecasts_go_when_a_new_one_is_asked_for(market: Market) -> None:
+async def test_old_forecasts_are_deleted_when_a_new_one_is_requested(market: Market) -> None:
     old = await market.forecast(TODAY, TODAY)
     waiting = await queue(market)
     market.now[0] += timedelta(days=91)

@@ -148,7 +148,7 @@ async def told(market: Market, forecast_id: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-async def test_a_forecast_says_what_its_twin_shop_has_sold(market: Market, variant: str, seed: int) -> None:
+async def test_a_forecast_equals_the_sales_of_its_twin_shop(market: Market, variant: str, seed: int) -> None:
     await market.put(asleep(VARIANTS[variant]), OWN)
     await market.put(VARIANTS[variant], TWIN)
     first = market.now[0].date()

@@ -131,7 +131,7 @@ async def test_simulate_writes_nothing(context: Context) -> None:
     assert (await evaluate(context, TENANT, basket(transaction_id="t1"))).transaction_counter == 1
 
 
-async def test_inactive_promotions_only_when_simulated_and_asked_for(context: Context) -> None:
+async def test_inactive_promotions_apply_only_in_simulations_on_request(context: Context) -> None:
     await author(context.database, "Promotions", percent_off(1, 10, status="DRAFT"), PROMOTION)
     asking = basket(include_inactive=True)
     assert (await simulate(context, TENANT, asking)).outcome.discount_minor == 200
@@ -160,7 +160,7 @@ async def test_another_process_sees_a_change_with_its_next_price(context: Contex
         await other.database.close()
 
 
-async def test_a_change_that_comes_while_pricing_is_priced_anew(context: Context) -> None:
+async def test_a_basket_is_priced_again_if_the_catalogue_changes_meanwhile(context: Context) -> None:
     await evaluate(context, TENANT, basket())
     known = await context.catalogues.get(TENANT)
     stale = known.version
@@ -180,7 +180,9 @@ async def test_a_change_that_comes_while_pricing_is_priced_anew(context: Context
         ({"pos_group_code": "NORTH", "pos_group_id": SHOP}, "POS_GROUP_MISMATCH", "posGroupCode"),
     ],
 )
-async def test_pos_groups_that_do_not_do(context: Context, fields: dict[str, Any], code: str, target: str) -> None:
+async def test_an_unusable_pos_group_is_refused(
+    context: Context, fields: dict[str, Any], code: str, target: str
+) -> None:
     for verb in (evaluate, simulate):
         with pytest.raises(Invalid) as refused:
             await verb(context, TENANT, basket(**fields))
@@ -206,7 +208,7 @@ async def test_another_tenant_sees_nothing_of_it(context: Context) -> None:
         await replay(context, "stranger", "t1", 1)
 
 
-async def test_master_data_fills_in_what_the_till_does_not_say(context: Context) -> None:
+async def test_master_data_fill_in_fields_that_the_till_omits(context: Context) -> None:
     rows = percent_off(1, 10)
     rows["DiscountActions"][0].pop("targetArticleNumber")
     condition = {"ID": uuid(4, 1), "promotion_ID": PROMOTION, "conditionType": "MANUFACTURER", "value": "Brewery"}
@@ -224,7 +226,7 @@ async def test_master_data_fills_in_what_the_till_does_not_say(context: Context)
     assert (await evaluate(context, TENANT, basket())).outcome.discount_minor == 0
 
 
-async def test_a_free_item_is_worth_what_master_data_says(context: Context) -> None:
+async def test_a_free_item_is_valued_at_its_master_data_price(context: Context) -> None:
     rows = percent_off(1, 10)
     rows["DiscountActions"] = [
         {"ID": OFF, "promotion_ID": PROMOTION, "actionType": "FREE_ITEM", "freeItemArticleNumber": "mug"}
@@ -332,7 +334,9 @@ async def coupons(context: Context) -> Context:
         (("C1", "C1"), {}, ["USAGE_LIMIT_REACHED"]),
     ],
 )
-async def test_coupons(coupons: Context, codes: tuple[str, ...], fields: dict[str, Any], refused: list[str]) -> None:
+async def test_each_coupon_works_or_states_the_reason_why_not(
+    coupons: Context, codes: tuple[str, ...], fields: dict[str, Any], refused: list[str]
+) -> None:
     outcome = (await evaluate(coupons, TENANT, basket(coupons=codes, **fields))).outcome
     assert [one.reason for one in outcome.coupons_refused] == refused
     works = len(refused) < len(codes)
@@ -350,7 +354,7 @@ async def test_a_generic_code_has_its_limit(coupons: Context) -> None:
     assert [one.reason for one in outcome.coupons_refused] == ["USAGE_LIMIT_REACHED"]
 
 
-async def test_guessing_codes_is_stopped_but_never_pricing(coupons: Context) -> None:
+async def test_guessing_codes_is_throttled_but_pricing_is_not(coupons: Context) -> None:
     guesses = tuple(f"guess-{n}" for n in range(60))
     asking = basket(coupons=guesses, client_id="till-1")
     await evaluate(coupons, TENANT, asking)

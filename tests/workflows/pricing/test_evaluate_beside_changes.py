@@ -42,7 +42,7 @@ class _Author(LocalCache):
         return await super().count(key, seconds, by)
 
 
-async def test_a_till_is_never_sent_away_because_authors_are_quicker(database: Database) -> None:
+async def test_a_till_always_gets_a_price_however_often_promotions_change(database: Database) -> None:
     group = {"ID": SHOP, "code": "S1", "name": "Shop 1", "currency": "EUR"}
     await author(database, "Promotions", {"PosGroups": [group]})
     await author(database, "Promotions", percent_off(1, 10), uuid(3, 1))
@@ -84,7 +84,7 @@ class _Moving(Catalogues):
         await self._database.write(work, tenant=TENANT)
 
 
-async def test_promotions_and_articles_of_a_price_are_of_one_time(database: Database) -> None:
+async def test_a_price_uses_promotions_and_articles_of_one_state(database: Database) -> None:
     group = {"ID": SHOP, "code": "S1", "name": "Shop 1", "currency": "EUR"}
     beer = {"ID": uuid(2, 1), "articleNumber": "beer", "articleGroupId": "G0"}
     rows = percent_off(1, 10)

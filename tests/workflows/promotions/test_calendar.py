@@ -133,7 +133,7 @@ async def test_codes_of_places_are_any_text(database: Database) -> None:
     assert (await only(database))["pos_groups"] == codes
 
 
-async def test_a_tenant_sees_its_own_and_nobody_sees_nothing(database: Database) -> None:
+async def test_the_calendar_shows_a_tenant_its_own_promotions_only(database: Database) -> None:
     rows = PLACES | campaign(startAt=NOW) | promotion(campaign_ID=CAMPAIGN) | runs_in(SOUTH)
     await author(database, "Promotions", rows)
 
@@ -180,7 +180,7 @@ async def test_it_is_filtered_sorted_paged_and_counted_like_a_table(database: Da
     assert one["pos_groups"] == ["S"]
 
 
-def test_what_belongs_to_a_promotion_is_looked_up_by_its_key(databases: Databases) -> None:
+def test_calendar_parts_of_a_promotion_are_found_by_its_key(databases: Databases) -> None:
     """SQLite would scan all POS groups for every promotion: a page of 50 then took a hundred times as long."""
     dialect = sqlite.dialect(paramstyle="named")
     guard_dialect(dialect)

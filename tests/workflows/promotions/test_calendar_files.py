@@ -61,7 +61,7 @@ def raw(text: str) -> dict[str, str]:
     }
 
 
-def test_an_entry_tells_a_calendar_program_all_it_wants() -> None:
+def test_an_entry_has_everything_that_calendar_programs_need() -> None:
     assert calendar_file(SHEET, NOW - timedelta(hours=1)).split("\r\n") == [
         "BEGIN:VCALENDAR",
         "VERSION:2.0",
@@ -125,7 +125,7 @@ def test_an_open_window_is_an_entry_too(
     assert says is None or says in str(entry["DESCRIPTION"])
 
 
-def test_a_campaign_of_nothing_has_an_entry() -> None:
+def test_a_campaign_without_promotions_has_an_entry() -> None:
     empty = replace(SHEET, description=None, promotion_names=(), promotion_count=0)
     assert raw(calendar_file(empty, NOW))["DESCRIPTION"] == "It has no promotions."
 
@@ -165,7 +165,7 @@ async def test_a_campaign_is_exported_with_the_names_of_its_promotions(database:
 
 
 @pytest.mark.parametrize("campaign_id", [uuid(2, 99), "spring", "", "\0"])
-async def test_what_is_not_there_is_not_exported(database: Database, campaign_id: str) -> None:
+async def test_a_missing_campaign_is_not_exported(database: Database, campaign_id: str) -> None:
     await author(database, "Campaigns", campaign())
     with pytest.raises(NotFound):
         await database.read(lambda session: export_ics(session, campaign_id, NOW), tenant=TENANT)

@@ -95,7 +95,7 @@ async def test_promotions_are_linked_to_a_campaign(database: Database) -> None:
     assert row["version"] == 1
 
 
-async def test_what_is_linked_already_stays_as_it_is(database: Database) -> None:
+async def test_promotions_already_linked_do_not_change(database: Database) -> None:
     await a_campaign_and_three_promotions(database)
     await carry_out(database, add_promotions, CAMPAIGN, [uuid(3, 1)])
     await carry_out(database, add_promotions, CAMPAIGN, [uuid(3, 1)])
@@ -165,7 +165,9 @@ async def test_every_wrong_id_is_named(database: Database) -> None:
 
 @pytest.mark.parametrize("verb", [add_promotions, remove_promotion])
 @pytest.mark.parametrize("campaign_id", [uuid(2, 99), "spring", "\0"])
-async def test_a_campaign_that_is_not_there_comes_first(database: Database, verb: Verb, campaign_id: str) -> None:
+async def test_a_missing_campaign_is_reported_before_missing_promotions(
+    database: Database, verb: Verb, campaign_id: str
+) -> None:
     await a_campaign_and_three_promotions(database)
     error = await refused(database, verb, campaign_id, None)
     assert (type(error), error.code) == (NotFound, "NOT_FOUND")
@@ -173,7 +175,7 @@ async def test_a_campaign_that_is_not_there_comes_first(database: Database, verb
     assert (foreign.code, foreign.message) == (error.code, error.message)
 
 
-async def test_a_locked_campaign_takes_nothing_in_and_gives_nothing_away(database: Database) -> None:
+async def test_a_locked_campaign_refuses_adding_and_removing_promotions(database: Database) -> None:
     other = {"ID": uuid(2, 2), "code": "AUTUMN", "name": "Autumn"}
     rows = {"Campaigns": [*campaign()["Campaigns"], other]} | promotions(1, 2, 3)
     await author(database, "Promotions", rows)

@@ -123,7 +123,7 @@ def deleting(set_name: str, key: str) -> Step:
         "locked then moved", "campaign deleted", "promotion deleted",
     ],
 )  # fmt: skip
-async def test_who_comes_second_waits_and_sees_what_the_first_one_did(
+async def test_the_second_user_waits_and_sees_the_changes_of_the_first(
     postgres: Database, first: Step, second: Step, refusal: tuple[type[PromenadeError], str, str | None] | None
 ) -> None:
     await set_up(postgres)

@@ -52,12 +52,12 @@ async def codes(shop: Shop, name: str = "off") -> list[tuple[str, str]]:
     return [(one.severity, one.code) for one in await check(shop, name)]
 
 
-async def test_nothing_is_found_where_nothing_is_wrong(tested: Shop) -> None:
+async def test_a_check_of_a_correct_promotion_has_no_findings(tested: Shop) -> None:
     assert await codes(tested) == []
 
 
 @pytest.mark.parametrize("status", ["ARCHIVED", "EXPIRED", "REJECTED"])
-async def test_it_is_checked_in_any_status(tested: Shop, status: str) -> None:
+async def test_a_promotion_is_checked_in_any_status(tested: Shop, status: str) -> None:
     await tested.change("Promotions", "off", status=status)
     assert await codes(tested) == [("WARNING", "NOT_RUNNING")]
 
@@ -87,14 +87,16 @@ async def test_articles_are_looked_up_by_number_and_ean(tested: Shop) -> None:
         ({"currency": "CHF"}, [("ERROR", "BUDGET_CURRENCY")]),
     ],
 )
-async def test_budgets(tested: Shop, columns: dict[str, Any], found: list[tuple[str, str]]) -> None:
+async def test_the_check_reports_budgets_that_stop_a_promotion(
+    tested: Shop, columns: dict[str, Any], found: list[tuple[str, str]]
+) -> None:
     await tested.put("BudgetPromotions", budget_id=identity("marketing"), promotion_id=identity("off"))
     if columns:
         await tested.change("Budgets", "marketing", **columns)
     assert await codes(tested) == found
 
 
-async def test_coupons(tested: Shop) -> None:
+async def test_the_check_reports_coupon_types_without_usable_codes(tested: Shop) -> None:
     await tested.coupon_type("ten", code_type="INDIVIDUAL")
     await tested.put("CouponTypePromotions", coupon_type_id=identity("ten"), promotion_id=identity("off"))
 
@@ -114,14 +116,14 @@ async def test_coupons(tested: Shop) -> None:
     assert await codes(tested) == []
 
 
-async def test_a_promotion_that_was_used_as_often_as_it_may(tested: Shop) -> None:
+async def test_the_check_reports_a_promotion_at_its_usage_limit(tested: Shop) -> None:
     await tested.change("Promotions", "off", max_applications_total=3)
     assert await codes(tested) == []
     await tested.put("promotion_usage", promotion_id=identity("off"), customer_id="", count=3)
     assert await codes(tested) == [("ERROR", "APPLICATIONS_USED_UP")]
 
 
-async def test_others_are_met_by_the_groups_of_their_articles(tested: Shop) -> None:
+async def test_the_check_finds_overlaps_by_article_groups(tested: Shop) -> None:
     for name, article in (("apples", "apple"), ("pears", "pear"), ("nails", "nail")):
         await tested.promotion(name)
         await action(tested, name, target_article_number=article)
@@ -129,14 +131,14 @@ async def test_others_are_met_by_the_groups_of_their_articles(tested: Shop) -> N
     assert found == {identity("apples"): "STACKS_WITH", identity("pears"): "STACKS_WITH"}
 
 
-async def test_it_tells_of_no_stranger(tested: Shop) -> None:
+async def test_missing_and_foreign_promotions_cannot_be_checked(tested: Shop) -> None:
     with pytest.raises(NotFound):
         await check_promotion(tested.context, tested.tenant, identity("nobody"), tested.now[0])
     with pytest.raises(NotFound):
         await check_promotion(tested.context, "tenant-b", identity("off"), tested.now[0])
 
 
-async def test_it_reads_what_was_committed_a_moment_ago(tested: Shop) -> None:
+async def test_the_check_reads_the_latest_committed_state(tested: Shop) -> None:
     assert await codes(tested) == []
     await tested.change("PosGroups", "shop", is_active=False)
 
@@ -148,7 +150,7 @@ async def test_it_reads_what_was_committed_a_moment_ago(tested: Shop) -> None:
 
 
 @pytest.mark.alone
-async def test_among_many_promotions_it_is_quick(tested: Shop) -> None:
+async def test_the_check_is_quick_among_many_promotions(tested: Shop) -> None:
     many = 2_000
 
     async def fill(session: Session) -> None:

@@ -96,19 +96,19 @@ def nothing(rows: list[Row]) -> Iterator[str]:
                 yield wire
 
 
-def test_a_template_says_of_its_parts_what_live_ones_say() -> None:
+def test_template_parts_have_the_fields_of_live_parts() -> None:
     assert len(pairs()) == 11
     for template, live in pairs():
         assert own_properties(model.entity(template)) == own_properties(model.entity(live)), template
         assert set(copied_properties(template, live).values()) == own_properties(model.entity(live)), template
 
 
-def test_of_the_template_itself_only_these_stay_behind() -> None:
+def test_only_three_properties_of_a_template_are_not_copied() -> None:
     copied = set(copied_properties("PromotionTemplates", "Promotions").values())
     assert own_properties(TEMPLATE) - copied == {"code", "useCase", "priorityGroup_ID"}
 
 
-async def test_a_promotion_says_all_that_its_template_says(database: Database) -> None:
+async def test_a_promotion_has_all_values_of_its_template(database: Database) -> None:
     desk = Desk(database)
     template_id = await desk.create_row("PromotionTemplates", await full_row(desk, TEMPLATE, 2))
     template = await desk.row("PromotionTemplates", template_id)
@@ -133,7 +133,7 @@ async def test_a_promotion_says_all_that_its_template_says(database: Database) -
         assert not {row["ID"] for row in originals} & {row["ID"] for row in copies}
 
 
-async def test_no_and_nothing_are_copied_too(database: Database) -> None:
+async def test_false_zero_and_empty_values_are_copied_too(database: Database) -> None:
     """False, zero and an empty text are values; only missing values get their default."""
     desk = Desk(database)
     part = {"quantity": Decimal(0), "articleNumber": "", "discounted": False}
@@ -147,7 +147,7 @@ async def test_no_and_nothing_are_copied_too(database: Database) -> None:
     assert {wire: component[wire] for wire in part} == part
 
 
-async def test_every_call_makes_another_promotion(database: Database) -> None:
+async def test_each_call_creates_another_promotion(database: Database) -> None:
     desk = Desk(database)
     conditions = [{"conditionType": "CHANNEL", "value": "ONLINE"}]
     template_id = await desk.create("PromotionTemplates", code="T", name="Online", conditions=conditions)
@@ -162,7 +162,7 @@ async def test_every_call_makes_another_promotion(database: Database) -> None:
     assert len(await desk.rows("Conditions")) == 2
 
 
-async def test_it_can_be_made_active_at_once(database: Database) -> None:
+async def test_a_promotion_from_a_template_can_be_activated_at_once(database: Database) -> None:
     desk = Desk(database)
     action = {"actionType": "RECEIPT", "discountType": "PERCENTAGE", "discountValue": 10}
     template_id = await desk.create("PromotionTemplates", name="Ten", type="RECEIPT", discountActions=[action])
@@ -174,7 +174,7 @@ async def test_it_can_be_made_active_at_once(database: Database) -> None:
 
 
 @pytest.mark.parametrize("template_id", [None, ""])
-async def test_it_must_say_which_template(database: Database, template_id: str | None) -> None:
+async def test_the_template_must_be_named(database: Database, template_id: str | None) -> None:
     with pytest.raises(Invalid) as caught:
         await create(database, template_id)
     assert (caught.value.code, caught.value.target) == ("REQUIRED", "templateId")

@@ -90,7 +90,9 @@ async def sent(cloud: Cloud, store: Store) -> dict[str, Any]:
     return {**document, "coupons": [event]}
 
 
-async def test_any_value_may_be_wrong(cloud: Cloud, sent: dict[str, Any], seed: int) -> None:
+async def test_an_upload_with_any_wrong_value_is_refused_or_harmless(
+    cloud: Cloud, sent: dict[str, Any], seed: int
+) -> None:
     chance = random.Random(seed)
     uploads = [("transactions", *path) for path in places(sent["transactions"])]
     events = [("coupons", *path) for path in places(sent["coupons"])]
@@ -136,7 +138,7 @@ BAD_UPLOADS = (
 
 
 @pytest.mark.parametrize("dialect", ["sqlite"], indirect=True)
-async def test_what_is_no_upload_is_refused(cloud: Cloud) -> None:
+async def test_an_invalid_upload_is_refused(cloud: Cloud) -> None:
     for name, body in BAD_BODIES.items():
         status, answer = await cloud.raw(body.replace(b"%s", b"0a000000-0000-4000-8000-000000000001"))
         assert status == 400, (name, answer)

@@ -47,7 +47,7 @@ def test_every_scenario_of_the_engine_can_be_uploaded() -> None:
 
 @settings(max_examples=examples(100))
 @given(circumstanced(), baskets(), st.data())
-def test_whatever_the_engine_prices_can_be_uploaded(
+def test_every_random_outcome_of_the_engine_can_be_uploaded(
     definitions: list[PromotionDefinition], bought: Basket, data: st.DataObject
 ) -> None:
     basket, facts, told = data.draw(circumstances(bought))
@@ -157,26 +157,26 @@ def refusal(sale: UploadedSale) -> str:
     return caught.value.code
 
 
-def test_what_the_others_differ_from_is_good() -> None:
+def test_the_unmodified_sale_is_accepted() -> None:
     accept(good())
     accept(of_sale(issued=[ISSUED])(good()))
 
 
 @pytest.mark.parametrize("name", INCONSISTENT)
-def test_what_does_not_agree_is_refused(name: str) -> None:
+def test_inconsistent_sales_are_refused(name: str) -> None:
     assert refusal(INCONSISTENT[name](good())) == "SALE_INCONSISTENT"
 
 
 @pytest.mark.parametrize("name", MALFORMED)
-def test_what_cannot_be_is_refused(name: str) -> None:
+def test_malformed_sales_are_refused(name: str) -> None:
     assert refusal(MALFORMED[name](good())) == "SALE_MALFORMED"
 
 
-def test_numbers_are_whole_numbers() -> None:
+def test_fractional_numbers_are_refused_in_documents() -> None:
     with pytest.raises(Invalid):
         check_document({"quantity_thousandths": 1.5})
 
 
-def test_what_is_confirmed_may_name_promotions_freely() -> None:
+def test_a_confirm_may_name_promotions_with_amount_and_currency() -> None:
     accept(of_confirm(promotions=[SoldPromotion("off", amount=Decimal("1.50"), currency="EUR")])(good()))
     assert isinstance(PRICED, Outcome)

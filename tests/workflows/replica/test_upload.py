@@ -51,7 +51,7 @@ async def test_a_sale_arrives_with_all_that_it_means(cloud: Cloud, store: Store)
     assert kept[0] == kept[1]
 
 
-async def test_the_same_sale_is_taken_once_whatever_is_lost(cloud: Cloud, store: Store) -> None:
+async def test_a_sale_is_stored_once_whichever_message_is_lost(cloud: Cloud, store: Store) -> None:
     await sell(store, "T1")
     await store.work()
     cloud.failing = ["before", "after"]
@@ -71,7 +71,7 @@ async def answers(cloud: Cloud) -> list[list[dict[str, object]]]:
     return [(await cloud.raw(msgspec.json.encode(one)))[1]["results"] for one in cloud.requests]
 
 
-async def test_the_same_portion_by_eight_at_once_has_one_effect(cloud: Cloud, store: Store) -> None:
+async def test_a_portion_repeated_by_eight_at_once_has_one_effect(cloud: Cloud, store: Store) -> None:
     for number in range(12):
         await sell(store, f"T{number}")
     await store.work()
@@ -85,7 +85,7 @@ async def test_the_same_portion_by_eight_at_once_has_one_effect(cloud: Cloud, st
     assert await cloud.shop.count("confirmations") == 12
 
 
-async def test_eight_at_once_take_a_new_portion_once(cloud: Cloud, store: Store) -> None:
+async def test_eight_concurrent_uploads_of_a_new_portion_store_it_once(cloud: Cloud, store: Store) -> None:
     for number in range(12):
         await sell(store, f"T{number}")
     await store.work()
@@ -132,7 +132,7 @@ async def test_what_was_granted_is_used_up_and_what_was_not_is_taken_if_it_is_th
     assert booked == [(1, 1), (2, 0), (2, 0)]
 
 
-async def test_the_cloud_tells_of_what_was_exchanged(cloud: Cloud, store: Store) -> None:
+async def test_the_cloud_records_each_exchange(cloud: Cloud, store: Store) -> None:
     await sell(store, "T1")
     await sell(store, "T2")
     await store.upload_all()

@@ -90,7 +90,7 @@ async def test_a_code_that_another_has_spent_makes_the_sale_rejected(cloud: Clou
     assert await uses(cloud.shop) == {"": 1, "anna": 1}
 
 
-async def test_a_code_that_ended_on_its_way_was_spent_in_time(cloud: Cloud, store: Store) -> None:
+async def test_a_code_that_expired_during_the_upload_counts_as_spent_in_time(cloud: Cloud, store: Store) -> None:
     await furnish(cloud.shop)
     await furnish(store)
     await cloud.shop.coupon("CODE", "voucher", valid_until=NOON + timedelta(days=1))
@@ -124,7 +124,7 @@ async def test_a_redemption_at_the_till_is_one_with_its_sale(cloud: Cloud, store
     assert [row.transaction_id for row in logs] == ["T1"]
 
 
-async def test_an_event_is_taken_once_whatever_is_repeated(cloud: Cloud, store: Store) -> None:
+async def test_a_repeated_coupon_event_takes_effect_once(cloud: Cloud, store: Store) -> None:
     await furnish(cloud.shop, "CODE")
     await furnish(store)
     await lend(cloud, store, "CODE")
@@ -162,7 +162,7 @@ async def earn(shop: Shop, name: str) -> None:
     await shop.confirm(name, await price(shop, name, EARNS, customer_id="anna"), "off")
 
 
-async def test_what_the_store_has_issued_is_not_issued_again(cloud: Cloud, store: Store, thanks: list[str]) -> None:
+async def test_codes_issued_by_the_store_are_not_issued_again(cloud: Cloud, store: Store, thanks: list[str]) -> None:
     held, free = thanks
     await earn(store, "T1")
     await earn(store, "T2")

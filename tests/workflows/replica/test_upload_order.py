@@ -86,7 +86,7 @@ async def test_a_large_sale_fills_a_portion_alone(cloud: Cloud, store: Store, mo
     assert [len(one["transactions"]) for one in cloud.requests] == [1, 1, 1]
 
 
-async def test_what_cannot_be_sent_at_all_holds_up_nothing(
+async def test_a_sale_that_cannot_be_sent_delays_no_other(
     cloud: Cloud, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await sell(store, "T1")
@@ -170,7 +170,7 @@ async def test_without_a_link_nothing_happens(store: Store) -> None:
     assert await store.upload() == Uploaded(0, 0)
 
 
-async def test_the_cloud_queues_nothing(cloud: Cloud) -> None:
+async def test_sales_in_the_cloud_are_not_queued_for_upload(cloud: Cloud) -> None:
     await cloud.shop.confirm("C1", await price(cloud.shop, "C1", PRICED), "off")
     assert await cloud.shop.count("sync_uploads") == 0
 
@@ -190,7 +190,7 @@ async def test_sales_of_another_set_up_of_the_same_store_are_other_sales(cloud: 
     assert await requeue_rejected(store.context.database, store.tenant) == 1
 
 
-async def test_the_clock_of_a_store_does_not_reach_beyond_now(cloud: Cloud, store: Store) -> None:
+async def test_a_sale_from_the_future_is_dated_at_its_arrival(cloud: Cloud, store: Store) -> None:
     store.later(days=3)
     await sell(store, "T1")
     await store.upload_all()

@@ -72,9 +72,7 @@ async def test_a_sale_of_the_cloud_comes_back_to_a_store(cloud: Cloud, store: St
     assert (await spent(cloud), await points(cloud)) == (Decimal(0), 0)
 
 
-async def test_its_own_sale_goes_before_another_of_the_same_name(
-    cloud: Cloud, store: Store, other_store: Store
-) -> None:
+async def test_a_return_prefers_the_stores_own_sale_of_that_id(cloud: Cloud, store: Store, other_store: Store) -> None:
     for one in (store, other_store):
         await sell(one, "T1")
         await one.upload_all()
@@ -86,7 +84,9 @@ async def test_its_own_sale_goes_before_another_of_the_same_name(
     assert await spent(cloud) == Decimal(2)
 
 
-async def test_nobody_guesses_between_two_of_the_same_name(cloud: Cloud, store: Store, other_store: Store) -> None:
+async def test_a_return_that_matches_two_sales_gives_nothing_back(
+    cloud: Cloud, store: Store, other_store: Store
+) -> None:
     for one in (store, other_store):
         await sell(one, "T1")
         await one.upload_all()

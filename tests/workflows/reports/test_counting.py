@@ -47,9 +47,7 @@ async def test_each_sale_counts_once_however_often_the_clock_looks(shop: Shop, w
     ]
 
 
-async def test_what_is_derived_is_computed_after_sales_and_when_another_day_begins(
-    shop: Shop, witness: Witness
-) -> None:
+async def test_derived_figures_are_computed_after_sales_and_on_a_new_day(shop: Shop, witness: Witness) -> None:
     await count(shop)
     assert len(witness.refreshed) == 1
     await count(shop)
@@ -79,7 +77,7 @@ async def test_a_sale_that_cannot_be_counted_is_left_and_counts_once_it_can(shop
     assert await witness.counted(shop) == {f"T{number}": 1 for number in range(9)}
 
 
-async def test_what_cannot_be_computed_is_told_and_does_not_hold_up_counting(shop: Shop, witness: Witness) -> None:
+async def test_a_failed_computation_is_reported_and_does_not_stop_counting(shop: Shop, witness: Witness) -> None:
     await sell(shop, "T1")
     witness.refresh_fails = True
     assert (await count(shop)).trouble == "memory of tenant-a: ArithmeticError"
@@ -94,16 +92,14 @@ async def test_portions_are_as_large_as_can_be_written_quickly(shop: Shop, witne
     assert sum(witness.portions) == reports.PORTION_FIRST + 4
 
 
-async def test_several_who_count_at_once_count_each_sale_once(shop: Shop, witness: Witness) -> None:
+async def test_concurrent_workers_count_each_sale_once(shop: Shop, witness: Witness) -> None:
     await sell(shop, *(f"T{number}" for number in range(30)))
     counted = await asyncio.gather(*(aggregate(shop.context, shop.tenant, limit=20) for _ in range(4)))
     assert sum(counted) + await aggregate_all(shop.context, shop.tenant) == 30
     assert await witness.counted(shop) == {f"T{number}": 1 for number in range(30)}
 
 
-async def test_counting_anew_comes_to_the_same_and_sales_that_come_meanwhile_count_once(
-    shop: Shop, witness: Witness
-) -> None:
+async def test_a_recount_gives_the_same_figures_and_new_sales_count_once(shop: Shop, witness: Witness) -> None:
     await sell(shop, *(f"T{number}" for number in range(20)))
     await count(shop)
     await begin_rebuild(shop.context.database, shop.tenant)
@@ -114,7 +110,7 @@ async def test_counting_anew_comes_to_the_same_and_sales_that_come_meanwhile_cou
     assert await witness.counted(shop) == dict.fromkeys(names, 1)
 
 
-async def test_counting_anew_does_not_need_jobs_that_were_forgotten(shop: Shop, witness: Witness) -> None:
+async def test_a_recount_does_not_need_deleted_jobs(shop: Shop, witness: Witness) -> None:
     await sell(shop, "T1", "T2")
     await count(shop)
     forget = delete(table("side_effect_jobs"))
@@ -141,7 +137,7 @@ async def test_each_tenant_is_counted_by_itself_and_in_its_turn(
     assert {row.rows for row in await other.rows("AggregatorRuns", name="witness")} == {1}
 
 
-async def test_runs_are_forgotten_after_a_week(shop: Shop, witness: Witness) -> None:
+async def test_runs_are_deleted_after_a_week(shop: Shop, witness: Witness) -> None:
     await sell(shop, "T1")
     await count(shop)
     shop.later(days=6)

@@ -23,7 +23,7 @@ NOT_OF_SALES = {"advice_shown", "coupon_type_counts"}
 COMPUTED = {"budget_totals": {"daily_burn", "reckoned_at"}, "arm_days": {"extra_revenue"}}
 
 
-def test_counting_anew_empties_every_aggregate_of_sales_once() -> None:
+def test_a_recount_empties_every_aggregate_of_sales_once() -> None:
     by_table = {entity.set_name: entity.table for entity in model.entities()}
     emptied = Counter(by_table.get(name, name) for one in folds().values() for name in one.tables)
     assert {one.name for one in AGGREGATES} - set(emptied) == NOT_OF_SALES
@@ -42,6 +42,6 @@ def test_each_column_is_a_dimension_or_a_measure(name: str) -> None:
     assert all(measures[one.by].merge is Merge.GREATEST for one in latest), "later by what is not the latest"
 
 
-def test_what_is_exported_are_fields_of_reports() -> None:
+def test_exported_columns_are_fields_of_reports() -> None:
     shown = {field.wire for one in model.entities() if one.reporting is not NONE for field in one.fields}
     assert all(set(one.columns) <= shown for one in exports().values())

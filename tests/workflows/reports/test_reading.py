@@ -39,9 +39,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[LoggedSale]:
     return found
 
 
-async def test_a_sale_has_its_lines_its_promotions_and_who_took_what_off_which_line(
-    shop: Shop, seen: list[LoggedSale]
-) -> None:
+async def test_a_sale_has_its_lines_promotions_and_discounts_per_line(shop: Shop, seen: list[LoggedSale]) -> None:
     await shop.change("PosGroups", "shop", time_zone="America/New_York")
     await shop.confirm("T1", await shop.price("T1", TWO_LINES, customer_id="C1"), "off", "saver")
     assert await aggregate(shop.context, shop.tenant) == 1
@@ -73,7 +71,7 @@ async def test_where_the_till_confirmed_less_the_shares_are_those_of_the_log(
     assert sum(one.discount for one in sale.lines) == sale.discount == Decimal("1.33")
 
 
-async def test_a_line_that_comes_back_counts_below_zero(shop: Shop, seen: list[LoggedSale]) -> None:
+async def test_a_returned_line_counts_negatively(shop: Shop, seen: list[LoggedSale]) -> None:
     await shop.confirm("T1", await shop.price("T1", TWO_LINES), "off", "saver")
     back = outcome((line("9", -1000, -500), line("10", 1000, 300, discount("off", ((1, 10),)))), (applied("off", 10),))
     await shop.confirm("R1", await shop.price("R1", back, sales={"9": ("T1", "1")}), "off")

@@ -82,7 +82,7 @@ async def test_an_unknown_iteration_is_not_found(shop: Shop) -> None:
     assert caught.value.code == "ITERATION_NOT_FOUND"
 
 
-async def test_a_malformed_confirm_leaves_nothing_at_all(shop: Shop) -> None:
+async def test_a_malformed_confirm_changes_nothing(shop: Shop) -> None:
     counter = await shop.price("T1", PRICED)
     for promotions, rest in (
         (("saver",), {}),
@@ -95,7 +95,7 @@ async def test_a_malformed_confirm_leaves_nothing_at_all(shop: Shop) -> None:
     assert set((await counts(shop)).values()) == {0}
 
 
-async def test_nothing_of_another_tenant_is_confirmed(shop: Shop) -> None:
+async def test_an_iteration_of_another_tenant_cannot_be_confirmed(shop: Shop) -> None:
     counter = await shop.price("T1", PRICED)
     other = Shop(shop.context, shop.now, "tenant-b")
     with pytest.raises(NotFound):
@@ -111,7 +111,7 @@ async def test_an_amount_above_the_evaluated_one_is_recorded_but_not_charged(sho
     assert (await shop.row("Budgets", "marketing")).consumed_amount == 2
 
 
-async def test_a_budget_gives_what_is_left_and_the_sale_stands(shop: Shop) -> None:
+async def test_a_budget_pays_its_remaining_amount_and_the_sale_is_confirmed(shop: Shop) -> None:
     await shop.budget("small", "3.00")
     priced = outcome(
         (line("1", 2000, 1000, discount("off", ((2, 100),))),), (applied("off", 200, budget_ids=("small",)),)
@@ -125,7 +125,7 @@ async def test_a_budget_gives_what_is_left_and_the_sale_stands(shop: Shop) -> No
     assert (await kinds(shop)).count("BUDGET_EXHAUSTED") == 1
 
 
-async def test_what_stores_were_granted_is_not_left(shop: Shop) -> None:
+async def test_amounts_granted_to_stores_are_not_available(shop: Shop) -> None:
     await shop.budget("granted", "3.00", reserved_amount=Decimal("2.50"))
     priced = outcome(
         (line("1", 2000, 1000, discount("off", ((2, 100),))),), (applied("off", 200, budget_ids=("granted",)),)
@@ -145,7 +145,7 @@ async def test_a_promotion_charges_each_of_its_budgets_in_full(shop: Shop) -> No
     assert [row.amount for row in await shop.rows("BudgetConsumptions")] == [2, 2]
 
 
-async def test_each_notification_threshold_is_told_once_when_it_is_passed(shop: Shop) -> None:
+async def test_each_notification_threshold_sends_one_event_when_passed(shop: Shop) -> None:
     await shop.budget("small", "10.00")
     for threshold in ("25", "50", "100"):
         await shop.put("BudgetNotifications", budget_id=identity("small"), threshold_percentage=Decimal(threshold))

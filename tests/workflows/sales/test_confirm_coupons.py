@@ -55,7 +55,7 @@ async def test_a_refused_sale_keeps_no_code(
 
 
 @pytest.mark.parametrize("status", ["RESERVED", "CANCELLED"])
-async def test_a_coupon_that_nobody_has_spent_is_not_called_spent(shop: Shop, status: str) -> None:
+async def test_an_unspent_coupon_is_not_reported_as_spent(shop: Shop, status: str) -> None:
     held = {"reserved_by_transaction_id": "T9", "reserved_until": NOON + timedelta(1)} if status == "RESERVED" else {}
     await shop.coupon_type("save")
     fact = await shop.coupon("SAVE-1", "save", status=status, **held)
@@ -109,7 +109,7 @@ async def test_a_coupon_ends_with_its_type(shop: Shop) -> None:
     assert await refusal(shop, "T1", counter, "saver") == "COUPON_EXPIRED"
 
 
-async def test_a_generic_code_counts_in_all_and_per_customer(shop: Shop) -> None:
+async def test_a_generic_code_is_limited_in_total_and_per_customer(shop: Shop) -> None:
     await shop.coupon_type(
         "save", code_type="GENERIC", generic_code="SAVE-1", max_redemptions=3, max_redemptions_per_customer=2
     )

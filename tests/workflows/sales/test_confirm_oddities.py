@@ -16,7 +16,7 @@ from tests.workflows.sales.priced import PRICED
 from tests.workflows.shop import NOON, Shop, identity
 
 
-async def test_a_sale_is_confirmed_although_all_that_priced_it_is_gone(shop: Shop) -> None:
+async def test_a_sale_is_confirmed_although_its_promotions_were_deleted(shop: Shop) -> None:
     counter = await shop.price("T1", PRICED, customer_id="C1")
 
     async def clear(session: Session) -> None:
@@ -37,7 +37,7 @@ async def test_a_sale_is_confirmed_although_all_that_priced_it_is_gone(shop: Sho
 
 
 @pytest.mark.parametrize("days", [3_000_000, 2**31 - 1])
-async def test_a_coupon_good_for_ages_does_not_keep_a_sale_from_its_rewards(shop: Shop, days: int) -> None:
+async def test_a_coupon_with_an_extreme_validity_does_not_block_rewards(shop: Shop, days: int) -> None:
     await shop.coupon_type("thanks", validity_days=days)
     rewarded = outcome(PRICED.lines, (applied("stamps", points=7, coupon_type_ids=("thanks",)),), base_points=10)
     await shop.confirm("T1", await shop.price("T1", rewarded, customer_id="C1"))

@@ -29,7 +29,7 @@ async def test_a_return_gives_back_what_its_units_carried(shop: Shop) -> None:
     assert sum(row.points for row in points) == 10
 
 
-async def test_all_returns_together_bring_back_no_more_than_the_sale_carried(shop: Shop) -> None:
+async def test_all_returns_together_give_back_at_most_the_sales_discount(shop: Shop) -> None:
     await shop.confirm("T1", await shop.price("T1", PRICED, customer_id="C1"), "off")
     for number in range(4):
         back = outcome((line("9", -1000, -400),), ())
@@ -39,7 +39,7 @@ async def test_all_returns_together_bring_back_no_more_than_the_sale_carried(sho
     assert (await shop.rows("loyalty_balances"))[0].points == 0
 
 
-async def test_what_comes_back_to_an_exhausted_budget_can_be_spent_again(shop: Shop) -> None:
+async def test_a_return_makes_an_exhausted_budget_available_again(shop: Shop) -> None:
     await shop.budget("small", "2.00")
     priced = outcome(
         (line("1", 2000, 1000, discount("off", ((2, 100),))),), (applied("off", 200, budget_ids=("small",)),)
@@ -78,7 +78,7 @@ async def test_a_return_that_names_no_known_sale_gives_nothing_back(shop: Shop) 
 
 
 @pytest.mark.parametrize(("currency", "exponent"), [("JPY", 0), ("EUR", 2), ("KWD", 3)])
-async def test_what_goes_back_is_counted_in_the_currency_of_the_sale(shop: Shop, currency: str, exponent: int) -> None:
+async def test_amounts_given_back_are_in_the_currency_of_the_sale(shop: Shop, currency: str, exponent: int) -> None:
     odd = outcome(
         (line("1", 1000, 500, discount("off", ((1, 250),))),), (applied("off", 250, budget_ids=("marketing",)),)
     )
@@ -100,7 +100,7 @@ async def test_what_goes_back_is_counted_in_the_currency_of_the_sale(shop: Shop,
     assert told == {"X1": 2.5, "R1": 4 if currency == "EUR" else 0}  # the event uses the currency of the return
 
 
-async def test_an_exchange_spends_what_it_brings_back_itself(shop: Shop) -> None:
+async def test_an_exchange_can_spend_the_amount_that_it_gives_back(shop: Shop) -> None:
     """Whichever promotion comes first: the budget suffices, and is never exhausted."""
     await shop.budget("small", "2.00")
     for turn, (bought, returned) in enumerate([("off", "saver"), ("saver", "off")]):
@@ -124,7 +124,7 @@ async def test_an_exchange_spends_what_it_brings_back_itself(shop: Shop) -> None
     assert (await kinds(shop)).count("BUDGET_EXHAUSTED") == 2  # by the two sales
 
 
-async def test_an_exchange_of_two_sales_carries_what_it_took_not_what_it_brought_back(shop: Shop) -> None:
+async def test_returning_an_exchange_gives_back_only_its_own_discount(shop: Shop) -> None:
     for name in ("T1", "T2"):
         await shop.confirm(name, await shop.price(name, PRICED), "off")
     exchange = outcome(

@@ -61,7 +61,7 @@ def sale(rng: random.Random) -> Outcome:
                    base_points=rng.randint(0, 50))  # fmt: skip
 
 
-async def test_whatever_is_sold_and_brought_back_the_balances_are_right(shop: Shop, seed: int) -> None:
+async def test_balances_are_right_after_any_sales_and_returns(shop: Shop, seed: int) -> None:
     rng = random.Random(seed)
     earned: dict[str, tuple[str, int]] = {}  # of each sale: its customer and points
     priced: dict[str, Outcome] = {}
@@ -109,7 +109,7 @@ async def _booked(shop: Shop, transaction: str) -> int:
     return sum(row.points for row in await shop.rows("LoyaltyTransactions", transaction_id=transaction))
 
 
-async def test_parts_that_come_back_add_up_to_what_the_sale_gave(shop: Shop) -> None:
+async def test_points_taken_back_by_partial_returns_add_up_to_those_of_the_sale(shop: Shop) -> None:
     """7 points on three pieces: 2, 2 and 3 go back, each time the proportional total so far, rounded down."""
     sold = outcome((line("1", 3000, 900),), (applied("stamps", points=7),))
     await shop.confirm("S", await shop.price("S", sold, customer_id="C1"))

@@ -81,7 +81,7 @@ async def test_an_unconfirmed_iteration_has_no_side_effects(shop: Shop) -> None:
         await side_effects_status(shop.context, shop.tenant, "T1", counter)
 
 
-async def test_without_a_customer_nobody_is_rewarded(shop: Shop) -> None:
+async def test_a_sale_without_a_customer_earns_no_reward(shop: Shop) -> None:
     await shop.confirm("T1", await shop.price("T1", PRICED), "off")
     await shop.work()
     assert await shop.count("LoyaltyTransactions") == 0
@@ -183,7 +183,7 @@ async def test_a_coupon_that_cannot_be_issued_holds_up_nothing_else(shop: Shop) 
     assert (await shop.rows("loyalty_balances"))[0].points == 4
 
 
-async def test_what_is_owed_is_done_once_when_it_can_be(shop: Shop) -> None:
+async def test_postponed_rewards_are_granted_once_when_possible(shop: Shop) -> None:
     counter = await a_sale_with_a_coupon_that_cannot_be_issued(shop)
     await mend(shop)
     shop.later(minutes=10)
@@ -238,7 +238,7 @@ async def test_a_coupon_whose_type_was_deleted_is_owed(shop: Shop) -> None:
     assert f"{identity('gone')} (COUPON_TYPE_NOT_FOUND" in failed.reason
 
 
-async def test_what_a_database_says_is_not_told_to_tills(shop: Shop) -> None:
+async def test_database_error_messages_are_not_shown_to_tills(shop: Shop) -> None:
     await shop.coupon_type("save")
     fact = await shop.coupon("SAVE-1", "save")
     counter = await shop.price("T1", REWARDED, coupons=[fact], customer_id="C1")
@@ -259,7 +259,7 @@ async def test_side_effects_that_wait_for_another_attempt_get_it_at_once(shop: S
     assert (await shop.rows("side_effect_jobs"))[0].status == "COMPLETED"
 
 
-async def test_only_what_has_failed_runs_again(shop: Shop) -> None:
+async def test_only_failed_side_effects_run_again(shop: Shop) -> None:
     counter = await shop.price("T1", PRICED, customer_id="C1")
     for transaction in ("T1", "T2"):  # not confirmed, and not known
         with pytest.raises(NotFound):
@@ -275,7 +275,7 @@ async def test_only_what_has_failed_runs_again(shop: Shop) -> None:
     assert await shop.count("AuditLogs") == 0
 
 
-async def test_all_that_have_failed_run_again(shop: Shop) -> None:
+async def test_all_failed_side_effects_run_again(shop: Shop) -> None:
     for number in range(1203):
         await shop.put(
             "side_effect_jobs", id=identity(f"job-{number}"), origin="cloud", transaction_id=f"F{number}",

@@ -32,7 +32,7 @@ async def test_a_confirm_wakes_the_worker_of_its_process(shop: Shop) -> None:
         await running
 
 
-async def test_a_worker_that_is_told_to_stop_ends_at_once(shop: Shop) -> None:
+async def test_a_worker_asked_to_stop_ends_at_once(shop: Shop) -> None:
     stop = asyncio.Event()
     running = asyncio.create_task(Worker(shop.context, poll_seconds=HOURS).run(stop))
     stop.set()
@@ -50,7 +50,7 @@ async def test_jobs_of_several_tenants_are_done_each_for_its_own(shop: Shop) -> 
         assert (balance.customer_id, balance.points) == ("C1", 20)
 
 
-async def test_drafts_that_nobody_touches_go_by_the_clock(shop: Shop) -> None:
+async def test_the_clockwork_deletes_untouched_drafts(shop: Shop) -> None:
     async def begin(session: Session) -> None:
         at, ids = shop.context.clock(), shop.context.new_id
         authoring = Authoring(session, user="ann", at=at, new_id=ids, service=Service.ADMIN)

@@ -29,7 +29,7 @@ class Making(Worker):
         return 1
 
 
-async def test_codes_and_forecasts_rest_for_as_long_as_they_worked(shop: Shop) -> None:
+async def test_codes_and_forecasts_pause_as_long_as_they_worked(shop: Shop) -> None:
     worker = Making(shop.context)
     worker.stop, worker.times = asyncio.Event(), []
     await worker.run(worker.stop)
@@ -38,7 +38,7 @@ async def test_codes_and_forecasts_rest_for_as_long_as_they_worked(shop: Shop) -
     assert min(rests) > 0.9 * WORKED
 
 
-async def test_a_sale_waits_for_nothing_that_can_wait(shop: Shop) -> None:
+async def test_a_sale_never_waits_for_deferrable_work(shop: Shop) -> None:
     class Stuck(Worker):
         async def do_what_can_wait(self) -> int:
             await stop.wait()

@@ -45,7 +45,7 @@ def test_each_unit_gives_back_exactly_what_it_carried() -> None:
     assert back(sale, 500, 1000, 1000, 1000) == [(3, 500), (3, 0), (3, 0)]
 
 
-def test_more_than_was_sold_gives_back_no_more() -> None:
+def test_returning_more_than_was_sold_gives_back_no_more() -> None:
     sale = SaleRecord("C1", 10, (carried(((3, 50),)),))
     assert back(sale, 150, 2000, 2000, 1000) == [(6, 100), (4, 50), (0, 0)]
 

@@ -96,7 +96,7 @@ def test_an_entry_that_cannot_be_is_refused_by_its_path(
     assert refusal(*entries) == (code, f"appliedPromotions{target}")
 
 
-def test_every_faulty_entry_is_told() -> None:
+def test_every_faulty_entry_is_reported() -> None:
     with pytest.raises(Invalid) as caught:
         settle(PRICED, command(ConfirmedPromotion("a"), ConfirmedPromotion("ten", amount=Decimal(-1))))
     assert [detail.target for detail in caught.value.details] == [
@@ -134,7 +134,7 @@ def test_points_of_a_sale_never_go_below_zero_when_their_source_is_withdrawn() -
     assert settle(priced, command()).points == ()
 
 
-def test_items_that_say_another_price_are_marked_and_change_nothing() -> None:
+def test_items_with_another_price_are_marked_and_change_nothing() -> None:
     def items(net: str) -> tuple[ConfirmedItem, ...]:
         return (
             ConfirmedItem("1", "A-1", Decimal(3), Decimal("5.00"), Decimal("1.50"), Decimal("13.50")),

@@ -40,12 +40,12 @@ PUBLIC = (
 
 
 @pytest.mark.parametrize("address", PRIVATE)
-def test_addresses_that_are_not_called(address: str) -> None:
+def test_non_public_addresses_are_not_called(address: str) -> None:
     assert not is_public(ip_address(address))
 
 
 @pytest.mark.parametrize("address", PUBLIC)
-def test_addresses_that_are_called(address: str) -> None:
+def test_public_addresses_are_called(address: str) -> None:
     assert is_public(ip_address(address))
 
 
@@ -63,7 +63,9 @@ def test_addresses_that_are_called(address: str) -> None:
         ("hooks.internal:8443", ("hooks.internal", 8443), ("hooks.internal", 443)),
     ],
 )
-def test_the_operator_opens_exactly_what_is_named(target: str, opens: tuple[str, int], leaves: tuple[str, int]) -> None:
+def test_the_operator_allows_exactly_the_named_addresses(
+    target: str, opens: tuple[str, int], leaves: tuple[str, int]
+) -> None:
     allowed = Allowed([target])
     assert allowed.names(*opens)
     assert not allowed.names(*leaves)
@@ -121,7 +123,7 @@ async def test_private_addresses_are_refused_however_they_are_spelled(host: str,
         (f"https://{'a' * 64}.example/", "resolved"),
     ],
 )
-async def test_addresses_that_are_none_are_said_so(url: str, words: str) -> None:
+async def test_invalid_addresses_fail_with_a_reason(url: str, words: str) -> None:
     async def nowhere(host: str, port: int) -> Sequence[str]:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
@@ -131,7 +133,7 @@ async def test_addresses_that_are_none_are_said_so(url: str, words: str) -> None
     assert "secret" not in attempted.error
 
 
-async def test_a_name_is_resolved_once_and_the_judged_address_is_called(receiver: Receiver) -> None:
+async def test_a_name_is_resolved_once_and_the_checked_address_is_called(receiver: Receiver) -> None:
     """DNS rebinding: a second look-up would return the receiver's address, which is private."""
     resolve, asked = resolving("192.0.2.1", "127.0.0.1")
     attempted = await post(f"https://rebind.example:{receiver.port}/", resolve=resolve)
@@ -139,7 +141,7 @@ async def test_a_name_is_resolved_once_and_the_judged_address_is_called(receiver
     assert not receiver.requests()
 
 
-async def test_the_connection_goes_to_the_address_that_was_judged(receiver: Receiver) -> None:
+async def test_the_connection_goes_to_the_address_that_was_checked(receiver: Receiver) -> None:
     resolve, asked = resolving("127.0.0.1", "192.0.2.1")
     attempted = await post(f"http://hooks.example:{receiver.port}/x?y=1", "hooks.example", resolve=resolve)
     assert (attempted.http_status, attempted.error, asked) == (200, None, ["hooks.example"])
@@ -155,13 +157,13 @@ async def test_plain_http_needs_the_host_to_be_named(receiver: Receiver) -> None
     assert not asked
 
 
-async def test_the_machines_resolver_is_asked() -> None:
+async def test_names_are_resolved_by_the_system_resolver() -> None:
     found = [ip_address(one) for one in await look_up("localhost", 80)]
     assert found
     assert all(one.is_loopback for one in found)
 
 
-async def test_w3_names_whose_look_up_hangs_hold_up_no_other(receiver: Receiver) -> None:
+async def test_w3_hanging_name_look_ups_delay_no_other_delivery(receiver: Receiver) -> None:
     """However many there are: a slow name server of one tenant must not delay another tenant."""
     never, full = asyncio.Event(), asyncio.Barrier(LOOK_UPS_MAX + 1)
 

@@ -92,21 +92,21 @@ async def send(sender: Sender, receiver: Counting, *, scheme: str = "http") -> A
     return await sender.post(url, {"webhook-id": "1"}, b'{"a": 1}', at=NOW)
 
 
-async def test_those_in_use_at_once_are_used_again_in_turn() -> None:
+async def test_connections_used_in_parallel_are_reused() -> None:
     async with counting(gathers=4) as receiver, sending() as sender:
         for _ in range(3):
             await asyncio.gather(*(send(sender, receiver) for _ in range(4)))
         assert (receiver.opened, receiver.open) == (4, 4)
 
 
-async def test_no_more_are_kept_of_an_address_than_so_many() -> None:
+async def test_the_number_of_idle_connections_per_address_is_limited() -> None:
     number = connections.IDLE_PER_ORIGIN_MAX + 3
     async with counting(gathers=number) as receiver, sending() as sender:
         await asyncio.gather(*(send(sender, receiver) for _ in range(number)))
         await receiver.has_open(connections.IDLE_PER_ORIGIN_MAX)
 
 
-async def test_no_more_are_kept_in_all_than_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_total_number_of_idle_connections_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "IDLE_MAX", 2)
     async with counting() as first, counting() as second, counting() as third, sending() as sender:
         for receiver in (first, second, third):
@@ -115,14 +115,14 @@ async def test_no_more_are_kept_in_all_than_so_many(monkeypatch: pytest.MonkeyPa
         assert (second.open, third.open) == (1, 1)
 
 
-async def test_what_nobody_uses_is_closed_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_idle_connection_is_closed_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "IDLE_SECONDS", 0.05)
     async with counting() as receiver, sending() as sender:
         await send(sender, receiver)
         await receiver.has_open(0)
 
 
-async def test_one_that_the_receiver_has_closed_is_not_used() -> None:
+async def test_a_connection_closed_by_the_receiver_is_not_reused() -> None:
     async with counting(leaves=True) as receiver, sending() as sender:
         for number in range(1, 4):
             assert (await send(sender, receiver)).error is None
@@ -130,7 +130,7 @@ async def test_one_that_the_receiver_has_closed_is_not_used() -> None:
             assert receiver.opened == number
 
 
-async def test_the_end_closes_all() -> None:
+async def test_closing_the_sender_closes_all_connections() -> None:
     async with counting() as receiver:
         async with sending() as sender:
             await send(sender, receiver)
@@ -138,7 +138,7 @@ async def test_the_end_closes_all() -> None:
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-async def test_one_that_hangs_is_closed_when_its_time_is_over(scheme: str) -> None:
+async def test_a_hanging_connection_is_closed_after_its_timeout(scheme: str) -> None:
     """Also in the middle of a TLS handshake: otherwise each attempt would leak a connection."""
     async with counting(is_mute=True) as receiver, sending(seconds_max=0.3) as sender:
         attempted = await send(sender, receiver, scheme=scheme)

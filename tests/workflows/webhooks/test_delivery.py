@@ -50,7 +50,7 @@ async def test_each_subscriber_gets_the_kinds_it_asked_for_once(post: Post) -> N
     assert seen == sorted((path, identity(name)) for path in ("/all", "/both") for name in ("c1", "c2"))
 
 
-async def test_what_nobody_subscribed_to_is_only_marked(post: Post) -> None:
+async def test_an_event_without_subscribers_is_only_marked(post: Post) -> None:
     await post.emit("c1")
     await post.deliver()
     (event,) = await post.outbox("COUPON_EXPIRED")
@@ -58,7 +58,7 @@ async def test_what_nobody_subscribed_to_is_only_marked(post: Post) -> None:
     assert not await post.logs()
 
 
-async def test_what_many_are_told_of_is_planned_in_small_units(post: Post) -> None:
+async def test_an_event_with_many_subscribers_is_planned_in_small_units(post: Post) -> None:
     """Tills wait for each unit on SQLite, so its deliveries are limited, however many subscribers an event has."""
     for number in range(30):
         await post.subscribe(f"s{number}")
@@ -124,7 +124,7 @@ async def test_retries_spread_by_a_tenth(post: Post, draw: int, seconds: int) ->
     ("status", "header", "seconds"),
     [(429, "60", 60), (503, "3", 5), (503, "999999", 86_400), (429, "soon", 5), (500, "60", 5), (503, "-5", 5)],
 )
-async def test_a_receiver_that_asks_for_time_is_given_it(post: Post, status: int, header: str, seconds: int) -> None:
+async def test_a_retry_after_header_delays_the_next_attempt(post: Post, status: int, header: str, seconds: int) -> None:
     post.receiver.answers("/shop", Answer(status, {"retry-after": header}))
     await post.subscribe("shop")
     await post.emit("c1")
@@ -132,7 +132,7 @@ async def test_a_receiver_that_asks_for_time_is_given_it(post: Post, status: int
     assert (await post.log()).next_attempt_at - post.context.clock() == timedelta(seconds=seconds)
 
 
-async def test_a_receiver_may_name_the_moment(post: Post) -> None:
+async def test_a_retry_after_header_may_be_a_date(post: Post) -> None:
     until = post.context.clock() + timedelta(minutes=7)
     post.receiver.answers("/shop", Answer(503, {"retry-after": until.strftime("%a, %d %b %Y %H:%M:%S GMT")}))
     await post.subscribe("shop")
@@ -141,7 +141,7 @@ async def test_a_receiver_may_name_the_moment(post: Post) -> None:
     assert (await post.log()).next_attempt_at == until
 
 
-async def test_while_a_secret_is_rotated_both_sign(post: Post) -> None:
+async def test_both_secrets_sign_during_a_rotation(post: Post) -> None:
     before = f"whsec_{b64encode(b'the secret from the day before').decode()}"
     until = post.context.clock() + timedelta(hours=24)
     await post.subscribe("shop", previous_secret=before, previous_secret_until=until)
@@ -157,7 +157,7 @@ async def test_while_a_secret_is_rotated_both_sign(post: Post) -> None:
     assert len(post.receiver.requests()[-1].headers["webhook-signature"].split(" ")) == 1
 
 
-async def test_a_secret_that_cannot_be_read_is_said_so(post: Post) -> None:
+async def test_an_unreadable_secret_is_reported(post: Post) -> None:
     await post.subscribe("shop", secret="five5")
     await post.emit("c1")
     await post.deliver()
@@ -165,7 +165,7 @@ async def test_a_secret_that_cannot_be_read_is_said_so(post: Post) -> None:
     assert "secret" in (await post.log()).last_error
 
 
-async def test_a_jobs_callback_is_told_besides_and_unsigned(post: Post) -> None:
+async def test_a_jobs_callback_is_also_sent_and_unsigned(post: Post) -> None:
     await post.subscribe("shop")
     await post.emit("c1", callback_url=f"{post.receiver.url}/job")
     await post.deliver()
@@ -197,7 +197,7 @@ async def test_a_callback_that_never_answers_is_a_dead_letter_that_names_no_subs
     assert b'"subscriptionId":null' in event.payload
 
 
-async def test_a_corrected_address_is_used_for_what_waits(post: Post) -> None:
+async def test_waiting_deliveries_use_a_corrected_address(post: Post) -> None:
     post.receiver.answers("/wrong", Answer(500))
     await post.subscribe("wrong")
     await post.emit("c1")
@@ -209,7 +209,7 @@ async def test_a_corrected_address_is_used_for_what_waits(post: Post) -> None:
     assert (await post.log()).callback_url == f"{post.receiver.url}/right"
 
 
-async def test_s1_subscribers_of_another_tenant_are_told_nothing(post: Post) -> None:
+async def test_s1_subscribers_of_another_tenant_get_nothing(post: Post) -> None:
     other = await open_post(post.context.database, post.receiver, "tenant-b")
     await other.subscribe("theirs", "*")
     await post.subscribe("ours", "*")
@@ -221,7 +221,7 @@ async def test_s1_subscribers_of_another_tenant_are_told_nothing(post: Post) -> 
     assert [log.event_id for log in await other.logs()] == [identity("c2")]
 
 
-async def test_who_has_lost_its_lease_writes_nothing(post: Post) -> None:
+async def test_a_worker_that_lost_its_lease_writes_nothing(post: Post) -> None:
     await post.subscribe("shop")
     await post.emit("c1")
     await plan_deliveries(post.context, 10)

@@ -31,7 +31,7 @@ def counted(post: Post, status: str) -> float:
     return float(metrics.webhook_deliveries.labels(post.shop.tenant, status)._value.get())
 
 
-async def test_after_the_last_attempt_it_is_a_dead_letter_of_which_others_are_told(post: Post) -> None:
+async def test_the_last_failed_attempt_makes_a_dead_letter_and_notifies_other_subscribers(post: Post) -> None:
     post.receiver.answers("/deaf", Answer(500))
     await post.subscribe("deaf", "COUPON_EXPIRED")
     await post.subscribe("watch", KIND)
@@ -58,7 +58,7 @@ async def test_after_the_last_attempt_it_is_a_dead_letter_of_which_others_are_to
     assert not await post.queued()
 
 
-async def test_w5_nobody_is_told_of_a_dead_letter_about_a_dead_letter(post: Post) -> None:
+async def test_w5_a_dead_letter_about_a_dead_letter_sends_no_event(post: Post) -> None:
     post.receiver.answers("/deaf", Answer(500))
     await post.subscribe("deaf", "*")
     await give_up(post, "c1")
@@ -68,7 +68,7 @@ async def test_w5_nobody_is_told_of_a_dead_letter_about_a_dead_letter(post: Post
     assert len(await post.outbox(KIND)) == 1
 
 
-async def test_five_given_up_in_a_row_switch_a_subscription_off(post: Post) -> None:
+async def test_five_dead_letters_in_a_row_deactivate_a_subscription(post: Post) -> None:
     post.receiver.answers("/deaf", Answer(500))
     await post.subscribe("deaf", "COUPON_EXPIRED")
     await give_up(post, *(f"c{number}" for number in range(4)))
@@ -87,7 +87,7 @@ async def test_five_given_up_in_a_row_switch_a_subscription_off(post: Post) -> N
     assert len(await post.logs()) == 5
 
 
-async def test_a_success_in_between_counts_from_the_start(post: Post) -> None:
+async def test_a_success_resets_the_count_of_dead_letters(post: Post) -> None:
     post.receiver.answers("/deaf", Answer(500))
     await post.subscribe("deaf", "COUPON_EXPIRED")
     await give_up(post, *(f"c{number}" for number in range(4)))
@@ -100,7 +100,7 @@ async def test_a_success_in_between_counts_from_the_start(post: Post) -> None:
     assert (subscription.failure_count, subscription.is_active) == (4, True)
 
 
-async def test_410_switches_off_at_once(post: Post) -> None:
+async def test_status_410_deactivates_a_subscription_at_once(post: Post) -> None:
     post.receiver.answers("/gone", Answer(410))
     await post.subscribe("gone", "COUPON_EXPIRED")
     await post.emit("c1", "c2", "c3")
@@ -113,7 +113,7 @@ async def test_410_switches_off_at_once(post: Post) -> None:
 
 
 @pytest.mark.parametrize("how", ["switched off", "deleted"])
-async def test_what_waits_for_nobody_becomes_a_dead_letter_quietly(post: Post, how: str) -> None:
+async def test_deliveries_without_an_active_subscription_become_dead_letters_silently(post: Post, how: str) -> None:
     post.receiver.answers("/shop", Answer(500))
     await post.subscribe("shop")
     await post.emit_many(700)
@@ -136,7 +136,7 @@ async def test_what_waits_for_nobody_becomes_a_dead_letter_quietly(post: Post, h
     assert not await post.outbox(KIND)
 
 
-async def test_redirects_are_failures_that_nobody_follows(post: Post) -> None:
+async def test_redirects_are_failures_and_are_not_followed(post: Post) -> None:
     post.receiver.answers("/moved", Redirect(f"{post.receiver.url}/elsewhere", 307))
     await post.subscribe("moved")
     await post.emit("c1")
@@ -147,7 +147,7 @@ async def test_redirects_are_failures_that_nobody_follows(post: Post) -> None:
     assert "redirect" in log.last_error
 
 
-async def test_what_comes_in_together_counts_in_the_order_in_which_it_came(post: Post) -> None:
+async def test_results_that_arrive_together_count_in_their_order(post: Post) -> None:
     await post.subscribe("shop", "COUPON_EXPIRED")
     await post.emit(*(f"c{number}" for number in range(6)))
     await plan_deliveries(post.context, 10)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from promenade.worker.lanes import LANE_MAX, Lane
 
 
-def test_a_lane_that_works_is_given_more() -> None:
+def test_a_successful_lane_gets_more_concurrency() -> None:
     lane = Lane("new")
     limits = []
     for _ in range(5):
@@ -14,7 +14,7 @@ def test_a_lane_that_works_is_given_more() -> None:
     assert limits == [1, 2, 4, 8, LANE_MAX]
 
 
-def test_a_lane_that_fails_has_one_and_rests_twice_as_long_each_time() -> None:
+def test_a_failing_lane_has_one_attempt_at_a_time_and_doubles_its_pause() -> None:
     lane = Lane("new", limit=LANE_MAX)
     rests = []
     for _ in range(8):

@@ -20,7 +20,7 @@ def test_after_a_rest_a_few_begin_at_once_and_the_others_one_by_one() -> None:
     assert pace.allowed(200.0) == BURST_MAX
 
 
-def test_a_late_event_loop_is_left_to_others_but_not_for_ever() -> None:
+def test_attempts_yield_to_a_late_event_loop_but_not_for_ever() -> None:
     pace = SendingRate()
     for _ in range(LOOKS):
         pace.note_delay(0.0)
@@ -31,7 +31,7 @@ def test_a_late_event_loop_is_left_to_others_but_not_for_ever() -> None:
     assert EVENTS / pace.rate < DRAIN_SECONDS_MAX / 2
 
 
-def test_as_many_begin_in_a_second_as_the_rate_says() -> None:
+def test_the_rate_limits_the_attempts_started_per_second() -> None:
     pace, began = SendingRate(), 0
     for step in range(round(1 / STEP_SECONDS)):
         number = pace.allowed(step * STEP_SECONDS)

@@ -57,7 +57,7 @@ async def attempts(
     ],
     ids=str,
 )
-async def test_an_attempt_ends_with_a_sentence(receiver: Receiver, behaviour: Behaviour, error: str | None) -> None:
+async def test_a_failed_attempt_reports_its_reason(receiver: Receiver, behaviour: Behaviour, error: str | None) -> None:
     receiver.answers("/", behaviour)
     (attempted,) = await attempts(f"{receiver.url}/")
     assert attempted.error == error
@@ -82,7 +82,7 @@ async def test_an_answer_whose_body_never_ends_is_an_answer(receiver: Receiver) 
 
 
 @pytest.mark.alone
-async def test_interim_answers_without_end_cost_next_to_nothing(receiver: Receiver) -> None:
+async def test_endless_interim_answers_cost_little(receiver: Receiver) -> None:
     """They arrive faster than they can be read: a client that keeps reading has no time for anything else."""
     receiver.answers("/", Flood())
     began = time.thread_time()
@@ -91,7 +91,7 @@ async def test_interim_answers_without_end_cost_next_to_nothing(receiver: Receiv
     assert time.thread_time() - began < FLOOD_SECONDS
 
 
-async def test_nobody_listening_is_said_so() -> None:
+async def test_a_refused_connection_is_reported() -> None:
     (attempted,) = await attempts(f"http://127.0.0.1:{free_port()}/")
     assert attempted.error == "No connection could be made to the receiver."
 

@@ -101,7 +101,7 @@ async def _outcome(
     first=[b'{"articleNumber": "A1", "name": "a\\u0000"}'], second=[b'{"articleNumber": "A1", "source": "EXTERNAL"}']
 )
 @example(first=[b'{"articleNumber": "A1"}'], second=[b'{"articleNumber": "A1", "basePrice": 1.5}'] * 2)
-def test_it_comes_to_what_creates_and_changes_one_by_one_come_to(
+def test_an_import_gives_the_same_rows_as_single_creates_and_changes(
     database_url: str, keep_good: bool, first: list[bytes], second: list[bytes]
 ) -> None:
     numbers = itertools.count(1)
@@ -121,7 +121,7 @@ def test_it_comes_to_what_creates_and_changes_one_by_one_come_to(
     assert fast == one_by_one
 
 
-def test_nothing_is_kept_of_what_is_no_price() -> None:
+def test_an_invalid_price_is_not_kept_in_memory() -> None:
     rows = [NumberedRow(number, b'{"articleNumber":"A1","basePrice":"%d%s"}' % (number, b"x" * 1_000_000))
             for number in range(1, 31)]  # fmt: skip
     importer = _fast("t")

@@ -47,7 +47,7 @@ async def _articles(database: Database) -> Sequence[Any]:
     return await database.read(lambda session: session.execute(select(table("Articles"))), tenant=TENANT)
 
 
-async def test_single_creates_at_the_same_time_are_met(database: Database, seed: int) -> None:
+async def test_an_import_finds_articles_created_concurrently(database: Database, seed: int) -> None:
     random = Random(seed)
     numbers = [f"A{number}" for number in range(60)]
 

@@ -25,7 +25,7 @@ def test_twelve_entity_sets_take_imports() -> None:
     assert {entity.set_name for entity in model.entities() if entity.importable} == TWELVE
 
 
-async def test_others_take_none(dock: Dock) -> None:
+async def test_other_entity_sets_refuse_imports(dock: Dock) -> None:
     def of(set_name: str) -> Any:
         return importer_for(set_name, dock.context, tenant_id=dock.tenant, user="ann", source="BULK_IMPORT")
 
@@ -59,7 +59,7 @@ def hushed(faults: list[Fault]) -> list[Fault]:
 
 
 @pytest.mark.parametrize("set_name", sorted(TWELVE))
-async def test_wrong_rows_are_told_what_creates_are_told(dock: Dock, set_name: str) -> None:
+async def test_invalid_rows_get_the_errors_of_creates(dock: Dock, set_name: str) -> None:
     first = await dock.bring(set_name, [await sample(dock.desk, set_name)])
     wrongs = list(wrong_rows(set_name, await sample(dock.desk, set_name), first.stored[0].id))
     answers = {one.about: (await dock.post(set_name, one.row))[1] for one in wrongs if set_name != "CouponCodes"}
@@ -84,7 +84,7 @@ async def test_wrong_rows_are_told_what_creates_are_told(dock: Dock, set_name: s
     assert len(await dock.desk.rows(set_name)) == len(before) + 2
 
 
-async def test_whole_rows_are_stored_as_they_are(dock: Dock) -> None:
+async def test_complete_rows_are_stored_unchanged(dock: Dock) -> None:
     """Every property that a client may write, with client-made IDs and ignored annotations."""
     for set_name in sorted(TWELVE):
         rows = [await dock.desk.sample(set_name, full=True) for _ in range(3)]
@@ -100,7 +100,7 @@ async def test_whole_rows_are_stored_as_they_are(dock: Dock) -> None:
             assert (there["version"], there["createdBy"], there["createdAt"]) == (1, "ann", dock.desk.now)
 
 
-async def test_defaults_fill_what_is_left_out_and_say_where_it_came_from(dock: Dock) -> None:
+async def test_omitted_fields_get_defaults_and_the_source_is_recorded(dock: Dock) -> None:
     for set_name in sorted(TWELVE):
         row = await sample(dock.desk, set_name)
         (stored,) = (await dock.bring(set_name, [row])).stored

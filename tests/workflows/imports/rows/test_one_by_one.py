@@ -145,7 +145,7 @@ async def contents(dock: Dock) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("set_name", sorted(SETS))
-async def test_all_ways_lead_to_the_same_rows(database_url: str, dialect: Dialect, set_name: str) -> None:
+async def test_all_ways_of_importing_store_the_same_rows(database_url: str, dialect: Dialect, set_name: str) -> None:
     strategy, natural = SETS[set_name]
     database = await open_database(database_url)
     found: list[list[Row]] = []

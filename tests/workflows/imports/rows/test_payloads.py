@@ -12,7 +12,7 @@ from promenade.workflows.imports.rows import PAYLOAD_BYTES_MAX, RowReporter
 from tests.workflows.imports.rows.dock import Dock, text_of
 
 
-async def test_secrets_are_not_told(dock: Dock) -> None:
+async def test_an_error_does_not_quote_secrets(dock: Dock) -> None:
     kind = await dock.desk.given("CouponTypes")
     rows: list[Any] = [
         {"code": "HUSH-1", "couponType_ID": kind, "status": "REDEEMED", "Code": "HUSH-2", "couponcode": ["HUSH-3"]},
@@ -43,7 +43,7 @@ def told(set_name: str, row: Any) -> str | None:
     return payload
 
 
-def test_a_row_is_told_as_it_was_received() -> None:
+def test_an_error_quotes_the_row_as_received() -> None:
     row = b'{"code": "a", "unknown": 1.10, "big":123456789012345678901234567890, "deep": {"a" : [1e400]}}'
     payload = told("Budgets", row)
     assert payload is not None
@@ -61,7 +61,7 @@ def test_long_rows_are_cut_and_stay_json() -> None:
     assert told("Budgets", {f"member {number}": "z" * 100 for number in range(10_000)})
 
 
-def test_what_is_no_object_is_told_if_it_is_short_and_no_secret() -> None:
+def test_a_value_that_is_not_an_object_is_quoted_if_short_and_not_secret() -> None:
     assert told("Budgets", b'"text"') == '"text"'
     assert told("Budgets", [1] * 10_000) is None
     assert told("CouponCodes", b'"text"') is None

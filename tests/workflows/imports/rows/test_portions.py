@@ -30,7 +30,7 @@ def priority(code: str, **rest: Any) -> dict[str, Any]:
     return {"code": code, "name": code, **rest}
 
 
-async def test_the_first_of_two_with_a_key_has_it(dock: Dock) -> None:
+async def test_the_first_of_two_rows_with_one_key_is_stored(dock: Dock) -> None:
     await dock.desk.given("PriorityGroups", code="TAKEN")
     rows = [priority(code) for code in ("X", "TAKEN", "Y", "X", "TAKEN")]
     portion = await dock.bring("PriorityGroups", rows)
@@ -38,7 +38,7 @@ async def test_the_first_of_two_with_a_key_has_it(dock: Dock) -> None:
     assert told(portion) == [(number, "ALREADY_EXISTS", "code") for number in (2, 4, 5)]
 
 
-async def test_a_row_that_is_not_stored_holds_no_key(dock: Dock) -> None:
+async def test_a_refused_row_does_not_reserve_its_key(dock: Dock) -> None:
     """Whatever else is wrong with the first row, invalid or conflicting, the next row with its key is stored."""
     taken = await dock.desk.given("PriorityGroups")
     rows = [
@@ -53,7 +53,7 @@ async def test_a_row_that_is_not_stored_holds_no_key(dock: Dock) -> None:
     ]  # fmt: skip
 
 
-async def test_rows_refer_to_what_rows_before_them_made(dock: Dock) -> None:
+async def test_rows_can_refer_to_rows_created_before_them(dock: Dock) -> None:
     there = await dock.desk.given("ArticleGroups")
     rows = [
         group("1", ID=A), group("2", parent_ID=A.upper()), group("3", parent_ID=B), group("4", ID=B),
@@ -69,7 +69,7 @@ async def test_rows_refer_to_what_rows_before_them_made(dock: Dock) -> None:
     ]  # fmt: skip
 
 
-async def test_a_later_row_changes_what_an_earlier_made(dock: Dock) -> None:
+async def test_a_later_row_changes_a_row_created_earlier(dock: Dock) -> None:
     there = await dock.desk.given("PosGroups", code="OLD", description="kept", country="DE")
     rows: list[dict[str, Any]] = [
         {"code": "NEW", "name": "first", "currency": "EUR"},
@@ -113,7 +113,7 @@ async def test_moves_in_a_tree_come_one_after_the_other(dock: Dock) -> None:
     assert portion.faults == ()
 
 
-async def test_one_faulty_row_is_enough_where_all_or_none_count(dock: Dock) -> None:
+async def test_one_faulty_row_refuses_an_all_or_nothing_import(dock: Dock) -> None:
     """The errors are those of the first faulty row, whatever their kind."""
     await dock.desk.given("PriorityGroups", code="TAKEN")
     rows = [priority("A"), priority("A", priority=1), priority("B", name=" ", priority=2**40), b'"text"']
@@ -152,7 +152,7 @@ async def test_locked_campaigns_refuse_rows_one_by_one(dock: Dock) -> None:
     assert (await dock.post("Conditions", rows[1]))[1][0][::2] == ("LOCKED", None)
 
 
-async def test_conditions_of_what_is_live_must_compile(dock: Dock) -> None:
+async def test_conditions_of_live_promotions_must_compile(dock: Dock) -> None:
     """Errors found only at the end of a unit are reported for the rows concerned, and the others are stored."""
     live = await dock.desk.given("Promotions", status="ACTIVE")
     draft = await dock.desk.given("Promotions")
@@ -169,7 +169,7 @@ async def test_conditions_of_what_is_live_must_compile(dock: Dock) -> None:
     assert [(one.code, one.message, one.property) for one in portion.faults] == answers[1]
 
 
-async def test_what_was_broken_before_is_told_of_every_row(dock: Dock) -> None:
+async def test_an_already_broken_promotion_is_reported_for_every_row(dock: Dock) -> None:
     """An error that names no row of the portion is located by bisection; each row that causes it alone gets it."""
     live = await dock.desk.given("Promotions", status="ACTIVE")
     await dock.desk.put(
@@ -228,7 +228,7 @@ async def test_a_row_may_be_as_deep_as_a_create_and_a_portion_deeper(dock: Dock)
 
 
 @pytest.mark.parametrize("bad", ["none", "every other", "all"])
-async def test_bad_rows_cost_no_statements_of_their_own(dock: Dock, bad: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_faulty_rows_take_no_extra_statements(dock: Dock, bad: str, monkeypatch: pytest.MonkeyPatch) -> None:
     await dock.desk.given("PriorityGroups", code="TAKEN")
     count = [0]
     for name in ("execute", "rowcount", "execute_many", "hot"):
@@ -250,7 +250,7 @@ async def test_bad_rows_cost_no_statements_of_their_own(dock: Dock, bad: str, mo
     assert count[0] <= 30
 
 
-async def test_the_planner_learns_how_a_table_grows(dock: Dock) -> None:
+async def test_the_planner_gets_statistics_of_a_growing_table(dock: Dock) -> None:
     """Otherwise it would scan all promotions of the tenant for each of their parts, within one transaction."""
     place = await dock.desk.given("PosGroups")
     rows = [{"name": "p", "posGroups": [{"posGroup_ID": place}]} for _ in range(250)]
@@ -263,7 +263,7 @@ async def test_the_planner_learns_how_a_table_grows(dock: Dock) -> None:
     assert known == ([None, None] if dock.context.database.dialect == "sqlite" else [250, 250])
 
 
-async def test_nothing_of_a_bad_row_is_left_behind(dock: Dock) -> None:
+async def test_a_faulty_row_leaves_nothing_behind(dock: Dock) -> None:
     places = [await dock.desk.given("PosGroups") for _ in range(2)]
     good = {"name": "good", "posGroups": [{"posGroup_ID": one} for one in places], "calculationConfig": {}}
     twice = good | {"posGroups": [{"posGroup_ID": places[0]}] * 2}

@@ -63,7 +63,7 @@ def postgresql(database: Database) -> Database:
 
 
 @pytest.mark.parametrize("continue_on_error", [True, False])
-async def test_a_connection_that_ends(yard: Yard, postgresql: Database, continue_on_error: bool) -> None:
+async def test_an_import_survives_lost_connections(yard: Yard, postgresql: Database, continue_on_error: bool) -> None:
     ended = 0
 
     async def meanwhile(session: Session, rows: Sequence[NumberedRow]) -> None:
@@ -81,7 +81,7 @@ async def test_a_connection_that_ends(yard: Yard, postgresql: Database, continue
 
 
 @pytest.mark.parametrize("continue_on_error", [True, False])
-async def test_a_deadlock(yard: Yard, postgresql: Database, continue_on_error: bool) -> None:
+async def test_an_import_survives_a_deadlock(yard: Yard, postgresql: Database, continue_on_error: bool) -> None:
     """Another unit changes two articles in the other order: one of the two is rolled back and repeated."""
     for number in ("X", "Y"):
         await yard.shop.put("Articles", article_number=number, name=number)
@@ -114,7 +114,9 @@ async def test_a_deadlock(yard: Yard, postgresql: Database, continue_on_error: b
 
 
 @pytest.mark.parametrize("continue_on_error", [True, False])
-async def test_a_disk_that_is_full_for_a_while(yard: Yard, database: Database, continue_on_error: bool) -> None:
+async def test_an_import_survives_a_disk_that_is_full_for_a_while(
+    yard: Yard, database: Database, continue_on_error: bool
+) -> None:
     if database.dialect != "sqlite":
         pytest.skip("a server's disk is not this test's to fill")
 

@@ -12,7 +12,7 @@ from tests.workflows.imports.running.yard import Yard, good
 CALLBACK = "https://example.com/told"
 
 
-async def test_rows_are_stored_and_what_is_wrong_with_others_is_told(yard: Yard) -> None:
+async def test_good_rows_are_stored_and_the_faults_of_others_are_reported(yard: Yard) -> None:
     rows = [good(number, bad=["name", "unit"] if number in (3, 17) else []) for number in range(25)]
     job_id = await yard.accept(rows, callback_url=CALLBACK)
     assert (await yard.job(job_id)).status == "QUEUED"
@@ -49,7 +49,7 @@ async def test_rows_are_stored_and_what_is_wrong_with_others_is_told(yard: Yard)
     assert not await yard.every("import_parts")
 
 
-async def test_all_rows_of_a_job_count_at_once(yard: Yard) -> None:
+async def test_all_rows_of_an_all_or_nothing_job_are_committed_together(yard: Yard) -> None:
     job_id = await yard.accept((good(number) for number in range(25)), continue_on_error=False)
     await yard.work()
     job = await yard.job(job_id)
@@ -61,7 +61,7 @@ async def test_all_rows_of_a_job_count_at_once(yard: Yard) -> None:
     assert not await yard.every("import_parts")
 
 
-async def test_of_many_rows_that_fail_only_the_first_ones_are_told_of_in_full(yard: Yard) -> None:
+async def test_only_the_first_of_many_faulty_rows_are_reported_in_full(yard: Yard) -> None:
     more = 25
     job_id = await yard.accept(good(number, bad=["name", "unit"]) for number in range(FAULTS_IN_FULL + more))
     await yard.work()
@@ -91,7 +91,7 @@ async def test_one_faulty_row_keeps_all_from_being_stored(yard: Yard) -> None:
     assert not await yard.every("import_parts")
 
 
-async def test_a_batch_of_articles_tells_of_each_one(yard: Yard) -> None:
+async def test_a_batch_of_articles_reports_each_article(yard: Yard) -> None:
     await yard.accept([good(1)])
     await yard.work()
     rows = [good(1), good(2), good(3, bad=["name"]), {"articleNumber": "", "bad": ["articleNumber"]}]
@@ -116,7 +116,7 @@ async def test_a_batch_of_articles_tells_of_each_one(yard: Yard) -> None:
     assert (events[0]["totalArticles"], events[0]["processedArticles"], events[0]["failedArticles"]) == (4, 4, 2)
 
 
-async def test_master_data_calls_back_where_the_tenant_wants(yard: Yard) -> None:
+async def test_a_master_data_job_calls_the_callback_url_of_its_tenant(yard: Yard) -> None:
     for other, url in (("another", "https://example.com/another"), ("silent", None)):  # Tenants belong to no tenant.
         await yard.shop.put("Tenants", tenant_id=other, name=other, master_data_callback_url=url)
     await yard.shop.put("Tenants", tenant_id=yard.shop.tenant, name="Shop", master_data_callback_url=CALLBACK)
@@ -149,7 +149,7 @@ async def test_articles_are_in_the_audit_trail_once_a_job(yard: Yard) -> None:
     assert entry.note == "25 of 25 rows were imported."
 
 
-async def test_what_no_database_takes_is_told_nevertheless(yard: Yard) -> None:
+async def test_an_error_about_text_that_no_database_accepts_is_still_stored(yard: Yard) -> None:
     row = good(1, bad=["na\u0000me"])
     for continue_on_error in (True, False):
         job_id = await yard.accept([row], continue_on_error=continue_on_error)

@@ -31,11 +31,11 @@ async def purge(run: Callable[[Context, str | None], Awaitable[JobResult]], cont
     raise AssertionError("a purge that never ends")
 
 
-def test_the_clock_runs_both() -> None:
+def test_the_clockwork_runs_both_purges_of_imports() -> None:
     assert {"purge.import_keys", "purge.imports"} <= clock_jobs().keys()
 
 
-async def test_keys_are_forgotten_after_a_day(yard: Yard) -> None:
+async def test_idempotency_keys_are_deleted_after_a_day(yard: Yard) -> None:
     for number in range(ROWS):
         await yard.shop.put(
             "import_keys", scope="BULK_IMPORT", idempotency_key=f"k{number}", job_id="j", seen_at=yard.shop.now[0]
@@ -48,7 +48,7 @@ async def test_keys_are_forgotten_after_a_day(yard: Yard) -> None:
     assert await purge(imports.keys, yard.context) == ROWS - 40
 
 
-async def test_rows_of_no_job_are_deleted_after_a_day(yard: Yard) -> None:
+async def test_rows_without_a_job_are_deleted_after_a_day(yard: Yard) -> None:
     kept = await yard.accept([good(number) for number in range(ROWS)])
     parts = parts_of([good(number) for number in range(ROWS)], 10)
     at = yard.shop.now[0]
@@ -62,7 +62,9 @@ async def test_rows_of_no_job_are_deleted_after_a_day(yard: Yard) -> None:
     assert (await yard.job(kept)).rows_succeeded == ROWS
 
 
-async def test_jobs_that_ended_long_ago_go_with_all_they_have(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_jobs_that_ended_long_ago_are_deleted_with_their_rows(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await yard.shop.put("Tenants", tenant_id=TENANT, name="Shop")
     context = replace(yard.context, retention=Retention(imports=10))
     sizes: list[int] = []

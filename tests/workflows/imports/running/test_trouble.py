@@ -89,7 +89,7 @@ def raising(error: Exception) -> Any:
         (RuntimeError(SECRET), "The service failed at it; its log says more."),
     ],
 )
-async def test_a_job_is_tried_again_and_has_failed_in_the_end(
+async def test_a_failing_job_is_retried_and_finally_fails(
     yard: Yard, continue_on_error: bool, error: Exception, why: str
 ) -> None:
     yard.before = raising(error)
@@ -130,7 +130,7 @@ async def test_a_job_that_can_be_carried_out_later_succeeds(yard: Yard, continue
     assert len(await yard.numbers()) == 50
 
 
-async def test_what_was_stored_before_a_job_failed_stays_and_is_told(yard: Yard) -> None:
+async def test_rows_stored_before_a_job_failed_are_kept_and_counted(yard: Yard) -> None:
     def before(rows: Sequence[NumberedRow]) -> None:
         if rows[0].number > 20:
             raise RuntimeError(SECRET)
@@ -150,7 +150,7 @@ async def test_what_was_stored_before_a_job_failed_stays_and_is_told(yard: Yard)
 
 
 @pytest.mark.parametrize("continue_on_error", [True, False])
-async def test_a_job_that_kills_its_worker_each_time_has_failed(yard: Yard, continue_on_error: bool) -> None:
+async def test_a_job_that_kills_every_worker_finally_fails(yard: Yard, continue_on_error: bool) -> None:
     job_id = await yard.accept([good(1)], continue_on_error=continue_on_error)
     for _ in range(ATTEMPTS_MAX):
         assert await claim_import(yard.context, "") is not None
@@ -162,7 +162,7 @@ async def test_a_job_that_kills_its_worker_each_time_has_failed(yard: Yard, cont
 
 
 @pytest.mark.parametrize("continue_on_error", [True, False])
-async def test_a_worker_that_the_database_left_goes_on_when_it_is_back(yard: Yard, continue_on_error: bool) -> None:
+async def test_an_import_worker_continues_when_the_database_is_back(yard: Yard, continue_on_error: bool) -> None:
     """Whichever write fails, and the one after it: nobody has to wait for a lease to expire."""
     rows = [good(number) for number in range(30)]
     for broken in range(1, 12):
@@ -182,7 +182,7 @@ async def test_a_worker_that_the_database_left_goes_on_when_it_is_back(yard: Yar
 
 
 @pytest.mark.parametrize("continue_on_error", [True, False])
-async def test_a_worker_that_is_told_to_stop_leaves_the_job_to_the_next(yard: Yard, continue_on_error: bool) -> None:
+async def test_a_worker_asked_to_stop_leaves_the_job_to_the_next(yard: Yard, continue_on_error: bool) -> None:
     slices: list[int] = []
     yard.before = lambda rows: slices.append(len(rows))
     job_id = await yard.accept((good(number) for number in range(30)), continue_on_error=continue_on_error)
@@ -198,7 +198,7 @@ async def test_a_worker_that_is_told_to_stop_leaves_the_job_to_the_next(yard: Ya
     assert (await yard.job(job_id)).rows_succeeded == 30
 
 
-async def test_a_worker_is_woken_by_a_job_and_ends_when_told(yard: Yard) -> None:
+async def test_a_worker_is_woken_by_a_job_and_stops_on_request(yard: Yard) -> None:
     stop = asyncio.Event()
     running = asyncio.create_task(yard.worker(poll_seconds=3600).run(stop))
     async with asyncio.timeout(30):
@@ -209,7 +209,7 @@ async def test_a_worker_is_woken_by_a_job_and_ends_when_told(yard: Yard) -> None
     await asyncio.wait_for(running, 10)
 
 
-async def test_metrics_count_what_has_ended(yard: Yard) -> None:
+async def test_metrics_count_finished_jobs(yard: Yard) -> None:
     tenant = f"metered-{yard.context.database.dialect}"
 
     def value(name: str, **labels: str) -> float:
@@ -229,7 +229,7 @@ async def test_metrics_count_what_has_ended(yard: Yard) -> None:
     assert value("svc_drfout_job_duration_seconds_count", interface=interface) == 1
 
 
-async def test_rows_that_count_at_once_are_told_of_meanwhile_and_keep_the_lease(yard: Yard, dialect: Dialect) -> None:
+async def test_an_all_or_nothing_job_reports_progress_and_renews_its_lease(yard: Yard, dialect: Dialect) -> None:
     if dialect == "sqlite":
         pytest.skip("SQLite has one writer")
     job_id = await yard.accept((good(number) for number in range(30)), continue_on_error=False)

@@ -47,7 +47,7 @@ async def carry_out(yard: Yard, held: ImportClaim, *, rows: int = 250, stretch_s
     return run
 
 
-async def test_tenants_have_turns_however_many_jobs_they_have(yard: Yard) -> None:
+async def test_tenants_take_turns_however_many_jobs_they_have(yard: Yard) -> None:
     for number in range(3):
         await yard.accept([good(number)], tenant="busy")
         yard.shop.later(seconds=1)
@@ -84,7 +84,7 @@ async def test_a_tenant_s_jobs_are_done_one_after_the_other_the_oldest_first(yar
     assert (await claimed(yard)).job_id == second
 
 
-async def test_a_job_goes_on_where_it_was_left(yard: Yard) -> None:
+async def test_a_job_continues_where_it_was_interrupted(yard: Yard) -> None:
     job_id = await yard.accept(good(number, bad=["name"] if number % 7 == 3 else []) for number in range(35))
     stretches = 0
     while True:
@@ -106,7 +106,7 @@ async def test_a_job_goes_on_where_it_was_left(yard: Yard) -> None:
 
 @pytest.mark.parametrize("continue_on_error", [True, False])
 @pytest.mark.parametrize("jump", [LEASE_SECONDS + 1, 3600, -3600])
-async def test_who_has_lost_a_job_writes_nothing(yard: Yard, continue_on_error: bool, jump: int) -> None:
+async def test_a_worker_that_lost_a_job_cannot_write(yard: Yard, continue_on_error: bool, jump: int) -> None:
     job_id = await yard.accept([good(1), good(2, bad=[])], continue_on_error=continue_on_error)
     lost = await claimed(yard)
     yard.shop.later(seconds=jump)
@@ -122,7 +122,7 @@ async def test_who_has_lost_a_job_writes_nothing(yard: Yard, continue_on_error: 
     assert not await yard.every("import_work")
 
 
-async def test_nobody_waits_for_a_moment_that_a_wrong_clock_has_given(yard: Yard) -> None:
+async def test_a_lease_from_a_wrong_clock_delays_no_job(yard: Yard) -> None:
     def fail(rows: object) -> None:
         raise RuntimeError("not now")
 
@@ -136,7 +136,7 @@ async def test_nobody_waits_for_a_moment_that_a_wrong_clock_has_given(yard: Yard
     assert await yard.numbers() == ["A1"]
 
 
-async def test_a_worker_that_begins_takes_over_what_was_left(yard: Yard) -> None:
+async def test_a_new_worker_takes_over_abandoned_jobs(yard: Yard) -> None:
     await yard.accept([good(1)])
     await claimed(yard)
     at = yard.shop.now[0]
@@ -167,7 +167,7 @@ async def test_several_workers_share_the_jobs_of_tenants(database_url: str, dial
     assert sorted(event["jobId"] for event in await yard.events()) == sorted(jobs)
 
 
-async def test_work_without_its_job_is_forgotten(yard: Yard) -> None:
+async def test_work_without_its_job_is_deleted(yard: Yard) -> None:
     await yard.accept([good(1)])
     gone = delete(table("ImportJobs"))
     await yard.context.database.write(lambda session: session.rowcount(gone), tenant=TENANT)

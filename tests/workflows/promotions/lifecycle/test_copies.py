@@ -90,7 +90,7 @@ def nothing(row: Row) -> Iterator[str]:
             yield wire
 
 
-def test_everything_that_names_a_promotion_is_copied_or_left_behind_on_purpose() -> None:
+def test_every_entity_with_a_promotion_is_either_copied_or_deliberately_not() -> None:
     naming = {
         entity.set_name
         for entity in model.entities()
@@ -103,7 +103,7 @@ def test_everything_that_names_a_promotion_is_copied_or_left_behind_on_purpose()
     assert model.entity("StakeholderPromotions").mode(ADMIN) is NONE
 
 
-async def test_a_copy_says_all_that_the_original_says(office: Office) -> None:
+async def test_a_copy_has_all_values_of_the_original(office: Office) -> None:
     original_id = await full_promotion(office)
     before = await office.row("Promotions", original_id)
     copy_id = await copy(office, original_id)
@@ -128,7 +128,7 @@ async def test_a_copy_says_all_that_the_original_says(office: Office) -> None:
     assert await office.row("Promotions", original_id) == before
 
 
-async def test_what_the_original_leaves_open_the_copy_leaves_open(office: Office) -> None:
+async def test_a_copy_keeps_null_and_empty_values(office: Office) -> None:
     """False, zero and an empty text are values; null stays null."""
     original = await office.create("Promotions", name="Free", priority=0, description="")
     part = {"quantity": Decimal(0), "articleNumber": "", "discounted": False}
@@ -176,7 +176,7 @@ async def test_a_promotion_of_a_locked_campaign_or_of_others_is_not_copied(offic
     assert len(await office.rows("Promotions")) == 1
 
 
-async def test_a_name_or_code_that_cannot_be_is_refused(office: Office) -> None:
+async def test_a_copy_with_an_invalid_name_or_code_is_refused(office: Office) -> None:
     original = await office.given("Promotions", code="ONE")
     for given, code in (({"code": "ONE"}, "ALREADY_EXISTS"), ({"name": " "}, "REQUIRED"), ({"name": ""}, "REQUIRED")):
         with pytest.raises((Conflict, Invalid)) as caught:

@@ -78,7 +78,7 @@ async def test_a_large_batch_is_made_in_portions_that_can_be_seen(office: Office
     assert [one["type"] for one in await office.news()] == ["COUPON_BATCH_COMPLETED"]
 
 
-async def test_a_worker_makes_them_and_heeds_sales_between(office: Office, shop: Shop, portion: int) -> None:
+async def test_a_worker_generates_codes_and_yields_to_sales(office: Office, shop: Shop, portion: int) -> None:
     await office.generate(await kind_of(office), LARGE)
     assert await Worker(shop.context).run_once() == 1
     assert len(await codes(office)) == portion
@@ -99,7 +99,7 @@ async def test_batches_take_turns(office: Office, shop: Shop, portion: int) -> N
     assert counts == [[0, portion], [portion, portion], [portion, 2 * portion], [2 * portion, 2 * portion]]
 
 
-async def test_two_workers_are_never_at_the_same_batch(office: Office, shop: Shop, portion: int) -> None:
+async def test_two_workers_never_process_the_same_batch(office: Office, shop: Shop, portion: int) -> None:
     """While one holds a portion the other finds no work, or waits; together they make all ordered codes."""
     batch = await office.generate(await kind_of(office), LARGE)
 
@@ -128,7 +128,7 @@ async def test_two_workers_are_never_at_the_same_batch(office: Office, shop: Sho
     assert (row["status"], row["generatedCount"], len(await codes(office))) == ("COMPLETED", LARGE, LARGE)
 
 
-async def test_two_orders_at_once_are_two_batches(office: Office) -> None:
+async def test_two_concurrent_orders_are_two_batches(office: Office) -> None:
     kind = await kind_of(office)
     batches = await asyncio.gather(*(office.generate(kind, 50) for _ in range(8)))
     assert len(set(batches)) == 8
@@ -169,14 +169,14 @@ async def test_codes_that_are_taken_are_drawn_again(office: Office) -> None:
     assert {one["code"] for one in await codes(office)} == {"P0", "P1", "P2", "P3"}
 
 
-async def test_a_code_that_a_type_shares_among_all_is_never_made(office: Office) -> None:
+async def test_the_shared_code_of_a_type_is_never_generated(office: Office) -> None:
     await office.given("CouponTypes", codeType="GENERIC", genericCode="P0")
     kind = await small_type(office, 2)
     await office.generate(kind, 1)
     assert [one["code"] for one in await codes(office)] == ["P1"]
 
 
-async def test_what_goes_wrong_in_a_worker_ends_the_batch_and_leaves_whole_portions(
+async def test_a_failure_in_a_worker_ends_the_batch_and_keeps_complete_portions(
     office: Office, shop: Shop, monkeypatch: pytest.MonkeyPatch, portion: int
 ) -> None:
     batch = await office.generate(await kind_of(office), LARGE)

@@ -22,7 +22,7 @@ async def pooled(office: Office, kind: str, code: str, **columns: Any) -> str:
     return await office.put("CouponCodes", **given)
 
 
-async def test_an_issued_coupon_is_its_customer_s_and_is_told(office: Office) -> None:
+async def test_an_issued_coupon_belongs_to_its_customer_and_sends_an_event(office: Office) -> None:
     kind = await kind_of(office, validityDays=30)
     code_id = await pooled(office, kind, "POOLED")
     coupon = await office.issue(kind, "C-7")
@@ -51,7 +51,7 @@ async def test_a_code_that_customers_activate_is_created_first(office: Office) -
     assert (row["ID"], row["status"], row["customerId"]) == (coupon.id, "CREATED", None)
 
 
-async def test_a_code_is_good_no_longer_than_its_type(office: Office) -> None:
+async def test_a_code_is_valid_no_longer_than_its_type(office: Office) -> None:
     end = NOON + timedelta(days=3)
     for days in (None, 30):
         kind = await kind_of(office, validTo=end, validityDays=days)
@@ -62,7 +62,7 @@ async def test_a_code_is_good_no_longer_than_its_type(office: Office) -> None:
     assert until.year == 9000
 
 
-async def test_only_what_is_free_and_from_here_is_issued(office: Office) -> None:
+async def test_only_free_internal_codes_are_issued(office: Office) -> None:
     kind, other = await kind_of(office), await kind_of(office)
     await pooled(office, kind, "OUTSIDE", source="EXTERNAL")
     await pooled(office, kind, "ISSUED", issued_at=NOON)
@@ -102,7 +102,7 @@ async def test_a_shared_code_is_issued_as_it_is(office: Office) -> None:
     assert await office.rows("CouponCodes") == []
 
 
-async def test_nobody_is_a_customer_of_no_name(office: Office) -> None:
+async def test_an_empty_customer_id_means_no_customer_and_an_invalid_one_is_refused(office: Office) -> None:
     kind = await kind_of(office)
     assert (await office.issue(kind, "")).customer_id is None
     with pytest.raises(Invalid) as caught:
@@ -110,7 +110,7 @@ async def test_nobody_is_a_customer_of_no_name(office: Office) -> None:
     assert (caught.value.code, caught.value.target) == ("INVALID_CHARACTER", "customerId")
 
 
-async def test_when_codes_have_run_out_it_is_said(office: Office) -> None:
+async def test_issuing_from_an_empty_pool_is_refused_with_a_reason(office: Office) -> None:
     kind = await kind_of(office)
     await office.put("CouponCodeConfigurations", coupon_type_id=kind, length=1, alphabet="01")
     for _ in range(2):

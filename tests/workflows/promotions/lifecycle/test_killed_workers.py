@@ -44,7 +44,7 @@ async def beyond(office: Office, batch_id: str, count: int) -> int:
                 return generated
 
 
-async def test_a_batch_survives_its_workers(
+async def test_a_batch_is_completed_although_its_workers_are_killed(
     office: Office, database_url: str, dialect: Dialect, server: StartService
 ) -> None:
     office.now = datetime.now(UTC)

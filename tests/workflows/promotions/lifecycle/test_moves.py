@@ -38,7 +38,7 @@ def states(set_name: str) -> tuple[str, ...]:
     return tuple(model.code_list(str(model.entity(set_name).field("status").code_list)).codes)
 
 
-def test_every_action_of_administration_that_moves_is_in_the_table() -> None:
+def test_every_action_that_changes_a_status_is_tested() -> None:
     declared = {(one.binding, one.name) for one in admin_operations() if one.name in OPERATIONS}
     moves = {(set_name, verb) for set_name, verb, *_ in MOVES}
     others = {
@@ -50,7 +50,7 @@ def test_every_action_of_administration_that_moves_is_in_the_table() -> None:
 
 
 @pytest.mark.parametrize(("set_name", "verb", "sources", "target", "event"), MOVES, ids=str)
-async def test_a_verb_moves_from_where_it_may_and_tells_of_it(
+async def test_an_action_works_in_its_source_states_and_sends_its_event(
     office: Office, set_name: str, verb: str, sources: str, target: str, event: str | None
 ) -> None:
     allowed = states(set_name) if sources == "any" else sources.split()
@@ -75,7 +75,9 @@ async def test_a_verb_moves_from_where_it_may_and_tells_of_it(
 
 
 @pytest.mark.parametrize("set_name", ["Promotions", "CouponTypes", "Campaigns"])
-async def test_a_move_reaches_the_next_evaluation_and_no_move_none(office: Office, set_name: str) -> None:
+async def test_a_status_change_reaches_the_next_evaluation_and_a_repeated_one_changes_nothing(
+    office: Office, set_name: str
+) -> None:
     catalogues = Catalogues(office.database)
     row_id = await standing(office, set_name, "DRAFT" if set_name != "CouponTypes" else "INACTIVE")
     await catalogues.current(office.tenant)
@@ -93,7 +95,7 @@ async def test_a_move_reaches_the_next_evaluation_and_no_move_none(office: Offic
     assert counted["promotions"] == len(verbs)
 
 
-async def test_a_lock_is_told_and_written_down(office: Office) -> None:
+async def test_a_lock_sends_an_event_and_is_audited(office: Office) -> None:
     campaign = await office.given("Campaigns", code="S", name="Spring", startAt=NOON)
     for verb in ("lock", "lock", "unlock", "unlock"):
         await office.move("Campaigns", campaign, verb)
@@ -121,7 +123,7 @@ async def test_a_locked_campaign_keeps_its_promotions_from_being_moved_wherever_
     await office.move("Promotions", made["DRAFT"], "activate")
 
 
-async def test_all_that_is_missing_is_said_at_once(office: Office) -> None:
+async def test_all_missing_parts_are_reported_at_once(office: Office) -> None:
     promotion = await office.put("Promotions", name=" ", status="DRAFT", valid_from=NOON, valid_to=NOON)
     for number in range(3):
         await office.put("Conditions", promotion_id=promotion, sequence=number, condition_type="RECEIPT_AMOUNT",
@@ -145,7 +147,7 @@ async def test_all_that_is_missing_is_said_at_once(office: Office) -> None:
     assert await office.trail(promotion) == []
 
 
-async def test_one_that_was_made_active_too_early_is_told_so(office: Office) -> None:
+async def test_a_promotion_activated_too_early_gets_an_error(office: Office) -> None:
     promotion = await office.given("Promotions", status="ACTIVE")
     with pytest.raises(Invalid) as caught:
         await office.move("Promotions", promotion, "activate")
@@ -168,7 +170,7 @@ async def test_nothing_of_another_tenant_is_moved(office: Office) -> None:
             await office.move(set_name, foreign, verb)
 
 
-async def test_two_who_activate_at_once_activate_once(office: Office) -> None:
+async def test_two_concurrent_activations_activate_once(office: Office) -> None:
     promotion = await standing(office, "Promotions", "DRAFT")
     await asyncio.gather(*(office.move("Promotions", promotion, "activate") for _ in range(8)))
     assert await office.trail(promotion) == ["ACTIVATE"]
@@ -176,7 +178,7 @@ async def test_two_who_activate_at_once_activate_once(office: Office) -> None:
     assert (await office.row("Promotions", promotion))["version"] == 2
 
 
-async def test_of_approving_and_rejecting_at_once_one_wins(office: Office) -> None:
+async def test_only_one_of_concurrent_approval_and_rejection_succeeds(office: Office) -> None:
     promotion = await standing(office, "Promotions", "PENDING_APPROVAL")
     answers = await asyncio.gather(
         *(office.move("Promotions", promotion, verb) for verb in ("approve", "reject") * 4), return_exceptions=True

@@ -53,7 +53,7 @@ async def versions(store: Shop) -> tuple[int, int]:
     return found.promotions, found.articles
 
 
-async def test_a_full_copy_is_priced_by_at_once(store: Shop) -> None:
+async def test_a_full_copy_is_used_for_pricing_at_once(store: Shop) -> None:
     before = await versions(store)
     whole = {"PosGroups": [PLACE], "Articles": [article("A1"), article("A2")], **offer("off", version=7)}
     assert await apply(store, page("c1", whole, full=True))
@@ -74,7 +74,7 @@ async def test_nothing_is_applied_before_the_last_page(store: Shop) -> None:
 
 
 @pytest.mark.parametrize("pages", [1, 2])
-async def test_parts_are_those_of_the_cloud(store: Shop, pages: int) -> None:
+async def test_the_parts_of_a_promotion_are_replaced_by_those_of_the_cloud(store: Shop, pages: int) -> None:
     """Parts are removed, changed and added as in the cloud; other promotions keep theirs."""
     both = {name: [*offer("off")[name], *offer("other")[name]] for name in offer("off")}
     await apply(store, page("c1", {"PosGroups": [PLACE], **both}, full=True))
@@ -90,7 +90,7 @@ async def test_parts_are_those_of_the_cloud(store: Shop, pages: int) -> None:
     assert len(await store.rows("ActionScaledTiers", action_id=identity("other a"))) == 2
 
 
-async def test_the_same_again_changes_nothing(store: Shop) -> None:
+async def test_applying_the_same_page_again_changes_nothing(store: Shop) -> None:
     whole = page("c1", {"PosGroups": [PLACE], "Articles": [article("A1")], **offer("off")}, full=True)
     await apply(store, whole)
     before = await versions(store)
@@ -98,7 +98,7 @@ async def test_the_same_again_changes_nothing(store: Shop) -> None:
     assert await versions(store) == before
 
 
-async def test_a_part_may_go_to_another_promotion(store: Shop) -> None:
+async def test_a_part_can_move_to_another_promotion(store: Shop) -> None:
     both = {name: [*offer("off")[name], *offer("other")[name]] for name in offer("off")}
     groups = {"PriorityGroups": [row("PriorityGroups", "first", code="first", name="first")]}
     member = row("PriorityGroupPromotions", "m", promotion_ID="off", priorityGroup_ID="first")
@@ -134,7 +134,7 @@ async def test_a_code_goes_from_a_deleted_promotion_to_a_new_one(store: Shop) ->
     assert {one.promotion_id for one in await store.rows("Conditions")} == {identity("new")}
 
 
-async def test_what_the_cloud_no_longer_names_is_deleted_by_a_full_copy(store: Shop) -> None:
+async def test_a_full_copy_deletes_rows_that_the_cloud_no_longer_names(store: Shop) -> None:
     await apply(store, page("c1", {"PosGroups": [PLACE], "Articles": [article("A1"), article("A2")],
                                    **offer("off")}, full=True))  # fmt: skip
     await store.promotion("made here")
@@ -145,7 +145,7 @@ async def test_what_the_cloud_no_longer_names_is_deleted_by_a_full_copy(store: S
 
 
 @pytest.mark.parametrize("pages", [1, 2])
-async def test_what_sales_name_stays_and_serves_nobody(store: Shop, pages: int) -> None:
+async def test_rows_referred_to_by_sales_are_deactivated_instead_of_deleted(store: Shop, pages: int) -> None:
     budget = row("Budgets", "money", code="money", name="money", status="ACTIVE", totalAmount="100.00", currency="EUR")
     await apply(store, page("c1", {"Budgets": [budget], "CouponTypes": [coupon_type("five")]}, full=True))
     await store.put("BudgetConsumptions", budget_id=identity("money"), promotion_id=identity("off"), amount=Decimal(1),
@@ -158,7 +158,7 @@ async def test_what_sales_name_stays_and_serves_nobody(store: Shop, pages: int) 
     assert await store.count("BudgetConsumptions") == 1
 
 
-async def test_what_the_store_may_spend_and_has_spent_is_its_own(store: Shop) -> None:
+async def test_a_download_does_not_change_the_stores_granted_and_spent_amounts(store: Shop) -> None:
     budget = row("Budgets", "money", code="money", name="money", status="ACTIVE", totalAmount="100.00",
                  consumedAmount="40.00", reservedAmount="10.00", currency="EUR")  # fmt: skip
     sent = {
@@ -191,7 +191,7 @@ async def test_what_the_store_may_spend_and_has_spent_is_its_own(store: Shop) ->
     assert (await store.row("Promotions", "always")).max_applications_total == 0
 
 
-async def test_trees_come_in_any_order_and_go_as_a_whole(store: Shop) -> None:
+async def test_trees_are_applied_in_any_order_and_deleted_completely(store: Shop) -> None:
     below = row("PosGroups", "below", code="BELOW", name="b", currency="EUR", parent_ID="above")
     above = row("PosGroups", "above", code="ABOVE", name="a", currency="EUR")
     await apply(store, page("c1", {"PosGroups": [below, above]}, full=True))
@@ -203,7 +203,7 @@ async def test_trees_come_in_any_order_and_go_as_a_whole(store: Shop) -> None:
     assert await store.count("PosGroups") == 0
 
 
-async def test_what_names_a_row_that_is_not_there_waits(store: Shop) -> None:
+async def test_a_row_with_an_unknown_reference_waits_for_a_full_download(store: Shop) -> None:
     """A promotion whose POS group is unknown to the store must not apply everywhere; the next download contains all
     rows.
     """
@@ -290,7 +290,7 @@ async def contents(store: Shop) -> dict[str, list[tuple[Any, ...]]]:
     return {name: sorted(tuple(one) for one in await store.rows(name)) for name in names}
 
 
-async def test_a_store_that_is_killed_while_it_applies_goes_on_where_it_was(store: Shop) -> None:
+async def test_a_store_killed_while_applying_continues_where_it_was(store: Shop) -> None:
     """Killed after any commit: promotions are the old ones or the new ones, and in the end everything is new."""
     old = many_pages("c1", "10.00", ("A1", "A2", "A3"), "off", "gone")
     new = many_pages("c2", "20.00", ("A1", "A2", "A4"), "off", "added")

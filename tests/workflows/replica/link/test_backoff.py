@@ -13,5 +13,5 @@ def test_the_wait_doubles_and_is_spread(failures: int, shortest: float, longest:
     assert backoff(failures, 1.0) == longest
 
 
-def test_it_never_waits_longer_than_five_minutes() -> None:
+def test_the_wait_never_exceeds_five_minutes() -> None:
     assert backoff(10**9, 1.0) == BACKOFF_SECONDS_MAX == 300

@@ -46,7 +46,7 @@ async def client(cloud: Receiver) -> AsyncIterator[HttpCloudClient]:
     await opened.close()
 
 
-async def test_a_token_is_got_once_and_shown_with_every_request(cloud: Receiver, client: HttpCloudClient) -> None:
+async def test_a_token_is_requested_once_and_sent_with_every_request(cloud: Receiver, client: HttpCloudClient) -> None:
     assert await client.get("/x", {}) == {"n": 1}
     assert await client.post("/x", {"amount": Decimal("1.10")}, key="k") == {"n": 1}
     (asked,) = cloud.requests("/oauth/token")
@@ -89,7 +89,7 @@ async def test_numbers_are_exact(cloud: Receiver, client: HttpCloudClient) -> No
     assert str(found["a"]) == "0.10"
 
 
-async def test_packed_answers_are_unpacked(cloud: Receiver, client: HttpCloudClient) -> None:
+async def test_compressed_answers_are_decompressed(cloud: Receiver, client: HttpCloudClient) -> None:
     packed = gzip.compress(json.dumps({"a": "x" * 100_000}).encode())
     cloud.answers("/x", Answer(200, JSON | {"content-encoding": "gzip"}, packed))
     assert len((await client.get("/x", {}))["a"]) == 100_000
@@ -119,7 +119,7 @@ BOMB = gzip.compress(b'{"a": "' + b"x" * 2_000_000 + b'"}')
         Close(),
     ],
 )
-async def test_what_is_no_answer_is_tried_again_later(
+async def test_an_invalid_answer_counts_as_unreachable_and_can_be_retried(
     cloud: Receiver, client: HttpCloudClient, answer: Behaviour
 ) -> None:
     cloud.answers("/x", answer)
@@ -129,7 +129,7 @@ async def test_what_is_no_answer_is_tried_again_later(
     assert await client.get("/x", {}) == {"n": 1}
 
 
-async def test_a_refusal_tells_its_code_and_its_reason(cloud: Receiver, client: HttpCloudClient) -> None:
+async def test_a_refusal_carries_its_code_and_its_reason(cloud: Receiver, client: HttpCloudClient) -> None:
     cloud.answers("/x", said({"error": {"code": "DEPLOYMENT_NOT_FOUND", "message": "There\nis none."}}, 404))
     with pytest.raises(CloudRefused, match=r"refuses \(404\): There is none\.") as refused:
         await client.get("/x", {})
@@ -152,13 +152,15 @@ async def test_wrong_credentials_are_a_refusal(cloud: Receiver, client: HttpClou
 @pytest.mark.parametrize(
     "answer", [said({}), said({"access_token": ""}), said({"access_token": "a\nb: c"}), Answer(502), Close()]
 )
-async def test_no_token_is_no_answer(cloud: Receiver, client: HttpCloudClient, answer: Behaviour) -> None:
+async def test_an_answer_without_a_token_counts_as_unreachable(
+    cloud: Receiver, client: HttpCloudClient, answer: Behaviour
+) -> None:
     cloud.answers("/oauth/token", answer)
     with pytest.raises(CloudUnreachable):
         await client.get("/x", {})
 
 
-async def test_nobody_there() -> None:
+async def test_a_refused_connection_is_reported_as_unreachable() -> None:
     nowhere = f"http://127.0.0.1:{free_port()}"
     client = HttpCloudClient(CloudAccess(nowhere, nowhere, "a", "b"))
     with pytest.raises(CloudUnreachable, match="no connection could be made"):
@@ -177,7 +179,7 @@ def test_only_safe_addresses_are_called(address: str) -> None:
         require_address(address, "--url")
 
 
-def test_this_machine_may_be_called_by_http() -> None:
+def test_loopback_addresses_may_be_called_over_plain_http() -> None:
     for address in ("http://127.0.0.1:8080", "http://localhost:1", "http://[::1]:1", "https://cloud.example/base"):
         assert require_address(address + "/", "--url") == address
     assert CloudAccess("https://c", "https://i/oauth/token", "a", "b").token_url == "https://i/oauth/token"

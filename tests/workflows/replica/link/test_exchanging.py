@@ -93,7 +93,7 @@ def uplink(store: Shop) -> Uplink:
     return store.context.uplink
 
 
-async def test_a_store_makes_itself_known_and_takes_up_what_there_is(
+async def test_the_first_exchange_registers_the_store_and_downloads_everything(
     store: Shop, cloud: Cloud, shares: list[str]
 ) -> None:
     done = await go(store)
@@ -112,7 +112,7 @@ async def test_a_store_makes_itself_known_and_takes_up_what_there_is(
     assert (link.cursor, link.last_error) == ("c1", None)
 
 
-async def test_the_next_exchange_asks_for_what_came_after(store: Shop, cloud: Cloud, shares: list[str]) -> None:
+async def test_the_next_exchange_requests_later_changes(store: Shop, cloud: Cloud, shares: list[str]) -> None:
     await go(store)
     store.later(minutes=1)
     cloud.says("/sync/promotions", page("c2", {"Promotions": [promotion("other")]}))
@@ -124,9 +124,7 @@ async def test_the_next_exchange_asks_for_what_came_after(store: Shop, cloud: Cl
     assert (await the_link(store)).last_sync_at == store.now[0]
 
 
-async def test_a_store_that_the_cloud_has_forgotten_registers_anew(
-    store: Shop, cloud: Cloud, shares: list[str]
-) -> None:
+async def test_a_store_unknown_to_the_cloud_registers_again(store: Shop, cloud: Cloud, shares: list[str]) -> None:
     await go(store)
     cloud.says("/sync/register", KNOWN | {"deploymentId": identity("store 2")})
     cloud.says("/sync/heartbeat", UNKNOWN, {"latestCursor": "c1"})
@@ -150,7 +148,7 @@ async def test_without_a_cloud_nothing_else_is_tried(store: Shop, cloud: Cloud, 
 
 
 @pytest.mark.parametrize("error", [GONE, CloudRefused(400, "BAD", "The cloud refuses (400): bad."), RuntimeError("x")])
-async def test_sales_that_do_not_go_up_keep_no_changes_from_coming_down(
+async def test_a_failed_upload_does_not_stop_the_download(
     store: Shop, cloud: Cloud, shares: list[str], monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     async def fail(context: object, tenant_id: str) -> None:
@@ -164,7 +162,7 @@ async def test_sales_that_do_not_go_up_keep_no_changes_from_coming_down(
     assert (await the_link(store)).last_error == done.error
 
 
-async def test_changes_that_do_not_come_down_keep_no_sales_from_going_up(
+async def test_a_failed_download_does_not_stop_the_upload(
     store: Shop, cloud: Cloud, shares: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[str] = []
@@ -180,7 +178,7 @@ async def test_changes_that_do_not_come_down_keep_no_sales_from_going_up(
     assert not shares
 
 
-async def test_a_download_that_was_cut_off_goes_on(store: Shop, cloud: Cloud, shares: list[str]) -> None:
+async def test_an_interrupted_download_continues(store: Shop, cloud: Cloud, shares: list[str]) -> None:
     first = page("p1", {"Promotions": [promotion("off")]}, full=True, more=True)
     cloud.says("/sync/promotions", first, GONE)
     await go(store)
@@ -193,9 +191,7 @@ async def test_a_download_that_was_cut_off_goes_on(store: Shop, cloud: Cloud, sh
     assert (await the_link(store)).cursor == "c1"
 
 
-async def test_a_full_copy_takes_the_place_of_one_that_was_cut_off(
-    store: Shop, cloud: Cloud, shares: list[str]
-) -> None:
+async def test_a_new_full_copy_replaces_an_interrupted_one(store: Shop, cloud: Cloud, shares: list[str]) -> None:
     first = page("p1", {"Promotions": [promotion("off")]}, full=True, more=True)
     cloud.says("/sync/promotions", first, GONE)
     await go(store)
@@ -204,7 +200,7 @@ async def test_a_full_copy_takes_the_place_of_one_that_was_cut_off(
     assert [one.code for one in await store.rows("Promotions")] == ["other"]
 
 
-async def test_what_was_downloaded_is_applied_without_a_cloud(store: Shop, cloud: Cloud, shares: list[str]) -> None:
+async def test_downloaded_pages_are_applied_without_a_connection(store: Shop, cloud: Cloud, shares: list[str]) -> None:
     """The store was killed between the last page and applying it; after its restart there is no connection."""
     await stage(store, page("c1", {"Promotions": [promotion("off")]}, full=True))
     cloud.says("/sync/register", GONE)
@@ -213,7 +209,7 @@ async def test_what_was_downloaded_is_applied_without_a_cloud(store: Shop, cloud
     assert (await the_link(store)).cursor == "c1"
 
 
-async def test_a_download_that_cannot_be_applied_is_asked_for_anew(
+async def test_a_download_that_cannot_be_applied_is_requested_again(
     store: Shop, cloud: Cloud, shares: list[str]
 ) -> None:
     await go(store)
@@ -228,7 +224,7 @@ async def test_a_download_that_cannot_be_applied_is_asked_for_anew(
     assert not await store.context.database.read(page_numbers, tenant=store.tenant)
 
 
-async def test_a_heartbeat_tells_that_there_is_something_new(store: Shop, cloud: Cloud, shares: list[str]) -> None:
+async def test_a_heartbeat_tells_the_store_about_new_changes(store: Shop, cloud: Cloud, shares: list[str]) -> None:
     await go(store)
     assert not (await go(store, send_heartbeat)).is_behind
     cloud.says("/sync/heartbeat", {"latestCursor": "c2"})
@@ -236,7 +232,7 @@ async def test_a_heartbeat_tells_that_there_is_something_new(store: Shop, cloud:
 
 
 @pytest.mark.parametrize("answer", [{}, {"deploymentId": 1}, {"deploymentId": "x"}])
-async def test_an_answer_that_says_nothing_is_no_answer(
+async def test_an_answer_without_the_expected_fields_is_an_error(
     store: Shop, cloud: Cloud, shares: list[str], answer: dict[str, Any]
 ) -> None:
     cloud.says("/sync/register", answer)

@@ -22,7 +22,7 @@ LOOK_SECONDS = 0.02
 ROUNDS = 12
 
 
-async def test_a_store_without_a_link_looks_only_as_often_as_it_is_told_to(
+async def test_a_store_without_a_link_polls_at_the_configured_interval(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     context = Context(

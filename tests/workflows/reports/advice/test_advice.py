@@ -74,7 +74,7 @@ async def test_advice_that_the_confirmed_basket_still_needs_is_not_converted(sho
     assert (await figures(shop))["GAP", TODAY] == (2, 0, ZERO, ZERO)
 
 
-async def test_what_came_after_the_confirmed_evaluation_tells_nothing(shop: Shop) -> None:
+async def test_advice_after_the_confirmed_evaluation_does_not_count(shop: Shop) -> None:
     counter = await shop.price("T-1", basket(1))
     await shop.price("T-1", basket(2, advised=("NUDGE",)))
     await shop.confirm("T-1", counter)
@@ -82,7 +82,9 @@ async def test_what_came_after_the_confirmed_evaluation_tells_nothing(shop: Shop
 
 
 @pytest.mark.parametrize(("days", "converted"), [(3, 1), (31, 0)])
-async def test_a_customer_comes_back_for_it_within_a_month(shop: Shop, days: int, converted: int) -> None:
+async def test_advice_is_converted_if_the_customer_returns_within_a_month(
+    shop: Shop, days: int, converted: int
+) -> None:
     first = await shop.price("T-1", basket(1, advised=("GAP",)), customer_id="C-1")
     await shop.confirm("T-1", first, customer_id="C-1")
     await figures(shop)
@@ -104,7 +106,7 @@ async def test_free_items_count_where_they_were_confirmed(shop: Shop) -> None:
     assert (shown, converted) == (2, 1)
 
 
-async def test_a_day_is_that_of_the_place(shop: Shop) -> None:
+async def test_the_day_is_that_of_the_shops_clock(shop: Shop) -> None:
     await shop.change("PosGroups", "shop", time_zone="Pacific/Auckland")
     shop.later(hours=1)  # two in the morning there
     await shop.price("T-1", basket(1, advised=("GAP",)))

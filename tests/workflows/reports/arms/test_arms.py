@@ -17,7 +17,7 @@ async def arms(market: Market, promotion: str) -> dict[str, dict[str, Any]]:
     return {row["arm"]: row for row in rows}
 
 
-async def test_a_pilot_in_two_shops(market: Market) -> None:
+async def test_the_arms_of_a_pilot_in_two_shops_match_their_sales(market: Market) -> None:
     promotion = await market.trial.pilot(autoPromote=False)
     await market.trial.office.given(
         "Conditions", promotion_ID=promotion, conditionType="RECEIPT_AMOUNT", minAmount=Decimal(10)
@@ -138,7 +138,7 @@ async def test_sales_before_and_after_a_pilot_are_in_no_arm(market: Market) -> N
     assert (result["revenueUplift"], result["revenuePValue"], result["controlConversionRate"]) == (None, None, None)
 
 
-async def test_a_sale_that_is_told_of_late_is_in_the_arm_in_which_it_was(market: Market) -> None:
+async def test_a_sale_reported_late_counts_in_its_original_arm(market: Market) -> None:
     trial = market.trial
     promotion = await trial.pilot(autoPromote=False)
     await trial.office.given(
@@ -156,7 +156,7 @@ async def test_a_sale_that_is_told_of_late_is_in_the_arm_in_which_it_was(market:
     assert (result["experimentTransactions"], result["controlTransactions"]) == (1, 1)
 
 
-async def test_of_several_currencies_like_is_compared_with_like(market: Market) -> None:
+async def test_amounts_are_compared_within_one_currency(market: Market) -> None:
     trial = market.trial
     for code in ("SWISS", "ALPS"):
         trial.groups[code] = await trial.office.given("PosGroups", code=code, currency="CHF")

@@ -61,7 +61,7 @@ async def check(market: Market, promotion: str) -> None:
     assert compared["PILOT"]["pValue"] == Decimal(f"{found.p_value:.10f}")
 
 
-async def test_counted_in_any_portions_and_counted_anew(market: Market, seed: int) -> None:
+async def test_counting_in_any_portions_and_recounting_give_the_same_figures(market: Market, seed: int) -> None:
     random, trial = Random(seed), market.trial
     promotion = await trial.pilot(autoPromote=True, autoPromoteThreshold=Decimal(999))
     await trial.office.given(

@@ -28,7 +28,7 @@ def sample(values: str) -> Sample:
     return Sample(len(whole), sum(whole), sum(one * one for one in whole))
 
 
-def test_welch_of_arms_that_vary_differently() -> None:
+def test_welch_test_matches_a_sample_with_unequal_variances() -> None:
     # Wikipedia, "Welch's t-test", the first two examples.
     one = sample("27.5 21.0 19.0 23.6 17.0 17.9 16.9 20.1 21.9 22.6 23.1 19.6 19.0 21.7 21.4")
     other = sample("27.1 22.0 20.8 23.4 23.4 23.5 25.8 22.0 24.8 20.2 21.9 22.1 22.9 20.5 24.4")
@@ -45,7 +45,7 @@ def test_welch_of_arms_that_vary_differently() -> None:
     assert not unequal.is_significant
 
 
-def test_welch_of_sleep() -> None:
+def test_welch_test_matches_the_published_sleep_data() -> None:
     # Student's sleep data, as R documents them for t.test: t = -1.8608, df = 17.776, p-value = 0.07939.
     one = sample("0.7 -1.6 -0.2 -1.2 -0.1 3.4 3.7 0.8 0.0 2.0")
     other = sample("1.9 0.8 1.1 0.1 -0.1 4.4 5.5 1.6 4.6 3.4")
@@ -54,7 +54,7 @@ def test_welch_of_sleep() -> None:
     assert (round(found.statistic, 4), round(found.p_value, 5)) == (-1.8608, 0.07939)
 
 
-def test_chi_squared_without_correction() -> None:
+def test_chi_squared_test_matches_published_values_without_correction() -> None:
     # Agresti, Categorical Data Analysis: aspirin and heart attacks, 189 of 11034 and 104 of 11037: X2 = 25.01.
     aspirin = chi_squared(189, 11034, 104, 11037)
     assert aspirin is not None
@@ -64,7 +64,7 @@ def test_chi_squared_without_correction() -> None:
     assert equal == Finding(0.0, 1.0)
 
 
-def test_as_scipy_has_it_to_the_last_digits() -> None:
+def test_both_tests_match_scipy_to_the_last_digits() -> None:
     from scipy.stats import chi2_contingency, ttest_ind
 
     left, right = [1250, 990, 1340, 8000, 1020, 15], [980, 1000, 1100, 955, 1007]
@@ -103,7 +103,7 @@ def test_student_has_the_printed_critical_values(freedom: int, t: float, p_value
     assert student_p_value(t, freedom) == pytest.approx(p_value, rel=1e-3)
 
 
-def test_student_of_any_degrees_is_as_scipy_has_it() -> None:
+def test_student_distribution_matches_scipy_for_any_degrees() -> None:
     from scipy.special import stdtr
 
     drawn = random.Random(18)
@@ -127,7 +127,7 @@ def test_student_ends_where_no_number_is_small_enough() -> None:
     assert student_p_value(1e100, 1) == pytest.approx(2 / math.pi * 1e-100, rel=1e-12)
 
 
-def test_chi_squared_of_one_degree_is_as_scipy_has_it() -> None:
+def test_chi_squared_distribution_of_one_degree_matches_scipy() -> None:
     from scipy.special import chdtrc
 
     assert chi_squared_p_value(0.0) == 1.0
@@ -146,17 +146,17 @@ def test_chi_squared_of_one_degree_is_as_scipy_has_it() -> None:
         (sample("5 5 5"), sample("7 7")),
     ],
 )
-def test_too_few_or_constant_baskets_tell_nothing(one: Sample, other: Sample) -> None:
+def test_too_few_or_constant_baskets_give_no_test_result(one: Sample, other: Sample) -> None:
     assert welch(one, other) is None
     assert welch(other, one) is None
 
 
 @pytest.mark.parametrize("table", [(0, 0, 0, 0), (1, 2, 0, 0), (0, 5, 0, 7), (5, 5, 7, 7)])
-def test_shares_of_nothing_or_without_a_difference_tell_nothing(table: tuple[int, int, int, int]) -> None:
+def test_empty_or_equal_shares_give_no_test_result(table: tuple[int, int, int, int]) -> None:
     assert chi_squared(*table) is None
 
 
-def test_large_amounts_lose_nothing() -> None:
+def test_large_amounts_lose_no_precision() -> None:
     far = 10**15
     near = welch(Sample(3, 6, 14), Sample(3, 12, 56))
     values, others = [far + 1, far + 2, far + 3], [far + 2, far + 4, far + 6]
@@ -164,7 +164,7 @@ def test_large_amounts_lose_nothing() -> None:
     assert welch(*(Sample(3, sum(one), sum(x * x for x in one)) for one in (values, others))) == near
 
 
-def test_there_is_no_uplift_of_nothing() -> None:
+def test_the_uplift_is_undefined_without_a_positive_base() -> None:
     assert uplift_percent(Fraction(11), Fraction(10)) == 10
     assert uplift_percent(Fraction(11), Fraction(0)) is None
     assert uplift_percent(Fraction(11), Fraction(-1)) is None

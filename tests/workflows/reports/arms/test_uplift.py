@@ -132,7 +132,7 @@ async def test_a_promotion_that_is_deleted_keeps_its_analysis(market: Market) ->
     assert after["upliftPct"] == -10
 
 
-async def test_days_before_the_first_sale_do_not_count_and_currencies_are_told_apart(market: Market) -> None:
+async def test_days_before_the_first_sale_do_not_count_and_currencies_are_kept_separate(market: Market) -> None:
     trial = market.trial
     trial.groups["SWISS"] = await trial.office.given("PosGroups", code="SWISS", currency="CHF")
     trial.office.now = NOON - timedelta(days=60)

@@ -13,7 +13,7 @@ from tests.workflows.reports.money.books import read_report, report, sell, take_
 from tests.workflows.shop import NOON, Shop, identity
 
 
-async def test_a_budget_is_shown_with_what_sales_took_of_it(shop: Shop) -> None:
+async def test_a_budget_is_shown_with_the_amount_spent_by_sales(shop: Shop) -> None:
     await shop.put("BudgetPromotions", budget_id=identity("marketing"), promotion_id=identity("off"))
     await sell(shop, "T1", 125, "marketing")
     await sell(shop, "T2", 100, "marketing")
@@ -70,7 +70,7 @@ async def test_a_recharge_puts_the_end_off_at_once_and_what_is_over_has_none(sho
         assert (row.daily_burn_rate, row.projected_exhaustion) == (10, None), change
 
 
-async def test_what_burns_no_longer_comes_to_rest(shop: Shop) -> None:
+async def test_the_burn_rate_falls_to_zero_when_nothing_is_spent(shop: Shop) -> None:
     await shop.budget("endless", "9999999999999.99")
     await sell(shop, "T1", 500, "marketing", "endless")
     await aggregate_all(shop.context, shop.tenant)
@@ -87,7 +87,7 @@ async def test_what_burns_no_longer_comes_to_rest(shop: Shop) -> None:
     assert row.projected_exhaustion is None
 
 
-async def test_what_could_not_be_covered_is_told(shop: Shop) -> None:
+async def test_amounts_that_could_not_be_covered_are_reported(shop: Shop) -> None:
     await shop.budget("small", "3.00")
     await sell(shop, "T1", 250, "small", "marketing")
     await aggregate_all(shop.context, shop.tenant)

@@ -38,7 +38,7 @@ async def all_kinds(shop: Shop) -> None:
     await codes(shop, "ten", 1, "REDEEMED")
 
 
-async def test_codes_are_counted_by_where_they_stand(shop: Shop) -> None:
+async def test_codes_are_counted_by_their_state(shop: Shop) -> None:
     await all_kinds(shop)
     await shop.coupon_type("none", code_type="INDIVIDUAL")
     assert await totals(shop, "ten") == {}
@@ -76,7 +76,7 @@ async def test_many_codes_are_counted_by_the_index_to_the_same(shop: Shop, monke
     assert (await totals(shop, "ten"))["created"] == 3
 
 
-async def test_of_a_shared_code_its_uses_are_counted(shop: Shop) -> None:
+async def test_a_shared_code_counts_its_uses(shop: Shop) -> None:
     await shop.coupon_type("spring", code_type="GENERIC", generic_code="SPRING")
     kind = identity("spring")
     await shop.put("coupon_usage", coupon_type_id=kind, customer_id="", count=6)
@@ -96,7 +96,7 @@ async def test_of_a_shared_code_its_uses_are_counted(shop: Shop) -> None:
     assert (row["totalIssued"], row["totalRedeemed"], row["totalReserved"], row["redemptionRate"]) == (2, 3, 3, 150)
 
 
-async def test_a_run_goes_on_where_the_one_before_stopped(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_run_continues_where_the_previous_one_stopped(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("a", "b", "c"):
         await shop.coupon_type(name, code_type="INDIVIDUAL")
     monkeypatch.setattr(coupons, "TYPES_MAX", 1)

@@ -20,7 +20,7 @@ MIDNIGHT = NOON - timedelta(hours=12)
 MOMENTS = [MIDNIGHT + timedelta(hours=hours) for hours in (-30, 0, 12, 19, 24, 30, 48, 61, 200)]
 
 
-async def test_a_period_has_what_was_consumed_in_it(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_export_has_the_consumption_of_its_period(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(budgets, "READ_AT_ONCE", 1)
     await shop.budget("other", "1000.00")
     for number in range(9):

@@ -37,7 +37,7 @@ class Explaining:
         return ()
 
 
-async def test_no_statement_goes_through_all_of_a_tenant() -> None:
+async def test_no_export_scans_all_rows_of_a_tenant() -> None:
     session: Any = Explaining()
     stretch = Stretch.of(SINCE, UNTIL)
     assert len(stretch.edges) == 2

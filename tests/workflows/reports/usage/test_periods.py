@@ -82,7 +82,7 @@ def expected(sales: Sequence[LoggedSale], since: datetime, until: datetime) -> l
     return sorted(rows, key=lambda row: (-row[2], row[0]))
 
 
-async def test_any_period_is_what_a_plain_count_gives(shop: Shop, seed: int) -> None:
+async def test_any_exported_period_equals_a_simple_count(shop: Shop, seed: int) -> None:
     sales = any_sales(seed, 250)
     await log(shop, sales)
     await add(shop, sales)

@@ -85,7 +85,7 @@ def session() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("path", "options", "expected"), PLANS, ids=[f"{path}?{one}" for path, one, _ in PLANS])
-async def test_what_is_asked_for_is_found_by_an_index(session: Any, path: str, options: str, expected: str) -> None:
+async def test_queries_of_reports_use_an_index(session: Any, path: str, options: str, expected: str) -> None:
     target = resolve(edm_for(Service.REPORTING), parse_path(path), {}).target
     assert target is not None
     query = Query(target=target, options=parse_options(options), now=datetime(2026, 1, 1, tzinfo=UTC))
@@ -94,7 +94,7 @@ async def test_what_is_asked_for_is_found_by_an_index(session: Any, path: str, o
     assert SORTED not in session.plans or "filter=promotion" in options  # which leaves only a few rows
 
 
-async def test_giving_places_and_exporting_go_through_no_tenant_as_a_whole(session: Any) -> None:
+async def test_ranking_and_exporting_never_scan_all_rows_of_a_tenant(session: Any) -> None:
     assert await usage.give_places(session, 8) == 1
     own = [plan for plan in session.plans if "_sums" in plan]
     assert len(own) >= 6

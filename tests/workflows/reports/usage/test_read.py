@@ -110,7 +110,7 @@ async def test_a_promotion_that_is_deleted_stays_with_its_last_name(shop: Shop) 
     assert await of(shop, "PromotionTopArticles", gone, "currency", "rank") == [("CHF", "1"), ("EUR", "1")]
 
 
-async def test_lists_of_the_first_are_read_by_rank(shop: Shop) -> None:
+async def test_top_lists_are_sorted_by_rank(shop: Shop) -> None:
     given = [(name, at) for name in ("off", "saver") for at in range(1, 31)]
     await add(shop, [made_sale(f"{name}{at}", (f"A{at}", {name: str(at)}), place=f"place {at}") for name, at in given])
     await add(shop, [made_sale("nowhere", ("A0", {"off": "99"}), place=None)])

@@ -57,7 +57,7 @@ async def kept(shop: Shop, name: str, key: Sequence[str], number: str, total: st
     }
 
 
-async def test_every_report_is_what_a_plain_count_of_all_sales_gives(shop: Shop, seed: int) -> None:
+async def test_every_report_equals_a_simple_count_of_all_sales(shop: Shop, seed: int) -> None:
     sales = any_sales(seed, 300)
     for start in range(0, len(sales), 90):
         await add(shop, sales[start : start + 90])
@@ -126,7 +126,7 @@ async def check_performance(shop: Shop, sales: Sequence[LoggedSale]) -> None:
         assert row.currency == (currencies.pop() if len(currencies) == 1 else None)
 
 
-async def test_the_first_of_each_promotion_have_their_places(shop: Shop, seed: int) -> None:
+async def test_top_lists_rank_the_first_of_each_promotion_correctly(shop: Shop, seed: int) -> None:
     sales = any_sales(seed, 300)
     for start in range(0, len(sales), 60):
         await add(shop, sales[start : start + 60])
@@ -170,7 +170,7 @@ def places(sums: Sums) -> dict[tuple[Any, ...], int]:
     return found
 
 
-async def test_who_was_beyond_the_last_place_moves_up_when_others_take_back(shop: Shop) -> None:
+async def test_returns_let_entries_below_the_top_list_move_up(shop: Shop) -> None:
     await add(shop, [made_sale(f"T{at}", ("A", {"off": str(at)}), place=f"place {at}") for at in range(10, 40)])
     await refresh(shop)
     await add(shop, [made_sale("R", place="place 39", taken_back={"off": "-38"})])
@@ -179,7 +179,7 @@ async def test_who_was_beyond_the_last_place_moves_up_when_others_take_back(shop
     assert ranks == {identity(f"place {at}"): 39 - at for at in range(19, 39)}
 
 
-async def test_buckets_hold_what_lies_between_their_bounds() -> None:
+async def test_buckets_count_the_sales_between_their_bounds() -> None:
     bounds = {
         "0": ("0", "0.5"), "0.49": ("0", "0.5"), "0.5": ("0.5", "1"), "4.99": ("2", "5"), "5": ("5", "10"),
         "123456.789": ("100000", "200000"), "-0.01": ("-0.5", "0"), "-3": ("-5", "-2"), "-5": ("-5", "-2"),

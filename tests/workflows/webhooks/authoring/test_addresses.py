@@ -16,7 +16,7 @@ NAMED = ("ERP.internal", "10.20.0.0/16", "localhost:9000", "[::1]:9001", "fd00::
     ["http://erp.internal/x", "http://ERP.INTERNAL:81/", "http://erp.internal./", "http://10.20.3.4:5/",
      "http://localhost:9000/", "http://[::1]:9001/", "http://[fd00::7]/", "https://anywhere.example/"],
 )  # fmt: skip
-async def test_what_the_operator_names_may_be_plain_http(desk: Desk, url: str) -> None:
+async def test_hosts_named_by_the_operator_may_use_plain_http(desk: Desk, url: str) -> None:
     desk.options = {"http_hosts": NAMED}
     await desk.given("WebhookSubscriptions", callbackUrl=url)
 

@@ -98,7 +98,9 @@ async def test_a_delivery_is_sent_again_whatever_became_of_it(desk: Operator, ou
     assert (trail["entityName"], trail["note"]) == ("PROMOTION_UPDATED", f"was {status} after 3 attempts")
 
 
-async def test_one_that_waits_is_due_at_once_and_one_under_way_is_left_to_end(desk: Operator, outbox: Outbox) -> None:
+async def test_a_waiting_delivery_becomes_due_and_a_running_one_is_not_disturbed(
+    desk: Operator, outbox: Outbox
+) -> None:
     subscription = await _subscription(desk)
     event = await outbox.event(at=NOON)
     log = await outbox.log(subscription, event, "RETRYING", at=NOON)
@@ -114,7 +116,7 @@ async def test_one_that_waits_is_due_at_once_and_one_under_way_is_left_to_end(de
     assert (queued["lease_owner"], queued["due_at"], queued["attempts"]) == ("w", LATER + HOUR, 0)
 
 
-async def test_what_went_to_the_callback_url_of_a_job_is_sent_there_again(desk: Operator, outbox: Outbox) -> None:
+async def test_a_job_callback_is_sent_again_to_its_url(desk: Operator, outbox: Outbox) -> None:
     event = await outbox.event(at=NOON)
     log = await outbox.log(None, event, "DEAD_LETTER", at=NOON)
     await desk.replay(log)
@@ -123,7 +125,9 @@ async def test_what_went_to_the_callback_url_of_a_job_is_sent_there_again(desk: 
     assert (await desk.row(LOGS, log))["callbackUrl"] == "https://shop.example/hook"
 
 
-async def test_what_cannot_be_sent_again_says_why_and_stays_as_it_is(desk: Operator, outbox: Outbox) -> None:
+async def test_a_delivery_that_cannot_be_repeated_states_the_reason_and_stays_unchanged(
+    desk: Operator, outbox: Outbox
+) -> None:
     kept, gone = await outbox.event(at=NOON), await outbox.event(at=NOON)
     active, inactive = await _subscription(desk), await _subscription(desk, isActive=False)
     deleted = await _subscription(desk)
@@ -160,7 +164,7 @@ async def test_another_tenants_delivery_is_not_there(desk: Operator, outbox: Out
 # --- all that was missed ----------------------------------------------------------------------------------------------
 
 
-async def test_a_subscription_is_sent_what_it_missed_and_nothing_else(desk: Operator, outbox: Outbox) -> None:
+async def test_a_subscription_gets_exactly_the_events_it_missed(desk: Operator, outbox: Outbox) -> None:
     subscription = await _subscription(desk, eventTypes=["PROMOTION_UPDATED", "BUDGET_EXHAUSTED"])
     other = await _subscription(desk)
     never, budget, dead, delivered, waiting, retrying, elsewhere, edge = await outbox.events(
@@ -221,7 +225,7 @@ async def test_a_long_period_is_walked_through_call_by_call(
     assert sorted(queued) == sorted([*events[:20], *events[45:]])
 
 
-async def test_only_what_is_wanted_kept_and_active_is_planned_in_the_end(desk: Operator, outbox: Outbox) -> None:
+async def test_only_subscribed_stored_and_active_deliveries_are_planned(desk: Operator, outbox: Outbox) -> None:
     """Everything may have changed between selecting and planning."""
     subscription = await _subscription(desk)
     kept = await outbox.event("BUDGET_EXHAUSTED", at=NOON)
@@ -241,7 +245,7 @@ async def test_only_what_is_wanted_kept_and_active_is_planned_in_the_end(desk: O
     assert unwanted not in str(await desk.rows(LOGS))
 
 
-def test_a_period_begins_before_it_ends() -> None:
+def test_an_empty_or_reversed_period_is_refused() -> None:
     for start, end in ((NOON, NOON), (NOON + HOUR, NOON)):
         with pytest.raises(Invalid) as caught:
             check_period(start, end)

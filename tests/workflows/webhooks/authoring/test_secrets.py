@@ -42,7 +42,7 @@ async def test_a_secret_is_one_that_the_reference_library_reads(desk: Desk, secr
      _of(16).rstrip("="), "my own secret, long enough", "ü" * 24, "WHSEC_" + _of(24), "whpk_" + _of(32), "   ",
      "=" * 24, "AAAA==AA" * 3],
 )  # fmt: skip
-async def test_what_receivers_could_not_read_is_refused_and_not_repeated(desk: Desk, secret: str) -> None:
+async def test_a_secret_that_receivers_cannot_read_is_refused_and_not_quoted(desk: Desk, secret: str) -> None:
     sample = await desk.sample(SET)
     made = await desk.create_row(SET, sample | {"secret": FIRST})
     for call in (desk.create_row(SET, sample | {"secret": secret}), desk.update(SET, made, secret=secret)):
@@ -52,7 +52,7 @@ async def test_what_receivers_could_not_read_is_refused_and_not_repeated(desk: D
     assert await _secrets(desk, made) == (FIRST, None, None)
 
 
-async def test_the_secret_before_signs_for_a_day(desk: Desk) -> None:
+async def test_the_previous_secret_signs_for_a_day(desk: Desk) -> None:
     made = await desk.given(SET, secret=FIRST)
     await desk.update(SET, made, secret=SECOND)
     assert await _secrets(desk, made) == (SECOND, FIRST, desk.now + DAY)
@@ -67,7 +67,7 @@ async def test_of_two_rotations_the_oldest_secret_goes_at_once(desk: Desk) -> No
     assert await _secrets(desk, made) == (THIRD, SECOND, desk.now + DAY)
 
 
-async def test_what_is_not_a_rotation_leaves_the_secrets_alone(desk: Desk) -> None:
+async def test_other_changes_do_not_rotate_the_secrets(desk: Desk) -> None:
     made = await desk.given(SET, secret=FIRST)
     await desk.update(SET, made, secret=SECOND)
     held = await _secrets(desk, made)
@@ -95,7 +95,7 @@ async def test_without_a_secret_the_server_makes_one_and_shows_it_once(desk: Des
     assert desk.shown == {}
 
 
-async def test_clients_do_not_write_what_the_rotation_keeps(desk: Desk) -> None:
+async def test_clients_cannot_write_the_previous_secrets(desk: Desk) -> None:
     made = await desk.given(SET, secret=FIRST)
     await desk.update(SET, made, previousSecretUntil=desk.now, failureCount=7, disabledAt=desk.now)
     row = await desk.row(SET, made)

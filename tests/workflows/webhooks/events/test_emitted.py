@@ -329,7 +329,7 @@ def _order(data: Mapping[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("name", CAUSES)
-async def test_what_is_committed_is_told_once_and_what_is_undone_is_not(shop: Shop, name: str) -> None:
+async def test_committed_changes_send_one_event_and_rolled_back_ones_none(shop: Shop, name: str) -> None:
     cause = CAUSES[name]
     given = await cause.prepare(shop)
     assert await told(shop) == []
@@ -350,7 +350,7 @@ async def test_what_is_committed_is_told_once_and_what_is_undone_is_not(shop: Sh
         assert await told(shop) == bodies
 
 
-async def test_a_worker_that_has_lost_its_lease_tells_nothing(shop: Shop) -> None:
+async def test_a_worker_that_lost_its_lease_sends_no_event(shop: Shop) -> None:
     job = await a_job(shop)
     await carry_out_after_all(shop, job)
     assert await told(shop) == []
