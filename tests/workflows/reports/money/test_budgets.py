@@ -70,7 +70,7 @@ async def test_a_recharge_puts_the_end_off_at_once_and_what_is_over_has_none(sho
         assert (row.daily_burn_rate, row.projected_exhaustion) == (10, None), change
 
 
-async def test_the_burn_rate_falls_to_zero_when_nothing_is_spent(shop: Shop) -> None:
+async def test_the_burn_rate_falls_to_zero_without_sales_and_below_zero_by_returns(shop: Shop) -> None:
     await shop.budget("endless", "9999999999999.99")
     await sell(shop, "T1", 500, "marketing", "endless")
     await aggregate_all(shop.context, shop.tenant)
