@@ -145,7 +145,9 @@ def test_keys_of_the_jwks_address_are_trusted(external: External) -> None:
     ],
     ids=str,
 )
-def test_claims_decide(external: External, changes: dict[str, Any], status: int) -> None:
+def test_the_claims_decide_whether_a_token_is_accepted(
+    external: External, changes: dict[str, Any], status: int
+) -> None:
     answer = external.price(signed(external.rsa, **changes))
     assert answer.status_code == status, answer.text
     if status == 401:
@@ -163,20 +165,20 @@ def test_a_token_without_a_signature_is_refused(external: External) -> None:
         assert external.price(unsigned).status_code == 401
 
 
-def test_a_public_key_is_no_shared_secret(external: External) -> None:
+def test_a_public_key_is_not_accepted_as_a_shared_secret(external: External) -> None:
     for secret in (external.rsa.as_pem(private=False), external.rsa.as_der(private=False)):
         text = f"{part({'alg': 'HS256', 'kid': 'rsa-1'})}.{part(claims())}"
         mac = base64.urlsafe_b64encode(hmac.digest(secret, text.encode(), "sha256")).rstrip(b"=").decode()
         assert external.price(f"{text}.{mac}").status_code == 401
 
 
-def test_a_shared_secret_in_the_jwks_is_passed_over(external: External) -> None:
+def test_a_shared_secret_in_the_jwks_is_ignored(external: External) -> None:
     secret = OctKey.import_key({"kty": "oct", "k": "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0"})
     forged = jwt.encode({"alg": "HS256", "kid": "oct-1"}, claims(), secret, algorithms=["HS256"])
     assert external.price(forged).status_code == 401
 
 
-def test_short_rsa_keys_are_passed_over(external: External) -> None:
+def test_short_rsa_keys_are_ignored(external: External) -> None:
     assert external.price(signed(external.weak)).status_code == 401
 
 
@@ -207,7 +209,7 @@ def test_keys_that_a_token_names_are_never_fetched(external: External) -> None:
         elsewhere.close()
 
 
-def test_unknown_keys_do_not_make_us_a_flood(external: External) -> None:
+def test_unknown_key_ids_do_not_cause_a_flood_of_requests_to_the_issuer(external: External) -> None:
     external.price(signed(external.rsa))
     before = external.keys.asked
     for number in range(30):
@@ -216,7 +218,7 @@ def test_unknown_keys_do_not_make_us_a_flood(external: External) -> None:
 
 
 @pytest.mark.parametrize("token", ["x", "a.b.c", "..", "a.b.c.d.e", "x" * 20_000, "eyJhbGciOiJSUzI1NiJ9.e30.x"])
-def test_what_is_no_token_is_refused(external: External, token: str) -> None:
+def test_an_invalid_token_is_refused(external: External, token: str) -> None:
     assert external.price(token).status_code == 401
 
 
@@ -231,7 +233,7 @@ def test_the_external_issuer_replaces_the_built_in_one(external: External) -> No
     assert httpx2.post(f"{external.service.url}/oauth/token", timeout=60).status_code == 404
 
 
-def test_without_a_token_the_answer_says_what_is_needed(shop: Shop) -> None:
+def test_without_a_token_the_answer_asks_for_one(shop: Shop) -> None:
     for headers in ({}, {"authorization": "Basic dXNlcjpwYXNz"}):
         answer = shop.http.post("/pos/v2/evaluate", headers=headers)
         assert fault(answer)[:2] == (401, "UNAUTHORIZED")
@@ -253,7 +255,7 @@ def test_roles_other_than_the_tills_do_not_price(shop: Shop) -> None:
     ],
     ids=ascii,
 )
-def test_what_cannot_be_shown_is_no_name_of_a_user(external: External, names: dict[str, Any], user: str) -> None:
+def test_user_names_are_printable_and_storable(external: External, names: dict[str, Any], user: str) -> None:
     """Every database must be able to store the name, and no user may be mistaken for another."""
     token = signed(external.rsa, **{"scope": "svc.Admin", **names})
     headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}

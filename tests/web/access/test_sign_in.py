@@ -81,7 +81,7 @@ def require_clock(door: Door) -> None:
 
 
 @pytest.mark.parametrize("role", ["administrator", "planner", "controller"])
-def test_a_login_leads_back_with_a_code_that_becomes_the_clients_own_token(door: Door, role: str) -> None:
+def test_a_login_returns_a_code_that_is_exchanged_for_the_clients_token(door: Door, role: str) -> None:
     flow = door.flow()
     assert flow.show().status_code == 200
     answer = flow.log_in(*door.clients[role])
@@ -104,7 +104,7 @@ def test_a_login_leads_back_with_a_code_that_becomes_the_clients_own_token(door:
     assert " ".join(sorted(body["scope"].split())) == " ".join(me.json()["scopes"])
 
 
-def test_a_code_is_good_for_one_request_in_whichever_process(door: Door) -> None:
+def test_a_code_is_valid_for_one_request_in_any_process(door: Door) -> None:
     for _ in range(5):
         flow = door.flow()
         code = door.code(flow)
@@ -113,7 +113,7 @@ def test_a_code_is_good_for_one_request_in_whichever_process(door: Door) -> None
         assert sorted(statuses) == [200] + [400] * 7
 
 
-def test_a_code_is_good_for_a_minute(door: Door) -> None:
+def test_a_code_is_valid_for_a_minute(door: Door) -> None:
     require_clock(door)
     flow = door.flow()
     code = door.code(flow)
@@ -156,14 +156,14 @@ def test_a_code_is_bound_to_the_request_that_it_was_made_for(
     assert (answer.status_code, answer.json()["error"]) == (400, error)
 
 
-def test_a_wrong_guess_costs_the_code(door: Door) -> None:
+def test_a_wrong_verifier_invalidates_the_code(door: Door) -> None:
     flow = door.flow()
     code = door.code(flow)
     assert flow.redeem(code, code_verifier=new_verifier()).status_code == 400
     assert flow.redeem(code).status_code == 400
 
 
-def test_the_challenge_itself_is_no_verifier(door: Door) -> None:
+def test_the_challenge_is_not_accepted_as_the_verifier(door: Door) -> None:
     """If the method could be downgraded to `plain`, the challenge visible in the URL would suffice to sign in."""
     flow = door.flow()
     code = door.code(flow)
@@ -190,7 +190,7 @@ def test_a_client_that_was_removed_meanwhile_gets_no_token(door: Door) -> None:
     assert flow.redeem(code).status_code == 400
 
 
-def test_a_wrong_secret_shows_the_form_again_with_words(door: Door) -> None:
+def test_a_wrong_secret_shows_the_form_again_with_a_message(door: Door) -> None:
     client_id = door.clients["planner"][0]
     answer = door.flow().log_in(client_id, "guess")
     assert answer.status_code == 401
@@ -200,13 +200,13 @@ def test_a_wrong_secret_shows_the_form_again_with_words(door: Door) -> None:
 
 
 @pytest.mark.parametrize("pair", [("", ""), ("a\0b", "x"), ("nobody", "x"), ("é" * 300, "\ufffe")], ids=repr)
-def test_whoever_is_nobody_is_told_the_same(door: Door, pair: tuple[str, str]) -> None:
+def test_unknown_clients_and_wrong_secrets_get_the_same_message(door: Door, pair: tuple[str, str]) -> None:
     answer = door.flow().log_in(*pair)
     assert answer.status_code == 401
     assert "The client ID or the secret is wrong." in answer.text
 
 
-def test_a_client_without_a_role_is_told_which_it_lacks(door: Door) -> None:
+def test_a_client_without_a_role_gets_the_name_of_the_missing_role(door: Door) -> None:
     answer = door.flow().log_in(*door.clients["till"])
     assert answer.status_code == 403
     assert "svc.Admin, svc.PromotionManager, svc.BudgetManager" in answer.text
@@ -253,7 +253,7 @@ def test_codes_and_secrets_are_neither_kept_nor_logged(door: Door) -> None:
         assert not [one for one in secrets if one in stored]
 
 
-def test_codes_that_nobody_came_for_are_forgotten(door: Door) -> None:
+def test_unused_codes_are_deleted(door: Door) -> None:
     if not door.database_url.startswith("sqlite"):
         pytest.skip("one database is enough to look into")
     for _ in range(3):
@@ -264,7 +264,7 @@ def test_codes_that_nobody_came_for_are_forgotten(door: Door) -> None:
         assert connection.execute("SELECT count(*) FROM authorization_codes").fetchone() == (1,)
 
 
-def test_discovery_says_all_that_a_client_of_the_standards_needs(door: Door) -> None:
+def test_discovery_has_everything_that_standard_clients_need(door: Door) -> None:
     found = door.http.get("/.well-known/openid-configuration").json()
     assert found["authorization_endpoint"] == f"{door.service.url}/oauth/authorize"
     assert found["token_endpoint"] == f"{door.service.url}/oauth/token"

@@ -45,7 +45,7 @@ def is_page_without_way_on(answer: httpx2.Response) -> bool:
         "http://user@127.0.0.1/", "http://127.0.0.1:1/", "https{rest}",
     ],
 )  # fmt: skip
-def test_a_code_is_sent_nowhere_else(shop: Shop, flow: Flow, redirect_uri: str | None) -> None:
+def test_a_code_is_sent_only_to_the_registered_redirect_uri(shop: Shop, flow: Flow, redirect_uri: str | None) -> None:
     """No open redirect (RFC 9700, 4.1 and 4.11), neither with a code nor with an error."""
     bare = flow.home.rstrip("/")
     where = redirect_uri and redirect_uri.format(home=flow.home, bare=bare, rest=flow.home.removeprefix("http"))
@@ -59,7 +59,7 @@ def test_a_code_is_sent_nowhere_else(shop: Shop, flow: Flow, redirect_uri: str |
 
 
 @pytest.mark.parametrize("client_id", ["", None, "back-office ", "<script>alert(1)</script>", "other"])
-def test_another_application_is_not_served(shop: Shop, flow: Flow, client_id: str | None) -> None:
+def test_other_client_ids_are_refused(shop: Shop, flow: Flow, client_id: str | None) -> None:
     answer = flow.show(client_id=client_id)
     assert answer.status_code == 400
     assert is_page_without_way_on(answer)
@@ -80,7 +80,7 @@ def test_another_application_is_not_served(shop: Shop, flow: Flow, client_id: st
     ],
     ids=str,
 )
-def test_what_is_asked_for_wrongly_goes_back_in_the_standards_words(
+def test_invalid_requests_are_answered_with_the_errors_of_the_standard(
     shop: Shop, flow: Flow, changes: dict[str, str | None], error: str
 ) -> None:
     for answer in (flow.show(**changes), flow.log_in(*planner(shop), **changes)):
@@ -102,7 +102,7 @@ def test_a_parameter_that_occurs_twice_is_refused(shop: Shop, flow: Flow) -> Non
     assert is_page_without_way_on(answer)
 
 
-def test_what_comes_in_goes_out_as_text(shop: Shop) -> None:
+def test_input_is_escaped_in_the_page_and_the_redirect(shop: Shop) -> None:
     flow = Flow(shop.http, state='"><script>alert(1)</script>\r\nx: y')
     page = flow.log_in('"><img src=x onerror=alert(1)>', "wrong")
     assert page.status_code == 401
@@ -126,18 +126,18 @@ def test_what_comes_in_goes_out_as_text(shop: Shop) -> None:
     ],
     ids=str,
 )
-def test_another_sites_page_cannot_log_a_browser_in(shop: Shop, flow: Flow, headers: dict[str, str]) -> None:
+def test_a_page_of_another_site_cannot_sign_a_browser_in(shop: Shop, flow: Flow, headers: dict[str, str]) -> None:
     answer = flow.log_in(*planner(shop), headers=headers)
     assert answer.status_code == 403
     assert is_page_without_way_on(answer)
 
 
-def test_the_own_form_is_taken_with_and_without_what_browsers_say(shop: Shop, flow: Flow) -> None:
+def test_the_own_form_is_accepted_with_and_without_origin_headers(shop: Shop, flow: Flow) -> None:
     for headers in ({"sec-fetch-site": "same-origin", "origin": shop.url}, {"origin": shop.url}, {}):
         assert flow.log_in(*planner(shop), headers=headers).status_code == 303
 
 
-def test_the_pages_are_not_framed_not_kept_and_run_no_script(shop: Shop, flow: Flow) -> None:
+def test_the_pages_cannot_be_framed_or_cached_and_run_no_script(shop: Shop, flow: Flow) -> None:
     for answer in (flow.show(), flow.log_in("nobody", "wrong"), flow.show(client_id="other")):
         policy = answer.headers["content-security-policy"]
         assert "default-src 'none'" in policy
@@ -157,7 +157,7 @@ def test_the_pages_are_not_framed_not_kept_and_run_no_script(shop: Shop, flow: F
     assert "set-cookie" not in back.headers
 
 
-def test_all_that_the_page_loads_is_there(shop: Shop, flow: Flow) -> None:
+def test_every_file_that_the_page_loads_exists(shop: Shop, flow: Flow) -> None:
     for address in re.findall(r'(?:src|href)="(/[^"]+)"', flow.show().text):
         assert shop.http.get(address).status_code == 200, address
 
@@ -169,14 +169,14 @@ def test_all_that_the_page_loads_is_there(shop: Shop, flow: Flow) -> None:
         ("en;q=0.2, de;q=0.1", "Sign in"), ("fr", "Sign in"), ("", "Sign in"), ("de;q=x", "Sign in"), ("*", "Sign in"),
     ],
 )  # fmt: skip
-def test_the_page_speaks_the_persons_language(flow: Flow, accepted: str, title: str) -> None:
+def test_the_page_is_in_the_language_of_the_browser(flow: Flow, accepted: str, title: str) -> None:
     answer = flow.show(headers={"accept-language": accepted})
     assert f"<h1>{title}</h1>" in answer.text
     assert f'<html lang="{"de" if title == "Anmelden" else "en"}">' in answer.text
 
 
 @pytest.mark.parametrize("kind", ["json", "large", "twice", "bytes"])
-def test_what_is_no_form_is_answered_in_words(shop: Shop, flow: Flow, kind: str) -> None:
+def test_an_invalid_form_gets_a_page_with_a_message(shop: Shop, flow: Flow, kind: str) -> None:
     form = "application/x-www-form-urlencoded"
     bodies: dict[str, tuple[bytes, str]] = {
         "json": (b'{"username": "a"}', "application/json"),
@@ -254,7 +254,7 @@ class Counters:
     ],
     ids=["network", "mapped", "several"],
 )
-async def test_guesses_are_counted_by_whoever_can_have_made_them(addresses: list[str], guesses: int) -> None:
+async def test_guesses_are_counted_per_network_of_the_caller(addresses: list[str], guesses: int) -> None:
     issuer = Issuer(
         NoClients(), Counters(), lambda: datetime(2026, 3, 1, tzinfo=UTC), lambda: "id",
         issuer="https://shop.example", base_url="https://shop.example", audience="promenade",

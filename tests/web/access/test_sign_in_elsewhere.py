@@ -53,7 +53,7 @@ class Issuer:
         return ExternalSignIn(Settings(**{**OPTIONS, **options}), self.clock, self.fetch)
 
 
-async def test_it_is_read_when_somebody_comes_once_for_all_and_again_after_five_minutes() -> None:
+async def test_metadata_is_read_on_demand_for_all_and_again_after_five_minutes() -> None:
     issuer = Issuer({**DOCUMENT, "end_session_endpoint": f"{ISSUER}/out", "jwks_uri": "https://elsewhere.example"})
     sign_in = issuer.sign_in(login_scope="openid office")
     assert issuer.asked == []
@@ -81,7 +81,7 @@ async def test_it_is_read_when_somebody_comes_once_for_all_and_again_after_five_
     assert len(issuer.asked) == 2
 
 
-async def test_while_it_is_read_again_all_others_go_on_with_what_is_known() -> None:
+async def test_during_a_refresh_other_requests_use_the_cached_metadata() -> None:
     issuer = Issuer()
     sign_in = issuer.sign_in()
     known = await sign_in({})
@@ -97,12 +97,12 @@ async def test_while_it_is_read_again_all_others_go_on_with_what_is_known() -> N
 
 
 @pytest.mark.parametrize("url", ["https://login.example:x/", "https://[::g]/", "https://a\u2028b/", "x"])
-async def test_an_address_that_is_none_is_one_that_cannot_be_asked(url: str) -> None:
+async def test_an_invalid_address_counts_as_a_failed_fetch(url: str) -> None:
     with pytest.raises(FETCH_FAILURES):
         await fetch_json(url)
 
 
-async def test_an_issuer_that_is_down_is_left_alone_for_a_while() -> None:
+async def test_an_unavailable_issuer_is_not_asked_again_for_a_while() -> None:
     issuer = Issuer(OSError("down"))
     sign_in = issuer.sign_in()
     for _ in range(3):
@@ -121,7 +121,7 @@ async def test_the_document_may_be_elsewhere() -> None:
     assert issuer.asked == ["https://login.example/discovery"]
 
 
-async def test_without_a_client_nobody_is_asked() -> None:
+async def test_without_a_client_id_no_metadata_is_fetched() -> None:
     issuer = Issuer()
     assert await issuer.sign_in(login_client_id=None)({}) == SignIn("cloud", issuer=ISSUER)
     assert issuer.asked == []
@@ -169,7 +169,7 @@ def test_settings_that_cannot_hold_are_refused_at_the_start(options: dict[str, A
         Settings(**options)
 
 
-def test_on_loopback_plain_http_will_do() -> None:
+def test_plain_http_is_accepted_on_loopback() -> None:
     Settings(**{**OPTIONS, "issuer": "http://127.0.0.1:9000"})
     Settings(**{**OPTIONS, "issuer": "anything", "login_url": "http://localhost:9000/x"})
 

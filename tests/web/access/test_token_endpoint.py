@@ -56,7 +56,7 @@ def test_the_secret_may_come_by_basic(shop: Shop) -> None:
     assert (twice.status_code, twice.json()["error"]) == (400, "invalid_request")
 
 
-def test_a_part_of_the_scopes_may_be_asked_for(shop: Shop) -> None:
+def test_a_client_may_request_some_of_its_scopes(shop: Shop) -> None:
     part = ask(shop, **GRANT, **credentials(shop, "planner"), scope="PublicApi.Read")
     assert part.json()["scope"] == "PublicApi.Read"
     more = ask(shop, **GRANT, **credentials(shop), scope="svc.POSReader svc.Admin")
@@ -75,13 +75,15 @@ def test_a_part_of_the_scopes_may_be_asked_for(shop: Shop) -> None:
     ],
     ids=str,
 )
-def test_refusals_are_in_the_standards_words(shop: Shop, form: dict[str, str], status: int, error: str) -> None:
+def test_refusals_use_the_error_codes_of_the_standard(
+    shop: Shop, form: dict[str, str], status: int, error: str
+) -> None:
     answer = ask(shop, **form)
     assert (answer.status_code, answer.json()["error"]) == (status, error)
 
 
 @pytest.mark.parametrize("body", [b'{"grant_type":"client_credentials"}', b"\xff\xfe=1", b"a=1&a=2", b"x" * 20_000])
-def test_what_is_no_form_is_refused(shop: Shop, body: bytes) -> None:
+def test_a_body_that_is_not_a_form_is_refused(shop: Shop, body: bytes) -> None:
     headers = {"content-type": "application/x-www-form-urlencoded"}
     answer = shop.http.post("/oauth/token", content=body, headers=headers)
     assert answer.status_code in {400, 401, 413}

@@ -51,7 +51,7 @@ def test_a_code_is_validated_reserved_and_redeemed(counter: Counter) -> None:
     assert counter.ask("validate", code=code)["reason"] == "ALREADY_REDEEMED"
 
 
-def test_a_reservation_is_given_back(counter: Counter) -> None:
+def test_a_reservation_can_be_cancelled(counter: Counter) -> None:
     code = counter.coupon()
     held = counter.ask("reserve", code=code, transactionId="T1")["reservationId"]
     assert counter.ask("cancel", reservationId=held) == {
@@ -122,7 +122,7 @@ def test_every_address_of_an_operation_is_the_same(shop: Shop, operation: str) -
 
 
 @pytest.mark.parametrize("operation", [*BODIES, "issue"])
-def test_only_tills_and_administrators_may(shop: Shop, operation: str) -> None:
+def test_only_tills_and_administrators_may_use_the_coupon_operations(shop: Shop, operation: str) -> None:
     path, body = f"/pos/coupons/{operation}", BODIES.get(operation, {"couponTypeId": TYPE_ID})
     assert fault(shop.call(path, body, client="planner"))[:2] == (403, "MISSING_SCOPE")
     assert shop.http.post(path, json=body).status_code == 401
@@ -164,7 +164,7 @@ def test_only_tills_and_administrators_may(shop: Shop, operation: str) -> None:
         ("issue", {"couponTypeName": "S", "metadata": {"a": "x" * 4090}}, {("TOO_LONG", "metadata")}),
     ],
 )
-def test_a_malformed_body_is_told_what_is_wrong(
+def test_a_malformed_body_is_refused_with_its_fault(
     shop: Shop, operation: str, body: dict[str, Any], details: set[tuple[str, str]]
 ) -> None:
     answer = shop.call(f"/pos/coupons/{operation}", body)
@@ -187,7 +187,7 @@ def test_a_malformed_body_is_told_what_is_wrong(
         (b'{"code":"A","x":' + b"[" * 100 + b"]" * 100 + b"}", "TOO_DEEP"),
     ],
 )
-def test_what_is_no_sound_json_is_refused(shop: Shop, body: bytes, code: str) -> None:
+def test_malformed_json_is_refused(shop: Shop, body: bytes, code: str) -> None:
     assert fault(shop.call("/pos/coupons/validate", body))[:2] == (400, code)
 
 
@@ -204,14 +204,14 @@ _NOBODYS = {"couponTypeId": TYPE_ID, "reason": "gift"}
     {**_NOBODYS, "unknown": ["?"]},
     {"couponTypeName": "?"},
 ], ids=repr)  # fmt: skip
-def test_what_no_database_keeps_is_refused_wherever_it_stands(counter: Counter, shop: Shop, body: Any) -> None:
+def test_text_that_databases_cannot_store_is_refused_in_every_field(counter: Counter, shop: Shop, body: Any) -> None:
     """PostgreSQL stores neither NUL nor a lone surrogate, and no till can read either."""
     for written, code in (("\\u0000", "NUL_CHARACTER"), ("\\ud800", "MALFORMED_JSON")):
         answer = shop.call("/pos/coupons/issue", json.dumps(body).replace("?", written).encode())
         assert fault(answer)[:2] == (400, code), (written, answer.text)
 
 
-def test_more_than_anybody_needs_is_refused(shop: Shop) -> None:
+def test_an_oversized_body_is_refused(shop: Shop) -> None:
     assert fault(shop.call("/pos/coupons/validate", b'{"code":"%s"}' % (b"x" * 70_000)))[:2] == (413, "BODY_TOO_LARGE")
 
 
@@ -220,7 +220,7 @@ def test_unknown_properties_are_ignored(counter: Counter) -> None:
     assert counter.ask("validate", code=code, loyalty={"points": [1, 2]})["valid"] is True
 
 
-def test_guessing_is_stopped_at_every_door(counter: Counter, shop: Shop) -> None:
+def test_guessing_codes_is_throttled_at_every_endpoint(counter: Counter, shop: Shop) -> None:
     code = counter.coupon()
     body = basket(coupons=[{"code": f"GUESS-{number}"} for number in range(60)])
     refused = shop.call("/pos/v2/evaluate", body, client="guesser").json()["invalidCoupons"]
@@ -256,12 +256,12 @@ def test_coupons_are_issued_to_many_customers(counter: Counter) -> None:
     assert [(one["code"], one["couponId"], one["customerId"]) for one in anonymous] == [("ALL", None, None)]
 
 
-def test_a_type_that_is_not_there_is_named(shop: Shop) -> None:
+def test_an_unknown_coupon_type_is_named_in_the_error(shop: Shop) -> None:
     answer = shop.call("/pos/coupons/issue", {"couponTypeName": "Nothing of the kind"})
     assert fault(answer) == (400, "COUPON_TYPE_NOT_FOUND", "couponTypeName")
 
 
 @pytest.mark.parametrize(("asked", "spoken"), [("4.01", "4.01"), ("4.0", "4.0")])
-def test_answers_say_which_odata_they_speak(shop: Shop, asked: str, spoken: str) -> None:
+def test_answers_state_their_odata_version(shop: Shop, asked: str, spoken: str) -> None:
     answer = shop.call("/pos/validateCoupon", BODIES["validate"], client="administrator", OData_MaxVersion=asked)
     assert answer.headers["odata-version"] == spoken

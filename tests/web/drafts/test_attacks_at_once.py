@@ -14,7 +14,7 @@ from tests.web.drafts.desk import BEN, Desk, fault
 _SECONDS_MAX = 60  # the database would refuse a wait for the draft long before
 
 
-def test_a_draft_that_stays_is_not_waited_for(desk: Desk) -> None:
+def test_editing_a_row_that_has_a_draft_is_refused_without_waiting_for_its_lock(desk: Desk) -> None:
     """The draft's user may be waiting for the active entity, which is locked by whoever asks to edit it."""
     if desk.dialect == "sqlite":
         pytest.skip("SQLite has one writer at a time, who waits for nobody")

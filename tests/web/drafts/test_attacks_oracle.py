@@ -75,7 +75,7 @@ def timeless(body: Any) -> Any:
     return [timeless(one) for one in body] if isinstance(body, list) else body
 
 
-def test_what_one_user_drafts_changes_no_answer_to_another(desk: Desk) -> None:
+def test_drafts_of_one_user_change_no_answer_to_another(desk: Desk) -> None:
     taken = desk.promotion(name="Known", posGroups=[{"posGroup_ID": desk.pos_group()}])
     desk.edit(taken, user=BEN)
     new = desk.promotion(name="Unknown", active=False, user=BEN)

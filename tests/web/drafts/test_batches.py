@@ -100,7 +100,7 @@ def test_a_child_that_is_refused_takes_the_whole_change_set_along(desk: Desk) ->
     assert desk.read(draft(entity_id))["name"] == "Draft"
 
 
-def test_the_etag_of_a_draft_guards_it(desk: Desk) -> None:
+def test_the_etag_of_a_draft_prevents_lost_updates(desk: Desk) -> None:
     entity_id = desk.promotion(active=False)
     read = desk.get(draft(entity_id))
     etag = read.headers["etag"]
@@ -115,7 +115,7 @@ def test_the_etag_of_a_draft_guards_it(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("prefer", ["return=minimal", "return=representation"])
-def test_a_change_answers_as_much_as_is_asked_for(desk: Desk, prefer: str) -> None:
+def test_the_answer_to_a_change_follows_the_prefer_header(desk: Desk, prefer: str) -> None:
     entity_id = desk.promotion(active=False)
     answer = desk.patch(draft(entity_id), {"name": "Asked"}, prefer=prefer)
     assert answer.status_code == (204 if prefer == "return=minimal" else 200)
@@ -137,7 +137,7 @@ def test_parts_are_changed_through_their_draft_alone(desk: Desk) -> None:
     assert len(desk.read(f"{active(entity_id)}/posGroups")["value"]) == 1
 
 
-def test_what_leads_to_a_root_leads_to_the_active_one(desk: Desk) -> None:
+def test_navigations_to_a_root_lead_to_its_active_entity(desk: Desk) -> None:
     """A campaign shows its active promotions, whatever drafts exist of them or of the campaign itself."""
     campaign = desk.make("Campaigns", code=desk.unique(), name="Spring")["ID"]
     promotion = desk.promotion(name="In it", campaign_ID=campaign)

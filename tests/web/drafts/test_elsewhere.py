@@ -14,7 +14,7 @@ PUBLIC = "/api/v1/Promotions"
 PATIENCE_SECONDS = 300  # after thirty days, all scheduled work is due at once
 
 
-def test_the_public_api_knows_no_drafts(desk: Desk) -> None:
+def test_the_public_api_does_not_show_drafts(desk: Desk) -> None:
     mark = desk.unique("V")
     taken = desk.promotion(name=f"{mark} active", posGroups=[{"posGroup_ID": desk.pos_group()}])
     desk.edit(taken)
@@ -73,7 +73,9 @@ def total(desk: Desk, number: str, code: str) -> float:
     return float(answer.json()["totals"]["grandTotal"]["value"])
 
 
-def test_a_draft_prices_nothing_until_it_is_activated(desk: Desk, form: str, priced: tuple[str, str, str]) -> None:
+def test_a_draft_does_not_affect_prices_until_it_is_activated(
+    desk: Desk, form: str, priced: tuple[str, str, str]
+) -> None:
     entity_id, number, code = priced
     assert total(desk, number, code) == 9.00
     desk.edit(entity_id)
@@ -109,7 +111,7 @@ def test_a_discount_changed_while_there_is_a_draft_prices_at_once(desk: Desk, pr
     assert total(desk, number, code) == 8.00
 
 
-def test_tenants_are_apart(desk: Desk, form: str) -> None:
+def test_drafts_are_isolated_between_tenants(desk: Desk, form: str) -> None:
     """The other tenant may even use the same ID for its own draft."""
     entity_id = desk.promotion(name="Ours", active=False)
     theirs = one(desk, form, "POST", "Promotions", {"ID": entity_id, "name": "Theirs"}, user=ZOE)
@@ -122,7 +124,7 @@ def test_tenants_are_apart(desk: Desk, form: str) -> None:
     assert one(desk, form, "GET", active(entity_id), user=ZOE).body["name"] == "Theirs"
 
 
-def test_what_nobody_touches_for_thirty_days_is_given_up(desk: Desk) -> None:
+def test_a_draft_untouched_for_thirty_days_is_deleted(desk: Desk) -> None:
     old = desk.promotion(name="Old", active=False)
     taken = desk.promotion(name="Taken", posGroups=[{"posGroup_ID": desk.pos_group()}])
     touched = desk.promotion(name="Touched", active=False)

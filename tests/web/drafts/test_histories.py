@@ -148,7 +148,7 @@ class Floor:
 
 
 @pytest.mark.parametrize("number", [1, 2])
-def test_whatever_two_users_do_each_sees_what_is_theirs_to_see(desk: Desk, seed: int, number: int) -> None:
+def test_two_users_always_see_the_rows_that_the_model_predicts(desk: Desk, seed: int, number: int) -> None:
     floor = Floor(desk, random.Random(seed + number), desk.unique("H"))
     for _ in range(STEPS):
         floor.step()

@@ -76,14 +76,14 @@ def rows_of(desk: Desk, floor: Floor, condition: str, *, user: str, form: str, o
     return rows
 
 
-def test_the_default_is_what_is_active(desk: Desk, floor: Floor, form: str) -> None:
+def test_a_list_shows_active_rows_by_default(desk: Desk, floor: Floor, form: str) -> None:
     active = [(one, True) for one in (floor.untouched, floor.left_by_ben, floor.locked_by_ben, floor.taken_by_anna)]
     for user in (ANNA, BEN):
         assert rows_of(desk, floor, "", user=user, form=form) == active
         assert rows_of(desk, floor, "IsActiveEntity eq true", user=user, form=form) == active
 
 
-def test_merged_is_own_drafts_and_what_else_is_active(desk: Desk, floor: Floor, form: str) -> None:
+def test_the_merged_list_shows_own_drafts_and_the_other_active_rows(desk: Desk, floor: Floor, form: str) -> None:
     of_anna = [
         (floor.untouched, True),
         (floor.left_by_ben, True),
@@ -113,7 +113,7 @@ def test_own_drafts_are_shown_to_nobody_else(desk: Desk, floor: Floor, form: str
     assert rows_of(desk, floor, "IsActiveEntity eq false", user=BEN, form=form) == of_ben
 
 
-def test_unchanged_is_what_nobody_works_on(desk: Desk, floor: Floor, form: str) -> None:
+def test_the_unchanged_filter_shows_rows_without_a_draft(desk: Desk, floor: Floor, form: str) -> None:
     for user in (ANNA, BEN):
         condition = "IsActiveEntity eq true and HasDraftEntity eq false"
         assert rows_of(desk, floor, condition, user=user, form=form) == [(floor.untouched, True)]
@@ -129,7 +129,7 @@ def test_locked_and_unsaved_by_another_are_told_apart_by_the_lock(desk: Desk, fl
     assert rows_of(desk, floor, by_ben, user=ANNA, form=form) == [(floor.locked_by_ben, True)]
 
 
-def test_both_at_once_are_all_active_rows_and_the_own_drafts(desk: Desk, floor: Floor, form: str) -> None:
+def test_asking_for_both_lists_all_active_rows_and_own_drafts(desk: Desk, floor: Floor, form: str) -> None:
     both = rows_of(desk, floor, "IsActiveEntity eq true or IsActiveEntity eq false", user=ANNA, form=form)
     assert both == [
         (floor.untouched, True),
@@ -153,7 +153,7 @@ def vars_of(floor: Floor) -> set[str]:
     return {getattr(floor, name) for name in Floor.__slots__ if name != "mark"}
 
 
-def test_a_filter_speaks_of_what_is_shown(desk: Desk, floor: Floor, form: str) -> None:
+def test_a_filter_uses_the_values_of_the_shown_row(desk: Desk, floor: Floor, form: str) -> None:
     """The draft's values count where the draft replaces its active row."""
     assert rows_of(desk, floor, f"priority ge 6 and ({MERGED})", user=ANNA, form=form) == [(floor.taken_by_anna, False)]
     assert rows_of(desk, floor, f"priority eq 6 and ({MERGED})", user=ANNA, form=form) == []
@@ -161,7 +161,7 @@ def test_a_filter_speaks_of_what_is_shown(desk: Desk, floor: Floor, form: str) -
     assert rows_of(desk, floor, "priority eq 6", user=ANNA, form=form) == [(floor.taken_by_anna, True)]
 
 
-def test_windows_over_drafts_and_active_rows_meet_without_gaps(desk: Desk, floor: Floor, form: str) -> None:
+def test_skip_and_top_over_drafts_and_active_rows_leave_no_gaps(desk: Desk, floor: Floor, form: str) -> None:
     whole = rows_of(desk, floor, MERGED, user=ANNA, form=form)
     chosen = f"startswith(name,'{floor.mark}') and ({MERGED})"
     windows = [
@@ -174,7 +174,7 @@ def test_windows_over_drafts_and_active_rows_meet_without_gaps(desk: Desk, floor
 
 
 @pytest.mark.parametrize("order", ["name", "priority desc", ""])
-def test_pages_over_drafts_and_active_rows_meet_without_gaps(desk: Desk, floor: Floor, order: str) -> None:
+def test_pages_over_drafts_and_active_rows_leave_no_gaps(desk: Desk, floor: Floor, order: str) -> None:
     chosen = f"startswith(name,'{floor.mark}') and ({MERGED})".replace(" ", "%20")
     path = f"Promotions?$filter={chosen}&$select=name" + (f"&$orderby={order}".replace(" ", "%20") if order else "")
     found: list[tuple[str, bool]] = []
@@ -192,7 +192,7 @@ def test_pages_over_drafts_and_active_rows_meet_without_gaps(desk: Desk, floor: 
     assert found == list(whole) if order else sorted(found) == sorted(whole)
 
 
-def test_a_list_says_of_each_row_how_it_stands(desk: Desk, floor: Floor) -> None:
+def test_a_list_shows_the_editing_status_of_each_row(desk: Desk, floor: Floor) -> None:
     chosen = f"startswith(name,'{floor.mark}') and ({MERGED})".replace(" ", "%20")
     expand = "$expand=DraftAdministrativeData,SiblingEntity($select=name)"
     rows = desk.read(f"Promotions?$filter={chosen}&$orderby=name&{expand}", user=ANNA)["value"]

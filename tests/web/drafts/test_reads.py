@@ -22,7 +22,7 @@ def taken(desk: Desk) -> tuple[str, str, str]:
     return entity_id, place, other
 
 
-def test_each_shows_the_other(desk: Desk, form: str, taken: tuple[str, str, str]) -> None:
+def test_a_draft_and_its_active_row_expand_each_other(desk: Desk, form: str, taken: tuple[str, str, str]) -> None:
     entity_id, place, other = taken
     ours = one(desk, form, "GET", f"{draft(entity_id)}?{EXPAND}").body
     theirs = one(desk, form, "GET", f"{active(entity_id)}?{EXPAND}").body
@@ -44,7 +44,7 @@ def test_each_shows_the_other(desk: Desk, form: str, taken: tuple[str, str, str]
     assert of_ben["DraftAdministrativeData"] == {**data, **dict.fromkeys(mine, False)}
 
 
-def test_one_leads_to_the_other(desk: Desk, form: str, taken: tuple[str, str, str]) -> None:
+def test_a_draft_and_its_active_row_navigate_to_each_other(desk: Desk, form: str, taken: tuple[str, str, str]) -> None:
     entity_id, place, other = taken
     for path, name, where in (
         (f"{draft(entity_id)}/SiblingEntity", "Active", place),
@@ -57,7 +57,9 @@ def test_one_leads_to_the_other(desk: Desk, form: str, taken: tuple[str, str, st
     assert (data.status, data.body["CreatedByUser"], data.body["DraftIsCreatedByMe"]) == (200, ANNA, False)
 
 
-def test_parts_are_read_where_they_are(desk: Desk, form: str, taken: tuple[str, str, str]) -> None:
+def test_parts_are_read_only_through_their_own_draft_or_active_row(
+    desk: Desk, form: str, taken: tuple[str, str, str]
+) -> None:
     entity_id, _, other = taken
     (part,) = one(desk, form, "GET", f"{draft(entity_id)}/posGroups").body["value"]
     assert (part["posGroup_ID"], part["IsActiveEntity"], part["HasActiveEntity"]) == (other, False, False)

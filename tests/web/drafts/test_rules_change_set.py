@@ -128,7 +128,7 @@ def test_rules_of_a_stored_promotion_are_changed_added_and_removed_with_its_draf
     assert desk.read(active(entity_id))["name"] == "After"
 
 
-def test_of_two_planners_the_second_is_told_and_overwrites_nothing(desk: Desk) -> None:
+def test_the_second_of_two_planners_gets_an_error_and_overwrites_nothing(desk: Desk) -> None:
     entity_id = desk.promotion(name="Before")
     rule = rule_of(desk, "Conditions", promotion_ID=entity_id, conditionType="CUSTOMER", value="1")
     desk.edit(entity_id)

@@ -99,7 +99,7 @@ def test_a_draft_may_lack_what_is_mandatory_until_it_is_activated(desk: Desk, fo
 # ---- looked over and activated --------------------------------------------------------------------------------------
 
 
-def test_looking_over_stores_nothing_and_refuses_nothing(desk: Desk, form: str) -> None:
+def test_preparing_a_draft_stores_and_refuses_nothing(desk: Desk, form: str) -> None:
     entity_id = desk.promotion(active=False, name=None)
     before = desk.read(draft(entity_id))
     prepared = one(desk, form, "POST", f"{draft(entity_id)}/{PREPARE}", {"SideEffectsQualifier": ""})
@@ -108,7 +108,7 @@ def test_looking_over_stores_nothing_and_refuses_nothing(desk: Desk, form: str) 
     assert desk.get(active(entity_id)).status_code == 404
 
 
-def test_activation_makes_what_is_new_and_replaces_what_is_there(desk: Desk, form: str) -> None:
+def test_activation_creates_a_new_row_or_replaces_the_existing_one(desk: Desk, form: str) -> None:
     place, other = desk.pos_group(), desk.pos_group()
     entity_id = desk.promotion(active=False, name="First", posGroups=[{"posGroup_ID": place}])
     part_id = desk.read(f"{draft(entity_id)}/posGroups")["value"][0]["ID"]
@@ -159,7 +159,7 @@ def test_activation_names_every_fault_where_the_page_shows_it(desk: Desk, form: 
     assert desk.get(draft(entity_id)).status_code == 200
 
 
-def test_there_is_nothing_to_activate_without_a_draft(desk: Desk, form: str) -> None:
+def test_activation_without_a_draft_is_refused(desk: Desk, form: str) -> None:
     entity_id = desk.promotion()
     for path in (draft(entity_id), draft(NOBODY), active(entity_id)):
         for name in (ACTIVATE, PREPARE):
@@ -170,7 +170,7 @@ def test_there_is_nothing_to_activate_without_a_draft(desk: Desk, form: str) -> 
 
 
 @pytest.mark.parametrize("preserve", [True, False])
-def test_taking_up_copies_the_whole(desk: Desk, form: str, preserve: bool) -> None:
+def test_editing_copies_the_row_with_all_its_parts(desk: Desk, form: str, preserve: bool) -> None:
     place = desk.pos_group()
     entity_id = desk.promotion(name="Whole", priority=3, posGroups=[{"posGroup_ID": place}], calculationConfig={})
     taken = one(desk, form, "POST", f"{active(entity_id)}/{EDIT}", {"PreserveChanges": preserve})
@@ -186,7 +186,7 @@ def test_taking_up_copies_the_whole(desk: Desk, form: str, preserve: bool) -> No
 
 
 @pytest.mark.parametrize("preserve", [True, False])
-def test_while_the_lock_holds_there_is_no_second_draft(desk: Desk, form: str, preserve: bool) -> None:
+def test_a_locked_row_cannot_get_a_second_draft(desk: Desk, form: str, preserve: bool) -> None:
     entity_id = desk.promotion()
     desk.edit(entity_id)
     desk.patch(draft(entity_id), {"name": "Mine"}, status=200)
@@ -210,7 +210,7 @@ def test_each_change_holds_the_lock_for_another_quarter_of_an_hour(desk: Desk) -
     assert desk.edit(entity_id, preserve=False, user=BEN).status_code == 201
 
 
-def test_after_the_lock_only_who_does_not_preserve_changes_replaces_what_was_left(desk: Desk, form: str) -> None:
+def test_an_expired_draft_is_replaced_only_without_preserve_changes(desk: Desk, form: str) -> None:
     entity_id = desk.promotion(name="Active")
     desk.edit(entity_id)
     desk.patch(draft(entity_id), {"name": "Left"}, status=200)
@@ -233,7 +233,7 @@ def test_a_draft_whose_lock_has_run_out_is_still_its_authors(desk: Desk, form: s
     assert desk.read(active(entity_id))["name"] == "Back again"
 
 
-def test_what_is_not_there_cannot_be_taken_up(desk: Desk, form: str) -> None:
+def test_a_missing_row_cannot_be_edited(desk: Desk, form: str) -> None:
     assert one(desk, form, "POST", f"{active(NOBODY)}/{EDIT}", {"PreserveChanges": True}).status == 404
     of_zoe = desk.promotion(user=ZOE)
     assert one(desk, form, "POST", f"{active(of_zoe)}/{EDIT}", {"PreserveChanges": True}).status == 404
@@ -256,7 +256,7 @@ def test_a_discarded_draft_leaves_the_active_row_as_it_was(desk: Desk, form: str
     assert desk.edit(entity_id, user=BEN).status_code == 201
 
 
-def test_a_discarded_new_draft_leaves_nothing(desk: Desk, form: str) -> None:
+def test_discarding_a_new_draft_leaves_nothing(desk: Desk, form: str) -> None:
     entity_id = desk.promotion(active=False)
     assert one(desk, form, "DELETE", draft(entity_id)).status == 204
     assert one(desk, form, "GET", draft(entity_id)).status == one(desk, form, "GET", active(entity_id)).status == 404
@@ -318,7 +318,7 @@ def test_an_active_row_is_neither_changed_nor_removed_while_somebody_has_a_draft
     assert one(desk, form, "GET", active(entity_id)).status == 404
 
 
-def test_an_id_alone_is_the_active_row(desk: Desk, form: str) -> None:
+def test_a_key_of_only_the_id_addresses_the_active_row(desk: Desk, form: str) -> None:
     entity_id = desk.promotion(name="Active")
     path = f"Promotions({entity_id})"
     desk.edit(entity_id)

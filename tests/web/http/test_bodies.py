@@ -40,7 +40,7 @@ MEBIBYTE = 1024 * 1024
     ],
     ids=lambda value: value[:32].decode("latin-1") if isinstance(value, bytes) else value,
 )  # fmt: skip
-def test_what_is_not_sound_json_is_refused(shop: Shop, body: bytes, code: str) -> None:
+def test_invalid_json_is_refused(shop: Shop, body: bytes, code: str) -> None:
     answer = shop.call("/pos/v2/evaluate", body)
     assert answer.status_code == 400
     assert answer.json()["error"]["code"] == code
@@ -76,7 +76,7 @@ def test_other_media_types_are_refused(shop: Shop, content_type: str) -> None:
         "APPLICATION/JSON",
     ],
 )
-def test_the_ways_to_say_json_are_understood(shop: Shop, content_type: str) -> None:
+def test_all_media_types_of_json_are_accepted(shop: Shop, content_type: str) -> None:
     assert shop.call("/pos/v2/simulate", basket(), content_type=content_type).status_code == 200
 
 
@@ -91,7 +91,7 @@ def test_a_body_over_ten_mebibytes_is_too_large(shop: Shop) -> None:
     assert fault(shop.call("/pos/v2/evaluate", body))[:2] == (413, "BODY_TOO_LARGE")
 
 
-def test_a_body_just_below_is_read(shop: Shop) -> None:
+def test_a_body_just_below_the_limit_is_accepted(shop: Shop) -> None:
     body = json.dumps(basket(unknown="")).encode()
     body = body.replace(b'"unknown": ""', b'"unknown": "' + b"x" * (10 * MEBIBYTE - len(body)) + b'"')
     assert len(body) == 10 * MEBIBYTE
@@ -142,7 +142,7 @@ def test_the_credential_comes_before_the_body(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("verb", ["GET", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"])
-def test_only_post_prices(shop: Shop, verb: str) -> None:
+def test_only_post_is_allowed_for_pricing(shop: Shop, verb: str) -> None:
     answer = shop.http.request(verb, "/pos/v2/evaluate", headers={"authorization": f"Bearer {shop.token()}"})
     assert answer.status_code == 405
     assert answer.headers["allow"] == "POST"
@@ -153,6 +153,6 @@ def test_only_post_prices(shop: Shop, verb: str) -> None:
     ["/odata/v4/admin/Promotions", "/odata/v4/pos/evaluate", "/pos-integration/Promotions", "/pos/Promotions",
      "/pos/v1/evaluate", "/pos/v2/evaluate/", "/index.html", "/ui", "/ui/"],
 )  # fmt: skip
-def test_there_is_nothing_elsewhere(shop: Shop, path: str) -> None:
+def test_unknown_addresses_are_not_found(shop: Shop, path: str) -> None:
     for answer in (shop.call(path), shop.call(path, basket())):
         assert fault(answer)[:2] == (404, "NOT_FOUND")

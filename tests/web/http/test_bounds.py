@@ -58,7 +58,7 @@ def mebibytes(pid: int, name: str) -> float:
     ],
     ids=lambda value: repr(value[-60:])[:90] if isinstance(value, bytes) else value,
 )
-def test_no_body_is_dear(shop: ServedShop, body: bytes, code: str) -> None:
+def test_no_invalid_body_is_expensive(shop: ServedShop, body: bytes, code: str) -> None:
     shop.call("/pos/v2/simulate", basket())  # everything is loaded
     pid = shop.service.pid
     Path(f"/proc/{pid}/clear_refs").write_text("5")  # reset the peak
@@ -68,7 +68,7 @@ def test_no_body_is_dear(shop: ServedShop, body: bytes, code: str) -> None:
     assert mebibytes(pid, "VmHWM") - held < 64
 
 
-def test_at_most_fifty_faults_are_told(shop: Shop) -> None:
+def test_at_most_fifty_faults_are_reported(shop: Shop) -> None:
     answer = shop.call("/pos/v2/evaluate", basket(items=[{}] * 1_000))
     assert len(answer.json()["error"]["details"]) == 50
 
@@ -86,7 +86,7 @@ def test_as_many_lines_as_there_may_be_are_priced(shop: Shop) -> None:
         [item(unitPrice=5_000_000_000_000, quantity=1)] * 2,
     ],
 )
-def test_a_basket_worth_more_than_any_total_can_say_is_refused(shop: Shop, items: list[Any]) -> None:
+def test_a_basket_beyond_the_maximum_total_is_refused(shop: Shop, items: list[Any]) -> None:
     answer = shop.call("/pos/v2/evaluate", basket(items=items))
     assert fault(answer) == (400, "VALIDATION_FAILED", "items")
     assert faults(answer) == {("OUT_OF_RANGE", "items")}
@@ -103,7 +103,7 @@ def test_an_address_over_eight_kibibytes_is_refused(shop: Shop) -> None:
     assert fault(shop.call("/pos/heartbeat?" + "x" * 8_192)) == (400, "URL_TOO_LONG", None)
 
 
-def test_an_error_holds_nothing_that_says_nothing(shop: Shop) -> None:
+def test_an_error_has_no_empty_members(shop: Shop) -> None:
     assert set(shop.call("/pos/nowhere").json()["error"]) == {"code", "message"}
     assert set(shop.call("/pos/v2/evaluate", {}).json()["error"]) == {"code", "message", "target"}
     assert b"null" not in shop.call("/pos/v2/evaluate", basket(items=[{}])).content

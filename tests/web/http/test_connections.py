@@ -65,7 +65,7 @@ def test_headers_without_end_are_cut_off(shop: ServedShop, start: bytes, part: b
     assert shop.http.get("/health").status_code == 200
 
 
-def test_headers_over_64_kibibytes_are_told_so(shop: ServedShop) -> None:
+def test_headers_over_64_kibibytes_get_an_error(shop: ServedShop) -> None:
     with socket.create_connection(("127.0.0.1", shop.service.port), timeout=30) as line:
         line.sendall(POST + b"X: ")
         assert shop.http.get("/health").status_code == 200  # by now the service has read the beginning
@@ -77,12 +77,12 @@ def test_headers_over_64_kibibytes_are_told_so(shop: ServedShop) -> None:
     assert b'"code":"HEADERS_TOO_LARGE"' in answer
 
 
-def test_long_headers_below_are_read(shop: Shop) -> None:
+def test_long_headers_below_the_limit_are_accepted(shop: Shop) -> None:
     assert shop.call("/pos/v2/simulate", basket(), x_long="x" * 60_000).status_code == 200
 
 
 @pytest.mark.parametrize("text", [b"hello\r\n\r\n", b"\x16\x03\x01\x02\x00\x01", b"SELL / HTTP/1.1\r\n\r\n"])
-def test_what_is_no_http_is_told_so(shop: ServedShop, text: bytes) -> None:
+def test_a_request_that_is_not_http_gets_an_error(shop: ServedShop, text: bytes) -> None:
     head, _, body = talk(shop, [text]).partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400 Bad Request")
     assert json.loads(body)["error"]["code"] == "MALFORMED_HTTP"
@@ -109,7 +109,7 @@ def request(shop: ServedShop, body: bytes, more: bytes = b"") -> bytes:
     ],
 )
 @pytest.mark.parametrize("at", [None, -1, -30])
-def test_an_offer_of_another_protocol_is_passed_over(shop: ServedShop, offer: bytes, at: int | None) -> None:
+def test_an_offer_to_upgrade_the_protocol_is_ignored(shop: ServedShop, offer: bytes, at: int | None) -> None:
     """Java's HttpClient offers HTTP/2 in the first request on each connection, even a POST with a body."""
     body = json.dumps(basket(header={"headerReference": "offered"})).encode()
     whole = request(shop, body, offer)
@@ -132,7 +132,7 @@ def test_a_connection_is_kept_for_longer_than_those_before_it_keep_theirs() -> N
     assert server_config(Settings(), object(), factory=False).timeout_keep_alive > 60
 
 
-def test_this_is_no_proxy(shop: ServedShop) -> None:
+def test_the_connect_method_is_refused(shop: ServedShop) -> None:
     head, _, body = talk(shop, [b"CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n"]).partition(
         b"\r\n\r\n"
     )

@@ -36,7 +36,7 @@ def test_the_description_needs_no_token(shop: Shop, root: str) -> None:
     assert (document["openapi"], document["info"]["version"]) == ("3.1.0", "1.13.0")
 
 
-def test_what_is_shipped_compressed_is_read_by_those_who_cannot_unpack_it(shop: Shop) -> None:
+def test_compressed_files_are_served_uncompressed_to_clients_without_gzip(shop: Shop) -> None:
     path = "/api/v1/docs/swagger-ui-bundle.js"
     plain = shop.http.get(path, headers={"accept-encoding": "identity"})
     refused = shop.http.get(path, headers={"accept-encoding": "gzip;q=0"})
@@ -55,10 +55,10 @@ def test_what_is_shipped_compressed_is_read_by_those_who_cannot_unpack_it(shop: 
         ("*;q=0.000", False), ("*, gzip;q=0", False), ("*;q=1,\tgzip;q=0.", False), ("gzip;q=0.001", True),
     ],
 )  # fmt: skip
-def test_what_is_said_of_gzip_goes_before_what_is_said_of_everything(accepted: str, takes: bool) -> None:
+def test_an_entry_for_gzip_takes_precedence_over_a_wildcard(accepted: str, takes: bool) -> None:
     assert takes_gzip(accepted.encode()) is takes
 
 
 @pytest.mark.parametrize("path", ["/api/v1/docs/page.html", "/api/v1/docs/../app.py", "/pos/docs/x", "/docs"])
-def test_nothing_else_is_shipped(shop: Shop, path: str) -> None:
+def test_other_files_are_not_served(shop: Shop, path: str) -> None:
     assert shop.http.get(path).status_code in {401, 404}

@@ -103,7 +103,7 @@ async def _author(database_url: str, percent: int | None) -> None:
         await database.close()
 
 
-def test_a_client_id_that_no_database_can_hold_is_a_wrong_one(databases: Databases) -> None:
+def test_a_client_id_that_databases_cannot_store_is_refused(databases: Databases) -> None:
     database_url = databases.create("postgresql")
     _, secret = make_clients(database_url, TENANT, {"till": ("svc.POSReader",)}, is_new=True)["till"]
     form = {"grant_type": "client_credentials", "client_id": "a\0b", "client_secret": secret}

@@ -68,7 +68,7 @@ def listener(kind: type[Connection]) -> Connections:
     return Connections(config, kind)
 
 
-async def test_a_request_on_a_connection_of_our_own() -> None:
+async def test_our_connection_class_serves_a_request() -> None:
     connections, wire = listener(Saying), Wire()
     with using("HttpToolsProtocol.__init__"):
         connection = connections.make(asyncio.get_running_loop())
@@ -96,7 +96,7 @@ async def test_a_request_on_a_connection_of_our_own() -> None:
         assert len(connections) == 0
 
 
-async def test_what_is_no_request_is_answered_in_our_own_words() -> None:
+async def test_a_malformed_request_gets_our_own_error() -> None:
     connection, wire = listener(Connection).make(asyncio.get_running_loop()), Wire()
     connection.connection_made(wire)
     with using("the parser's errors, or STATUS_LINE"):

@@ -101,7 +101,7 @@ def test_a_timestamp_decides_what_is_valid_and_has_any_offset(shop: Shop) -> Non
         assert shown["meta"]["evaluatedAt"] == "2026-05-01T10:00:00.000Z"
 
 
-def test_a_correlation_id_is_echoed_when_it_is_one(shop: Shop) -> None:
+def test_a_valid_correlation_id_is_echoed(shop: Shop) -> None:
     assert (
         shop.call("/pos/v2/simulate", basket(), x_correlation_id="till-7.42").headers["x-correlation-id"] == "till-7.42"
     )
@@ -136,7 +136,7 @@ def test_a_sale_is_confirmed_and_its_side_effects_are_followed(shop: Shop) -> No
     assert effects.json()["transactionCounter"] == 1
 
 
-def test_a_confirm_written_otherwise_is_the_same_and_another_amount_is_not(shop: Shop) -> None:
+def test_a_reformatted_confirm_is_a_repeat_and_another_amount_is_not(shop: Shop) -> None:
     header = shop.call("/pos/v2/evaluate", basket(header={"transactionId": "sale-2"})).json()["meta"]["header"]
 
     def confirm(amount: object) -> int:

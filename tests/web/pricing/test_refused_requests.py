@@ -100,7 +100,9 @@ EVALUATE = [
 
 @pytest.mark.parametrize("path", ["/pos/v2/evaluate", "/pos/v2/simulate"])
 @pytest.mark.parametrize(("body", "code", "target"), [row[1:] for row in EVALUATE], ids=[row[0] for row in EVALUATE])
-def test_evaluate_says_what_is_wrong(shop: Shop, path: str, body: Any, code: str | None, target: str) -> None:
+def test_evaluate_reports_what_is_wrong_with_a_request(
+    shop: Shop, path: str, body: Any, code: str | None, target: str
+) -> None:
     answer = shop.call(path, body)
     assert fault(answer) == (400, "VALIDATION_FAILED", target)
     if code is not None:
@@ -114,7 +116,7 @@ def test_an_unknown_pos_group_is_named(shop: Shop) -> None:
     )
 
 
-def test_all_faults_are_told_at_once(shop: Shop) -> None:
+def test_all_faults_of_a_basket_are_reported_at_once(shop: Shop) -> None:
     body = basket(items=[{"quantity": 0}, item(unitPrice="x", lineReference=5)], coupons=["A"], timestamp=1)
     answer = shop.call("/pos/v2/evaluate", body)
     assert fault(answer) == (400, "VALIDATION_FAILED", "items[0].articleNumber")
@@ -154,7 +156,7 @@ def numbered(text: str) -> bytes:
     ],
     ids=lambda value: value[:24],
 )
-def test_numbers_that_no_field_can_hold(shop: Shop, number: str, code: str) -> None:
+def test_numbers_out_of_range_are_refused(shop: Shop, number: str, code: str) -> None:
     answer = shop.call("/pos/v2/evaluate", numbered(number))
     assert fault(answer) == (400, "VALIDATION_FAILED", "items[0].quantity")
     assert faults(answer) == {(code, "items[0].quantity")}
@@ -214,20 +216,20 @@ CONFIRM = [
 
 
 @pytest.mark.parametrize(("body", "code", "target"), [row[1:] for row in CONFIRM], ids=[row[0] for row in CONFIRM])
-def test_confirm_says_what_is_wrong(shop: Shop, body: Any, code: str | None, target: str) -> None:
+def test_confirm_reports_what_is_wrong_with_a_request(shop: Shop, body: Any, code: str | None, target: str) -> None:
     answer = shop.call("/pos/v2/confirm", body)
     assert fault(answer) == (400, "VALIDATION_FAILED", target)
     if code is not None:
         assert faults(answer) == {(code, target)}
 
 
-def test_an_iteration_that_is_not_there(shop: Shop) -> None:
+def test_a_missing_iteration_is_not_found(shop: Shop) -> None:
     assert fault(shop.call("/pos/v2/confirm", confirmation()))[:2] == (404, "ITERATION_NOT_FOUND")
     assert fault(shop.call("/pos/v2/transactions/T/1/side-effects"))[:2] == (404, "ITERATION_NOT_FOUND")
 
 
 @pytest.mark.parametrize("counter", ["0", "-1", "1.0", "x", "99999999999", "²"])
-def test_a_counter_that_is_none(shop: Shop, counter: str) -> None:
+def test_an_invalid_transaction_counter_is_refused(shop: Shop, counter: str) -> None:
     answer = shop.call(f"/pos/v2/transactions/T/{counter}/side-effects")
     assert fault(answer) == (400, "VALIDATION_FAILED", "transactionCounter")
 

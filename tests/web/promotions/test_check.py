@@ -64,7 +64,7 @@ def test_a_draft_is_not_checked_before_it_is_activated(admin: Admin) -> None:
     assert check(admin, made, client="treasurer")
 
 
-def test_nothing_is_told_of_others(admin: Admin) -> None:
+def test_a_check_reveals_nothing_about_other_tenants(admin: Admin) -> None:
     made = promotion(admin)
     for row, client in ((made, "stranger"), ({"ID": NOBODY}, "admin")):
         answer = admin.post(f"{active('Promotions', row)}/{CHECK}", client=client)

@@ -43,7 +43,7 @@ def test_a_text_does_not_begin_a_formula(first: str) -> None:
         assert found.replace("'", "", 1) == text
 
 
-def test_nor_does_what_a_spreadsheet_may_cut_out_of_a_text() -> None:
+def test_no_part_that_a_spreadsheet_splits_off_begins_a_formula() -> None:
     for text in ("x;=1+1", "x\t@SUM(A1)", "x\r\n=1+1", "x; =1+1", 'x;"=1+1"', 'x; "" =1+1'):
         ((found,),) = read_back(csv_line([text]))
         for part in found.replace("\t", ";").replace("\r\n", ";").split(";"):
@@ -67,7 +67,7 @@ async def test_rows_come_in_pieces_of_whole_lines() -> None:
     assert read_back("".join(pieces)) == [["a", "b"], *([f"name {n}", str(n)] for n in range(1000))]
 
 
-async def test_of_no_rows_the_header_is_left() -> None:
+async def test_an_export_without_rows_has_a_header() -> None:
     async def rows() -> AsyncIterator[Mapping[str, Any]]:
         nothing: list[Mapping[str, Any]] = []
         for row in nothing:

@@ -104,7 +104,7 @@ def test_a_report_is_read_as_odata_4_0_with_its_count(reporting: Reporting) -> N
     assert page["@count"] == ROWS
 
 
-def test_made_up_rows_are_in_their_reports(reporting: Reporting) -> None:
+def test_sample_rows_appear_in_their_reports(reporting: Reporting) -> None:
     """Make sure that the tests below have data: each stored report has all made-up rows, all of the tenant."""
     for name in REPORTS:
         if model.entity(name).stored:
@@ -142,7 +142,7 @@ def _sortable(given: Any) -> Any:
     return given.encode() if isinstance(given, str) else given
 
 
-def test_pages_hold_what_was_asked_for(reporting: Reporting) -> None:
+def test_pages_have_the_requested_size(reporting: Reporting) -> None:
     for name in REPORTS:
         everything = rows_of(reporting, name)
         assert rows_of(reporting, f"{name}?$top=1&$skip=1") == everything[1:2], name
@@ -195,7 +195,7 @@ def test_each_of_the_three_roles_reads_everything(reporting: Reporting) -> None:
             assert reporting.get(name, client=client).status_code == 200, (name, client)
 
 
-def test_no_other_scope_opens_anything(reporting: Reporting) -> None:
+def test_other_scopes_are_refused(reporting: Reporting) -> None:
     for client in ("till", "integrator", "store"):
         for path in ("", "$metadata", *REPORTS, *CODE_LISTS):
             assert fault(reporting.get(path, client=client))[:2] == (403, "MISSING_SCOPE"), (client, path)
@@ -205,7 +205,7 @@ def test_no_other_scope_opens_anything(reporting: Reporting) -> None:
         assert answer.headers["www-authenticate"].startswith("Bearer")
 
 
-def test_nothing_is_written(reporting: Reporting) -> None:
+def test_reports_are_read_only(reporting: Reporting) -> None:
     for name in (*REPORTS, *CODE_LISTS):
         key = "('NOTHING')" if name in model.code_lists() else key_of(name)
         for method, path in (("POST", name), ("PATCH", name + key), ("PUT", name + key), ("DELETE", name + key)):

@@ -54,7 +54,7 @@ def test_each_report_is_a_file_with_the_fields_of_its_entity(reporting: Reportin
         assert all(len(row) == len(header) for row in rows)
 
 
-def test_an_odata_client_is_told_what_it_gets(reporting: Reporting) -> None:
+def test_an_odata_client_gets_the_export_with_its_context(reporting: Reporting) -> None:
     body = reporting.post("exportCsv", order(), **ODATA).json()
     assert list(body) == ["@odata.context", "filename", "contentType", "data"]
     assert body["@odata.context"].endswith("/reporting/$metadata#ReportingService.CsvExport")
@@ -88,7 +88,7 @@ def test_an_odata_client_is_told_what_it_gets(reporting: Reporting) -> None:
         (b"", "MULTIPLE_ERRORS", None),
     ],
 )  # fmt: skip
-def test_a_faulty_order_is_refused_by_what_is_wrong(
+def test_a_faulty_export_request_is_refused_with_its_fault(
     reporting: Reporting, asked: Any, code: str, target: str | None
 ) -> None:
     answer = reporting.post("exportCsv", asked)
@@ -97,7 +97,7 @@ def test_a_faulty_order_is_refused_by_what_is_wrong(
         assert fault(answer)[2] == target
 
 
-def test_all_faults_are_told_at_once(reporting: Reporting) -> None:
+def test_all_faults_of_an_export_request_are_reported_at_once(reporting: Reporting) -> None:
     answer = reporting.post("exportCsv", order("sales", dateTo="2026-02-01T00:00:00Z"))
     details = {(one["code"], one["target"]) for one in answer.json()["error"]["details"]}
     assert details == {("UNKNOWN_CODE", "reportType"), ("PERIOD_EMPTY", "dateTo")}
@@ -106,7 +106,7 @@ def test_all_faults_are_told_at_once(reporting: Reporting) -> None:
 @pytest.mark.parametrize(
     ("name", "entity"), [("promotionId", "Promotions"), ("stakeholderId", "Stakeholders")], ids=str
 )
-def test_an_id_is_one_of_the_tenants(reporting: Reporting, name: str, entity: str) -> None:
+def test_an_export_refuses_ids_of_other_tenants(reporting: Reporting, name: str, entity: str) -> None:
     own, theirs = (identity(tenant, entity, 1) for tenant in (OWN, OTHER))
     for report_type in REPORT_TYPES:
         for given in (own, own.upper()):
@@ -116,12 +116,12 @@ def test_an_id_is_one_of_the_tenants(reporting: Reporting, name: str, entity: st
     assert reporting.post("exportCsv", order(**{name: theirs}), client="stranger").status_code == 200
 
 
-def test_a_promotion_that_was_deleted_is_still_one_of_the_tenants(reporting: Reporting) -> None:
+def test_a_deleted_promotion_can_still_be_exported(reporting: Reporting) -> None:
     log = reporting.read("CalculationLogPromotions?$top=1")["value"][0]
     assert reporting.post("exportCsv", order(promotionId=log["promotion_ID"])).status_code == 200
 
 
-def test_any_period_that_can_be_written_is_answered(reporting: Reporting) -> None:
+def test_any_valid_period_can_be_exported(reporting: Reporting) -> None:
     for report_type in REPORT_TYPES:
         for since, until in (
             ("0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"),
@@ -134,13 +134,13 @@ def test_any_period_that_can_be_written_is_answered(reporting: Reporting) -> Non
             assert answer.status_code == 200, (report_type, since, answer.text)
 
 
-def test_who_may_not_read_reports_may_not_export_them(reporting: Reporting) -> None:
+def test_exporting_needs_the_right_to_read_reports(reporting: Reporting) -> None:
     for client in ("till", "integrator", "store"):
         assert fault(reporting.post("exportCsv", order(), client=client))[:2] == (403, "MISSING_SCOPE")
     assert fault(reporting.post("exportCsv", order(), client=None))[:2] == (401, "UNAUTHORIZED")
 
 
-def test_it_is_an_action_and_its_form_is_json(reporting: Reporting) -> None:
+def test_exporting_is_an_action_with_a_json_body(reporting: Reporting) -> None:
     answer = reporting.get("exportCsv")
     assert (fault(answer)[:2], answer.headers["allow"]) == ((405, "METHOD_NOT_ALLOWED"), "POST")
     answer = reporting.post("exportCsv", b"a=b", content_type="application/x-www-form-urlencoded")

@@ -107,7 +107,7 @@ async def ask(exports: CsvExports, client: Client) -> None:
     await exports.answer({"type": "http"}, client.receive, client.send, request)
 
 
-async def test_a_large_export_is_whole_and_takes_little_memory() -> None:
+async def test_a_large_export_is_complete_and_takes_little_memory() -> None:
     report, client = Report(), Client()
     await ask(exports_of(report), client)
     body = json.loads(client.heard)
@@ -118,7 +118,7 @@ async def test_a_large_export_is_whole_and_takes_little_memory() -> None:
     assert max(client.pieces) < 100_000
 
 
-async def test_what_was_sent_is_let_go_of() -> None:
+async def test_sent_pieces_are_released_from_memory() -> None:
     class Deaf(Client):
         async def send(self, message: Any) -> None:
             self.pieces.append(len(message.get("body", b"")))
@@ -134,7 +134,7 @@ async def test_what_was_sent_is_let_go_of() -> None:
     assert peak < 1_000_000
 
 
-async def test_nothing_is_read_for_a_client_that_has_gone() -> None:
+async def test_reading_stops_when_the_client_disconnects() -> None:
     report, client = Report(), Client(leaves_after=2)
     with pytest.raises(Disconnected):
         await ask(exports_of(report), client)
@@ -142,14 +142,14 @@ async def test_nothing_is_read_for_a_client_that_has_gone() -> None:
     assert report.read < ROWS / 5
 
 
-async def test_a_report_that_cannot_be_read_is_told_before_anything_is_sent() -> None:
+async def test_an_unreadable_report_is_reported_before_anything_is_sent() -> None:
     client = Client()
     with pytest.raises(RuntimeError):
         await ask(exports_of(Report(fails_at=5)), client)
     assert client.statuses == []
 
 
-async def test_an_answer_that_breaks_off_does_not_look_whole() -> None:
+async def test_an_interrupted_answer_does_not_look_complete() -> None:
     client = Client()
     with pytest.raises(RuntimeError):
         await ask(exports_of(Report(fails_at=ROWS - 1)), client)
@@ -159,7 +159,7 @@ async def test_an_answer_that_breaks_off_does_not_look_whole() -> None:
         json.loads(client.heard)
 
 
-async def test_a_tenant_has_a_few_exports_at_a_time() -> None:
+async def test_concurrent_exports_of_a_tenant_are_limited() -> None:
     goes_on = asyncio.Event()
     hooks, report = Hooks(), Report(3, waits=goes_on)
     exports = CsvExports(cast("Context", None), hooks, root="/reporting", begin=report.begin)

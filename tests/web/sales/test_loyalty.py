@@ -51,7 +51,7 @@ def test_the_latest_booking_of_a_customer_has_the_balance(shop: Shop) -> None:
     assert (row["points"], row["balanceAfter"], row["transactionId"]) == (-40, -4, "loyal-back")
 
 
-def test_points_are_read_in_administration_and_written_nowhere(shop: Shop) -> None:
+def test_loyalty_points_are_read_only_in_the_administration(shop: Shop) -> None:
     book(shop, "L-3", "loyal-read", (None, 5))
     (row,) = latest(shop, "L-3")
     headers = {name: f"Bearer {shop.token(name)}" for name in ("administrator", "planner", "till")}

@@ -64,7 +64,7 @@ def requeued(shop: Shop, address: str, client: str = "administrator") -> httpx2.
     return shop.http.post(f"{address}/requeue", headers={"authorization": f"Bearer {shop.token(client)}"})
 
 
-def test_an_administrator_lets_them_run_again(shop: Shop) -> None:
+def test_an_administrator_can_requeue_failed_side_effects(shop: Shop) -> None:
     address = sold(shop, "again/1")
     breaks(shop, "again/1")
     assert until(shop, address, "FAILED")["reason"] == "CODES_EXHAUSTED"
@@ -81,7 +81,7 @@ def test_an_administrator_lets_them_run_again(shop: Shop) -> None:
     assert trail["actor"] == shop.clients["administrator"][0]
 
 
-def test_nobody_else_may(shop: Shop) -> None:
+def test_only_administrators_may_requeue_side_effects(shop: Shop) -> None:
     address = sold(shop, "others-1")
     breaks(shop, "others-1")
     for client in ("till", "planner"):
@@ -90,7 +90,7 @@ def test_nobody_else_may(shop: Shop) -> None:
     assert until(shop, address, "FAILED")["attempts"] == 8
 
 
-def test_what_has_not_failed_is_refused(shop: Shop) -> None:
+def test_side_effects_that_have_not_failed_cannot_be_requeued(shop: Shop) -> None:
     address = sold(shop, "fine-1")
     assert fault(requeued(shop, address)) == (409, "NOT_FAILED", "transactionCounter")
     assert fault(requeued(shop, "/pos/v2/transactions/nobody/1/side-effects"))[:2] == (404, "ITERATION_NOT_FOUND")
@@ -100,7 +100,7 @@ def test_what_has_not_failed_is_refused(shop: Shop) -> None:
     assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
 
 
-def test_an_operator_lets_them_run_again_by_the_command_line(shop: Shop) -> None:
+def test_an_operator_can_requeue_side_effects_on_the_command_line(shop: Shop) -> None:
     where = ("--tenant", TENANT, "--database-url", shop.database_url)
     addresses = {transaction: sold(shop, transaction) for transaction in ("shell-1", "shell-2", "shell-3")}
     for transaction in addresses:
@@ -131,7 +131,7 @@ def test_an_operator_lets_them_run_again_by_the_command_line(shop: Shop) -> None
         (("--transaction", "T", "--counter", "1"), "No such iteration was confirmed."),
     ],
 )
-def test_a_command_that_says_too_little_is_told_so(shop: Shop, arguments: tuple[str, ...], said: str) -> None:
+def test_an_incomplete_requeue_command_gets_an_error(shop: Shop, arguments: tuple[str, ...], said: str) -> None:
     command = [COMMAND, "side-effects", "requeue", "--tenant", TENANT, "--database-url", shop.database_url, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stderr) == (2, f"promenade: {said}\n")

@@ -79,7 +79,7 @@ def root_of(http: httpx2.Client) -> str:
 # ---- the page and its files -----------------------------------------------------------------------------------------
 
 
-def test_the_page_comes_fresh_and_lets_nothing_in_from_elsewhere(office: Office) -> None:
+def test_the_page_is_not_cached_and_its_policy_allows_no_other_hosts(office: Office) -> None:
     page = office.http.get("/")
     assert page.status_code == 200
     assert page.headers["content-type"] == "text/html; charset=utf-8"
@@ -96,7 +96,7 @@ def test_the_page_comes_fresh_and_lets_nothing_in_from_elsewhere(office: Office)
     assert not re.search(r"(?:src|href)=\"(?:https?:)?//", page.text)
 
 
-def test_all_that_the_page_names_is_there(office: Office) -> None:
+def test_every_file_that_the_page_names_is_served(office: Office) -> None:
     addresses = re.findall(r'(?:src|href)="(/[^"]+)"', office.http.get("/").text)
     assert len(addresses) >= 4
     for address in addresses:
@@ -117,7 +117,7 @@ def test_all_that_the_page_names_is_there(office: Office) -> None:
         ("app/Component-preload.js", "text/javascript; charset=utf-8"),
     ],
 )
-def test_a_file_comes_compressed_or_not_and_is_kept_for_good(office: Office, name: str, kind: str) -> None:
+def test_files_are_served_compressed_or_plain_and_are_immutable(office: Office, name: str, kind: str) -> None:
     address = f"{root_of(office.http)}/{name}"
     plain = office.http.get(address)
     with office.http.stream("GET", address, headers={"accept-encoding": "br, gzip"}) as answer:
@@ -160,7 +160,7 @@ async def test_tills_do_not_wait_while_files_are_packed_and_unpacked(
     assert threading.get_ident() not in threads
 
 
-def test_fonts_come_as_they_are(office: Office) -> None:
+def test_fonts_are_served_unchanged(office: Office) -> None:
     font = next(path for path in (UI / "framework").rglob("*.woff2"))
     answer = office.http.get(f"{root_of(office.http)}/{font.relative_to(UI)}", headers={"accept-encoding": "gzip"})
     assert (answer.status_code, answer.headers["content-type"]) == (200, "font/woff2")
@@ -176,16 +176,16 @@ def test_fonts_come_as_they_are(office: Office) -> None:
         "framework/sap-ui-core.js.gz", "APP/component.js", "app\\Component.js", "app/Component.js/",
     ],
 )  # fmt: skip
-def test_there_is_no_way_to_what_is_not_shipped(office: Office, name: str) -> None:
+def test_files_outside_the_back_office_cannot_be_read(office: Office, name: str) -> None:
     assert office.http.get(f"{root_of(office.http)}/{name}").status_code == 404
 
 
-def test_another_version_is_gone(office: Office) -> None:
+def test_files_of_another_version_are_not_found(office: Office) -> None:
     assert office.http.get("/ui/0000000000000000/app/Component.js").status_code == 404
 
 
 @pytest.mark.parametrize("path", ["/", "/ui/sign-in.json", "/ui/me", "{root}/app/Component.js"])
-def test_nothing_of_it_is_written(office: Office, path: str) -> None:
+def test_the_back_office_refuses_write_methods(office: Office, path: str) -> None:
     address = path.format(root=root_of(office.http))
     for method in ("POST", "PUT", "PATCH", "DELETE"):
         answer = office.http.request(method, address)
@@ -200,7 +200,7 @@ def test_nothing_of_it_is_written(office: Office, path: str) -> None:
         "/local-admin/login", "/adminx", "/reportingx", "/%2e%2e/", "/ui/app/Component.js",
     ],
 )  # fmt: skip
-def test_what_the_specification_leaves_out_stays_away(office: Office, address: str) -> None:
+def test_addresses_excluded_by_the_specification_are_not_found(office: Office, address: str) -> None:
     assert office.http.get(address).status_code == 404
 
 
@@ -212,7 +212,7 @@ def test_what_the_specification_leaves_out_stays_away(office: Office, address: s
         "/odata/v4/admin",
     ],
 )  # fmt: skip
-def test_what_is_the_clouds_is_not_in_a_store(branch: Store, address: str) -> None:
+def test_addresses_of_the_cloud_do_not_exist_in_a_store(branch: Store, address: str) -> None:
     status = branch.client().get(address).status_code
     assert status == (401 if address.startswith("/pos") else 404)  # below /pos, nobody learns which paths exist
 
@@ -239,7 +239,7 @@ def test_the_addresses_of_files_are_one_label_in_the_metrics(office: Office) -> 
         ("integrator", True, True),
     ],
 )
-def test_whoever_has_a_role_is_told_what_it_opens(office: Office, role: str, pos: bool, public_api: bool) -> None:
+def test_a_signed_in_user_gets_the_areas_of_the_role(office: Office, role: str, pos: bool, public_api: bool) -> None:
     answer = office.me(role)
     assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-store")
     me = answer.json()
@@ -248,7 +248,7 @@ def test_whoever_has_a_role_is_told_what_it_opens(office: Office, role: str, pos
     assert me["user"].startswith(role)
 
 
-def test_what_may_be_written_goes_by_role(office: Office) -> None:
+def test_the_writable_sets_depend_on_the_role(office: Office) -> None:
     sets = {role: office.me(role).json()["sets"] for role in ("administrator", "planner", "controller")}
     assert sets["administrator"]["WebhookSubscriptions"] == ["create", "update", "delete"]
     assert "WebhookSubscriptions" not in sets["planner"]
@@ -259,13 +259,13 @@ def test_what_may_be_written_goes_by_role(office: Office) -> None:
 
 
 @pytest.mark.parametrize("role", ["till", "erp"])
-def test_whoever_has_no_role_is_told_so(office: Office, role: str) -> None:
+def test_a_user_without_a_role_gets_an_error(office: Office, role: str) -> None:
     answer = office.me(role)
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, "MISSING_SCOPE")
 
 
 @pytest.mark.parametrize("headers", [{}, {"authorization": "Bearer x"}, {"cookie": "promenade_session=x.y"}], ids=str)
-def test_nobody_is_told_nothing(office: Office, headers: dict[str, str]) -> None:
+def test_an_unauthenticated_request_gets_no_user_information(office: Office, headers: dict[str, str]) -> None:
     answer = office.http.get("/ui/me", headers=headers)
     assert (answer.status_code, answer.json()["error"]["code"]) == (401, "UNAUTHORIZED")
 

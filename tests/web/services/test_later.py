@@ -23,7 +23,9 @@ from promenade.web.services.cloud import CloudService
     [{}, {"jwks_url": "https://issuer.example/keys", "issuer": "https://issuer.example"}],
     ids=["own", "other"],
 )
-async def test_every_part_lies_below_its_path(tmp_path: Path, tokens: dict[str, str]) -> None:
+async def test_every_lazily_built_application_has_its_routes_below_its_path(
+    tmp_path: Path, tokens: dict[str, str]
+) -> None:
     settings = Settings(data_dir=tmp_path, **tokens)  # type: ignore[arg-type]
     await asyncio.to_thread(prepare_database, settings)
     async with opened_context(settings) as context:
@@ -39,7 +41,7 @@ async def test_every_part_lies_below_its_path(tmp_path: Path, tokens: dict[str, 
         assert "/health" in routes
 
 
-async def test_requests_at_once_put_it_together_once() -> None:
+async def test_concurrent_first_requests_build_the_routes_once() -> None:
     made: list[int] = []
 
     async def answer(scope: Scope, receive: Receive) -> Answer:
@@ -57,7 +59,7 @@ async def test_requests_at_once_put_it_together_once() -> None:
     assert made == [1]
 
 
-async def test_what_fails_to_be_put_together_is_tried_again() -> None:
+async def test_a_failed_build_of_routes_is_retried() -> None:
     made: list[int] = []
 
     async def answer(scope: Scope, receive: Receive) -> Answer:

@@ -72,7 +72,7 @@ def eventually(holds: Callable[[], bool]) -> None:
         pass
 
 
-def test_tills_go_on_when_the_cache_is_gone(
+def test_tills_continue_without_the_cache(
     shop: Shop, server: StartService, valkey_server: ValkeyServer, tmp_path: Path
 ) -> None:
     options = (
@@ -99,7 +99,7 @@ def test_tills_go_on_when_the_cache_is_gone(
     eventually(lambda: httpx2.get(f"{service.url}/health", timeout=60).json()["status"] == "UP")
 
 
-def test_every_metric_is_there_and_no_other(shop: Shop) -> None:
+def test_exactly_the_documented_metrics_are_exposed(shop: Shop) -> None:
     shop.call("/pos/v2/evaluate", basket())
     shop.http.get("/wp-login.php")
     text = shop.http.get("/metrics").text
@@ -131,7 +131,7 @@ def test_hits_and_misses_of_the_caches_are_counted(shop: Shop) -> None:
     assert counted() == (hits + 3, misses + 1)
 
 
-def test_metrics_are_open_to_loopback_alone_or_by_their_token(server: StartService, tmp_path: Path) -> None:
+def test_metrics_need_a_loopback_address_or_their_token(server: StartService, tmp_path: Path) -> None:
     service = server("--data-dir", str(tmp_path), "--metrics-token", "open-sesame")
     from_elsewhere = {"x-forwarded-for": "203.0.113.9"}  # as a proxy on loopback says
 
@@ -144,7 +144,7 @@ def test_metrics_are_open_to_loopback_alone_or_by_their_token(server: StartServi
     assert status(authorization="Bearer open-sesame") == 200
 
 
-def test_the_heartbeat_tells_a_till_what_it_can_rely_on(shop: Shop) -> None:
+def test_the_heartbeat_reports_the_state_of_the_service_to_a_till(shop: Shop) -> None:
     answer = shop.call("/pos/heartbeat")
     body = answer.json()
     assert set(body) == {

@@ -49,7 +49,7 @@ def requests_of(answer: httpx2.Response) -> list[int]:
     return [one["status"] for one in answer.json()["responses"]]
 
 
-def test_the_public_api(line: Line) -> None:
+def test_the_public_api_works_over_a_real_connection(line: Line) -> None:
     root = "/api/v1"
     answer = line.call("integrator", "POST", f"{root}/Campaigns", {"code": "network", "name": "Käse"})
     assert answer.status_code == 201, answer.text
@@ -85,7 +85,7 @@ def test_the_public_api(line: Line) -> None:
     assert line.call("till", "GET", f"{root}/Campaigns").status_code == 403
 
 
-def test_administration_and_its_drafts(line: Line) -> None:
+def test_the_administration_and_its_drafts_work_over_a_real_connection(line: Line) -> None:
     root = "/admin"
     made = line.made("author", f"{root}/Promotions", {"name": "Over the network"})
     draft = f"Promotions(ID={made['ID']},IsActiveEntity=false)"
@@ -113,7 +113,7 @@ def _part(request: str, content_id: str | None = None) -> list[str]:
     return [*head, "", f"{request} HTTP/1.1"]
 
 
-def test_reporting(line: Line) -> None:
+def test_reporting_works_over_a_real_connection(line: Line) -> None:
     root = "/reporting"
     rows = line.call("analyst", "GET", f"{root}/PromotionPerformance?$top=1&$count=true")
     assert rows.status_code == 200, rows.text
@@ -126,7 +126,7 @@ def test_reporting(line: Line) -> None:
     assert line.call("till", "GET", f"{root}/PromotionPerformance").status_code == 403
 
 
-def test_coupons(line: Line) -> None:
+def test_coupon_operations_work_over_a_real_connection(line: Line) -> None:
     kind = {"code": "NET", "name": "Net", "status": "ACTIVE", "codeType": "GENERIC", "genericCode": "NET-1"}
     line.made("integrator", "/api/v1/CouponTypes", kind)
     root = "/pos/coupons"
@@ -138,7 +138,7 @@ def test_coupons(line: Line) -> None:
     assert line.call("till", "POST", f"{root}/reserve", {}).status_code == 400
 
 
-def test_tokens(line: Line) -> None:
+def test_invalid_tokens_are_refused_over_a_real_connection(line: Line) -> None:
     for shown in ("Bearer nonsense", f"Bearer {line.shop.token('till')}x", "Basic dTpw", "Bearer"):
         refused = line.shop.http.get("/api/v1/Campaigns", headers={"authorization": shown})
         assert refused.status_code == 401

@@ -103,7 +103,7 @@ def test_the_actions_can_be_called_at_the_root(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize(("name", "members"), (COUPON_ACTIONS | ARTICLE_ACTIONS).items())
-def test_the_actions_in_no_envelope_take_their_members_as_parameters(shop: Shop, name: str, members: Members) -> None:
+def test_actions_without_an_envelope_take_their_members_as_parameters(shop: Shop, name: str, members: Members) -> None:
     schema = ET.fromstring(shop.call("/pos/$metadata").content).find(f"{EDMX}DataServices/{EDM}Schema")
     assert schema is not None
     action = next(one for one in schema.findall(f"{EDM}Action") if one.get("Name") == name)
@@ -114,7 +114,7 @@ def test_the_actions_in_no_envelope_take_their_members_as_parameters(shop: Shop,
     assert returned.get("Type") == f"PosService.{name[0].upper()}{name[1:]}Response"
 
 
-def test_json_is_served_to_who_asks_for_it(shop: Shop) -> None:
+def test_the_metadata_is_served_as_json_on_request(shop: Shop) -> None:
     by_option = shop.call("/pos/$metadata?$format=json")
     by_header = shop.call("/pos/$metadata", accept="application/json")
     assert by_option.headers["content-type"] == by_header.headers["content-type"] == "application/json"
@@ -123,7 +123,7 @@ def test_json_is_served_to_who_asks_for_it(shop: Shop) -> None:
     assert fault(shop.call("/pos/$metadata", accept="image/png"))[:2] == (406, "NOT_ACCEPTABLE")
 
 
-def test_what_has_not_changed_is_not_sent_again(shop: Shop) -> None:
+def test_unchanged_metadata_is_answered_with_304(shop: Shop) -> None:
     for path in ("/pos/$metadata", "/pos/openapi.json"):
         etag = shop.call(path).headers["etag"]
         again = shop.call(path, If_None_Match=f'"other", {etag}')
@@ -139,7 +139,7 @@ def test_head_answers_without_a_body(shop: Shop) -> None:
         assert int(answer.headers["content-length"]) == len(shop.call(path).content)
 
 
-def test_the_metadata_needs_what_the_service_needs_and_openapi_nothing(shop: Shop) -> None:
+def test_the_metadata_needs_a_token_and_the_openapi_document_does_not(shop: Shop) -> None:
     for path in ("/pos", "/pos/", "/pos/$metadata"):
         assert fault(shop.http.get(path))[:2] == (401, "UNAUTHORIZED")
         assert fault(shop.call(path, client="planner"))[:2] == (403, "MISSING_SCOPE")
@@ -161,7 +161,7 @@ def test_the_metadata_needs_what_the_service_needs_and_openapi_nothing(shop: Sho
         ("MoneyInput", "value", amount_thousandths),
     ],
 )
-def test_numbers_are_declared_as_large_as_they_are_taken(type_name: str, field: str, check: Any) -> None:
+def test_the_declared_number_ranges_are_those_accepted(type_name: str, field: str, check: Any) -> None:
     prop = pos_edm().complex_types[type_name].property_by_name[field]
     assert prop.precision is not None
     assert prop.scale is not None
@@ -178,7 +178,7 @@ def test_numbers_are_declared_as_large_as_they_are_taken(type_name: str, field: 
             check(-largest)
 
 
-def test_texts_and_counts_are_declared_as_long_as_they_are_taken(shop: Shop) -> None:
+def test_the_declared_lengths_and_counts_are_those_accepted(shop: Shop) -> None:
     types = pos_edm().complex_types
     for name, prop in types["BasketItem"].property_by_name.items():
         if prop.max_length is not None:
@@ -225,7 +225,7 @@ def _strict(schema: Any) -> Any:
     return [_strict(one) for one in schema] if isinstance(schema, list) else schema
 
 
-def test_answers_hold_what_the_document_names_and_nothing_else(shop: Shop, openapi: dict[str, Any]) -> None:
+def test_answers_have_exactly_the_documented_members(shop: Shop, openapi: dict[str, Any]) -> None:
     strict = {**openapi, "components": {**openapi["components"], "schemas": _strict(openapi["components"]["schemas"])}}
     lines = [item(), item(quantity=-1), item(articleNumber="B-2", lineReference="x")]
     body = basket(items=lines, coupons=[{"code": "NONE"}], includeMissedPromotions=True)

@@ -53,7 +53,7 @@ def _moment(text: str) -> datetime:
 
 @pytest.mark.parametrize("form", [f"{LOGS}({{0}})/AdminService.replay", f"{LOGS}(ID={{0}})/replay",
                                   f"{SUBSCRIPTIONS}({{1}})/notificationLogs({{0}})/AdminService.replay"])  # fmt: skip
-def test_the_answer_is_the_delivery_as_it_is_then(admin: Admin, form: str) -> None:
+def test_the_answer_to_a_replay_shows_the_changed_delivery(admin: Admin, form: str) -> None:
     subscription, event, log = _delivery(admin, "DELIVERED")
     began = datetime.now(UTC) - timedelta(seconds=2)
     answer = admin.post(form.format(log, subscription))
@@ -67,7 +67,7 @@ def test_the_answer_is_the_delivery_as_it_is_then(admin: Admin, form: str) -> No
     assert [(row["action"], row["actor"], row["entityType"]) for row in trail] == [("REPLAY", "admin", LOGS)]
 
 
-def test_what_was_missed_is_planned_and_counted(admin: Admin) -> None:
+def test_missed_events_are_planned_and_counted(admin: Admin) -> None:
     subscription, _, log = _delivery(admin)
     answer = admin.post(f"{SUBSCRIPTIONS}({subscription})/AdminService.replayEvents", PERIOD)
     assert answer.status_code == 200, answer.text
@@ -85,14 +85,14 @@ def test_what_was_missed_is_planned_and_counted(admin: Admin) -> None:
 
 @pytest.mark.parametrize(("client", "status"), [("promoter", 403), ("treasurer", 403), ("integrator", 403),
                                                 ("till", 403), (None, 401), ("admin", 200)])  # fmt: skip
-def test_administrators_alone_send_again(admin: Admin, client: str | None, status: int) -> None:
+def test_only_administrators_may_replay_deliveries(admin: Admin, client: str | None, status: int) -> None:
     subscription, _, log = _delivery(admin)
     for path, body in ((f"{LOGS}({log})/replay", {}), (f"{SUBSCRIPTIONS}({subscription})/replayEvents", PERIOD)):
         assert admin.post(path, body, client=client).status_code == status
     assert admin.post(f"/api/v1/{LOGS}({log})/replay", client="integrator").status_code == 404
 
 
-def test_another_tenants_are_answered_like_what_is_not_there(admin: Admin) -> None:
+def test_deliveries_of_another_tenant_are_not_found(admin: Admin) -> None:
     subscription, event, log = _delivery(admin, tenant=OTHER)
     for path, body in (
         (LOGS + "({})/AdminService.replay", {}),
@@ -114,7 +114,7 @@ def test_another_tenants_are_answered_like_what_is_not_there(admin: Admin) -> No
     assert admin.read(f"{LOGS}({log})", client="stranger")["status"] == "DEAD_LETTER"
 
 
-def test_what_cannot_be_sent_again_is_a_conflict(admin: Admin) -> None:
+def test_replaying_an_unrepeatable_delivery_is_a_conflict(admin: Admin) -> None:
     subscription, event, log = _delivery(admin)
     admin.patch(f"{SUBSCRIPTIONS}({subscription})", {"isActive": False})
     assert fault(admin.post(f"{LOGS}({log})/replay"))[:2] == (409, "SUBSCRIPTION_INACTIVE")
@@ -139,14 +139,16 @@ def test_what_cannot_be_sent_again_is_a_conflict(admin: Admin) -> None:
         (PERIOD | {"more": 1}, None, None),
     ],
 )
-def test_a_period_is_one(admin: Admin, body: dict[str, Any], code: str | None, target: str | None) -> None:
+def test_an_invalid_replay_period_is_refused(
+    admin: Admin, body: dict[str, Any], code: str | None, target: str | None
+) -> None:
     subscription = str(admin.make(SUBSCRIPTIONS, **BODY)["ID"])
     status, found, where = fault(admin.post(f"{SUBSCRIPTIONS}({subscription})/replayEvents", body))
     assert (status, found) == (400, code or found)
     assert where == (target or where)
 
 
-def test_from_the_first_to_the_last_moment_is_a_period_too(admin: Admin) -> None:
+def test_the_widest_possible_replay_period_is_accepted(admin: Admin) -> None:
     subscription = str(admin.make(SUBSCRIPTIONS, **BODY | {"eventTypes": ["PROMOTION_ARCHIVED"]})["ID"])
     ever = {"from": "0001-01-01T00:00:00Z", "to": "9999-12-31T23:59:59.999999Z"}
     answer = admin.post(f"{SUBSCRIPTIONS}({subscription})/replayEvents", ever)
@@ -174,7 +176,7 @@ def test_a_change_set_sends_again_all_or_nothing(admin: Admin) -> None:
     assert send(*urls) == [200, 200, 200]
 
 
-def test_an_operator_finds_what_failed(admin: Admin) -> None:
+def test_an_operator_can_list_failed_deliveries(admin: Admin) -> None:
     """An operator's questions at night: what failed, of which kind, to whom, since when."""
     subscription, _, log = _delivery(admin)
     for query in (

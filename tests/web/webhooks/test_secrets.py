@@ -30,7 +30,7 @@ def _secret(answer: httpx2.Response, status: int) -> str:
     return secret
 
 
-def test_a_create_that_prefers_to_be_told_nothing_is_told_the_secret_and_its_key(admin: Admin) -> None:
+def test_a_create_with_return_minimal_still_returns_a_generated_secret(admin: Admin) -> None:
     """Without it the row would be useless, since the secret is never returned again."""
     for path, client in ((PUBLIC, "integrator"), (PUBLIC, "writer"), (SET, "admin")):
         answer = admin.post(path, BODY, client=client, prefer="return=minimal")
@@ -46,7 +46,7 @@ def test_a_create_that_prefers_to_be_told_nothing_is_told_the_secret_and_its_key
 
 
 @pytest.mark.parametrize("nothing", [None, ""])
-def test_a_change_to_no_secret_tells_the_one_that_the_service_makes(admin: Admin, nothing: str | None) -> None:
+def test_clearing_the_secret_returns_a_newly_generated_one(admin: Admin, nothing: str | None) -> None:
     made = _made(admin, secret=GIVEN)
     address = f"{PUBLIC}({made})"
     body = {"secret": nothing, "name": "Renamed"}
@@ -71,7 +71,7 @@ def test_a_change_to_no_secret_tells_the_one_that_the_service_makes(admin: Admin
     assert len(set(seen)) == len(seen)
 
 
-def test_a_change_to_a_secret_that_is_given_tells_nothing(admin: Admin) -> None:
+def test_changing_to_a_chosen_secret_does_not_return_it(admin: Admin) -> None:
     made = _made(admin)
     answer = admin.patch(f"{PUBLIC}({made})", {"secret": GIVEN}, client="integrator")
     assert (answer.status_code, answer.content) == (204, b"")
@@ -80,7 +80,7 @@ def test_a_change_to_a_secret_that_is_given_tells_nothing(admin: Admin) -> None:
     assert answer.json()["previousSecretUntil"]
 
 
-def test_in_a_batch_the_secret_is_told_too(admin: Admin) -> None:
+def test_a_generated_secret_is_also_returned_in_a_batch(admin: Admin) -> None:
     made = _made(admin, secret=GIVEN)
     entries = [
         {"id": "1", "atomicityGroup": "a", "method": "POST", "url": SET, "body": BODY,
@@ -109,7 +109,7 @@ def test_an_unreadable_secret_is_refused_and_not_repeated(admin: Admin, secret: 
         assert json.dumps(secret) == "7" or str(secret) == "whsec_" or str(secret) not in answer.text
 
 
-def test_no_address_leads_to_a_secret(admin: Integration) -> None:
+def test_no_url_reads_a_secret(admin: Integration) -> None:
     """Nor to the previous one; neither by reading nor by filtering on its beginning."""
     made = _made(admin, secret=GIVEN)
     admin.patch(f"{SET}({made})", {"secret": None})
@@ -149,7 +149,7 @@ def test_a_subscription_of_another_tenant_is_not_there(admin: Admin) -> None:
     assert admin.read(f"{SET}({foreign})", client="stranger")["previousSecretUntil"] is None
 
 
-def test_bodies_too_large_to_mean_anything_are_refused_at_once(admin: Admin) -> None:
+def test_oversized_bodies_are_refused_at_once(admin: Admin) -> None:
     many = [f"NO_SUCH_EVENT_{number}" for number in range(200_000)]
     assert fault(admin.post(SET, BODY | {"eventTypes": many}))[:2] == (413, "BODY_TOO_LARGE")
     assert fault(admin.post(SET, BODY | {"eventTypes": many[:10_000]})) == (400, "UNKNOWN_CODE", "eventTypes")

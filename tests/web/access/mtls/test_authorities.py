@@ -58,7 +58,7 @@ def judged(accepted: Authorities, leaf: x509.Certificate, *along: x509.Certifica
         return refused.reason
 
 
-def test_a_name_is_one_text_that_can_be_shown() -> None:
+def test_a_certificate_must_have_one_printable_common_name() -> None:
     root = Ca("Root")
     accepted = Authorities([root.cert], [root.listed()])
     assert judged(accepted, root.client("erp")) == "erp"
@@ -68,7 +68,7 @@ def test_a_name_is_one_text_that_can_be_shown() -> None:
         accepted.verify(b"nonsense", (), AT)
 
 
-def test_a_part_of_a_list_is_none() -> None:
+def test_a_partial_revocation_list_is_not_accepted() -> None:
     root = Ca("Root")
     whole = x509.IssuingDistributionPoint(
         None, None, False, False, frozenset({x509.ReasonFlags.key_compromise}), False, False
@@ -90,7 +90,7 @@ def test_an_authority_certifies_no_deeper_than_it_may() -> None:
     assert judged(accepted, below.client(), client) == "untrusted"  # a client certificate may not certify others
 
 
-def test_every_authority_on_the_way_has_a_list() -> None:
+def test_every_authority_in_the_chain_needs_a_revocation_list() -> None:
     root = Ca("Root")
     branch = Ca("Branch", above=root)
     for lists, found in (([root, branch], "erp"), ([root], "no_list"), ([branch], "no_list"), ([], "no_list")):
@@ -100,7 +100,7 @@ def test_every_authority_on_the_way_has_a_list() -> None:
     assert judged(Authorities([branch.cert], [branch.listed()]), root.client(), root.cert) == "untrusted"
 
 
-def test_a_maze_of_certificates_is_left_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_search_for_a_certificate_path_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Authorities that certify each other form hundreds of paths; a client cannot make the server try all of them."""
     root, here, there = Ca("Root"), Ca("Here"), Ca("There")
     everything = x509.BasicConstraints(ca=True, path_length=None)

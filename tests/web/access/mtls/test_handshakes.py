@@ -84,7 +84,7 @@ def scene(databases: Databases, logs: Path, tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.mark.parametrize("name", ["good", "without usages", "of a branch", "of a branch that it names itself"])
-def test_who_holds_a_trusted_name_is_let_in(scene: Scene, name: str) -> None:
+def test_a_client_with_a_trusted_name_is_admitted(scene: Scene, name: str) -> None:
     status, body = scene.door.post(scene.who[name])
     assert status == 202, body
 
@@ -105,7 +105,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_who_does_not_is_told(scene: Scene, name: str) -> None:
+def test_a_client_without_a_trusted_name_gets_an_error(scene: Scene, name: str) -> None:
     status, body = scene.door.post(scene.who[name])
     assert (status, body["status"]) == (REFUSED[name][0],) * 2
     status, fault = scene.door.post(scene.who[name], path=SOAP, headers={"content-type": "text/xml"}, body=b"<a/>")
@@ -115,14 +115,14 @@ def test_who_does_not_is_told(scene: Scene, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["expired", "not yet valid", "of a server", "foreign", "self-signed"])
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
-def test_what_does_not_hold_ends_the_handshake(scene: Scene, name: str, version: ssl.TLSVersion) -> None:
+def test_an_invalid_certificate_ends_the_handshake(scene: Scene, name: str, version: ssl.TLSVersion) -> None:
     context = scene.door.context(scene.who[name])
     context.minimum_version = context.maximum_version = version
     with pytest.raises((ssl.SSLError, ConnectionError)), scene.door.keep(context=context) as kept:
         kept.post()
 
 
-def test_no_older_tls_is_spoken(scene: Scene) -> None:
+def test_tls_below_1_2_is_refused(scene: Scene) -> None:
     for version, is_spoken in (("-tls1_1", False), ("-tls1_2", True)):
         tried = ("s_client", "-connect", f"127.0.0.1:{scene.door.port}", version, "-cipher", "ALL:@SECLEVEL=0")
         try:
@@ -141,7 +141,7 @@ FORGED = {
 }
 
 
-def test_headers_name_nobody(scene: Scene) -> None:
+def test_forged_certificate_headers_are_ignored(scene: Scene) -> None:
     forged = {**FORGED, "x-ssl-client-cert": "".join((scene.root.cert.read_text()).splitlines())}
     assert scene.door.post(headers=forged)[0] == 401
     assert scene.door.post(scene.who["unmapped"], headers=forged)[0] == 403
@@ -154,7 +154,7 @@ def test_the_ordinary_listener_takes_no_master_data(scene: Scene) -> None:
         assert curl(*headers, "-d", message().decode(), "-H", "content-type: application/json", url) == "401"
 
 
-def test_only_what_certificates_are_for_is_served(scene: Scene) -> None:
+def test_certificates_open_only_the_master_data_endpoints(scene: Scene) -> None:
     with scene.door.keep(scene.who["good"]) as kept:
         assert kept.get("/health")[1]["status"] == "UP"
         job_id = kept.post()[1]["jobId"]
@@ -166,7 +166,7 @@ def test_only_what_certificates_are_for_is_served(scene: Scene) -> None:
         assert nobody.get(f"/api/v1/jobs/{job_id}")[0] == 401
 
 
-def test_curl_gets_in(scene: Scene) -> None:
+def test_curl_is_admitted_with_a_client_certificate(scene: Scene) -> None:
     good = scene.who["good"]
     assert good is not None
     own = ("--cacert", str(scene.door.authority), "--cert", str(good.cert), "--key", str(good.key))

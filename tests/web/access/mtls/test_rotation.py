@@ -32,7 +32,7 @@ def test_a_certificate_that_is_revoked_is_refused_at_its_next_request(issuer: Is
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
-def test_a_session_that_is_taken_up_again_is_no_way_in(
+def test_a_resumed_tls_session_does_not_bypass_the_checks(
     issuer: Issuer, open_door: OpenDoor, version: ssl.TLSVersion
 ) -> None:
     door, erp = issuer.door(), issuer.issue("erp")
@@ -49,7 +49,9 @@ def test_a_session_that_is_taken_up_again_is_no_way_in(
         assert again.post()[0] == 401
 
 
-def test_without_a_list_that_counts_nobody_gets_in(issuer: Issuer, open_door: OpenDoor, tmp_path: Path) -> None:
+def test_without_a_valid_revocation_list_every_client_is_refused(
+    issuer: Issuer, open_door: OpenDoor, tmp_path: Path
+) -> None:
     door, erp = issuer.door(), issuer.issue("erp")
     open_door(door, ["erp"])
     good = door.crl.read_bytes()
@@ -147,7 +149,7 @@ def test_clients_of_an_authority_that_is_replaced_are_refused(
     assert door.status(other_erp) == 202
 
 
-def test_time_passes_for_connections_that_are_kept(issuer: Issuer, open_door: OpenDoor, tmp_path: Path) -> None:
+def test_expiry_is_checked_on_open_connections_too(issuer: Issuer, open_door: OpenDoor, tmp_path: Path) -> None:
     clock = MovedClock(tmp_path / "clock")
     door = issuer.door()
     short = door.context(issuer.issue("erp", days=20))
@@ -186,7 +188,7 @@ def test_time_passes_for_connections_that_are_kept(issuer: Issuer, open_door: Op
         ("ca", b"", "--mtls-ca"),
     ],
 )
-def test_what_cannot_be_used_from_the_start_is_a_wrong_value(
+def test_unusable_files_are_refused_at_the_start(
     issuer: Issuer, tmp_path: Path, option: str, content: bytes | None, said: str
 ) -> None:
     from tests.kit.service import COMMAND

@@ -11,7 +11,7 @@ from tests.web.access.mtls.conftest import Issuer, OpenDoor
 from tests.web.access.mtls.peers import until
 
 
-def test_all_processes_let_in_and_refuse_alike(issuer: Issuer, open_door: OpenDoor) -> None:
+def test_all_processes_admit_and_refuse_the_same_clients(issuer: Issuer, open_door: OpenDoor) -> None:
     door, erp = issuer.door(), issuer.issue("erp")
     open_door(door, ["erp"], "--workers", "2", dialect="postgresql")
     assert door.service is not None

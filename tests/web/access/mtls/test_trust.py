@@ -78,7 +78,7 @@ def test_a_name_is_swapped_for_another_within_seven_days(
         assert second.post()[0] == 403
 
 
-def test_what_is_stored_belongs_to_the_tenant_of_the_name(issuer: Issuer, open_door: OpenDoor) -> None:
+def test_imported_rows_belong_to_the_tenant_of_the_certificate(issuer: Issuer, open_door: OpenDoor) -> None:
     door, ours = issuer.door(), issuer.issue("erp")
     theirs = issuer.issue("their-erp")
     url = open_door(door, ["erp"])
@@ -89,7 +89,7 @@ def test_what_is_stored_belongs_to_the_tenant_of_the_name(issuer: Issuer, open_d
         assert other.get(f"/api/v1/jobs/{job_id}")[0] == 404
 
 
-def test_commands_say_what_is_wrong(command: Command, tmp_path: Path) -> None:
+def test_the_trust_commands_report_invalid_arguments(command: Command, tmp_path: Path) -> None:
     for arguments, said in (
         (("add", "erp", "globex"), "speaks for another tenant"),
         (("add", "erp", "nobody"), "There is no tenant nobody"),
@@ -109,7 +109,7 @@ def test_commands_say_what_is_wrong(command: Command, tmp_path: Path) -> None:
     assert (row["commonName"], row["tenantId"], row["until"]) == ("erp", "acme", None)
 
 
-def test_where_a_service_listens_is_not_where_it_is_called(
+def test_server_certificates_ignore_the_listen_address(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """PROMENADE_HOST is also the option of `serve`, and often means every address of a machine."""
@@ -121,7 +121,7 @@ def test_where_a_service_listens_is_not_where_it_is_called(
     assert IPv4Address("127.0.0.1") in names.get_values_for_type(x509.IPAddress)
 
 
-def test_an_authority_of_ones_own_issues_and_revokes(
+def test_a_self_made_authority_issues_and_revokes_certificates(
     command: Command, issuer: Issuer, open_door: OpenDoor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PROMENADE_DIR", str(issuer.directory))

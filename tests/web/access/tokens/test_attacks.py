@@ -210,7 +210,7 @@ def other_spelling(token: str) -> str:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_what_is_forged_or_twisted_is_refused(trusting_once: Trusting, name: str) -> None:
+def test_forged_and_malformed_tokens_are_refused(trusting_once: Trusting, name: str) -> None:
     answer = trusting_once.price(ALL[name](trusting_once))
     assert answer.status_code == 401, answer.text
     assert answer.json()["error"]["code"] == "UNAUTHORIZED"
@@ -245,7 +245,9 @@ NOW = 1_000_000_007  # placeholder for the test's current time
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )  # fmt: skip
-def test_claims_are_what_they_must_be(trusting_once: Trusting, claim: str, values: list[Any], status: int) -> None:
+def test_claims_of_the_wrong_type_or_value_are_refused(
+    trusting_once: Trusting, claim: str, values: list[Any], status: int
+) -> None:
     now = int(trusting_once.clock().timestamp())
     for value in values:
         is_moment = isinstance(value, int | float) and NOW - 10**6 <= value <= NOW + 10**6
@@ -258,7 +260,7 @@ def test_claims_are_what_they_must_be(trusting_once: Trusting, claim: str, value
     "text", ["NaN", "Infinity", "-Infinity", "1e400", "-1e400", "1e15", "null", "1E+1000", "0x7fffffff"]
 )
 @pytest.mark.parametrize("claim", ["exp", "nbf", "iat"])
-def test_a_moment_is_a_number(trusting_once: Trusting, claim: str, text: str) -> None:
+def test_time_claims_must_be_finite_numbers(trusting_once: Trusting, claim: str, text: str) -> None:
     others = {name: value for name, value in trusting_once.claims().items() if name != claim}
     written = json.dumps(others)[:-1] + f', "{claim}": {text}}}'
     assert trusting_once.status(compact({"alg": "RS256", "kid": "rsa-1"}, written.encode(), trusting_once.rsa)) == 401
@@ -282,14 +284,14 @@ def test_keys_that_a_token_brings_or_names_are_neither_used_nor_fetched(
     assert elsewhere.asked == 0
 
 
-def test_what_a_good_token_says_of_its_key_is_not_looked_at(trusting_once: Trusting, elsewhere: KeyServer) -> None:
+def test_key_urls_and_digests_in_a_valid_token_are_ignored(trusting_once: Trusting, elsewhere: KeyServer) -> None:
     """Some issuers put their key URL or the certificate's digest in every token."""
     for more in ({"jku": elsewhere.url}, {"x5t": "abc"}, {"jwk": "x"}, {"typ": "at+jwt", "nonce": "n" * 600}):
         assert trusting_once.status(trusting_once.token(header=more)) == 200, more
     assert elsewhere.asked == 0
 
 
-def test_a_secret_key_and_weak_keys_among_the_keys_are_passed_over(trusting: Trusting) -> None:
+def test_secret_and_weak_keys_in_the_key_set_are_ignored(trusting: Trusting) -> None:
     secret = OctKey.import_key({"kty": "oct", "k": "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0", "kid": "oct-1"})
     with pytest.warns(UserWarning, match="2048"):
         weak = new_rsa("weak-1", 1024)
@@ -330,7 +332,7 @@ def test_one_authorization_header_counts_and_nothing_else_does(trusting_once: Tr
 @pytest.mark.parametrize(
     "name", ["é" * 255, "x" * 256, "x" * 5_000, "\U0001f600" * 255, "a\u0000b", "\ud83d"], ids=ascii
 )
-def test_no_name_of_a_user_is_too_much_for_a_database(trusting_once: Trusting, name: str) -> None:
+def test_an_unprintable_or_overlong_user_name_is_replaced_by_the_subject(trusting_once: Trusting, name: str) -> None:
     headers = {"authorization": f"Bearer {trusting_once.token(scope='svc.Admin', user_name=name, sub='desk')}"}
     made = trusting_once.http.post("/admin/Promotions", json={}, headers=headers)
     assert made.status_code == 201, made.text

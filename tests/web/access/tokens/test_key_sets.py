@@ -108,7 +108,7 @@ async def test_a_wrong_answer_changes_no_key(server: KeyServer, clock: Clock, ke
 
 
 @pytest.mark.alone
-async def test_an_answer_that_drips_is_given_up(server: KeyServer, clock: Clock, keys: CachedKeys) -> None:
+async def test_a_slowly_dripping_answer_is_abandoned(server: KeyServer, clock: Clock, keys: CachedKeys) -> None:
     await keys.find("rsa-1", "RS256")
     server.answers = drip
     clock.move(301)
@@ -119,7 +119,7 @@ async def test_an_answer_that_drips_is_given_up(server: KeyServer, clock: Clock,
         assert await keys.find("rsa-1", "RS256") is not None
 
 
-async def test_while_there_was_never_a_key_it_is_said_and_soon_tried_again(clock: Clock, server: KeyServer) -> None:
+async def test_without_any_key_the_failure_is_reported_and_soon_retried(clock: Clock, server: KeyServer) -> None:
     server.answers = tell(b"", 503)(server)
     keys = CachedKeys(fetch_jwks(server.url), clock)
     for _ in range(3):
@@ -131,7 +131,7 @@ async def test_while_there_was_never_a_key_it_is_said_and_soon_tried_again(clock
     assert await keys.find("rsa-1", "RS256") is not None
 
 
-async def test_one_load_is_everybodys(server: KeyServer, keys: CachedKeys) -> None:
+async def test_concurrent_look_ups_share_one_load(server: KeyServer, keys: CachedKeys) -> None:
     found = await asyncio.gather(*(keys.find("rsa-1", "RS256") for _ in range(100)))
     assert len(set(map(id, found))) == 1
     assert server.asked == 1
@@ -194,7 +194,7 @@ GOOD_EC = EC.as_dict(private=False)
     ],
     ids=range(32),
 )  # fmt: skip
-def test_an_entry_of_no_use_is_passed_over(entry: Any) -> None:
+def test_an_unusable_key_entry_is_ignored(entry: Any) -> None:
     found = public_keys({"keys": [entry, {**GOOD_EC, "kid": "good", "alg": "ES256", "x5t": "x", "more": [1]}]})
     assert [key.kid for key in found] == ["good"]
 
@@ -216,7 +216,7 @@ async def test_a_key_of_our_own_that_was_made_a_moment_ago_is_waited_for(clock: 
 
 
 @pytest.mark.alone
-def test_the_cost_of_finding_a_known_key(server: KeyServer, clock: Clock) -> None:
+def test_finding_a_known_key_takes_under_five_microseconds(server: KeyServer, clock: Clock) -> None:
     async def measured() -> float:
         keys = CachedKeys(fetch_jwks(server.url), clock)
         await keys.find("rsa-1", "RS256")

@@ -34,7 +34,7 @@ def test_a_new_key_is_found_within_thirty_seconds_whoever_has_asked(trusting: Tr
     assert trusting.keys.asked == before + 1
 
 
-def test_a_key_that_is_gone_stops_its_tokens_at_the_next_refresh(trusting: Trusting) -> None:
+def test_tokens_of_a_removed_key_are_refused_after_the_next_refresh(trusting: Trusting) -> None:
     remembered, other = trusting.token(exp=_in(trusting, 3600)), trusting.token(trusting.ec, exp=_in(trusting, 3600))
     assert trusting.status(remembered) == trusting.status(other) == 200
     trusting.keys.keys = [trusting.ec]
@@ -53,7 +53,7 @@ def test_another_key_under_the_same_name_stops_the_tokens_of_the_first(trusting:
     assert trusting.status(trusting.token(other)) == 200
 
 
-def test_known_keys_stay_good_while_the_issuer_is_down(trusting: Trusting) -> None:
+def test_known_keys_stay_valid_while_the_issuer_is_down(trusting: Trusting) -> None:
     def fail(asked: Asked) -> None:
         trusting.keys.tell(asked, b"{}", 503)
 

@@ -107,7 +107,7 @@ def tokens(serving: Trusting) -> dict[Any, str]:
 
 
 @pytest.mark.parametrize(("method", "path", "accepted"), MATRIX, ids=[f"{one[0]} {one[1]}" for one in MATRIX])
-def test_a_scope_opens_what_it_is_for_and_nothing_else(
+def test_a_scope_allows_only_its_own_endpoints(
     serving: Trusting, tokens: dict[Any, str], method: str, path: str, accepted: tuple[str, ...]
 ) -> None:
     is_batch = path.endswith("$batch")
@@ -137,7 +137,7 @@ def test_an_applications_prefix_does_not_count(serving: Trusting, prefix: str, i
      ["svc.Admin svc.POSReader"], "a.b.svc.Admin"],
     ids=str,
 )  # fmt: skip
-def test_what_only_looks_like_a_scope_opens_nothing(serving: Trusting, carried: Any) -> None:
+def test_a_text_that_resembles_a_scope_allows_nothing(serving: Trusting, carried: Any) -> None:
     token = serving.token(scope=carried)
     for method, path in (("GET", "/pos/heartbeat"), ("GET", "/admin/Promotions"), ("GET", "/api/v1/Promotions")):
         assert lacks_scope(said(serving, method, path, token)), path
@@ -170,6 +170,6 @@ def test_each_part_of_a_batch_needs_its_own_scope(serving: Trusting) -> None:
     assert statuses(f"{READ} {WRITE}", "/admin") == {"read": 403, "write": 403}
 
 
-def test_what_is_open_to_all_needs_no_token(serving: Trusting) -> None:
+def test_public_endpoints_need_no_token(serving: Trusting) -> None:
     for path in ("/health", "/api/v1/openapi.json", "/pos/openapi.json", "/api/v1/master-data/soap?wsdl"):
         assert serving.http.get(path).status_code == 200, path

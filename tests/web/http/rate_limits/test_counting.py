@@ -33,7 +33,7 @@ def taken(limits: RateLimits, requests: int, tenant: str = "acme", client: str =
     return requests
 
 
-def test_a_minutes_worth_fits_at_once_and_more_as_time_passes() -> None:
+def test_a_full_minute_of_requests_is_admitted_at_once_and_more_over_time() -> None:
     clock = Moments()
     limits = RateLimits(per_tenant=0, per_client=120, seconds=clock)
     assert taken(limits, 200) == 120
@@ -45,7 +45,7 @@ def test_a_minutes_worth_fits_at_once_and_more_as_time_passes() -> None:
     assert taken(limits, 200) == 120, "rest is not saved up"
 
 
-def test_who_comes_back_when_told_gets_through() -> None:
+def test_a_client_that_waits_as_asked_is_admitted() -> None:
     clock = Moments()
     limits = RateLimits(per_tenant=7, per_client=0, seconds=clock)
     assert taken(limits, 7) == 7
@@ -57,7 +57,7 @@ def test_who_comes_back_when_told_gets_through() -> None:
     assert taken(limits, 1) == 1
 
 
-def test_clients_share_the_tenants_and_have_their_own() -> None:
+def test_clients_share_their_tenants_limit_and_have_their_own() -> None:
     limits = RateLimits(per_tenant=10, per_client=6, seconds=Moments())
     assert taken(limits, 20, client="till") == 6
     assert taken(limits, 20, client="erp") == 4
@@ -65,7 +65,7 @@ def test_clients_share_the_tenants_and_have_their_own() -> None:
     assert taken(limits, 20, "globex", client="till") == 6, "another tenant's client of the same name is another"
 
 
-def test_what_is_refused_is_counted_nowhere() -> None:
+def test_refused_requests_are_not_counted() -> None:
     clock = Moments()
     limits = RateLimits(per_tenant=10, per_client=4, seconds=clock)
     for _ in range(1_000):
@@ -76,7 +76,7 @@ def test_what_is_refused_is_counted_nowhere() -> None:
     assert taken(limits, 5, client="till") == 1, "what was refused has not made the wait longer"
 
 
-def test_zero_is_no_limit() -> None:
+def test_a_limit_of_zero_means_unlimited() -> None:
     assert taken(RateLimits(per_tenant=0, per_client=0, seconds=Moments()), 50_000) == 50_000
 
 
@@ -91,7 +91,7 @@ def test_the_memory_is_bounded_however_many_clients_there_are() -> None:
 
 
 @given(limit=st.integers(1, 500), pauses=st.lists(st.floats(0, 40), max_size=200))
-def test_no_minute_admits_more_than_two_of_them_and_none_admits_less_than_it_should(
+def test_no_minute_admits_over_twice_the_limit_and_at_least_the_limit_is_admitted(
     limit: int, pauses: list[float]
 ) -> None:
     clock = Moments()

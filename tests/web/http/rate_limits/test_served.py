@@ -100,7 +100,7 @@ SURFACES = [
 
 
 @pytest.mark.parametrize(("client", "method", "path", "form"), SURFACES, ids=str)
-def test_beyond_the_limit_the_answer_is_429_in_the_words_of_the_surface(
+def test_beyond_the_limit_the_answer_is_429_in_the_format_of_the_api(
     chain: Chain, client: str, method: str, path: str, form: str
 ) -> None:
     tenant, call = chain.tenant()
@@ -130,7 +130,7 @@ def test_clients_of_a_tenant_share_its_limit_and_other_tenants_do_not(chain: Cha
     assert foreign("till", "GET", "/pos/heartbeat").status_code == 200
 
 
-def test_what_needs_no_token_and_what_has_none_that_holds_is_not_counted(chain: Chain) -> None:
+def test_public_and_unauthenticated_requests_are_not_counted(chain: Chain) -> None:
     _, call = chain.tenant()
     open_to_all = ("/health", "/metrics", "/.well-known/jwks.json", "/.well-known/openid-configuration", "/pos/docs")
     for _ in range(2 * OF_TENANT):
@@ -143,7 +143,7 @@ def test_what_needs_no_token_and_what_has_none_that_holds_is_not_counted(chain: 
     assert call("till", "GET", "/pos/heartbeat").status_code == 200
 
 
-def test_by_certificate_it_is_a_fault_or_a_problem(issuer: Issuer, open_door: OpenDoor) -> None:
+def test_certificate_clients_get_429_as_a_soap_fault_or_a_problem(issuer: Issuer, open_door: OpenDoor) -> None:
     door, erp = issuer.door(), issuer.issue("erp")
     open_door(door, ["erp"], *LIMITS)
     with Kept(door, erp) as connection:

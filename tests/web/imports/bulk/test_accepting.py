@@ -58,7 +58,7 @@ NOTHING = {"ImportJobs": 0, "import_work": 0, "import_parts": 0, "import_keys": 
 
 
 @pytest.mark.parametrize("count", [1, PART_ROWS, PART_ROWS + 1, 5000])
-def test_rows_come_out_of_their_parts_as_they_went_in(count: int) -> None:
+def test_rows_are_read_from_their_parts_as_written(count: int) -> None:
     parts = list(pack(rows(count)))
     assert [row.text for part in parts for row in unpack(part)] == rows(count)
     assert [row.number for part in parts for row in unpack(part)] == list(range(1, count + 1))
@@ -74,7 +74,7 @@ def test_a_part_is_bounded_in_bytes_and_a_long_row_has_one_of_its_own() -> None:
     assert unpack(parts[1])[0].text == long
 
 
-def test_rows_that_were_left_out_leave_their_numbers_behind() -> None:
+def test_rows_keep_their_numbers_when_others_are_left_out() -> None:
     numbers = list(range(3, 3 * (PART_ROWS + 50), 3))
     parts = list(pack(rows(len(numbers)), numbers))
     assert [row.number for part in parts for row in unpack(part)] == numbers
@@ -97,7 +97,7 @@ async def test_a_job_and_its_rows_are_there_when_it_is_accepted(shop: Shop) -> N
     assert shop.context.imports_ready.is_set()
 
 
-async def test_a_key_stands_for_its_job_for_24_hours(shop: Shop) -> None:
+async def test_an_idempotency_key_is_valid_for_24_hours(shop: Shop) -> None:
     first = await accept(shop, KEYED)
     there = await tables(shop)
     shop.later(hours=23, minutes=59)
@@ -115,7 +115,7 @@ async def test_a_key_stands_for_its_job_for_24_hours(shop: Shop) -> None:
     assert (await accept(shop, KEYED)).job_id == later.job_id
 
 
-async def test_a_key_holds_while_the_clock_is_an_hour_back_and_not_for_ever(shop: Shop) -> None:
+async def test_an_idempotency_key_survives_a_clock_set_back_but_not_for_ever(shop: Shop) -> None:
     first = await accept(shop, KEYED)
     shop.later(hours=-1)
     assert (await accept(shop, KEYED)).job_id == first.job_id
@@ -123,7 +123,7 @@ async def test_a_key_holds_while_the_clock_is_an_hour_back_and_not_for_ever(shop
     assert not (await accept(shop, KEYED)).is_replay
 
 
-async def test_a_key_is_one_of_its_tenant_and_of_its_kind(shop: Shop) -> None:
+async def test_an_idempotency_key_belongs_to_one_tenant_and_kind_of_job(shop: Shop) -> None:
     first = await accept(shop, KEYED)
     other = await accept_import(shop.context, "tenant-b", KEYED, pack(rows(1)))
     assert not other.is_replay
@@ -132,7 +132,7 @@ async def test_a_key_is_one_of_its_tenant_and_of_its_kind(shop: Shop) -> None:
     assert not message.is_replay
 
 
-async def test_a_digest_tells_a_repeat_from_another_request(shop: Shop) -> None:
+async def test_a_digest_distinguishes_a_repeat_from_another_request(shop: Shop) -> None:
     order = replace(KEYED, digest=b"1" * 32)
     first = await accept(shop, order)
     assert (await accept(shop, order)).job_id == first.job_id
@@ -167,21 +167,21 @@ async def test_a_repeat_is_answered_however_many_jobs_there_are(shop: Shop) -> N
     assert (await accept(shop, order)).job_id == first.job_id
 
 
-async def test_of_32_at_once_with_one_key_one_makes_the_job(shop: Shop) -> None:
+async def test_only_one_of_32_concurrent_requests_with_one_key_creates_the_job(shop: Shop) -> None:
     answers = await asyncio.gather(*(accept(shop, replace(KEYED, unfinished_max=4), SOME) for _ in range(32)))
     assert len({answer.job_id for answer in answers}) == 1
     assert sum(not answer.is_replay for answer in answers) == 1
     assert await tables(shop) == {"ImportJobs": 1, "import_work": 1, "import_parts": 2, "import_keys": 1}
 
 
-async def test_of_many_at_once_no_more_are_accepted_than_there_may_be(shop: Shop) -> None:
+async def test_concurrent_requests_cannot_exceed_the_limit_of_jobs(shop: Shop) -> None:
     order = replace(ORDER, unfinished_max=4)
     answers = await asyncio.gather(*(accept(shop, order, SOME) for _ in range(24)), return_exceptions=True)
     assert sum(isinstance(answer, TooMany) for answer in answers) == 20
     assert await tables(shop) == {"ImportJobs": 4, "import_work": 4, "import_parts": 8, "import_keys": 0}
 
 
-async def test_what_goes_along_is_written_with_the_job_or_not_at_all(shop: Shop) -> None:
+async def test_additional_writes_are_committed_with_the_job_or_not_at_all(shop: Shop) -> None:
     async def also(session: Session, job_id: str) -> None:
         raise Invalid("NO", f"Not with {job_id}.")
 
@@ -191,7 +191,7 @@ async def test_what_goes_along_is_written_with_the_job_or_not_at_all(shop: Shop)
 
 
 @pytest.mark.parametrize("error", [Invalid("NO", "A row is wrong."), OSError("No space left on device")])
-async def test_rows_that_break_off_leave_nothing(shop: Shop, error: Exception) -> None:
+async def test_an_interrupted_stream_of_rows_leaves_nothing(shop: Shop, error: Exception) -> None:
     def breaking() -> Iterator[Part]:
         yield from pack(rows(3 * PART_ROWS))
         raise error
@@ -201,7 +201,7 @@ async def test_rows_that_break_off_leave_nothing(shop: Shop, error: Exception) -
     assert await tables(shop) == NOTHING
 
 
-async def test_rows_stay_where_nobody_knows_whether_the_job_is_there(shop: Shop) -> None:
+async def test_rows_are_kept_if_the_outcome_of_the_commit_is_unknown(shop: Shop) -> None:
     """The connection broke at the commit: if the rows were removed, the job might exist without them."""
 
     async def also(session: Session, job_id: str) -> None:
@@ -212,7 +212,7 @@ async def test_rows_stay_where_nobody_knows_whether_the_job_is_there(shop: Shop)
     assert await shop.count("import_parts") == 2  # left for the purge
 
 
-async def test_parts_go_with_their_job_alone(shop: Shop) -> None:
+async def test_deleting_a_job_deletes_only_its_own_parts(shop: Shop) -> None:
     one, other = await accept(shop, count=MORE), await accept(shop, count=SOME)
     await shop.context.database.write(lambda session: drop_parts(session, one.job_id), tenant=shop.tenant)
     assert await received(shop, one.job_id) == []

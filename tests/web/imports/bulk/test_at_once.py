@@ -61,7 +61,7 @@ def test_each_key_at_the_same_time_has_a_job_of_its_own(api: Bulk) -> None:
     assert api.stored() == {"import_jobs": 4, "import_work": 4, "import_parts": 8, "import_keys": 4}
 
 
-def test_of_many_at_the_same_time_four_are_accepted(api: Bulk) -> None:
+def test_four_of_many_concurrent_imports_are_accepted(api: Bulk) -> None:
     headers = {"authorization": f"Bearer {api.token(api.usual)}"}
     content = json.dumps({"rows": articles(SOME)}).encode()
 
@@ -122,7 +122,7 @@ def mortal(database_url: str, server: StartService) -> Iterator[Bulk]:
     service.kill()
 
 
-def test_what_was_accepted_is_there_after_a_kill(mortal: Bulk) -> None:
+def test_an_accepted_job_survives_a_kill(mortal: Bulk) -> None:
     for number, count in enumerate((1, PART_ROWS + 1, 3 * PART_ROWS)):
         api = mortal.of(f"t{number}")
         answer = api.send(articles(count), idempotency_key="k")

@@ -57,7 +57,7 @@ def test_a_job_that_has_not_ended_is_not_deleted(api: Bulk) -> None:
 
 
 @pytest.mark.parametrize("status", ["SUCCEEDED", "FAILED"])
-def test_what_belongs_to_a_job_goes_with_it(api: Bulk, status: str) -> None:
+def test_deleting_a_job_deletes_its_rows(api: Bulk, status: str) -> None:
     kept = accepted(api.send())
     job_id = accepted(api.send(idempotency_key="once"))
     end(api, job_id, status)
@@ -112,7 +112,7 @@ def test_the_callback_is_changed_while_the_job_waits_and_when_it_has_ended(api: 
     assert api.read(path)["callbackUrl"] == "https://erp.example/late"
 
 
-def test_jobs_are_not_made_by_hand(api: Bulk) -> None:
+def test_jobs_cannot_be_created_directly(api: Bulk) -> None:
     assert problem(api.post("ImportJobs", {"entity": "Articles"}))[0] == 405
     assert problem(api.post("ImportJobErrors", {"code": "X"}))[0] == 405
     assert api.stored() == NOTHING

@@ -16,7 +16,7 @@ ENTITIES = (
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_each_address_accepts(api: Bulk, form: str) -> None:
+def test_each_address_accepts_an_import(api: Bulk, form: str) -> None:
     job_id = accepted(api.send(articles(3), form=form))
     assert api.stored() == {"import_jobs": 1, "import_work": 1, "import_parts": 1, "import_keys": 0}
     job = api.read(f"ImportJobs({job_id})")
@@ -33,19 +33,19 @@ def test_each_of_the_twelve_is_imported(api: Bulk, entity: str) -> None:
 
 
 @pytest.mark.parametrize("entity", ["Campaigns", "DiscountActions", "AuditLogs", "PromotionStatuses", "ImportJobs"])
-def test_others_are_not(api: Bulk, entity: str) -> None:
+def test_other_entity_sets_cannot_be_imported(api: Bulk, entity: str) -> None:
     assert problem(api.send(entity=entity)) == (400, "NOT_IMPORTABLE", None)
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_what_is_no_collection_is_not_there(api: Bulk, form: str) -> None:
+def test_an_unknown_collection_is_not_found(api: Bulk, form: str) -> None:
     for entity in ("Nothing", "articles", "x" * 500):
         assert problem(api.send(entity=entity, form=form))[0] == 404, entity
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE"])
-def test_other_methods_are_told_which_one_there_is(api: Bulk, form: str, method: str) -> None:
+def test_other_methods_are_refused_with_an_allow_header(api: Bulk, form: str, method: str) -> None:
     answer = api.call(method, form.format("Articles"), b"{}" if method in {"PUT", "PATCH"} else None)
     assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
 
@@ -84,7 +84,7 @@ def test_every_answer_has_its_correlation_id_and_is_counted(api: Bulk) -> None:
         assert f'route="/api/v1/{{entity}}:bulk-import",status="{status}"' in metrics
 
 
-def test_what_cannot_be_answered_or_read_is_refused(api: Bulk) -> None:
+def test_unsupported_media_types_and_overlong_urls_are_refused(api: Bulk) -> None:
     assert problem(api.send(accept="text/html"))[:2] == (406, "NOT_ACCEPTABLE")
     assert problem(api.send(content_type="text/xml"))[:2] == (415, "UNSUPPORTED_MEDIA_TYPE")
     assert problem(api.send(content_encoding="gzip"))[:2] == (415, "UNSUPPORTED_MEDIA_TYPE")
@@ -94,7 +94,7 @@ def test_what_cannot_be_answered_or_read_is_refused(api: Bulk) -> None:
     assert api.stored() == NOTHING
 
 
-def test_a_batch_does_not_take_it(api: Bulk) -> None:
+def test_a_batch_does_not_accept_imports(api: Bulk) -> None:
     entries = [
         {"id": str(number), "method": "POST", "url": url, "body": {"rows": articles(1)},
          "headers": {"content-type": "application/json"}}
@@ -109,7 +109,7 @@ def test_a_batch_does_not_take_it(api: Bulk) -> None:
 # ---- the header -----------------------------------------------------------------------------------------------------
 
 
-def test_the_header_may_say_everything_it_has(api: Bulk) -> None:
+def test_the_import_header_may_have_all_its_fields(api: Bulk) -> None:
     header = {"tenantId": api.tenant, "minorVersion": 13, "continueOnError": True, "idempotencyKey": "k"}
     job = api.read(f"ImportJobs({accepted(api.send(header=header))})")
     assert (job["continueOnError"], job["idempotencyKey"], job["tenantId"]) == (True, "k", api.tenant)
@@ -122,7 +122,7 @@ def test_the_header_may_say_everything_it_has(api: Bulk) -> None:
         {"minorVersion": 1}, {"continueOnError": False}, {"@odata.type": "#PublicAPI.BulkImportHeader"},
     ],
 )  # fmt: skip
-def test_the_header_may_say_less(api: Bulk, header: Any) -> None:
+def test_the_fields_of_the_import_header_are_optional(api: Bulk, header: Any) -> None:
     body = {"header": header, "rows": articles(1)}
     job = api.read(f"ImportJobs({accepted(api.raw(json.dumps(body).encode()))})")
     assert (job["continueOnError"], job["idempotencyKey"]) == (False, None)
@@ -153,13 +153,13 @@ def test_the_header_may_say_less(api: Bulk, header: Any) -> None:
         ({"x": 1, "minorVersion": 99}, "MULTIPLE_ERRORS", None),
     ],
 )
-def test_the_header_is_checked(api: Bulk, header: Any, code: str, target: str | None) -> None:
+def test_the_import_header_is_validated(api: Bulk, header: Any, code: str, target: str | None) -> None:
     assert problem(api.send(header=header)) == (400, code, target)
     assert api.stored() == NOTHING
 
 
 @pytest.mark.parametrize("key", ["", "x" * 256, "caf\u00e9".encode("latin-1").decode("latin-1")])
-def test_a_key_in_a_header_is_checked(api: Bulk, key: str) -> None:
+def test_an_idempotency_key_header_is_validated(api: Bulk, key: str) -> None:
     answer = api.http.post(
         "/api/v1/Articles:bulk-import",
         content=b'{"rows":[{}]}',
@@ -171,7 +171,7 @@ def test_a_key_in_a_header_is_checked(api: Bulk, key: str) -> None:
     assert problem(answer) == (400, "INVALID_KEY", "Idempotency-Key")
 
 
-def test_two_keys_must_be_one(api: Bulk) -> None:
+def test_the_keys_of_header_and_body_must_be_equal(api: Bulk) -> None:
     refused = api.send(header={"idempotencyKey": "a"}, idempotency_key="b")
     assert problem(refused) == (400, "KEYS_DIFFER", "Idempotency-Key")
     accepted(api.send(header={"idempotencyKey": "c"}, idempotency_key="c"))
@@ -180,7 +180,7 @@ def test_two_keys_must_be_one(api: Bulk) -> None:
 # ---- another tenant -------------------------------------------------------------------------------------------------
 
 
-def test_who_is_not_an_operator_imports_for_its_own_tenant(api: Bulk) -> None:
+def test_only_operators_may_import_for_other_tenants(api: Bulk) -> None:
     for role, tenant in (("erp", OPERATOR), ("chief", OPERATOR), ("erp", "nowhere"), ("chief", "nowhere"), ("erp", "")):
         answer = api.send(header={"tenantId": tenant}, role=role)
         assert problem(answer) == (403, "FOREIGN_TENANT", "header/tenantId"), (role, tenant)
@@ -246,7 +246,7 @@ def test_a_tenant_has_four_jobs_at_most(api: Bulk) -> None:
 # ---- status ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_status_says_where_a_job_stands(api: Bulk) -> None:
+def test_the_status_shows_the_progress_of_a_job(api: Bulk) -> None:
     url = api.send(articles(7)).json()["statusUrl"]
     answer = api.get(url)
     body = answer.json()
@@ -262,7 +262,7 @@ def test_a_status_says_where_a_job_stands(api: Bulk) -> None:
     assert api.call("DELETE", url).status_code == 405
 
 
-def test_a_status_is_for_readers_and_for_who_has_started_it(api: Bulk, served: Bulk) -> None:
+def test_only_readers_and_the_sender_may_read_the_status_of_a_job(api: Bulk, served: Bulk) -> None:
     url = api.send(role="writer").json()["statusUrl"]
     for role, status in (("erp", 200), ("reader", 200), ("writer", 200), ("chief", 200)):
         assert api.get(url, client=f"{role}@{api.tenant}").status_code == status, role

@@ -95,7 +95,7 @@ def test_a_body_of_64_mib_is_accepted_in_little_memory(api: Bulk, chunked: bool)
 
 
 @pytest.mark.parametrize("chunked", [False, True], ids=["declared", "chunked"])
-def test_a_byte_more_is_too_much(api: Bulk, chunked: bool) -> None:
+def test_one_byte_over_the_limit_is_refused(api: Bulk, chunked: bool) -> None:
     body = filled(10, BODY_MAX + 1)
     answer = post(api, pieces(body) if chunked else body)
     assert problem(answer) == (413, "BODY_TOO_LARGE", None)
@@ -154,7 +154,7 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
 
 @pytest.mark.alone
 @pytest.mark.parametrize("name", HOSTILE)
-def test_no_body_costs_more_than_its_bytes(api: Bulk, name: str) -> None:
+def test_hostile_bodies_cost_little_memory_and_time(api: Bulk, name: str) -> None:
     before, spent = memory(api), cpu_seconds(api)
     forget_peak(api)
     status, code, _ = problem(post(api, HOSTILE[name]()))
@@ -180,7 +180,7 @@ GARBAGE = [
 
 
 @pytest.mark.parametrize("body", GARBAGE)
-def test_garbage_is_told_what_is_wrong_with_it(api: Bulk, body: bytes) -> None:
+def test_an_invalid_body_is_refused_with_a_reason(api: Bulk, body: bytes) -> None:
     answer = api.raw(body)
     status, code, _ = problem(answer)
     assert status == 400
@@ -282,7 +282,7 @@ async def test_a_body_that_does_not_arrive_is_not_waited_for_for_ever(monkeypatc
     assert refused.value.code == "BODY_TOO_SLOW"
 
 
-async def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_disk_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def full() -> Any:
         raise OSError(28, "No space left on device")
 

@@ -17,7 +17,7 @@ def inbound(ingest: Ingest, protocol: str) -> dict[str, float]:
     return {labels[of]: number for of, number in found.items() if of in labels}
 
 
-def test_messages_are_counted_by_what_became_of_them(ingest: Ingest) -> None:
+def test_messages_are_counted_by_their_outcome(ingest: Ingest) -> None:
     assert ingest.send_json([product()], "j-1").status_code == 202
     assert inbound(ingest, "soap") == {}
     accepted(ingest.send(item()))
@@ -29,7 +29,7 @@ def test_messages_are_counted_by_what_became_of_them(ingest: Ingest) -> None:
     assert inbound(ingest, "rest") == {"accepted": 1}
 
 
-def test_who_is_not_known_is_counted_for_no_tenant(served: Ingest) -> None:
+def test_unknown_senders_are_counted_without_a_tenant(served: Ingest) -> None:
     nobody = served.of("")
     before = inbound(nobody, "soap").get("rejected", 0)
     nobody.soap("<a/>", name="")

@@ -38,7 +38,7 @@ def described(url: str, ingest: Ingest) -> Callable[..., Any]:
     return client_of(url, session)
 
 
-def test_everybody_is_given_the_description(ingest: Ingest) -> None:
+def test_the_wsdl_is_served_without_authentication(ingest: Ingest) -> None:
     for query in ("wsdl", "WSDL", "wsdl="):
         answer = ingest.http.get(f"{SOAP}?{query}")
         assert answer.status_code == 200
@@ -51,7 +51,7 @@ def test_everybody_is_given_the_description(ingest: Ingest) -> None:
         assert address.get("location") == f"{ingest.service.url}{SOAP}"
 
 
-def test_its_types_are_complete(ingest: Ingest) -> None:
+def test_the_types_of_the_wsdl_are_complete(ingest: Ingest) -> None:
     root = etree.fromstring(ingest.http.get(f"{SOAP}?wsdl").content)
     schema = etree.XMLSchema(next(root.iter(f"{XS}schema")))
     session = requests.Session()
@@ -65,7 +65,7 @@ def test_its_types_are_complete(ingest: Ingest) -> None:
     schema.assertValid(request)
 
 
-def test_a_client_made_of_it_is_understood(ingest: Ingest) -> None:
+def test_messages_of_a_client_generated_from_the_wsdl_are_accepted(ingest: Ingest) -> None:
     send = described(ingest.service.url, ingest)
     items = [
         {
@@ -100,7 +100,7 @@ def test_a_client_made_of_it_is_understood(ingest: Ingest) -> None:
     }
 
 
-def test_a_client_made_of_it_understands_faults(ingest: Ingest) -> None:
+def test_a_client_generated_from_the_wsdl_understands_faults(ingest: Ingest) -> None:
     session = requests.Session()
     transport = Transport(session=session)
     client = Client(f"{ingest.service.url}{SOAP}?wsdl", transport=transport)

@@ -164,7 +164,7 @@ def test_a_hostile_document_is_a_fault_and_costs_nothing(ingest: Ingest, bait: B
     assert not ingest.jobs()
 
 
-def test_what_is_only_written_oddly_is_taken(ingest: Ingest) -> None:
+def test_unusual_but_valid_xml_is_accepted(ingest: Ingest) -> None:
     odd = "<!-- <!DOCTYPE a [<!ENTITY x 'y'>]> <?php ?> --><b><![CDATA[<!DOCTYPE <?php ]]></b>"
     accepted(ingest.soap(f"\n{sent(odd)}\n<!-- -->\n"))
 
@@ -177,7 +177,7 @@ def test_compressed_bodies_are_not_read(ingest: Ingest, encoding: str) -> None:
 
 
 @pytest.mark.alone
-def test_as_much_as_a_message_may_hold_stays_within_a_second(ingest: Ingest) -> None:
+def test_the_largest_possible_message_is_refused_within_bounds(ingest: Ingest) -> None:
     pid = ingest.service.pid
     ingest.soap("<a/>")
     for inside in ("<a></a>" * 749_000, "<a/>" * 749_000, f"<a>{'&lt;' * 499_000}</a>", f"<a>{'x' * SIZE}</a>"):

@@ -158,7 +158,7 @@ def described_at(url: str, mutual: Mutual, name: str | None) -> Callable[..., An
     return client_of(url, mutual.session(name))
 
 
-def test_what_no_article_may_hold_is_a_row_that_failed(mutual: Mutual) -> None:
+def test_an_invalid_article_is_reported_as_a_failed_row(mutual: Mutual) -> None:
     items = [product("B-1", Name="a\0b"), product("x" * 51), product("B-2", GTIN="4" * 2000), product("B-3")]
     sent = mutual.session("erp").post(f"{mutual.url}{REST}", data=message(items, "wrong"))
     job = mutual.status(sent.json()["jobId"])
@@ -179,7 +179,7 @@ def test_each_certificate_writes_for_its_own_tenant(mutual: Mutual) -> None:
     assert not any(row[0] == "of-acme" for row in mutual.articles("other"))
 
 
-def test_a_client_without_a_trusted_certificate_is_told_by_a_fault(mutual: Mutual) -> None:
+def test_a_client_without_a_trusted_certificate_gets_a_fault(mutual: Mutual) -> None:
     body = envelope(item(), message_id="by-hand").encode()
     xml = ("--header", "Content-Type: text/xml")
     assert mutual.curl("erp", SOAP, *xml, body=body.replace(b"by-hand", b"by-curl")).status_code == 202

@@ -69,7 +69,7 @@ def test_thirty_two_at_once_are_one_job(ingest: Ingest) -> None:
         ([product(Unknown={"a": [1, {"b": None}]}, Name="Käse")], {"articleNumber": "A-1", "name": "Käse"}),
     ],
 )
-def test_what_is_said_of_a_product_becomes_a_row(ingest: Ingest, body: Any, row: dict[str, str]) -> None:
+def test_a_product_in_json_becomes_a_row(ingest: Ingest, body: Any, row: dict[str, str]) -> None:
     accepted(ingest.send_json(body))
     assert ingest.rows() == {1: row}
 
@@ -90,7 +90,7 @@ def test_a_message_may_be_wrapped_in_its_name(ingest: Ingest) -> None:
         {},
     ],
 )
-def test_all_but_upserts_are_counted_and_passed_over(ingest: Ingest, written: Any) -> None:
+def test_items_other_than_upserts_are_counted_and_skipped(ingest: Ingest, written: Any) -> None:
     accepted(ingest.send_json([written]))
     assert [(job["total_rows"], job["rows_skipped"]) for job in ingest.jobs()] == [(1, 1)]
     assert ingest.rows() == {}
@@ -127,7 +127,7 @@ GOOD = message([product()], "m-1")
     ],
     ids=lambda value: repr(value)[:40],
 )
-def test_what_is_no_message_is_refused_for_little(ingest: Ingest, body: bytes, code: str, target: str | None) -> None:
+def test_an_invalid_message_is_refused_cheaply(ingest: Ingest, body: bytes, code: str, target: str | None) -> None:
     ingest.rest(b"{}")
     pid = ingest.service.pid
     Path(f"/proc/{pid}/clear_refs").write_text("5")
@@ -148,7 +148,7 @@ def test_a_key_is_short_and_can_be_read(ingest: Ingest, key: str) -> None:
     ("name", "status", "code"),
     [("", 401, "UNAUTHORIZED"), ("stranger", 403, "NOT_TRUSTED"), ("unreachable", 503, "DATABASE_UNAVAILABLE")],
 )
-def test_who_is_not_known_is_told_so(ingest: Ingest, name: str, status: int, code: str) -> None:
+def test_an_unknown_sender_gets_an_error(ingest: Ingest, name: str, status: int, code: str) -> None:
     answer = ingest.rest(GOOD, name=name)
     assert problem(answer)[:2] == (status, code)
     assert "Bearer" not in answer.headers.get("www-authenticate", "")

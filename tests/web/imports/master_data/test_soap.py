@@ -41,7 +41,7 @@ def test_a_message_that_comes_again_is_one_job(ingest: Ingest) -> None:
     assert len(ingest.jobs()) == len(ingest.payloads()) == 1
 
 
-def test_an_identifier_is_another_tenants_too(ingest: Ingest, served: Ingest) -> None:
+def test_two_tenants_may_use_the_same_message_identifier(ingest: Ingest, served: Ingest) -> None:
     neighbour = served.of(f"t{next(served.numbers)}")
     accepted(ingest.send(item()))
     accepted(neighbour.send(item("B-1")))
@@ -134,7 +134,7 @@ ALL = {
     ids=["elements", "other-names", "first-wins", "any-namespace", "any-attribute", "comments-and-cdata", "languages",
          "no-number"],
 )  # fmt: skip
-def test_what_is_said_of_a_product_becomes_a_row(ingest: Ingest, written: str, row: dict[str, str]) -> None:
+def test_a_product_in_xml_becomes_a_row(ingest: Ingest, written: str, row: dict[str, str]) -> None:
     accepted(ingest.send(written))
     assert ingest.rows() == {1: row}
 
@@ -148,7 +148,7 @@ def test_what_is_said_of_a_product_becomes_a_row(ingest: Ingest, written: str, r
         f"<{ITEM}><MessageHeader/></{ITEM}>",
     ],
 )
-def test_all_but_upserts_are_counted_and_passed_over(ingest: Ingest, written: str) -> None:
+def test_items_other_than_upserts_are_counted_and_skipped(ingest: Ingest, written: str) -> None:
     accepted(ingest.send(written))
     (job,) = ingest.jobs()
     assert (job["total_rows"], job["rows_skipped"]) == (1, 1)
@@ -185,9 +185,7 @@ _ENCODED = "Käse €"
         ("us-ascii", "US-ASCII", "us-ascii"),
     ],
 )
-def test_encodings_that_are_told_are_read(
-    ingest: Ingest, codec: str, declared: str | None, charset: str | None
-) -> None:
+def test_declared_encodings_are_decoded(ingest: Ingest, codec: str, declared: str | None, charset: str | None) -> None:
     declaration = "" if declared is None else f'<?xml version="1.0" encoding="{declared}" standalone="yes"?>\n'
     body = envelope(item("A-1", Name=_ENCODED), message_id="m-1", declaration=declaration)
     media_type = "text/xml" if charset is None else f"text/xml; charset={charset}"
@@ -195,7 +193,7 @@ def test_encodings_that_are_told_are_read(
     assert ingest.rows() == {1: {"articleNumber": "A-1", "name": _ENCODED}}
 
 
-def test_a_header_of_the_envelope_that_need_not_be_understood_is_passed_over(ingest: Ingest) -> None:
+def test_an_optional_envelope_header_is_ignored(ingest: Ingest) -> None:
     header = '<soap:Header><t:Trace xmlns:t="urn:t"><ID>x</ID></t:Trace></soap:Header>'
     accepted(ingest.soap(envelope(item(), message_id="m-1", header=header)))
     assert ingest.jobs()[0]["idempotency_key"] == "m-1"
@@ -228,14 +226,14 @@ def test_a_header_of_the_envelope_that_need_not_be_understood_is_passed_over(ing
          "MustUnderstand"),
     ],
 )  # fmt: skip
-def test_what_is_no_message_is_told_by_a_fault(ingest: Ingest, body: str, code: str) -> None:
+def test_an_invalid_message_gets_a_fault(ingest: Ingest, body: str, code: str) -> None:
     assert fault(ingest.soap(body))[:2] == (400, code)
     assert not ingest.jobs()
     assert not ingest.payloads()
 
 
 @pytest.mark.parametrize("media_type", ["application/xml", "application/json", "", "text/xml; charset=a; charset=b"])
-def test_a_wrong_content_type_is_told_by_a_fault(ingest: Ingest, media_type: str) -> None:
+def test_a_wrong_content_type_gets_a_fault(ingest: Ingest, media_type: str) -> None:
     assert fault(ingest.soap(envelope(item(), message_id="m-1"), media_type=media_type))[:2] == (400, "Client")
 
 
@@ -248,7 +246,9 @@ def test_a_wrong_content_type_is_told_by_a_fault(ingest: Ingest, media_type: str
         ("broken", 500, "Server"),
     ],
 )
-def test_a_fault_tells_nothing_of_tenants_and_of_the_service(ingest: Ingest, name: str, status: int, code: str) -> None:
+def test_a_fault_reveals_nothing_about_tenants_or_the_service(
+    ingest: Ingest, name: str, status: int, code: str
+) -> None:
     answer = ingest.soap(envelope(item(), message_id="m-1"), name=name)
     assert fault(answer)[:2] == (status, code)
     assert ("www-authenticate" in answer.headers) == (status == 401)

@@ -110,7 +110,7 @@ def test_every_field_is_stored_as_sent(till: Till) -> None:
     assert {name: stored[name] for name in sent} == sent
 
 
-def test_what_is_left_out_has_its_default_at_first_and_stays_later(till: Till) -> None:
+def test_omitted_fields_get_defaults_at_first_and_stay_unchanged_later(till: Till) -> None:
     number = till.number()
     till.store({"articleNumber": number})
     stored = till.article(number)
@@ -161,7 +161,7 @@ def test_a_faulty_article_fails_and_keeps_no_other_from_being_stored(till: Till)
             assert till.article(error["articleNumber"]) is None
 
 
-def test_all_faults_of_an_article_are_told_and_it_counts_once(till: Till) -> None:
+def test_all_faults_of_an_article_are_reported_and_it_counts_once(till: Till) -> None:
     told = till.store({"articleNumber": till.number(), "name": "x" * 256, "category": "x" * 101})
     assert told["failed"] == len(told["results"]) == 1
     assert {(one["row"], one["property"]) for one in told["errors"]} == {(1, "name"), (1, "category")}
@@ -266,7 +266,7 @@ def test_too_many_articles_are_refused(till: Till) -> None:
     assert till.article("LOST-0") is None
 
 
-def test_members_of_others_are_passed_over_however_many(till: Till) -> None:
+def test_unknown_members_are_ignored_however_many(till: Till) -> None:
     """Ignored members and values of the wrong kind are never parsed further."""
     number, flood = till.number(), [[1, 2]] * 300_000
     told = till.store(
@@ -295,7 +295,7 @@ def test_a_body_that_is_no_json_is_refused(till: Till) -> None:
 
 
 @pytest.mark.parametrize("prefix", ADDRESSES)
-def test_every_address_stores(till: Till, prefix: str) -> None:
+def test_every_address_stores_articles(till: Till, prefix: str) -> None:
     number = till.number()
     answer = till.shop.call(f"/pos/{prefix}", {"articles": [{"articleNumber": number}]}, client="administrator")
     assert (answer.status_code, answer.json()["imported"]) == (200, 1)
@@ -305,7 +305,7 @@ def test_every_address_stores(till: Till, prefix: str) -> None:
 
 
 @pytest.mark.parametrize("address", [*ADDRESSES, *BATCH_ADDRESSES])
-def test_only_tills_and_administrators_may(shop: Shop, address: str) -> None:
+def test_only_tills_and_administrators_may_send_articles(shop: Shop, address: str) -> None:
     body = {"articles": [{"articleNumber": "LOST-4"}]}
     assert fault(shop.call(f"/pos/{address}", body, client="planner"))[:2] == (403, "MISSING_SCOPE")
     unknown = shop.http.post(f"/pos/{address}", content=json.dumps(body))

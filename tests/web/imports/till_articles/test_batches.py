@@ -76,7 +76,7 @@ def test_every_status_has_its_colour_in_administration_alone(till: Till) -> None
     )
 
 
-def test_nobody_writes_jobs_by_hand(shop: Shop, till: Till) -> None:
+def test_import_jobs_are_read_only_for_clients(shop: Shop, till: Till) -> None:
     job_id = till.hand_in([{"articleNumber": till.number()}])
     refused = shop.call("/api/v1/ArticleImportJobs", {"name": "mine"}, client="planner")
     assert (refused.status_code, refused.headers["allow"]) == (405, "GET")
@@ -84,7 +84,7 @@ def test_nobody_writes_jobs_by_hand(shop: Shop, till: Till) -> None:
     assert till.ended(job_id)["status"] == "SUCCEEDED"
 
 
-def test_a_neighbour_sees_nothing_of_a_batch(till: Till) -> None:
+def test_another_tenant_cannot_see_a_batch(till: Till) -> None:
     number = till.number()
     job_id = till.hand_in([{"articleNumber": number}])
     till.ended(job_id)
@@ -224,7 +224,7 @@ def test_the_end_of_a_batch_reaches_subscribers(till: Till, receiver: Receiver) 
     assert events["ImportJobs.Completed"]["data"]["jobId"] == job_id
 
 
-def test_articles_that_a_till_waits_for_are_no_job(till: Till) -> None:
+def test_articles_imported_synchronously_create_no_job(till: Till) -> None:
     before = till.read("/api/v1/ImportJobs?$count=true&$top=0")["@count"]
     till.store({"articleNumber": till.number()})
     assert till.read("/api/v1/ImportJobs?$count=true&$top=0")["@count"] == before

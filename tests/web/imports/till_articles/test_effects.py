@@ -38,7 +38,7 @@ def test_the_next_basket_knows_the_group_and_the_unit_of_an_article(till: Till) 
     assert _priced(till.shop, articleNumber=number)["discounts"] == []
 
 
-def test_a_gift_is_worth_what_was_imported_last(till: Till) -> None:
+def test_a_free_item_is_valued_at_the_last_imported_price(till: Till) -> None:
     def worth() -> tuple[str, float]:
         answer = till.shop.call("/pos/v2/evaluate", basket(items=[item(articleNumber="TRIGGER")]))
         (granted,) = answer.json()["grantedItems"]
@@ -56,7 +56,7 @@ def test_a_batch_is_as_fresh_once_it_has_ended(till: Till) -> None:
     assert _priced(till.shop, articleNumber=number)["lineDiscount"]["value"] == 5.0
 
 
-def test_a_neighbours_articles_price_nothing_here(till: Till) -> None:
+def test_articles_of_another_tenant_do_not_affect_prices(till: Till) -> None:
     number = till.number()
     till.store({"articleNumber": number, "articleGroupId": "SALE"}, client="neighbour")
     assert _priced(till.shop, articleNumber=number)["discounts"] == []

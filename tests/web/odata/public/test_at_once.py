@@ -50,7 +50,7 @@ def test_change_sets_that_touch_the_same_rows_in_any_order_are_all_carried_out(a
     assert {status for each in answers for status in each} == {204}
 
 
-def test_no_change_is_lost_among_those_who_say_what_they_saw(api: Api) -> None:
+def test_conditional_changes_lose_no_update(api: Api) -> None:
     promotion = api.promotion(priority=0)["ID"]
     api.token("integrator")
 
@@ -86,7 +86,7 @@ def test_changes_of_different_properties_all_count(api: Api) -> None:
     assert {name: read[name] for name in values} == values
 
 
-def test_what_is_deleted_leaves_nothing_that_belongs_to_it(api: Api) -> None:
+def test_a_deleted_entity_leaves_no_parts_behind(api: Api) -> None:
     """Children, links and a campaign are added during the deletion: each is complete or absent, never partial."""
     api.token("integrator")
     for _ in range(3):

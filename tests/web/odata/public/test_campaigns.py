@@ -12,7 +12,7 @@ def shop(api: Api) -> str:
     return str(made["ID"])
 
 
-def test_a_campaign_has_its_defaults_and_tells_all_its_fields(api: Api) -> None:
+def test_a_campaign_has_its_defaults_and_returns_all_its_fields(api: Api) -> None:
     answer = api.post("Campaigns", {"code": (code := api.unique()), "name": "Spring"})
     assert answer.status_code == 201, answer.text
     made = answer.json()
@@ -49,7 +49,7 @@ def test_a_second_campaign_of_the_same_code_is_a_conflict(api: Api) -> None:
     assert (status, target) == (409, "code")
 
 
-def test_patch_answers_204_and_changes_what_it_names(api: Api) -> None:
+def test_patch_answers_204_and_changes_only_the_named_fields(api: Api) -> None:
     made = api.campaign(notes="as it was")
     address = f"Campaigns({made['ID']})"
     answer = api.patch(address, {"name": "Autumn", "startAt": "2026-09-01T00:00:00+02:00"})
@@ -58,7 +58,7 @@ def test_patch_answers_204_and_changes_what_it_names(api: Api) -> None:
     assert (now["name"], now["notes"], now["startAt"]) == ("Autumn", "as it was", "2026-08-31T22:00:00Z")
 
 
-def test_delete_answers_204_and_takes_its_pos_groups_along(api: Api) -> None:
+def test_delete_answers_204_and_deletes_its_pos_group_links(api: Api) -> None:
     made = api.campaign(posGroups=[{"posGroup_ID": shop(api)}])
     (group,) = api.read(f"Campaigns({made['ID']})/posGroups")["value"]
     assert api.delete(f"Campaigns({made['ID']})").status_code == 204
@@ -125,7 +125,7 @@ def test_a_status_is_one_of_its_list_and_leads_to_its_text(api: Api) -> None:
 
 
 @pytest.mark.parametrize("value", [True, False, None, "yes"])
-def test_locked_is_not_written(api: Api, value: object) -> None:
+def test_the_locked_flag_is_read_only(api: Api, value: object) -> None:
     """405 whatever the value, for every client, and nothing else in the request takes effect."""
     made = api.campaign()
     address = f"Campaigns({made['ID']})"

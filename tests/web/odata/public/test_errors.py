@@ -27,13 +27,13 @@ def test_a_problem_says_what_is_wrong_where_and_how(api: Api) -> None:
 
 
 @pytest.mark.parametrize("sent", [ODATA, {"OData-MaxVersion": "4.0"}])
-def test_an_odata_client_is_told_as_odata_has_it(api: Api, sent: dict[str, str]) -> None:
+def test_an_odata_client_gets_errors_in_the_odata_format(api: Api, sent: dict[str, str]) -> None:
     answer = api.post("Campaigns", {"name": "Without a code"}, **sent)
     assert odata_fault(answer) == (400, "REQUIRED", "code")
     assert answer.headers["odata-version"] == ("4.0" if "OData-MaxVersion" in sent else "4.01")
 
 
-def test_without_a_token_nothing_is_told(api: Api) -> None:
+def test_without_a_token_nothing_is_revealed(api: Api) -> None:
     for path in ("", "$metadata", "Campaigns", f"Campaigns({LOGGED.format(1)})"):
         answer = api.get(path, client=None)
         assert problem(answer)[:2] == (401, "UNAUTHORIZED"), path
@@ -45,12 +45,12 @@ def test_without_a_token_nothing_is_told(api: Api) -> None:
 
 
 @pytest.mark.parametrize("client", ["administrator", "till"])
-def test_other_scopes_open_nothing_here(api: Api, client: str) -> None:
+def test_other_scopes_are_refused_by_the_public_api(api: Api, client: str) -> None:
     for path in ("", "$metadata", "Campaigns"):
         assert problem(api.get(path, client=client))[:2] == (403, "MISSING_SCOPE"), path
 
 
-def test_who_may_only_write_writes_without_reading(api: Api) -> None:
+def test_a_client_with_only_the_write_scope_can_write_but_not_read(api: Api) -> None:
     made = api.campaign(client="writer")
     assert api.patch(f"Campaigns({made['ID']})", {"name": "X"}, client="writer").status_code == 204
     assert problem(api.get(f"Campaigns({made['ID']})", client="writer"))[:2] == (403, "MISSING_SCOPE")
@@ -85,7 +85,7 @@ def test_a_body_that_claims_another_tenant_is_refused(
     assert problem(api.call(method, path, body))[:2] == (403, "FOREIGN_TENANT")
 
 
-def test_letters_do_not_hide_a_claim(api: Api) -> None:
+def test_escaped_letters_do_not_hide_a_foreign_tenant_id(api: Api) -> None:
     hidden = b'{"code": "hidden", "name": "X", "tenant\\u0049d": "globex"}'
     assert problem(api.call("POST", "Campaigns", hidden))[:2] == (403, "FOREIGN_TENANT")
 
@@ -99,7 +99,7 @@ def test_the_own_tenant_may_be_named(api: Api) -> None:
 @pytest.mark.parametrize(
     "body", [b"", b"{", b"[]", b"7", b'{"code":', b"\xff\xfe", b"[" * 100_000, b'{"code": 1e999999999}', b"null"]
 )
-def test_a_body_that_is_no_entity_is_refused(api: Api, body: bytes) -> None:
+def test_a_body_that_is_not_an_entity_is_refused(api: Api, body: bytes) -> None:
     for method, path in (("POST", "Campaigns"), ("PATCH", f"Campaigns({LOGGED.format(1)})")):
         assert problem(api.call(method, path, body))[0] == 400, method
 
@@ -109,12 +109,12 @@ def test_a_body_in_another_form_is_refused(api: Api) -> None:
 
 
 @pytest.mark.parametrize("path", ["Nothing", "campaigns", "jobs/1", "master-data/x", "docs/x", "Campaigns:nonsense"])
-def test_what_is_not_there(api: Api, path: str) -> None:
+def test_unknown_paths_and_rows_are_not_found(api: Api, path: str) -> None:
     assert problem(api.get(path))[:2] == (404, "NOT_FOUND"), path
 
 
 @pytest.mark.parametrize("path", ["Campaigns(1)", "Campaigns('x')", "Campaigns(", "Campaigns(ID=1,ID=2)"])
-def test_a_key_that_is_none_is_refused(api: Api, path: str) -> None:
+def test_an_invalid_key_is_refused(api: Api, path: str) -> None:
     assert problem(api.get(path))[0] in {400, 404}, path
 
 
@@ -122,23 +122,23 @@ def test_a_key_that_is_none_is_refused(api: Api, path: str) -> None:
     "path",
     ["/odata/v4/api/v1/Campaigns", "/odata/v4/admin/Promotions", "/pos-integration/Promotions", "/api/v2/Campaigns"],
 )
-def test_addresses_that_never_were(api: Api, path: str) -> None:
+def test_unknown_addresses_are_not_found(api: Api, path: str) -> None:
     assert api.get(path).status_code == 404
 
 
-def test_several_faults_are_told_at_once(api: Api) -> None:
+def test_several_faults_are_reported_at_once(api: Api) -> None:
     body = {"name": "", "status": "OPEN", "ownerStakeholder_ID": LOGGED.format(9)}
     answer = api.post("Campaigns", body)
     assert problem(answer)[0] == 400
     assert {one["target"] for one in answer.json()["details"]} >= {"code", "status", "ownerStakeholder_ID"}
 
 
-def test_an_unforeseen_method_is_refused(api: Api) -> None:
+def test_an_unknown_method_is_refused(api: Api) -> None:
     answer = api.call("PURGE", "Campaigns")
     assert answer.status_code in {405, 501}
 
 
-def test_an_address_that_is_too_long_is_told_in_the_callers_words(api: Api) -> None:
+def test_an_overlong_address_gets_an_error_in_the_callers_format(api: Api) -> None:
     path = "Campaigns?" + "x" * 8_192
     assert problem(api.get(path))[:2] == (400, "URL_TOO_LONG")
     assert odata_fault(api.get(path, **ODATA))[:2] == (400, "URL_TOO_LONG")

@@ -24,7 +24,7 @@ def test_a_collection_is_read_with_its_count_and_the_minor_version(api: Api) -> 
         assert page["@count"] >= len(page["value"]) <= 2, name
 
 
-def test_what_is_not_there_is_404(api: Api) -> None:
+def test_a_missing_row_is_404(api: Api) -> None:
     for name in SETS:
         answer = api.get(f"{name}{key_of(name)}")
         assert problem(answer)[0] == 404, name
@@ -57,20 +57,20 @@ def test_reading_needs_the_read_scope(api: Api) -> None:
             assert problem(api.get(name, client=client))[:2] == (403, "MISSING_SCOPE"), (name, client)
 
 
-def test_what_is_not_there_can_be_neither_changed_nor_deleted(api: Api) -> None:
+def test_a_missing_row_can_be_neither_changed_nor_deleted(api: Api) -> None:
     for name in READ_WRITE:
         for method in ("PATCH", "DELETE"):
             answer = api.call(method, name + key_of(name), None if method == "DELETE" else {})
             assert problem(answer)[0] == 404, (method, name)
 
 
-def test_a_property_that_is_none_is_refused_by_its_name(api: Api) -> None:
+def test_an_unknown_property_is_refused_by_its_name(api: Api) -> None:
     for name in READ_WRITE:
         status, _, target = problem(api.post(name, {"nonsense": 1}))
         assert (status, target) == (400, "nonsense"), name
 
 
-def test_options_that_ask_for_nothing_known_are_refused(api: Api) -> None:
+def test_query_options_with_unknown_properties_are_refused(api: Api) -> None:
     for name in SETS:
         for option in ("$orderby=nonsense", "$select=nonsense", "$expand=nonsense", "$filter=nonsense eq 1"):
             assert problem(api.get(f"{name}?{option}"))[0] == 400, (name, option)

@@ -61,14 +61,14 @@ async def ask(error: Exception, path: str = "/api/v1/Campaigns", body: bytes = b
     return start["status"], told, json.loads(end["body"])
 
 
-async def test_what_nobody_foresaw_is_told_by_its_correlation_id_alone() -> None:
+async def test_an_unexpected_error_reveals_only_its_correlation_id() -> None:
     status, headers, body = await ask(RuntimeError("secret internals"))
     assert (status, headers["content-type"], headers["x-correlation-id"]) == (500, "application/problem+json", "c-1")
     assert (body["code"], body["detail"]) == ("INTERNAL_ERROR", "Something went wrong; quote c-1.")
     assert "secret" not in json.dumps(body)
 
 
-async def test_odata_clients_are_told_of_a_failure_in_their_own_way() -> None:
+async def test_odata_clients_get_failures_in_the_odata_format() -> None:
     status, headers, body = await ask(RuntimeError("secret internals"), odata_version="4.0")
     assert (status, headers["content-type"]) == (500, "application/json")
     assert body["error"]["code"] == "INTERNAL_ERROR"

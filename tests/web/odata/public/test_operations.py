@@ -25,7 +25,7 @@ def test_promotions_are_added_to_a_campaign(api: Api, name: str) -> None:
     assert {one["ID"] for one in linked} == {first["ID"], second["ID"]}
 
 
-def test_a_promotion_is_taken_out_once_and_for_all(api: Api) -> None:
+def test_removing_a_promotion_from_a_campaign_can_be_repeated(api: Api) -> None:
     campaign = api.campaign()
     promotion = api.promotion(campaign_ID=campaign["ID"])
     for _ in range(2):
@@ -35,7 +35,7 @@ def test_a_promotion_is_taken_out_once_and_for_all(api: Api) -> None:
 
 
 @pytest.mark.parametrize("body", [{}, {"promotionIds": []}, {"promotionIds": None}, {"promotionIds": "x"}])
-def test_no_promotions_to_add_is_a_mistake(api: Api, body: dict[str, object]) -> None:
+def test_adding_an_empty_list_of_promotions_is_refused(api: Api, body: dict[str, object]) -> None:
     status, _, target = problem(api.post(f"Campaigns({api.campaign()['ID']})/addPromotions", body))
     assert (status, target) == (400, "promotionIds")
 
@@ -120,6 +120,6 @@ def test_actions_need_the_write_scope_and_functions_the_read_scope(api: Api) -> 
 
 
 @pytest.mark.parametrize("name", ["lock", "unlock", "activate", "startPilot", "promoteToActive"])
-def test_what_only_administrators_do_is_not_here(api: Api, name: str) -> None:
+def test_operations_of_administrators_do_not_exist_in_the_public_api(api: Api, name: str) -> None:
     for address in (f"Campaigns({api.campaign()['ID']})", f"Promotions({api.promotion()['ID']})"):
         assert problem(api.post(f"{address}/{name}", {}))[0] == 404

@@ -47,7 +47,7 @@ def test_an_activated_promotion_is_priced_by_the_very_next_evaluate(api: Api) ->
     assert api.read(f"DiscountActions?$filter=promotion_ID eq {promotion}")["value"] == []
 
 
-def test_a_promotion_that_cannot_run_says_why(api: Api) -> None:
+def test_activating_a_promotion_that_cannot_run_is_refused(api: Api) -> None:
     promotion = api.promotion()
     answer = api.patch(f"Promotions({promotion['ID']})", {"status": "ACTIVE"})
     assert problem(answer)[0] == 400
@@ -151,7 +151,7 @@ def test_a_discount_action_is_written_with_all_that_belongs_to_it(api: Api) -> N
     assert problem(api.get(f"ActionExclusions({exclusion['ID']})"))[0] == 404
 
 
-def test_what_happened_is_told_by_the_audit_log(api: Api) -> None:
+def test_the_audit_log_records_the_changes_of_a_promotion(api: Api) -> None:
     campaign = api.campaign(name="Audited")
     api.patch(f"Campaigns({campaign['ID']})", {"name": "Audited twice"}, **ODATA)
     api.delete(f"Campaigns({campaign['ID']})")

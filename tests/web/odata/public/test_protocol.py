@@ -23,7 +23,7 @@ def test_the_service_document_names_the_collections(api: Api, path: str) -> None
     assert api.call("HEAD", path).status_code == 200
 
 
-def test_metadata_is_told_in_xml_and_json_and_once(api: Api) -> None:
+def test_metadata_is_served_in_xml_and_json_and_cached_by_etag(api: Api) -> None:
     answer = api.get("$metadata")
     assert answer.headers["content-type"].startswith("application/xml")
     assert b'Namespace="PublicAPI"' in answer.content
@@ -34,7 +34,7 @@ def test_metadata_is_told_in_xml_and_json_and_once(api: Api) -> None:
         assert api.get("$metadata", client=client).status_code == 200
 
 
-def test_who_says_4_0_gets_4_0(api: Api) -> None:
+def test_a_client_that_requests_4_0_gets_4_0(api: Api) -> None:
     answer = api.get("Campaigns?$count=true&$top=1", **{"OData-MaxVersion": "4.0"})
     assert answer.headers["odata-version"] == "4.0"
     assert {"@odata.context", "@odata.count", "value", "minorVersion"} <= set(answer.json())
@@ -58,7 +58,7 @@ def test_entity_tags_guard_a_write(api: Api) -> None:
     assert api.delete(address, if_match=api.get(address).headers["etag"]).status_code == 204
 
 
-def test_of_clients_that_saw_the_same_one_writes(api: Api) -> None:
+def test_only_one_of_several_clients_with_the_same_etag_writes(api: Api) -> None:
     address = f"Campaigns({api.campaign()['ID']})"
     tag = api.get(address).headers["etag"]
     with ThreadPoolExecutor(8) as pool:
@@ -77,7 +77,7 @@ def test_prefer_decides_what_a_write_answers(api: Api) -> None:
     assert told.headers["preference-applied"] == "return=representation"
 
 
-def test_put_resets_what_it_leaves_out(api: Api) -> None:
+def test_put_resets_omitted_properties(api: Api) -> None:
     made = api.campaign(notes="gone soon", mergePromotionPosGroups=True)
     answer = api.call("PUT", f"Campaigns({made['ID']})", {"code": made["code"], "name": "Replaced"})
     assert answer.status_code == 204, answer.text
@@ -95,7 +95,7 @@ def test_a_client_may_choose_the_key_once(api: Api) -> None:
     assert api.read(f"Stakeholders({key})")["name"] == "Fanta"
 
 
-def test_pages_are_led_through_by_links(api: Api) -> None:
+def test_pages_are_followed_by_next_links(api: Api) -> None:
     prefix = api.unique("page")
     for number in range(5):
         api.make("Stakeholders", code=f"{prefix}-{number}", name="Paged")
@@ -128,7 +128,7 @@ def test_single_values_are_read_and_written(api: Api) -> None:
     assert api.read(address)["name"] == "Autumn"
 
 
-def test_numbers_are_exact_and_quoted_for_who_cannot_read_them(api: Api) -> None:
+def test_numbers_are_exact_and_quoted_on_request(api: Api) -> None:
     made = api.make("Budgets", code=api.unique(), name="B", totalAmount="9007199254740.93", currency="EUR")
     assert b'"totalAmount":9007199254740.93' in api.get(f"Budgets({made['ID']})").content
     quoted = api.get(f"Budgets({made['ID']})", accept="application/json;IEEE754Compatible=true").json()
@@ -199,7 +199,7 @@ def test_every_part_of_a_batch_needs_its_own_scope_and_is_told_as_odata_has_it(a
         assert refused["body"]["error"]["code"] in {"READ_ONLY", "MISSING_SCOPE"}
 
 
-def test_a_claim_in_a_part_of_a_batch_is_seen(api: Api) -> None:
+def test_a_foreign_tenant_id_in_a_part_of_a_batch_is_refused(api: Api) -> None:
     campaign = api.campaign()
     batch = {
         "requests": [
@@ -217,7 +217,7 @@ def test_a_claim_in_a_part_of_a_batch_is_seen(api: Api) -> None:
     ]
 
 
-def test_what_is_too_much_is_refused(api: Api) -> None:
+def test_excessive_requests_are_refused(api: Api) -> None:
     wide = " or ".join(["name eq 'x'"] * 120)
     assert problem(api.get(f"Campaigns?$filter={wide}"))[0] == 400
     many = {"requests": [{"id": str(n), "method": "GET", "url": "Campaigns?$top=1"} for n in range(101)]}

@@ -40,7 +40,7 @@ def test_coupon_codes_are_shown_without_the_code(api: Api) -> None:
         "RedemptionLogs?$apply=groupby((couponCode/code))", "CouponCodes?$filter=concat(code,'') eq 'SECRET-1'",
     ],
 )  # fmt: skip
-def test_a_secret_is_neither_shown_nor_found_out(api: Api, path: str) -> None:
+def test_a_secret_is_neither_shown_nor_filterable(api: Api, path: str) -> None:
     assert problem(api.get(path))[0] in {400, 404}
 
 
@@ -61,7 +61,7 @@ def test_coupon_codes_are_neither_made_nor_deleted(api: Api) -> None:
 
 
 @pytest.mark.parametrize("body", [{"customerId": "c"}, {"issuedAt": None}, {"status": "ACTIVE", "source": "EXTERNAL"}])
-def test_of_a_coupon_code_only_the_status_changes(api: Api, body: dict[str, object]) -> None:
+def test_only_the_status_of_a_coupon_code_can_be_changed(api: Api, body: dict[str, object]) -> None:
     assert problem(api.patch(f"CouponCodes({KEY})", body))[:2] == (400, "NOT_CHANGEABLE")
 
 
@@ -72,7 +72,7 @@ def test_a_coupon_code_is_cancelled_and_does_not_come_back(api: Api) -> None:
     assert problem(api.patch(f"CouponCodes({KEY})", {"status": "ACTIVE"}))[:2] == (409, "INVALID_TRANSITION")
 
 
-def test_of_an_import_job_only_the_callback_url_changes(api: Api) -> None:
+def test_only_the_callback_url_of_an_import_job_can_be_changed(api: Api) -> None:
     assert problem(api.patch(f"ImportJobs({KEY})", {"status": "SUCCEEDED"})) == (400, "NOT_CHANGEABLE", "status")
     answer = api.patch(f"ImportJobs({KEY})", {"callbackUrl": "https://example.com/done"})
     assert answer.status_code == 204, answer.text
@@ -124,7 +124,7 @@ def test_plain_http_is_for_the_hosts_that_the_operator_allows(api: Api, host: st
         assert answer.status_code == 201, answer.text
 
 
-def test_a_generic_code_is_taken_and_never_told(api: Api) -> None:
+def test_a_generic_code_is_accepted_and_never_returned(api: Api) -> None:
     made = api.make(
         "CouponTypes", code=api.unique(), name="Spring", codeType="GENERIC", genericCode=api.unique("SPRING")
     )
@@ -143,7 +143,7 @@ def test_a_promotion_has_one_pilot(api: Api) -> None:
     assert problem(api.post("PromotionPilotConfigs", body))[0] == 409
 
 
-def test_a_second_pilot_is_a_conflict_before_anybody_asks_whose_promotion_it_is(api: Api) -> None:
+def test_a_second_pilot_is_a_conflict_whoever_owns_the_promotion(api: Api) -> None:
     """The only fact about another tenant that is revealed (specification, Public API actions, rule 5)."""
     foreign = api.promotion(client="stranger")["ID"]
     body = {"promotion_ID": foreign, "pilotStartAt": "2026-01-01T00:00:00Z", "pilotEndAt": "2026-02-01T00:00:00Z"}

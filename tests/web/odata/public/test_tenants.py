@@ -90,7 +90,7 @@ def test_a_foreign_id_is_free_to_be_used(api: Api) -> None:
     assert api.read(f"Campaigns({key})", client="stranger")["name"] == "Strange"
 
 
-def test_a_batch_sees_no_more(api: Api) -> None:
+def test_a_batch_cannot_see_foreign_rows(api: Api) -> None:
     rows = strange(api)
     batch = {
         "requests": [

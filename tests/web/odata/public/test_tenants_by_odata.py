@@ -69,7 +69,7 @@ def test_a_foreign_key_is_answered_like_an_unknown_one(
     assert api.read(f"Campaigns({key})", client="stranger")["name"] == SECRET
 
 
-def test_links_to_foreign_rows_are_links_to_nothing(api: Api) -> None:
+def test_links_to_foreign_rows_are_refused_like_links_to_missing_rows(api: Api) -> None:
     rows = strange(api)
     promotion = api.promotion()["ID"]
     for one in (rows["Campaigns"], UNKNOWN):
@@ -106,7 +106,7 @@ def test_a_deep_update_takes_no_foreign_child(api: Api) -> None:
     assert (kept["ID"], kept["posGroup_ID"]) == (child, foreign_group)
 
 
-def test_the_place_in_a_foreign_list_shows_none_of_its_rows(api: Api) -> None:
+def test_a_skip_token_of_a_foreign_list_shows_none_of_its_rows(api: Api) -> None:
     prefix = api.unique("page")
     for number in range(3):
         api.campaign(client="stranger", code=f"{prefix}-{number}", name=SECRET)

@@ -63,7 +63,7 @@ def test_a_link_is_set_and_shown_without_its_secret(run: Run, tmp_path: Path) ->
         assert SECRET not in output
 
 
-def test_the_issuer_moves_with_the_cloud_unless_it_is_another(run: Run, tmp_path: Path) -> None:
+def test_the_issuer_follows_the_cloud_url_unless_it_is_separate(run: Run, tmp_path: Path) -> None:
     run("set", *NEEDED, directory=tmp_path, CLIENT_SECRET=SECRET)
     run("set", "--url", "https://new.example", directory=tmp_path)
     assert shown(run, tmp_path)["authUrl"] == "https://new.example"
@@ -73,7 +73,9 @@ def test_the_issuer_moves_with_the_cloud_unless_it_is_another(run: Run, tmp_path
     assert (told["url"], told["authUrl"]) == ("https://newer.example", "https://login.example")
 
 
-def test_the_database_of_a_cloud_is_no_stores(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_sync_link_commands_refuse_the_database_of_a_cloud(
+    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit):
         main(["tenant", "create", "acme", "--data-dir", str(tmp_path)])
     capsys.readouterr()
@@ -83,7 +85,7 @@ def test_the_database_of_a_cloud_is_no_stores(run: Run, tmp_path: Path, capsys: 
         assert "store" in err
 
 
-def test_what_is_not_named_stays(run: Run, tmp_path: Path) -> None:
+def test_options_that_are_not_named_keep_their_values(run: Run, tmp_path: Path) -> None:
     run("set", *NEEDED, directory=tmp_path, CLIENT_SECRET=SECRET)
     code, _, _ = run("set", "--interval", "5", "--name", "Corner shop", directory=tmp_path)
     assert code == 0
@@ -115,7 +117,7 @@ def test_a_wrong_value_is_one_line_that_names_the_option(
     assert shown(run, tmp_path)["state"] == "NOT_CONFIGURED"
 
 
-def test_trying_it_out_tells_what_is_wrong(run: Run, tmp_path: Path) -> None:
+def test_the_test_command_reports_what_is_wrong(run: Run, tmp_path: Path) -> None:
     code, _, err = run("test", directory=tmp_path)
     assert (code, err.count("\n")) == (2, 1)
     assert "sync-link set" in err
@@ -128,7 +130,7 @@ def test_trying_it_out_tells_what_is_wrong(run: Run, tmp_path: Path) -> None:
     assert (code, err.count("\n")) == (2, 1)
 
 
-def test_trying_it_out_at_a_cloud(run: Run, cloud: Cloud, store: Branch) -> None:
+def test_the_test_command_checks_a_link_against_a_real_cloud(run: Run, cloud: Cloud, store: Branch) -> None:
     client_id, secret = cloud.clients["store"]
     at = ("set", "--url", cloud.url, "--client-id", client_id, "--store-code", "S9", "--client-secret")
     run(*at, "wrong", directory=store.directory)

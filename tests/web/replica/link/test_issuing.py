@@ -15,7 +15,7 @@ def issue(store: Branch, kind: str, *customers: str) -> dict[str, Any]:
     return told
 
 
-def test_a_till_issues_what_no_promotion_does(cloud: Cloud, line: Line, store: Branch) -> None:
+def test_a_till_issues_coupons_from_the_cloud_without_a_promotion(cloud: Cloud, line: Line, store: Branch) -> None:
     kind = cloud.make("CouponTypes", code="SORRY", name="Sorry", status="ACTIVE", codeType="INDIVIDUAL")["ID"]
     path = f"/admin/CouponTypes(ID={kind},IsActiveEntity=true)/AdminService.generateCodes"
     made = cloud.call("POST", path, {"numberOfCodes": 21}, client="admin")

@@ -28,7 +28,7 @@ def test_a_store_is_linked_while_it_runs(cloud: Cloud, line: Line, store: Branch
     assert shown["instanceId"] == meta["instanceId"]
 
 
-def test_a_change_in_the_cloud_is_priced_by_in_the_store(cloud: Cloud, store: Branch) -> None:
+def test_a_change_in_the_cloud_affects_prices_in_the_store(cloud: Cloud, store: Branch) -> None:
     cloud.patch(f"DiscountActions({identity(0xD)})", discountValue=50)
     soon(lambda: price(store) == 5)
     cloud.patch(f"Promotions({OFF})", status="INACTIVE")
@@ -50,7 +50,7 @@ def test_tills_do_not_notice_that_the_line_is_cut(cloud: Cloud, line: Line, stor
     soon(lambda: store.shown()["state"] == "CONNECTED")
 
 
-def test_a_store_that_was_killed_knows_its_cloud(cloud: Cloud, line: Line, store: Branch) -> None:
+def test_a_killed_store_still_knows_its_cloud(cloud: Cloud, line: Line, store: Branch) -> None:
     before = store.shown()
     line.cut()
     store.service.kill()
@@ -64,7 +64,7 @@ def test_a_store_that_was_killed_knows_its_cloud(cloud: Cloud, line: Line, store
     assert store.shown()["deploymentId"] == before["deploymentId"]
 
 
-def test_a_sale_goes_up_at_once(cloud: Cloud, line: Line, store: Branch) -> None:
+def test_a_sale_is_uploaded_at_once(cloud: Cloud, line: Line, store: Branch) -> None:
     """Independent of the store's polling interval."""
     store.link(cloud, line, interval=86_400)
     soon(lambda: store.shown()["intervalSeconds"] == 86_400 and store.heartbeat()["btpConnectivity"] == "CONNECTED")

@@ -31,7 +31,7 @@ def test_a_session_administers_with_its_token(store: Store) -> None:
     assert refusal(browser.http.get("/pos/heartbeat")) == (401, "UNAUTHORIZED")
 
 
-def test_without_a_session_nothing_is_administered(store: Store) -> None:
+def test_without_a_session_administration_is_refused(store: Store) -> None:
     browser = store.browser(logged_in=False)
     for headers in ({}, {"cookie": "promenade_session=a.b"}, {"authorization": "Bearer a.b.c"}):
         answer = browser.http.get("/admin/Promotions", headers=headers)
@@ -72,7 +72,7 @@ def test_a_new_key_takes_the_place_of_the_old_one_at_once(store: Store) -> None:
         assert till.get("/pos/heartbeat").status_code == 200
 
 
-def test_who_logs_out_is_out(store: Store) -> None:
+def test_a_session_ends_at_logout(store: Store) -> None:
     browser = store.browser()
     cookie = browser.http.cookies["promenade_session"]
     answer = browser.post("logout", {})
@@ -110,7 +110,7 @@ def test_the_cookie_is_for_this_host_and_no_script(store: Store) -> None:
         ({"content_type": "application/x-www-form-urlencoded"}, 415),
     ],
 )
-def test_no_other_site_makes_a_browser_act(store: Store, headers: dict[str, str], status: int) -> None:
+def test_requests_from_other_sites_are_refused(store: Store, headers: dict[str, str], status: int) -> None:
     browser = store.browser()
     sent = {name: value.replace("own", store.service.url) for name, value in headers.items()}
     for path, body in (("login", {"password": PASSWORD}), ("getApiKey", {}), ("regenerateApiKey", {})):
@@ -130,13 +130,13 @@ def test_no_other_site_makes_a_browser_act(store: Store, headers: dict[str, str]
         ("text", "VALIDATION_FAILED", None),
     ],
 )
-def test_a_body_that_is_none_is_told_so(store: Store, body: Any, code: str, target: str | None) -> None:
+def test_an_empty_or_invalid_body_gets_an_error(store: Store, body: Any, code: str, target: str | None) -> None:
     answer = store.browser(logged_in=False).post("login", body)
     assert refusal(answer) == (400, code)
     assert answer.json()["error"].get("target") == target
 
 
-def test_what_is_no_json_or_too_much_of_it_is_refused(store: Store) -> None:
+def test_invalid_and_oversized_json_is_refused(store: Store) -> None:
     http = store.browser(logged_in=False).http
     for content in (b"{", b'{"password": "\\ud800abcdefgh"}', b'{"password": "\xff"}', b"[" * 5000):
         answer = http.post("/local-admin/login", content=content, headers={"content-type": "application/json"})
@@ -149,7 +149,7 @@ def test_what_is_no_json_or_too_much_of_it_is_refused(store: Store) -> None:
     assert http.post("/local-admin/other", json={}).status_code == 404
 
 
-def test_who_guesses_waits(store: Store) -> None:
+def test_guessing_a_password_is_delayed(store: Store) -> None:
     guessing, elsewhere = (store.browser(address, logged_in=False) for address in ("127.0.0.2", "127.0.0.3"))
     for guess in range(5):
         answer = guessing.log_in(f"guess number {guess}" if guess else "x" * 2000)

@@ -100,7 +100,7 @@ def _instance(store: Store, key: str) -> str:
         (b"x" * 100_000, "at most 1024 bytes"),
     ],
 )
-def test_a_password_that_cannot_be_is_one_clear_line(tmp_path: Path, stdin: bytes, words: str) -> None:
+def test_an_invalid_password_is_refused_in_one_clear_line(tmp_path: Path, stdin: bytes, words: str) -> None:
     code, line = attempt("local-admin", "reset-password", "--password-stdin", "--data-dir", str(tmp_path), stdin=stdin)
     assert code == 2
     assert words in line
@@ -117,7 +117,7 @@ def test_a_password_that_cannot_be_is_one_clear_line(tmp_path: Path, stdin: byte
         (("--jwks-url", "https://issuer.example/keys", "--issuer", "x"), "--jwks-url is for the cloud"),
     ],
 )
-def test_a_store_that_cannot_be_is_one_clear_line(tmp_path: Path, options: tuple[str, ...], words: str) -> None:
+def test_an_impossible_store_is_refused_in_one_clear_line(tmp_path: Path, options: tuple[str, ...], words: str) -> None:
     code, line = attempt("serve", "--edition", "local-store", "--data-dir", str(tmp_path), "--port", "0", *options)
     assert code == 2
     assert words in line

@@ -109,7 +109,7 @@ async def test_a_store_shares_its_database_with_no_other_tenant(database: Databa
     assert (await establish(database, "acme")).tenant_id == "acme"
 
 
-async def test_tills_are_let_in_without_a_question_to_the_database(database: Database) -> None:
+async def test_tills_are_authenticated_without_a_query(database: Database) -> None:
     store = await establish(database)
     seconds = Seconds()
     counting = Counting(database)
@@ -133,7 +133,7 @@ async def test_tills_are_let_in_without_a_question_to_the_database(database: Dat
     assert counting.reads == 2
 
 
-async def test_what_another_process_has_changed_is_taken_up(database: Database) -> None:
+async def test_changes_of_another_process_are_picked_up(database: Database) -> None:
     seconds = Seconds()
     known = KnownStore(database, await establish(database), seconds)
     door = StoreAuthenticator(known, Sessions(lambda: MORNING), lambda: MORNING)
@@ -149,7 +149,7 @@ async def test_what_another_process_has_changed_is_taken_up(database: Database) 
         await door.authenticate(till(OTHER))
 
 
-async def test_tills_do_not_wait_for_a_database_that_is_away(database: Database) -> None:
+async def test_tills_do_not_wait_for_an_unavailable_database(database: Database) -> None:
     seconds = Seconds()
     counting = Counting(database, is_away=True)
     known = KnownStore(counting, await establish(database), seconds)  # type: ignore[arg-type]
@@ -172,7 +172,7 @@ async def test_a_key_that_is_replaced_is_not_brought_back_by_a_reading_under_way
     assert (await known.read()).api_key == OTHER
 
 
-async def test_a_till_that_floods_is_held_back_and_counted_once(database: Database) -> None:
+async def test_a_till_that_floods_is_limited_and_counted_once(database: Database) -> None:
     known = KnownStore(database, await establish(database))
     limits = RateLimits(per_tenant=0, per_client=5, seconds=Seconds())
     door = StoreAuthenticator(known, Sessions(lambda: MORNING), lambda: MORNING, limits)
@@ -183,7 +183,7 @@ async def test_a_till_that_floods_is_held_back_and_counted_once(database: Databa
         await door.authenticate(till(KEY))
 
 
-async def test_of_many_that_set_the_first_password_one_wins(database: Database) -> None:
+async def test_only_one_of_many_concurrent_first_passwords_is_set(database: Database) -> None:
     known = KnownStore(database, await establish(database))
     password = StorePassword(known, database, lambda: MORNING)
     words = [f"password number {number}" for number in range(4)]
@@ -196,7 +196,7 @@ async def test_of_many_that_set_the_first_password_one_wins(database: Database) 
     assert [one is None for one in done] == verified
 
 
-async def test_guesses_stand_in_a_queue_that_ends(database: Database) -> None:
+async def test_the_queue_of_password_checks_is_bounded(database: Database) -> None:
     known = KnownStore(database, await establish(database))
     password = StorePassword(known, database, lambda: MORNING)
     await password.set_first("long enough", "long enough")
@@ -232,7 +232,7 @@ async def test_a_password_is_reset_and_forgotten(database: Database) -> None:
         ("x" * 10_000_000, "PASSWORD_TOO_LONG"),
     ],
 )
-def test_a_password_has_bounds(given: str, code: str) -> None:
+def test_a_password_too_short_or_too_long_is_refused(given: str, code: str) -> None:
     with pytest.raises(Invalid) as caught:
         check_password(given)
     assert (caught.value.code, caught.value.target) == (code, "password")

@@ -89,7 +89,7 @@ async def stored_age(linked: Linked, counter: int) -> datetime | None:
     return found.data_age
 
 
-async def test_the_age_of_its_data_is_that_of_its_last_sync(linked: Linked) -> None:
+async def test_the_reported_data_age_counts_from_the_last_sync(linked: Linked) -> None:
     meta = await linked.evaluate()
     assert (meta["source"], meta["instanceId"], meta["tenantId"]) == ("local-store", "own", "local")
     assert datetime.fromisoformat(meta["dataAge"]) == MORNING
@@ -101,13 +101,13 @@ async def test_the_age_of_its_data_is_that_of_its_last_sync(linked: Linked) -> N
     assert datetime.fromisoformat((await linked.evaluate())["dataAge"]) == MORNING, "changed here since"
 
 
-async def test_it_goes_by_the_names_that_its_cloud_has_given_it(linked: Linked) -> None:
+async def test_a_linked_store_reports_the_ids_given_by_its_cloud(linked: Linked) -> None:
     linked.uplink.instance_id, linked.uplink.cloud_tenant_id = "given", "acme"
     meta = await linked.evaluate()
     assert (meta["instanceId"], meta["tenantId"]) == ("given", "acme")
 
 
-async def test_the_heartbeat_says_how_the_link_is(linked: Linked) -> None:
+async def test_the_heartbeat_reports_the_state_of_the_link(linked: Linked) -> None:
     uplink = linked.uplink
     assert (await linked.heartbeat())["btpConnectivity"] == "NOT_CONFIGURED"
     uplink.client, uplink.pending = cast("CloudClient", object()), 17
@@ -119,7 +119,7 @@ async def test_the_heartbeat_says_how_the_link_is(linked: Linked) -> None:
     assert (beat["btpConnectivity"], datetime.fromisoformat(beat["lastSync"])) == ("CONNECTED", MORNING)
 
 
-async def test_in_the_cloud_nothing_of_it_is_said(linked: Linked) -> None:
+async def test_the_cloud_does_not_report_a_link(linked: Linked) -> None:
     cloud = replace(linked.context, uplink=None, source="btp")
     store = KnownStore(
         cloud.database, (await establish_store(cloud.database, "local", instance_id="", api_key="", at=MORNING))[0]

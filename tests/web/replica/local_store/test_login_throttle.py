@@ -50,7 +50,7 @@ def test_waits_double_up_to_an_hour() -> None:
     assert wait(throttle, "b") == 0
 
 
-def test_success_and_a_quiet_hour_begin_afresh() -> None:
+def test_a_success_or_a_quiet_hour_resets_the_delay() -> None:
     seconds = Seconds()
     throttle = LoginThrottle(seconds)
     guess(throttle, "a")
@@ -88,13 +88,13 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         ("", "unknown", False),
     ],
 )
-def test_who_has_one_address_of_a_network_has_all_of_it(one: str, other: str, is_same: bool) -> None:
+def test_addresses_of_one_network_share_their_delay(one: str, other: str, is_same: bool) -> None:
     throttle = LoginThrottle(Seconds())
     guess(throttle, one)
     assert bool(wait(throttle, other)) is is_same
 
 
-def test_only_a_trusted_proxy_says_who_calls(logs: Path, tmp_path: Path) -> None:
+def test_only_a_trusted_proxy_may_name_the_client_address(logs: Path, tmp_path: Path) -> None:
     """Otherwise a new header value in each request would count as a new address and evade the throttle."""
     for number, (options, status) in enumerate((((), 429), (("--trusted-proxy", "127.0.0.0/8"), 401))):
         store = start_store(tmp_path / str(number), logs, *options)

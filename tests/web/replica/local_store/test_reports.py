@@ -70,7 +70,7 @@ def exported(browser: Browser, **headers: str) -> Any:
     return browser.http.post("/reporting/exportCsv", json=ORDER, headers=headers)
 
 
-def test_the_session_of_the_administrator_opens_every_report(shop: Store) -> None:
+def test_the_administrators_session_can_read_every_report(shop: Store) -> None:
     browser = shop.browser()
     for name in edm_for(REPORTING).entity_sets:
         read(browser, f"{name}?$top=1")
@@ -78,7 +78,7 @@ def test_the_session_of_the_administrator_opens_every_report(shop: Store) -> Non
         assert browser.http.get(path).status_code == 200
 
 
-def test_nobody_else_reads_them(shop: Store) -> None:
+def test_strangers_and_tills_cannot_read_reports(shop: Store) -> None:
     stranger, till = shop.browser(logged_in=False).http, shop.till()
     for client in (stranger, till):
         for path in ("", "/PromotionPerformance", "/$metadata"):
@@ -87,7 +87,7 @@ def test_nobody_else_reads_them(shop: Store) -> None:
         assert client.post("/reporting/exportCsv", json=ORDER).status_code == 401
 
 
-def test_what_a_page_sends_by_post_shows_its_token(shop: Store) -> None:
+def test_a_post_from_a_page_needs_the_csrf_token(shop: Store) -> None:
     browser = shop.browser()
     answer = exported(browser)
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, "CSRF_TOKEN_REQUIRED")

@@ -48,7 +48,7 @@ def add_promotion(store: Store, **values: str) -> None:
     browser.make(f"Promotions(ID={promotion},IsActiveEntity=true)/activate")
 
 
-def test_every_request_of_a_till_needs_the_key(store: Store) -> None:
+def test_every_request_of_a_till_needs_the_api_key(store: Store) -> None:
     key = store.browser().api_key()
     wrong: tuple[dict[str, str], ...] = (
         {},
@@ -110,7 +110,7 @@ def test_a_till_prices_and_sells(shop: Store) -> None:
         assert (source, instance) == ("local-store", meta["instanceId"])
 
 
-def test_the_heartbeat_tells_of_a_store_without_a_link(shop: Store) -> None:
+def test_the_heartbeat_reports_a_store_without_a_link(shop: Store) -> None:
     with shop.till() as till:
         till.post("/pos/v2/simulate", json={"request": BASKET})
         add_promotion(shop, validFrom="2090-01-01T00:00:00Z")
@@ -127,7 +127,7 @@ def test_the_heartbeat_tells_of_a_store_without_a_link(shop: Store) -> None:
     }
 
 
-def test_what_is_the_clouds_is_not_there(store: Store) -> None:
+def test_endpoints_of_the_cloud_do_not_exist_in_a_store(store: Store) -> None:
     with store.till() as till:
         for method, path in (
             ("GET", "/api/v1/Promotions"),
@@ -145,7 +145,7 @@ def test_what_is_the_clouds_is_not_there(store: Store) -> None:
             assert till.request(method, path).status_code == 404, path
 
 
-def test_the_key_opens_neither_administration_nor_its_own_page(store: Store) -> None:
+def test_the_api_key_opens_neither_administration_nor_its_own_page(store: Store) -> None:
     with store.till() as till:
         for method, path in (
             ("GET", "/admin/Promotions"),
@@ -165,7 +165,7 @@ def test_health_and_metrics_need_no_key(store: Store) -> None:
     assert "http_requests_total" in text
 
 
-def test_a_key_that_another_process_has_set_is_taken_up(store: Store) -> None:
+def test_a_key_set_by_another_process_is_picked_up(store: Store) -> None:
     old = store.browser().api_key()
     new = "f" * 64
     with closing(sqlite3.connect(store.database)) as database, database:

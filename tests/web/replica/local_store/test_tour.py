@@ -18,7 +18,7 @@ PAGE = ROOT / "docs/how-to/first-store.md"
 
 
 @pytest.mark.skipif(shutil.which("curl") is None and "CI" not in os.environ, reason="the samples use curl")
-def test_the_tour_does_what_the_page_says(tmp_path: Path) -> None:
+def test_the_tour_works_as_documented(tmp_path: Path) -> None:
     text = PAGE.read_text()
     for port in ("8080", "8090"):
         assert f"--port {port}" in text

@@ -11,7 +11,7 @@ from tests.web.reports.test_every_report import REPORTS, key_of
 ANY = 'W/"1"'  # the version of rows that are written only once
 
 
-def test_a_promotion_that_was_renamed_is_not_said_to_be_as_it_was(reporting: Reporting) -> None:
+def test_a_renamed_promotion_is_not_answered_as_unchanged(reporting: Reporting) -> None:
     promotion_id = identity(OWN, "Promotions", 1)
     path = f"PromotionPerformance({promotion_id})"
     before = reporting.get(path)
@@ -27,7 +27,7 @@ def test_a_promotion_that_was_renamed_is_not_said_to_be_as_it_was(reporting: Rep
         assert reporting.patch(promotion, {"name": name}, client="integrator").status_code == 204
 
 
-def test_reports_have_no_version_that_a_client_could_rely_on(reporting: Reporting) -> None:
+def test_reports_have_no_etag(reporting: Reporting) -> None:
     for name in REPORTS:
         if model.entity(name).mode(ADMIN) is NONE and model.entity(name).mode(PUBLIC) is NONE:
             rows = reporting.read(f"{name}?$top=1")["value"]
@@ -36,7 +36,7 @@ def test_reports_have_no_version_that_a_client_could_rely_on(reporting: Reportin
                 assert reporting.get(name + key_of(name, row), if_none_match=ANY).status_code == 200, name
 
 
-def test_a_log_which_never_changes_is_read_once(reporting: Reporting) -> None:
+def test_an_immutable_log_is_cached_by_etag(reporting: Reporting) -> None:
     row = reporting.read("CalculationLogs?$top=1")["value"][0]
     answer = reporting.get(f"CalculationLogs({row['ID']})", if_none_match=row["@odata.etag"])
     assert answer.status_code == 304

@@ -20,7 +20,7 @@ EXPECTED = {
 }
 
 
-def test_every_request_ends_as_it_may_end(admin: Admin, seed: int) -> None:
+def test_concurrent_requests_never_fail_with_an_internal_error(admin: Admin, seed: int) -> None:
     """In any order: none fails with an internal error, and the result can still be edited."""
     rows = [admin.promotion(posGroups=[{"posGroup_ID": admin.pos_group()}]) for _ in range(2)]
     tokens = {client: admin.token(client) for client in ("admin", "promoter")}

@@ -56,7 +56,7 @@ def test_a_change_set_that_fails_leaves_no_draft(admin: Admin) -> None:
     assert admin.read(f"Promotions?$filter=IsActiveEntity eq false and name eq '{name}'")["value"] == []
 
 
-def test_activation_that_is_refused_undoes_the_whole_set(admin: Admin) -> None:
+def test_a_refused_activation_rolls_back_its_change_set(admin: Admin) -> None:
     made = admin.make("Promotions", description="before")
     found = carried_out(
         admin,
@@ -120,7 +120,7 @@ def answers(response: httpx2.Response) -> list[tuple[str | None, int, dict[str, 
     return found
 
 
-def test_a_user_interfaces_batch(admin: Admin) -> None:
+def test_the_batch_of_fiori_elements_for_a_new_object_works(admin: Admin) -> None:
     """What Fiori elements sends when a new object is created: the draft, its list and their parents, in one request."""
     sent = multipart(
         change_set(http("POST", "Promotions", "{}", content_id="0.0", Prefer="return=representation")),

@@ -7,7 +7,7 @@ import json
 from tests.web.services.admin.conftest import NOBODY, Admin, active, draft, fault
 
 
-def test_a_root_is_begun_as_a_draft_and_may_be_empty(admin: Admin) -> None:
+def test_a_new_root_starts_as_a_draft_and_may_be_empty(admin: Admin) -> None:
     for body in ({}, {"IsActiveEntity": False}, {"name": "Ten off", "IsActiveEntity": False}):
         answer = admin.post("Promotions", body)
         assert answer.status_code == 201, answer.text
@@ -21,7 +21,7 @@ def test_a_root_is_begun_as_a_draft_and_may_be_empty(admin: Admin) -> None:
         assert admin.read(draft("Promotions", made))["ID"] == made["ID"]
 
 
-def test_a_root_said_to_be_active_is_made_at_once_and_checked_in_full(admin: Admin) -> None:
+def test_a_root_created_as_active_is_stored_at_once_and_checked_completely(admin: Admin) -> None:
     assert fault(admin.post("Promotions", {"IsActiveEntity": True})) == (400, "REQUIRED", "name")
     answer = admin.post("Promotions", {"IsActiveEntity": True, "name": "Ten off"})
     assert answer.status_code == 201, answer.text
@@ -62,7 +62,7 @@ def test_a_draft_is_changed_with_its_parts(admin: Admin) -> None:
     assert [row["ID"] for row in rows] == [part["ID"]]
 
 
-def test_what_is_of_another_type_or_too_long_is_refused_at_once(admin: Admin) -> None:
+def test_values_of_a_wrong_type_or_length_are_refused_at_once(admin: Admin) -> None:
     made = admin.make("Promotions")
     address = draft("Promotions", made)
     assert fault(admin.patch(address, {"name": 7})) == (400, "TYPE_MISMATCH", "name")
@@ -71,7 +71,7 @@ def test_what_is_of_another_type_or_too_long_is_refused_at_once(admin: Admin) ->
     assert admin.read(address)["name"] is None
 
 
-def test_what_is_missing_is_told_by_preparing_and_refused_by_activating(admin: Admin) -> None:
+def test_missing_values_are_reported_on_prepare_and_refused_on_activation(admin: Admin) -> None:
     made = admin.make("Promotions")
     prepared = admin.post(f"{draft('Promotions', made)}/AdminService.draftPrepare", {"SideEffectsQualifier": ""})
     assert prepared.status_code == 200, prepared.text
@@ -149,7 +149,7 @@ def test_parts_of_an_active_entity_are_written_through_its_draft_alone(admin: Ad
         assert fault(answer)[:2] == (403, "ONLY_THROUGH_DRAFT")
 
 
-def test_what_has_no_draft_is_not_there(admin: Admin) -> None:
+def test_a_draft_that_does_not_exist_is_not_found(admin: Admin) -> None:
     made = admin.promotion()
     for entity_id in (made["ID"], NOBODY):
         address = draft("Promotions", entity_id)
@@ -162,7 +162,7 @@ def test_what_has_no_draft_is_not_there(admin: Admin) -> None:
     assert fault(admin.edit("Promotions", NOBODY))[0] == 404
 
 
-def test_an_etag_guards_a_draft(admin: Admin) -> None:
+def test_a_change_of_a_draft_with_an_outdated_etag_is_refused(admin: Admin) -> None:
     answer = admin.post("Promotions", {"name": "One"})
     address, before = draft("Promotions", answer.json()), answer.headers["etag"]
     assert answer.json()["@odata.etag"] == before
@@ -191,7 +191,7 @@ def test_a_draft_is_replaced_as_a_whole_and_value_by_value(admin: Admin) -> None
     assert admin.get(f"{address}/name").status_code == 204
 
 
-def test_a_draft_is_linked_to_what_is_active(admin: Admin) -> None:
+def test_a_draft_can_refer_to_active_entities(admin: Admin) -> None:
     campaign = admin.campaign()
     for reference in (active("Campaigns", campaign), f"Campaigns({campaign['ID']})"):
         made = admin.make("Promotions", **{"name": "Bound", "campaign@odata.bind": reference})
@@ -216,7 +216,7 @@ def test_an_action_of_the_active_entity_is_refused_to_its_draft(admin: Admin) ->
     assert fault(admin.post(f"{draft('Promotions', made)}/AdminService.draftEdit"))[0] == 409
 
 
-def test_a_part_stays_with_what_it_is_part_of(admin: Admin) -> None:
+def test_a_part_cannot_move_to_another_parent(admin: Admin) -> None:
     one = admin.make("Promotions", posGroups=[{"posGroup_ID": admin.pos_group()}])
     other = admin.make("Promotions")
     part = draft("PromotionPosGroups", one["posGroups"][0])

@@ -24,7 +24,7 @@ def test_the_roots_are_those_of_the_specification() -> None:
 
 
 @pytest.mark.parametrize("root", ROOTS)
-def test_an_empty_draft_is_begun_looked_over_and_discarded(admin: Admin, root: str) -> None:
+def test_an_empty_draft_is_created_prepared_and_discarded(admin: Admin, root: str) -> None:
     made = admin.make(root)
     address = draft(root, made)
     assert made["IsActiveEntity"] is False
@@ -44,7 +44,7 @@ def test_an_empty_draft_is_begun_looked_over_and_discarded(admin: Admin, root: s
 
 
 @pytest.mark.parametrize("root", ROOTS)
-def test_all_of_a_draft_is_given_back_to_be_saved(admin: Admin, root: str) -> None:
+def test_a_client_may_send_back_all_properties_of_a_draft(admin: Admin, root: str) -> None:
     """A user interface may send back everything it was shown: the row, its key, and computed values."""
     made = admin.make(root)
     shown = admin.read(draft(root, made))
@@ -96,7 +96,7 @@ def test_every_kind_of_part_is_in_some_draft() -> None:
 
 
 @pytest.mark.parametrize("node", NODES)
-def test_a_part_is_nothing_by_itself(admin: Admin, node: str) -> None:
+def test_a_part_cannot_be_created_without_its_root(admin: Admin, node: str) -> None:
     assert fault(admin.post(node, {}))[0] == 400
     assert fault(admin.post(node, {"IsActiveEntity": True}))[:2] == (403, "ONLY_THROUGH_DRAFT")
 
@@ -115,7 +115,7 @@ def test_a_template_survives_being_edited_part_by_part(admin: Admin) -> None:
     assert admin.read(active("TemplateConditions", row))["articleNumber"] == "A-2"
 
 
-def test_a_draft_may_begin_with_nothing_at_all(admin: Admin) -> None:
+def test_a_draft_can_be_created_without_a_body(admin: Admin) -> None:
     begun = admin.http.post("/admin/Promotions", headers={"authorization": f"Bearer {admin.token('admin')}"})
     assert begun.status_code == 201, begun.text
     assert (begun.json()["IsActiveEntity"], begun.json()["name"]) == (False, None)

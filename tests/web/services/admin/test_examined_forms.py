@@ -19,7 +19,7 @@ def placed(admin: Admin) -> dict[str, Any]:
     return made
 
 
-def test_counts_are_strings_where_whole_numbers_of_64_bits_are(admin: Admin, placed: dict[str, Any]) -> None:
+def test_counts_are_strings_in_the_ieee754_compatible_format(admin: Admin, placed: dict[str, Any]) -> None:
     """OData JSON Format 4.01, 3.2: Int64 and Decimal as strings, "including the count, if requested"."""
     mine = f"$filter=ID eq {placed['ID']}"
     listed = f"Promotions?{mine} and IsActiveEntity eq true&$count=true"
@@ -39,7 +39,7 @@ def test_counts_are_strings_where_whole_numbers_of_64_bits_are(admin: Admin, pla
     assert kinds["@odata.count"] == "1"
 
 
-def test_every_list_of_what_is_edited_can_be_narrowed_at_hand(admin: Admin) -> None:
+def test_every_list_of_a_draft_root_has_filter_fields(admin: Admin) -> None:
     """A list page has filter fields for every draft root; where there is no code to choose, its key."""
     schema = admin.read("$metadata?$format=application/json")["AdminService"]
     container = schema["EntityContainer"]

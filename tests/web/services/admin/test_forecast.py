@@ -46,7 +46,7 @@ def forecast(admin: Admin, promotion: str, body: Any = None, **how: Any) -> http
     return admin.post(f"{promotion}/AdminService.forecast", PERIOD if body is None else body, **how)
 
 
-def test_a_short_forecast_is_answered_at_once(admin: Admin) -> None:
+def test_a_short_forecast_is_returned_at_once(admin: Admin) -> None:
     shop_id, code = a_shop(admin)
     promotion_id = a_plan(admin, shop_id)
     for quantity in (1, 3):
@@ -67,7 +67,7 @@ def test_a_short_forecast_is_answered_at_once(admin: Admin) -> None:
     assert admin.get(f"PromotionForecasts({told['ID']})", client="treasurer").status_code == 200
 
 
-def test_of_two_in_a_change_set_one_goes_to_the_background_and_comes_to_the_same(admin: Admin) -> None:
+def test_the_second_forecast_of_a_change_set_runs_in_the_background_and_agrees(admin: Admin) -> None:
     shop_id, code = a_shop(admin)
     promotion_id = a_plan(admin, shop_id)
     sell(admin, code, 2)
@@ -97,7 +97,7 @@ def test_of_two_in_a_change_set_one_goes_to_the_background_and_comes_to_the_same
     assert second["startedAt"] <= second["completedAt"]
 
 
-def test_a_period_that_is_no_period_is_refused(admin: Admin) -> None:
+def test_an_invalid_period_is_refused(admin: Admin) -> None:
     promotion_id = a_plan(admin, a_shop(admin)[0])
     address = f"Promotions({promotion_id})"
     for body, code, target in (
@@ -114,7 +114,7 @@ def test_a_period_that_is_no_period_is_refused(admin: Admin) -> None:
     assert leap.json()["message"] == "No sale was confirmed in this period."
 
 
-def test_a_draft_and_what_is_not_there_have_no_forecast(admin: Admin) -> None:
+def test_a_draft_or_a_missing_promotion_has_no_forecast(admin: Admin) -> None:
     made = admin.make("Promotions", name="Not yet")
     assert fault(forecast(admin, draft("Promotions", made)))[0] == 409
     assert fault(forecast(admin, f"Promotions({NOBODY})"))[0] == 404
@@ -124,7 +124,7 @@ def test_a_draft_and_what_is_not_there_have_no_forecast(admin: Admin) -> None:
     assert forecast(admin, f"Promotions({promotion_id})", client="promoter").status_code == 201
 
 
-def test_forecasts_are_written_by_forecasting_alone(admin: Admin) -> None:
+def test_forecasts_cannot_be_written_directly(admin: Admin) -> None:
     promotion_id = a_plan(admin, a_shop(admin)[0])
     made = forecast(admin, f"Promotions({promotion_id})").json()
     assert admin.post("PromotionForecasts", {"promotion_ID": promotion_id}).status_code == 405

@@ -24,7 +24,7 @@ def test_answers_are_in_the_forms_of_4_0_unless_4_01_is_asked_for(admin: Admin) 
         assert "minorVersion" not in body["value"][0]
 
 
-def test_errors_are_always_told_as_odata_has_them(admin: Admin) -> None:
+def test_errors_are_always_in_the_odata_format(admin: Admin) -> None:
     for accept in ("application/json", "application/xml", "application/problem+json", "text/html", "*/*"):
         for path in (f"Promotions({NOBODY})", "Nothing", "Promotions?$top=-1", "Promotions:bulk-import"):
             answer = admin.get(path, accept=accept)
@@ -92,7 +92,7 @@ def test_addresses_name_both_parts_of_a_key(admin: Admin) -> None:
     assert quiet.headers["location"].endswith(",IsActiveEntity=false)")
 
 
-def test_what_is_selected_has_all_of_its_key(admin: Admin) -> None:
+def test_selected_rows_always_have_their_full_key(admin: Admin) -> None:
     made = admin.promotion()
     row = admin.read(f"{active('Promotions', made)}?$select=name")
     assert {"ID", "IsActiveEntity", "name"} <= set(row)
@@ -127,7 +127,7 @@ def test_a_bearer_gets_a_csrf_token_and_needs_none(admin: Admin) -> None:
     assert admin.post("Promotions", {}, x_csrf_token="whatever").status_code == 201
 
 
-def test_lists_show_what_a_user_interface_asks_for(admin: Admin) -> None:
+def test_lists_show_the_rows_of_each_editing_status(admin: Admin) -> None:
     code = admin.unique("list")
     plain, edited = (admin.promotion(name=code, priority=number) for number in (1, 2))
     admin.edit("Promotions", edited["ID"])

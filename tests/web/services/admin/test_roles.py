@@ -39,7 +39,7 @@ def test_every_role_reads_everything(admin: Admin) -> None:
             assert admin.get(name + key_of(name), client=client).status_code == 404, (name, client)
 
 
-def test_no_other_scope_opens_anything(admin: Admin) -> None:
+def test_other_scopes_are_refused(admin: Admin) -> None:
     for client in ELSEWHERE:
         for path in ("", "$metadata", *SETS):
             assert fault(admin.get(path, client=client))[:2] == (403, "MISSING_SCOPE"), (client, path)
@@ -63,7 +63,7 @@ def test_no_other_scope_opens_anything(admin: Admin) -> None:
         ("treasurer", [], list(TREASURERS)),
     ],
 )
-def test_a_role_writes_what_is_its_own(admin: Admin, client: str, creates: list[str], changes: list[str]) -> None:
+def test_a_role_may_write_only_its_own_sets(admin: Admin, client: str, creates: list[str], changes: list[str]) -> None:
     for name in WRITTEN:
         made = admin.post(name, {"nonsense": 1}, client=client)
         expected = (400, "UNKNOWN_PROPERTY") if name in creates else (403, "MISSING_SCOPE")
@@ -93,7 +93,7 @@ def _any(parameter: object) -> Any:
     return [value] if getattr(parameter, "collection", False) else value
 
 
-def test_nobody_writes_what_is_only_read(admin: Admin) -> None:
+def test_no_role_may_write_read_only_sets(admin: Admin) -> None:
     for name in READ_ONLY:
         for method, path in (("POST", name), ("PATCH", name + key_of(name)), ("DELETE", name + key_of(name))):
             body: Any = None if method == "DELETE" else {}
@@ -124,7 +124,7 @@ def test_a_budget_manager_works_on_a_budget_through_its_draft(admin: Admin) -> N
     assert fault(admin.delete(path, client="treasurer"))[:2] == (403, "MISSING_SCOPE")
 
 
-def test_rights_hold_on_every_way_to_an_entity(admin: Admin) -> None:
+def test_permissions_are_checked_on_every_path_to_an_entity(admin: Admin) -> None:
     promotion = admin.promotion()
     address = active("Promotions", promotion)
     budget = admin.make("Budgets", name="B", code=admin.unique(), totalAmount=1, currency="EUR", IsActiveEntity=True)

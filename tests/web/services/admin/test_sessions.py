@@ -135,7 +135,7 @@ async def test_every_write_needs_the_token_a_batch_too(office: Office) -> None:
     assert (answer.status_code, answer.json()["responses"][0]["status"]) == (200, 200)
 
 
-async def test_a_token_is_that_of_its_session_alone(office: Office) -> None:
+async def test_a_csrf_token_is_valid_only_in_its_session(office: Office) -> None:
     one, other = office.begin(), office.begin()
     token = await office.token(other)
     assert token != await office.token(one)
@@ -155,7 +155,7 @@ async def test_a_session_ends_half_an_hour_after_its_last_request(office: Office
     assert (await office.call("GET", "/admin/Promotions", cookie=cookie)).status_code == 401
 
 
-async def test_what_was_ended_or_made_up_opens_nothing(office: Office) -> None:
+async def test_ended_and_forged_sessions_are_refused(office: Office) -> None:
     session = office.sessions.begin("acme", "boss")
     whole = office.sessions.cookie(session, secure=False).partition(";")[0]
     name, _, value = whole.partition("=")
@@ -181,7 +181,7 @@ async def test_what_was_ended_or_made_up_opens_nothing(office: Office) -> None:
     assert (await office.call("GET", "/admin/Promotions", cookie=cookie)).status_code == 401
 
 
-async def test_a_session_is_its_tenants(office: Office) -> None:
+async def test_a_session_belongs_to_one_tenant(office: Office) -> None:
     own, other, unknown = office.begin(), office.begin("globex"), office.begin("nobody")
     token = await office.token(own)
     made = await office.call("POST", "/admin/Promotions", {}, cookie=own, x_csrf_token=token)
@@ -207,7 +207,7 @@ def test_a_cookie_is_for_this_host_and_no_script() -> None:
     assert sessions.cookie(sessions.begin("acme", "boss"), secure=True).endswith("; SameSite=Strict; Secure")
 
 
-def test_sessions_that_nobody_uses_are_forgotten_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unused_sessions_are_dropped_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("promenade.web.access.sessions._SESSIONS_MAX", 3)
     sessions = Sessions(lambda: MORNING)
     cookies = [sessions.cookie(sessions.begin("acme", "boss"), secure=False).partition(";")[0] for _ in range(3)]

@@ -121,7 +121,7 @@ def test_the_conditions_of_a_promotion_are_found_by_their_link_in_words(admin: A
         assert fault(admin.get(f"Promotions?$expand={name}")) == (400, "UNKNOWN_PROPERTY", name)
 
 
-def test_what_names_a_promotion_is_reached_from_it_and_made_by_itself(admin: Admin) -> None:
+def test_links_to_a_promotion_are_read_through_it_and_created_separately(admin: Admin) -> None:
     made = admin.promotion()
     assert admin.read(f"{active('Promotions', made)}/budgetPromotions")["value"] == []
     # Its set declares in Capabilities.NavigationRestrictions that none is created through navigation.
@@ -133,7 +133,7 @@ def test_a_sentence_is_neither_filtered_nor_sorted_by(admin: Admin) -> None:
         assert fault(admin.get(f"Conditions?{option}"))[:2] == (400, "NOT_FILTERABLE")
 
 
-def test_colours_and_shares_are_told_of_drafts_as_of_active_entities(admin: Admin) -> None:
+def test_drafts_have_colours_and_shares_like_active_entities(admin: Admin) -> None:
     values: dict[str, Any] = {
         "code": admin.unique("B"),
         "name": "B",

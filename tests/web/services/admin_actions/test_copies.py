@@ -41,7 +41,7 @@ def test_a_copy_has_the_name_and_the_code_that_are_given(admin: Admin) -> None:
 @pytest.mark.parametrize(
     "body", [{"name": "n" * 256}, {"code": "c" * 51}, {"name": " "}, {"name": "\0"}, {"name": 5}, {"title": "x"}]
 )
-def test_a_name_or_code_that_cannot_be_is_refused(admin: Admin, body: dict[str, object]) -> None:
+def test_a_copy_with_an_invalid_name_or_code_is_refused(admin: Admin, body: dict[str, object]) -> None:
     original = admin.promotion()
     before = admin.read("Promotions/$count")
     assert fault(admin.post(f"{active('Promotions', original)}/AdminService.copy", body))[0] == 400

@@ -83,7 +83,7 @@ def test_a_number_out_of_range_is_refused(admin: Admin, number: Any) -> None:
     assert admin.read(f"CouponCodeBatches?$filter=couponType_ID eq {kind['ID']}")["value"] == []
 
 
-def test_no_number_is_no_order(admin: Admin) -> None:
+def test_generating_codes_needs_a_number(admin: Admin) -> None:
     answer = admin.post(f"{active('CouponTypes', coupon_type(admin))}/AdminService.generateCodes")
     assert (answer.status_code, fault(answer)[2]) == (400, "numberOfCodes")
 
@@ -153,12 +153,12 @@ def test_a_shared_code_is_what_its_type_issues(admin: Admin) -> None:
 
 
 @pytest.mark.parametrize("customer", ["c" * 51, "a\0b", "\ud800", 7])
-def test_a_customer_that_cannot_be_is_refused(admin: Admin, customer: Any) -> None:
+def test_an_invalid_customer_id_is_refused(admin: Admin, customer: Any) -> None:
     status, _, target = fault(issue(admin, coupon_type(admin), customerId=customer))
     assert (status, target) in ((400, "customerId"), (400, None))
 
 
-def test_coupons_that_many_are_issued_at_once_are_all_different(admin: Admin) -> None:
+def test_coupons_issued_concurrently_are_all_different(admin: Admin) -> None:
     kind = coupon_type(admin)
     generate(admin, kind, 40)
     with ThreadPoolExecutor(16) as pool:

@@ -46,7 +46,7 @@ def discount(admin: Admin, group: str, article: str) -> float:
     return float(answer.json()["totals"]["discount"]["value"])
 
 
-def test_the_next_evaluation_prices_what_was_decided(admin: Admin) -> None:
+def test_a_status_change_affects_the_next_evaluation(admin: Admin) -> None:
     article, group = admin.unique("A"), admin.pos_group()
     promotion = ten_off(admin, article)
     assert discount(admin, group, article) == 0
@@ -74,7 +74,7 @@ def test_a_promotion_is_approved_before_it_runs(admin: Admin) -> None:
     assert said == ["CREATE", "SUBMIT", "APPROVE", "ACTIVATE", "DEACTIVATE", "ARCHIVE"]
 
 
-def test_all_that_keeps_a_promotion_from_running_is_said_at_once(admin: Admin) -> None:
+def test_all_reasons_against_activation_are_reported_at_once(admin: Admin) -> None:
     promotion = admin.promotion(validTo="2026-01-01T00:00:00Z")
     for value in ("much", "more"):
         condition = {"promotion_ID": promotion["ID"], "conditionType": "RECEIPT_AMOUNT", "value": value}
@@ -92,7 +92,7 @@ def test_all_that_keeps_a_promotion_from_running_is_said_at_once(admin: Admin) -
     assert admin.read(active("Promotions", promotion))["status"] == "DRAFT"
 
 
-def test_one_that_was_made_active_too_early_is_told_what_it_lacks(admin: Admin) -> None:
+def test_a_promotion_activated_too_early_gets_the_missing_parts(admin: Admin) -> None:
     promotion = admin.promotion(status="ACTIVE")
     assert refused(admin, "Promotions", promotion, "activate") == (400, "ACTION_MISSING", "in/DiscountActions")
 
@@ -156,7 +156,7 @@ def test_a_coupon_type_is_switched_on_and_off(admin: Admin) -> None:
     assert [row["action"] for row in trail] == ["CREATE", "ACTIVATE", "DEACTIVATE"]
 
 
-def test_an_edit_draft_has_no_verbs_and_keeps_none_from_the_active_row(admin: Admin) -> None:
+def test_actions_work_on_the_active_row_and_not_on_its_draft(admin: Admin) -> None:
     promotion = ten_off(admin, admin.unique("A"), status="ACTIVE")
     assert admin.edit("Promotions", promotion["ID"]).status_code in (200, 201)
     for verb in ("activate", "deactivate", "copy"):
@@ -174,12 +174,12 @@ def test_an_action_heeds_if_match(admin: Admin) -> None:
 
 
 @pytest.mark.parametrize("client", ["treasurer", "till", "integrator"])
-def test_only_who_may_change_promotions_may_move_them(admin: Admin, client: str) -> None:
+def test_actions_on_promotions_need_the_right_to_change_promotions(admin: Admin, client: str) -> None:
     promotion = ten_off(admin, admin.unique("A"))
     assert refused(admin, "Promotions", promotion, "activate", client=client)[0] == 403
 
 
-def test_many_who_move_one_promotion_at_once_are_answered_each(admin: Admin) -> None:
+def test_concurrent_actions_on_one_promotion_are_all_answered(admin: Admin) -> None:
     """One request moves it; the others find it moved, and none gets an internal error."""
     promotion = ten_off(admin, admin.unique("A"))
     address = active("Promotions", promotion)
@@ -220,7 +220,7 @@ def test_a_foreign_promotion_is_not_there(admin: Admin) -> None:
         assert refused(admin, "Promotions", NOBODY, verb)[0] == 404
 
 
-def test_what_a_budget_pays_for_waits_until_it_is_open(admin: Admin) -> None:
+def test_a_promotion_does_not_apply_before_its_budget_opens(admin: Admin) -> None:
     article, group = admin.unique("A"), admin.pos_group()
     promotion = ten_off(admin, article, status="ACTIVE")
     given: dict[str, Any] = {"code": admin.unique(), "name": "Spring", "totalAmount": 100, "currency": "EUR"}

@@ -50,7 +50,7 @@ async def test_a_store_that_is_silent_for_three_heartbeats_is_offline_until_it_i
     assert await statuses(shop) == {"first": "ONLINE", "other": "OFFLINE"}
 
 
-async def test_a_heartbeat_of_a_clock_that_was_set_back_keeps_nobody_online(shop: Shop) -> None:
+async def test_a_clock_set_back_keeps_no_silent_store_online(shop: Shop) -> None:
     await enrolled(shop, "first")
     shop.later(hours=-1)
     assert await statuses(shop) == {"first": "OFFLINE"}

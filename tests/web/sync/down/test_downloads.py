@@ -73,7 +73,7 @@ def test_a_store_gets_everything_in_pages_while_it_is_changed(cloud: Cloud, depl
     assert len(replica.rows["Articles"]) >= ARTICLES
 
 
-def test_a_promotion_comes_whole_and_goes_whole(cloud: Cloud, deployment: str) -> None:
+def test_a_promotion_is_sent_and_deleted_with_all_its_parts(cloud: Cloud, deployment: str) -> None:
     replica = Replica()
     cloud.follow(deployment, replica)
     budget = cloud.author("Budgets", code=cloud.unique("B"), name="B", totalAmount=100.50, currency="EUR")
@@ -130,7 +130,7 @@ def test_imported_articles_come_without_the_rest(cloud: Cloud, deployment: str) 
     assert {row["name"] for row in changed.rows["Articles"].values()} == {"Renamed", "Imported"}
 
 
-def test_nothing_new_is_a_small_answer(cloud: Cloud, deployment: str) -> None:
+def test_a_download_without_changes_is_small(cloud: Cloud, deployment: str) -> None:
     replica = Replica()
     cloud.follow(deployment, replica)
     answer = cloud.promotions(deployment, replica.cursor)
@@ -139,7 +139,7 @@ def test_nothing_new_is_a_small_answer(cloud: Cloud, deployment: str) -> None:
     }  # fmt: skip
 
 
-def test_answers_are_compressed_for_those_who_say_so(cloud: Cloud, deployment: str) -> None:
+def test_answers_are_compressed_for_clients_that_accept_it(cloud: Cloud, deployment: str) -> None:
     plain = cloud.promotions(deployment, accept_encoding="identity")
     assert "content-encoding" not in plain.headers
     refused = cloud.promotions(deployment, accept_encoding="gzip;q=0, identity")
@@ -155,7 +155,7 @@ def test_answers_are_compressed_for_those_who_say_so(cloud: Cloud, deployment: s
     assert len(packed) < len(plain.content) // 3
 
 
-def test_what_a_query_says_is_checked(cloud: Cloud, deployment: str) -> None:
+def test_the_query_of_a_download_is_validated(cloud: Cloud, deployment: str) -> None:
     for query, code, target in (
         ("", "REQUIRED", "deploymentId"),
         ("?deploymentId=", "REQUIRED", "deploymentId"),
@@ -168,7 +168,7 @@ def test_what_a_query_says_is_checked(cloud: Cloud, deployment: str) -> None:
         assert fault(cloud.get(f"promotions{query}")) == (400, code, target), query
 
 
-def test_a_cursor_of_nobody_begins_anew(cloud: Cloud, deployment: str) -> None:
+def test_an_unknown_or_foreign_cursor_starts_a_full_download(cloud: Cloud, deployment: str) -> None:
     foreign = Replica()
     cloud.follow(cloud.register(cloud.unique("S"), client="stranger"), foreign, client="stranger")
     nowhere = write_cursor(Cursor(Version(0, 0, None), full=True, place=Place(5, "\0")), OWN)
@@ -178,7 +178,7 @@ def test_a_cursor_of_nobody_begins_anew(cloud: Cloud, deployment: str) -> None:
         assert len(page["upserts"]["Articles"]) > 900
 
 
-def test_nothing_of_another_tenant_comes_along(cloud: Cloud, deployment: str) -> None:
+def test_a_download_has_no_rows_of_another_tenant(cloud: Cloud, deployment: str) -> None:
     cursor: str | None = None
     while True:
         answer = cloud.promotions(deployment, cursor)

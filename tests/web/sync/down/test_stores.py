@@ -61,12 +61,12 @@ def test_every_field_of_a_registration_is_checked(cloud: Cloud, change: Any, cod
 @pytest.mark.parametrize(
     "body", [b"", b"[]", b"{", b'{"storeCode":"a","storeCode":"b","version":"1"}', b'"x"', b"\xff"]
 )
-def test_what_is_no_object_is_refused(cloud: Cloud, body: bytes) -> None:
+def test_a_body_that_is_not_an_object_is_refused(cloud: Cloud, body: bytes) -> None:
     for path in ("register", "heartbeat"):
         assert cloud.post(path, body).status_code == 400, path
 
 
-def test_a_heartbeat_is_seen_and_answered(cloud: Cloud) -> None:
+def test_a_heartbeat_is_recorded_and_answered(cloud: Cloud) -> None:
     deployment = cloud.register(cloud.unique("S"))
     before = datetime.now(UTC) - timedelta(seconds=5)
     body = {"deploymentId": deployment, "status": "UP", "version": "1.4.1", "pendingTransactions": 12}
@@ -79,7 +79,7 @@ def test_a_heartbeat_is_seen_and_answered(cloud: Cloud) -> None:
     assert datetime.fromisoformat(row["lastHeartbeatAt"]) > before
 
 
-def test_the_latest_cursor_is_that_of_who_has_everything(cloud: Cloud) -> None:
+def test_the_latest_cursor_is_the_one_after_a_complete_download(cloud: Cloud) -> None:
     deployment = cloud.register(cloud.unique("S"))
     body = {"deploymentId": deployment, "status": "UP", "version": "1.4.1"}
     replica = Replica()
@@ -118,7 +118,7 @@ def test_an_unknown_store_and_that_of_another_tenant_are_404(cloud: Cloud) -> No
         assert fault(cloud.promotions(deployment)) == unknown
 
 
-def test_stores_alone_may_call(cloud: Cloud) -> None:
+def test_only_stores_may_call_the_sync_endpoints(cloud: Cloud) -> None:
     deployment = cloud.register(cloud.unique("S"))
     body = {"deploymentId": deployment, "status": "UP", "version": "1"}
     for client, expected in ((None, 401), ("everything", 403), ("integrator", 403), ("store", 200)):
@@ -132,7 +132,7 @@ def test_stores_alone_may_call(cloud: Cloud) -> None:
         assert cloud.get(path).status_code == 403, path
 
 
-def test_other_verbs_are_not_possible(cloud: Cloud) -> None:
+def test_other_methods_are_refused_by_the_sync_endpoints(cloud: Cloud) -> None:
     for method, path, allow in (
         ("GET", "register", "POST"),
         ("DELETE", "heartbeat", "POST"),

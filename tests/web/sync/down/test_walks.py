@@ -157,9 +157,7 @@ async def author(database: Database, cloud: Cloud, seed: int) -> Author:
     return found
 
 
-async def test_changes_between_pages_are_neither_missed_nor_left_over(
-    cloud: Cloud, author: Author, database: Database
-) -> None:
+async def test_changes_between_pages_are_applied_completely(cloud: Cloud, author: Author, database: Database) -> None:
     for set_name in (*PLAIN, *PARTS):
         await author.create(set_name)
     replica = Replica()
@@ -175,9 +173,7 @@ async def test_changes_between_pages_are_neither_missed_nor_left_over(
     assert replica.fulls == 1
 
 
-async def test_a_delta_names_what_has_changed_and_nothing_else(
-    cloud: Cloud, author: Author, database: Database
-) -> None:
+async def test_a_delta_names_only_changed_rows(cloud: Cloud, author: Author, database: Database) -> None:
     replica = Replica()
     await cloud.follow(replica)
     promotion = next(iter(replica.rows["Promotions"]))
@@ -190,7 +186,9 @@ async def test_a_delta_names_what_has_changed_and_nothing_else(
     assert (page.upserts, page.deletes) == ({}, {"Promotions": [promotion]})
 
 
-async def test_who_is_up_to_date_is_told_so_without_a_write(cloud: Cloud, author: Author, database: Database) -> None:
+async def test_a_download_of_an_up_to_date_store_writes_nothing(
+    cloud: Cloud, author: Author, database: Database
+) -> None:
     replica = Replica()
     await cloud.follow(replica)
     history = await author.desk.rows("SyncHistory")
@@ -200,7 +198,7 @@ async def test_who_is_up_to_date_is_told_so_without_a_write(cloud: Cloud, author
     assert await author.desk.rows("SyncHistory") == history
 
 
-async def test_where_all_of_a_kind_may_have_changed_the_store_begins_anew(
+async def test_a_change_to_all_rows_of_a_kind_starts_a_full_download(
     cloud: Cloud, author: Author, database: Database
 ) -> None:
     replica = Replica()
@@ -217,7 +215,7 @@ async def test_where_all_of_a_kind_may_have_changed_the_store_begins_anew(
     assert replica.values == await held_by_stores(database, TENANT)
 
 
-async def test_a_cursor_that_is_none_of_this_tenants_begins_anew(
+async def test_a_cursor_of_another_tenant_starts_a_full_download(
     cloud: Cloud, author: Author, database: Database
 ) -> None:
     replica = Replica()
@@ -233,7 +231,7 @@ async def test_a_cursor_that_is_none_of_this_tenants_begins_anew(
         assert page.upserts["Tenants"], wrong
 
 
-async def test_a_database_from_a_backup_gives_stores_that_were_further_everything(
+async def test_after_a_restored_backup_stores_ahead_of_it_get_a_full_download(
     cloud: Cloud, author: Author, database: Database
 ) -> None:
     ahead = Replica()
@@ -302,7 +300,7 @@ async def test_a_page_ends_where_it_would_become_too_large(
     assert replica.values == await held_by_stores(database, TENANT)
 
 
-async def test_who_comes_after_changes_were_forgotten_begins_anew(
+async def test_a_store_that_missed_pruned_changes_gets_a_full_download(
     cloud: Cloud, author: Author, database: Database
 ) -> None:
     replica = Replica()

@@ -98,14 +98,16 @@ def test_uses_and_codes_to_issue_are_leased_by_their_type(link: Link) -> None:
         ("coupon-leases", {"deploymentId": THEIRS, "release": []}, 404, "DEPLOYMENT_NOT_FOUND"),
     ],
 )
-def test_every_field_is_checked(link: Link, what: str, body: dict[str, Any], status: int, code: str | None) -> None:
+def test_every_field_of_a_share_request_is_validated(
+    link: Link, what: str, body: dict[str, Any], status: int, code: str | None
+) -> None:
     answer = link.post(what, **{"deploymentId": NORTH, **body})
     assert answer.status_code == status, answer.text
     error = answer.json()["error"]
     assert code in (None, error["code"], *(one["code"] for one in error.get("details", ()))), answer.text
 
 
-def test_keys_and_scopes_are_checked(link: Link) -> None:
+def test_idempotency_keys_and_scopes_are_validated(link: Link) -> None:
     for key in ("x" * 65, "x" * 200):
         answer = link.post("budget-grants", key=key, deploymentId=NORTH, budgetId=BUDGET, amount=0)
         assert (answer.status_code, answer.json()["error"]["code"]) == (400, "INVALID_KEY")
@@ -124,7 +126,7 @@ def test_keys_and_scopes_are_checked(link: Link) -> None:
     ],
     ids=["budget", "coupon type", "promotion"],
 )
-def test_what_stores_hold_a_part_of_cannot_be_deleted(
+def test_budgets_and_codes_held_by_stores_cannot_be_deleted(
     link: Link, what: str, body: dict[str, Any], back: dict[str, Any], held: str
 ) -> None:
     """Otherwise the stores' spending could never be booked."""

@@ -50,7 +50,7 @@ FLOODS = {
 
 
 @pytest.mark.parametrize("name", FLOODS)
-def test_ten_megabytes_of_next_to_nothing_cost_next_to_nothing(cloud: Cloud, name: str) -> None:
+def test_ten_megabytes_of_tiny_values_cost_little(cloud: Cloud, name: str) -> None:
     members, status = FLOODS[name]
     cloud.token("store")
     Path(f"/proc/{cloud.service.pid}/clear_refs").write_text("5")  # reset VmHWM
@@ -63,11 +63,11 @@ def test_ten_megabytes_of_next_to_nothing_cost_next_to_nothing(cloud: Cloud, nam
 
 
 @pytest.mark.parametrize("key", ["\0", f"a\0{TREE}", "A" * 64, "", TREE.upper(), "a" * 100_000])
-def test_a_definition_whose_name_is_no_hash_is_passed_over(cloud: Cloud, key: str) -> None:
+def test_a_definition_with_an_invalid_hash_is_ignored(cloud: Cloud, key: str) -> None:
     assert cloud.results(sale(fresh()), definitions={TREE: "gA==", key: "gA=="}) == [ACCEPTED]
 
 
-def test_a_definition_that_could_not_be_carried_out_is_not_kept(cloud: Cloud) -> None:
+def test_a_definition_that_cannot_be_executed_is_refused(cloud: Cloud) -> None:
     name = fresh()
     sound = PromotionDefinition(named(OWN, "promotion"), "P", rounding="ROUND_UP", precision=0)
     endless = replace(sound, precision=-(10**18))  # a step of 10 to that power
@@ -99,7 +99,7 @@ def test_as_much_as_a_sale_may_name_is_looked_up_and_more_is_refused(cloud: Clou
         assert cloud.results(made) == [told]
 
 
-def test_no_more_of_a_card_is_kept_than_its_first_digits(cloud: Cloud) -> None:
+def test_only_the_first_digits_of_a_card_number_are_stored(cloud: Cloud) -> None:
     made = document(fresh())
     made["request"]["basket"]["payment"] = {"card_prefix": "4111111111111111"}
     assert cloud.results(made) == [MALFORMED]
@@ -110,7 +110,7 @@ def test_no_more_of_a_card_is_kept_than_its_first_digits(cloud: Cloud) -> None:
 @pytest.mark.parametrize(
     ("member", "shown"), [("1e400", None), ("true", None), ("[1]", None), ("9" * 1000, None), ("7", 7)]
 )
-def test_what_names_a_sale_is_told_only_if_it_could(cloud: Cloud, member: str, shown: int | None) -> None:
+def test_only_a_valid_sale_id_is_quoted_in_the_result(cloud: Cloud, member: str, shown: int | None) -> None:
     sent = body(b'"transactions": [{"transactionId": {}, "transactionCounter": %s}]' % member.encode())
     answer = cloud.post("transactions", sent)
     assert answer.status_code == 200
@@ -119,13 +119,13 @@ def test_what_names_a_sale_is_told_only_if_it_could(cloud: Cloud, member: str, s
 
 
 @pytest.mark.parametrize("member", [b"NaN", b'"\\ud800"', b"[1,]"])
-def test_what_is_no_json_is_said_to_be_none(cloud: Cloud, member: bytes) -> None:
+def test_malformed_json_gets_its_own_error(cloud: Cloud, member: bytes) -> None:
     answer = cloud.post("transactions", body(b'"transactions": [{"transactionId": ' + member + b"}]"))
     assert answer.status_code == 400
     assert answer.json()["error"]["code"] == "MALFORMED_JSON"
 
 
-def test_who_sends_slowly_holds_up_nobody_else(cloud: Cloud) -> None:
+def test_a_slow_sender_delays_no_other(cloud: Cloud) -> None:
     cloud.token("store")
     head = (
         f"POST /sync/transactions HTTP/1.1\r\nHost: cloud\r\nAuthorization: Bearer {cloud.token('stranger')}\r\n"

@@ -25,7 +25,7 @@ def fresh() -> str:
     return f"T-{uuid.uuid4()}"[:36]
 
 
-def test_each_sale_is_answered_in_its_place_and_taken_once(cloud: Cloud) -> None:
+def test_each_sale_gets_its_result_and_is_stored_once(cloud: Cloud) -> None:
     first, second = fresh(), fresh()
     wrong = {"transactionId": "broken"}
     assert cloud.results(sale(first), wrong, sale(second)) == [ACCEPTED, ("rejected", "SALE_MALFORMED"), ACCEPTED]
@@ -36,7 +36,7 @@ def test_each_sale_is_answered_in_its_place_and_taken_once(cloud: Cloud) -> None
     ] * 2
 
 
-def test_the_same_portion_from_four_connections_at_once(cloud: Cloud) -> None:
+def test_a_portion_sent_on_four_connections_at_once_is_stored_once(cloud: Cloud) -> None:
     sales = [sale(fresh()) for _ in range(6)]
     cloud.token("store")
     with ThreadPoolExecutor(4) as pool:
@@ -46,7 +46,7 @@ def test_the_same_portion_from_four_connections_at_once(cloud: Cloud) -> None:
     assert len([row for row in cloud.rows("BudgetConsumptions") if row.transaction_id in names]) == 6
 
 
-def test_another_sale_of_the_same_name_is_refused(cloud: Cloud) -> None:
+def test_another_sale_with_the_same_id_is_refused(cloud: Cloud) -> None:
     name = fresh()
     assert cloud.results(sale(name)) == [ACCEPTED]
     later = sale(name)
@@ -83,7 +83,7 @@ def test_a_store_of_another_tenant_is_as_unknown_as_one_that_is_not(cloud: Cloud
         assert answer.json()["error"]["code"] == "DEPLOYMENT_NOT_FOUND"
 
 
-def test_what_belongs_to_another_tenant_is_never_touched(cloud: Cloud) -> None:
+def test_an_upload_never_touches_rows_of_another_tenant(cloud: Cloud) -> None:
     before = foreign(cloud)
     name = fresh()
     assert cloud.results(sale(name, OTHER)) == [ACCEPTED]  # the sale happened; the budget is not this tenant's
@@ -124,7 +124,7 @@ def with_coupon(upload: UploadedSale, tenant: str) -> UploadedSale:
     )
 
 
-def test_a_coupon_is_what_the_store_says_it_is(cloud: Cloud) -> None:
+def test_an_upload_whose_coupon_contradicts_itself_is_rejected(cloud: Cloud) -> None:
     upload = with_coupon(sale(fresh()), OWN)
     document = json.loads(msgspec.json.encode(upload))
     document["request"]["facts"]["coupons"][0]["coupon_type_id"] = str(uuid.uuid4())
@@ -134,7 +134,7 @@ def test_a_coupon_is_what_the_store_says_it_is(cloud: Cloud) -> None:
 
 
 @pytest.mark.parametrize("days", [-3000, 3000])
-def test_sales_of_clocks_that_are_wrong_are_taken(cloud: Cloud, days: int) -> None:
+def test_sales_with_wrong_clocks_are_accepted(cloud: Cloud, days: int) -> None:
     name = fresh()
     upload = sale(name)
     at = upload.confirmed_at + timedelta(days=days)
