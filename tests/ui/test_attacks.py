@@ -56,7 +56,7 @@ def show_no_dialog(dialog: Dialog) -> None:
 
 
 @pytest.mark.parametrize("set_name", NAMED)
-def test_a_name_is_shown_letter_by_letter_whatever_it_holds(desk: Desk, set_name: str) -> None:
+def test_a_name_with_markup_is_shown_literally(desk: Desk, set_name: str) -> None:
     addresses = {name: address_of(set_name, make(desk.shop, set_name, name)) for name in (BRACED, MARKUP)}
     page = desk.sit(address=addresses[BRACED])
     page.on("dialog", show_no_dialog)
@@ -78,7 +78,7 @@ def list_address(set_name: str, state: Any) -> str:
 
 
 @pytest.mark.parametrize("name", [BRACED, "{= Object.assign(Object.getPrototypeOf(JSON), ['ran'])}"])
-def test_what_a_link_filters_by_is_a_text_and_no_program(desk: Desk, name: str) -> None:
+def test_filter_names_from_a_link_are_shown_as_text_and_never_executed(desk: Desk, name: str) -> None:
     """The sender of a link chooses the filter names, and the page shows them."""
     chosen = [{"key": str(uuid4()), "text": name}]
     page = desk.sit(address=list_address("Articles", {"filters": {"articleGroup_ID": chosen}}))
@@ -97,7 +97,7 @@ def test_what_a_link_filters_by_is_a_text_and_no_program(desk: Desk, name: str) 
     ],
     ids=json.dumps,
 )  # fmt: skip
-def test_a_link_that_was_spoilt_shows_the_list_all_the_same(desk: Desk, state: Any) -> None:
+def test_a_damaged_link_still_shows_the_list(desk: Desk, state: Any) -> None:
     page = desk.sit(address=list_address("Articles", state))
     expect(page.get_by_role("gridcell", name="100001").first).to_be_visible()
 
@@ -108,7 +108,7 @@ def fail(route: Route) -> None:
 
 
 @pytest.mark.parametrize("address", ["list/Budgets", "promotions", "reports/performance", ""])
-def test_a_page_says_in_words_that_the_service_does_not_answer(desk: Desk, address: str) -> None:
+def test_a_page_shows_a_message_if_the_service_does_not_answer(desk: Desk, address: str) -> None:
     page = desk.sit(address="reports", language="de")
     desk.settle(page)
     for part in ("admin", "reporting"):
@@ -119,7 +119,7 @@ def test_a_page_says_in_words_that_the_service_does_not_answer(desk: Desk, addre
 
 
 @pytest.mark.parametrize("address", ["list/Budgets", "promotions", "reports/hours"])
-def test_a_session_that_has_ended_is_asked_for_on_the_page(desk: Desk, address: str) -> None:
+def test_an_expired_session_asks_for_a_login_on_the_page(desk: Desk, address: str) -> None:
     page = desk.sit(address="reports")
     desk.settle(page)
     body = '{"error": {"code": "UNAUTHORIZED", "message": "The token has expired."}}'
@@ -135,7 +135,7 @@ def test_a_session_that_has_ended_is_asked_for_on_the_page(desk: Desk, address: 
 
 
 @pytest.mark.smoke
-def test_two_presses_on_edit_and_on_save_do_it_once(desk: Desk) -> None:
+def test_double_clicks_on_edit_and_save_act_once(desk: Desk) -> None:
     key = make(desk.shop, "Budgets", f"Budget {uuid4().hex[:8]}")
     page = desk.sit(address=f"object/Budgets/{key}")
     page.get_by_role("button", name="Edit").dblclick()
@@ -149,14 +149,14 @@ def test_two_presses_on_edit_and_on_save_do_it_once(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("address", ["%", "list/Articles?q=%25", "promotion/%E4%"])
-def test_a_link_that_was_cut_off_leads_to_the_first_page(desk: Desk, address: str) -> None:
+def test_a_truncated_link_leads_to_the_home_page(desk: Desk, address: str) -> None:
     page = desk.sit(address=address)
     expect(page.get_by_role("treeitem", name="Overview")).to_be_visible()
     page.wait_for_url(lambda url: url.rstrip("#/") == desk.shop.url)
 
 
 @pytest.mark.parametrize("address", ["nowhere/at/all", "list/Nonsense", "reports/nonsense"])
-def test_an_address_that_leads_nowhere_says_so(desk: Desk, address: str) -> None:
+def test_an_unknown_url_shows_a_message(desk: Desk, address: str) -> None:
     page = desk.sit(address=address)
     expect(page.get_by_text(re.compile("^There is (no|nothing)")).first).to_be_visible()
     desk.forgive("404 GET", "Failed to get contexts")

@@ -47,7 +47,7 @@ def test_a_rule_is_added_filled_in_and_saved(desk: Desk, shop: Shop) -> None:
     assert [row["discountValue"] for row in rules_of(shop, editing.entity_id, "DiscountActions")] == [20]
 
 
-def test_from_a_card_of_a_rule_the_tabulator_leads_to_its_fields(desk: Desk, shop: Shop) -> None:
+def test_the_tab_key_leads_from_a_rule_card_to_its_fields(desk: Desk, shop: Shop) -> None:
     action = {"actionType": "RECEIPT", "discountType": "PERCENTAGE", "discountValue": 5, "sequence": 10}
     editing = RulesPage.editing(desk, stored(shop, DiscountActions=[action]))
     card = editing.open(editing.cards("DiscountActions").first)
@@ -56,7 +56,7 @@ def test_from_a_card_of_a_rule_the_tabulator_leads_to_its_fields(desk: Desk, sho
     expect(card.get_by_role("combobox", name="Type")).to_be_focused()
 
 
-def test_lines_of_a_basket_are_on_the_way_of_the_tabulator(desk: Desk) -> None:
+def test_lines_of_a_basket_are_in_the_tab_order(desk: Desk) -> None:
     page = desk.sit(address="simulator")
     page.get_by_role("button", name="Example basket").focus()
     page.keyboard.press("Enter")

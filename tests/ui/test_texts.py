@@ -26,7 +26,7 @@ def texts(area: str, language: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("area", AREAS)
-def test_every_text_is_there_in_both_languages_with_the_same_gaps(area: str) -> None:
+def test_every_text_exists_in_both_languages_with_the_same_placeholders(area: str) -> None:
     english, german = texts(area, "en"), texts(area, "de")
     assert english.keys() == german.keys()
     for key, value in english.items():
@@ -36,7 +36,7 @@ def test_every_text_is_there_in_both_languages_with_the_same_gaps(area: str) -> 
         assert gaps[0] == gaps[1], f"{key} is given other values in German"
 
 
-def test_every_text_that_is_asked_for_is_there() -> None:
+def test_every_text_that_is_used_exists() -> None:
     known = {key for area in AREAS for key in texts(area, "en")}
     missing = []
     for path in [*APP.rglob("*.js"), *APP.rglob("*.xml")]:

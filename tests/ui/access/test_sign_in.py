@@ -32,7 +32,7 @@ def opened(desk: Desk, address: str = "", **how: str) -> Page:
 
 
 @pytest.mark.smoke
-def test_a_login_leads_to_where_one_wanted_to_go(desk: Desk) -> None:
+def test_a_login_leads_to_the_requested_page(desk: Desk) -> None:
     page = opened(desk, "#/reports")
     log_in(page, desk, "planner")
     page.wait_for_selector(SHELL)
@@ -43,7 +43,7 @@ def test_a_login_leads_to_where_one_wanted_to_go(desk: Desk) -> None:
     assert "code=" not in json.dumps(page.evaluate("performance.getEntriesByType('navigation').map(one => one.name)"))
 
 
-def test_by_keyboard_alone(desk: Desk) -> None:
+def test_a_user_can_sign_in_by_keyboard(desk: Desk) -> None:
     page = opened(desk)
     page.keyboard.type(desk.shop.clients["planner"][0])
     page.keyboard.press("Tab")
@@ -52,7 +52,7 @@ def test_by_keyboard_alone(desk: Desk) -> None:
     page.wait_for_selector(SHELL)
 
 
-def test_a_wrong_secret_is_told_and_can_be_mended(desk: Desk) -> None:
+def test_a_wrong_secret_is_reported_and_can_be_corrected(desk: Desk) -> None:
     page = opened(desk)
     log_in(page, desk, "planner", "wrong")
     expect(page.get_by_role("alert")).to_have_text("The client ID or the secret is wrong.")
@@ -63,7 +63,7 @@ def test_a_wrong_secret_is_told_and_can_be_mended(desk: Desk) -> None:
     desk.forgive(*REFUSED)
 
 
-def test_a_till_is_told_that_it_has_no_business_here(desk: Desk) -> None:
+def test_a_till_client_is_refused_with_a_message(desk: Desk) -> None:
     page = opened(desk, language="de")
     log_in(page, desk, "till")
     expect(page.get_by_role("alert")).to_contain_text("darf die Aktionsverwaltung nicht benutzen")
@@ -80,7 +80,7 @@ def test_a_controller_is_shown_budgets_and_no_simulator(desk: Desk) -> None:
 
 
 @pytest.mark.smoke
-def test_signing_out_leaves_nothing_and_asks_again(desk: Desk) -> None:
+def test_signing_out_removes_the_session_and_asks_for_a_login(desk: Desk) -> None:
     page = opened(desk, "#/promotions")
     log_in(page, desk, "planner")
     page.wait_for_selector(SHELL)
@@ -132,7 +132,7 @@ def sign_in_aside(page: Page, desk: Desk, role: str) -> None:
         log_in(window, desk, role)
 
 
-def test_before_it_ends_a_sign_in_is_renewed_in_a_window_of_its_own(desk: Desk) -> None:
+def test_a_session_is_renewed_in_a_separate_window_before_it_ends(desk: Desk) -> None:
     page = desk.blank()
     preset(page, desk, seconds=200)
     page.goto(f"{desk.shop.url}/#/promotions")
@@ -156,7 +156,7 @@ def end(page: Page, desk: Desk) -> None:
     page.evaluate(ask)
 
 
-def test_when_it_has_ended_the_page_waits_for_a_sign_in_and_goes_on(desk: Desk) -> None:
+def test_an_expired_session_lets_the_page_wait_for_a_login_and_continue(desk: Desk) -> None:
     page = desk.blank()
     preset(page, desk)
     page.goto(f"{desk.shop.url}/#/promotions")
@@ -176,7 +176,7 @@ def test_when_it_has_ended_the_page_waits_for_a_sign_in_and_goes_on(desk: Desk) 
     desk.forgive("401 GET")
 
 
-def test_somebody_else_gets_a_page_of_their_own(desk: Desk) -> None:
+def test_another_user_who_signs_in_gets_a_fresh_page(desk: Desk) -> None:
     page = desk.blank()
     preset(page, desk)
     page.goto(f"{desk.shop.url}/#/promotions")
@@ -193,7 +193,7 @@ def test_somebody_else_gets_a_page_of_their_own(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("query", ["code=stolen&state=made-up", "error=access_denied&state=made-up"])
-def test_an_answer_that_nobody_here_asked_for_is_not_used(desk: Desk, query: str) -> None:
+def test_an_unrequested_login_answer_is_not_used(desk: Desk, query: str) -> None:
     """Login CSRF: an attacker's code must not sign the attacker in at somebody else's desk."""
     page = desk.blank()
     page.goto(f"{desk.shop.url}/?{query}#/promotions")
@@ -227,7 +227,7 @@ def mixed_up(url: str, home: str) -> str:
     return f"{home}/?code=x&state={state}&iss=https%3A%2F%2Fevil.example"
 
 
-def test_a_service_that_does_not_answer_is_told(desk: Desk) -> None:
+def test_an_unreachable_service_is_reported(desk: Desk) -> None:
     page = desk.blank(language="de")
     page.route("**/ui/sign-in.json", lambda route: route.abort())
     page.goto(desk.shop.url)
@@ -248,7 +248,7 @@ def test_a_service_that_does_not_answer_is_told(desk: Desk) -> None:
     ],
     ids=str,
 )
-def test_what_answers_in_the_place_of_the_service_is_told(
+def test_an_answer_from_something_other_than_the_service_is_reported(
     desk: Desk, address: str, status: int, content_type: str, body: str
 ) -> None:
     page = desk.blank()
@@ -262,7 +262,7 @@ def test_what_answers_in_the_place_of_the_service_is_told(
     desk.forgive(f"{status} GET")
 
 
-def test_words_of_the_service_are_texts_and_no_programs(desk: Desk) -> None:
+def test_messages_of_the_service_are_shown_as_text_and_never_executed(desk: Desk) -> None:
     said = "{= Object.assign(Object.getPrototypeOf(JSON), ['ran'])} {0}"
     refusal = json.dumps({"error": {"code": "X", "message": said}})
     page = desk.blank()
@@ -275,7 +275,7 @@ def test_words_of_the_service_are_texts_and_no_programs(desk: Desk) -> None:
     desk.forgive("503 GET")
 
 
-def test_a_sign_in_aside_that_the_service_refuses_is_told_in_words(desk: Desk) -> None:
+def test_a_refused_renewal_window_shows_a_message(desk: Desk) -> None:
     page = desk.blank()
     preset(page, desk)
     page.goto(f"{desk.shop.url}/#/promotions")

@@ -71,7 +71,7 @@ def log_in(page: Page, name: str = "Rosa Plan") -> None:
 
 
 @pytest.mark.smoke
-def test_a_person_of_the_provider_comes_back_to_where_she_wanted_to_be(seat: Desk, provider: IdentityProvider) -> None:
+def test_a_user_of_the_provider_returns_to_the_requested_page(seat: Desk, provider: IdentityProvider) -> None:
     page = arrive(seat, "#/promotions")
     log_in(page)
     page.wait_for_selector(SHELL)
@@ -93,7 +93,7 @@ def test_a_person_of_the_provider_comes_back_to_where_she_wanted_to_be(seat: Des
     ]
 
 
-def test_a_page_that_was_left_is_not_shown_to_whoever_goes_back(seat: Desk, provider: IdentityProvider) -> None:
+def test_the_browsers_back_does_not_show_a_page_after_sign_out(seat: Desk, provider: IdentityProvider) -> None:
     """Browsers keep whole pages with their contents for the Back button."""
     page = arrive(seat, "#/promotions")
     log_in(page)
@@ -133,9 +133,7 @@ def test_a_token_that_a_page_cannot_use_is_not_kept(
 
 
 @pytest.mark.parametrize("seconds", [None, 0, -5, "soon", "900"])
-def test_an_issuer_that_does_not_say_how_long_a_token_lasts_is_asked_once(
-    seat: Desk, provider: IdentityProvider, seconds: Any
-) -> None:
+def test_an_issuer_without_token_lifetimes_is_asked_once(seat: Desk, provider: IdentityProvider, seconds: Any) -> None:
     page = arrive(seat)
     page.get_by_label("Name").wait_for()
 
@@ -148,7 +146,7 @@ def test_an_issuer_that_does_not_say_how_long_a_token_lasts_is_asked_once(
     page.wait_for_selector(SHELL)
 
 
-def test_a_verifier_that_is_not_the_pages_gets_no_token(seat: Desk, provider: IdentityProvider) -> None:
+def test_a_foreign_verifier_gets_no_token(seat: Desk, provider: IdentityProvider) -> None:
     page = arrive(seat)
     page.get_by_label("Name").wait_for()
     page.route(
@@ -174,7 +172,7 @@ def test_a_verifier_that_is_not_the_pages_gets_no_token(seat: Desk, provider: Id
     ],
     ids=["audience", "scope", "tenant", "no tenant"],
 )
-def test_a_token_that_does_not_suit_is_explained_and_not_asked_for_again_and_again(
+def test_an_unsuitable_token_is_explained_without_a_login_loop(
     seat: Desk, provider: IdentityProvider, claims: dict[str, Any], audience: str, words: str, status: str
 ) -> None:
     provider.claims, provider.audience = claims, audience
@@ -195,7 +193,7 @@ def test_an_answer_without_the_issuers_name_is_not_used_where_it_always_says_it(
 
 
 @pytest.mark.parametrize("provider", ["ES256"], indirect=True)
-def test_a_token_with_the_other_signature_is_as_good(seat: Desk, provider: IdentityProvider) -> None:
+def test_a_token_with_the_other_signature_algorithm_is_accepted(seat: Desk, provider: IdentityProvider) -> None:
     page = arrive(seat, "#/promotions")
     log_in(page)
     page.wait_for_selector(SHELL)
@@ -264,7 +262,7 @@ def test_a_store_is_set_up_worked_in_left_and_entered_again(branch: Desk) -> Non
     branch.forgive("401 POST", "401 GET", "400 POST", "403 POST")
 
 
-def test_who_guesses_a_stores_password_is_told_to_wait(branch: Desk) -> None:
+def test_guessing_a_stores_password_shows_a_delay(branch: Desk) -> None:
     page = branch.blank(language="de")
     told = page.request.post(
         f"{branch.shop.url}/local-admin/setup", data={"password": PASSWORD, "confirmPassword": PASSWORD}

@@ -34,7 +34,7 @@ def notification_of_budget(desk: Desk) -> tuple[Page, Locator]:
 
 
 @pytest.mark.parametrize("come_to", [subscription, notification_of_budget])
-def test_a_dialog_is_left_with_what_was_typed_once_that_is_confirmed(
+def test_a_dialog_with_input_is_left_only_after_a_confirmation(
     desk: Desk, come_to: Callable[[Desk], tuple[Page, Locator]]
 ) -> None:
     page, field = come_to(desk)
@@ -56,7 +56,7 @@ def test_a_dialog_is_left_with_what_was_typed_once_that_is_confirmed(
 
 
 @pytest.mark.smoke
-def test_a_dialog_with_nothing_typed_is_left_without_a_word(desk: Desk) -> None:
+def test_a_dialog_without_input_is_left_without_a_question(desk: Desk) -> None:
     page, field = subscription(desk)
     expect(field).to_be_focused()
     page.evaluate("history.back()")

@@ -53,7 +53,7 @@ def told(page: Page) -> None:
 
 
 @pytest.mark.smoke
-def test_the_author_of_a_promotions_draft_is_told_who_has_taken_it_over(desk: Desk) -> None:
+def test_the_author_of_a_promotions_draft_sees_who_has_taken_it_over(desk: Desk) -> None:
     entity_id = stored(desk.shop)
     author = RulesPage.editing(desk, entity_id, role="planner").page
     name = author.locator(f"{HERE}generalContent").get_by_label("Name", exact=True)
@@ -78,7 +78,7 @@ def test_the_author_of_a_promotions_draft_is_told_who_has_taken_it_over(desk: De
     desk.forgive(f"404 GET {desk.shop.url}/admin/Promotions(ID={entity_id},IsActiveEntity=false)?$select=ID")
 
 
-def test_what_the_author_types_after_a_takeover_goes_nowhere(desk: Desk) -> None:
+def test_input_after_a_takeover_is_not_saved(desk: Desk) -> None:
     entity_id = stored(desk.shop)
     author = RulesPage.editing(desk, entity_id, role="planner").page
     left(desk.shop, entity_id)
@@ -96,7 +96,7 @@ def test_what_the_author_types_after_a_takeover_goes_nowhere(desk: Desk) -> None
     desk.forgive("404 GET", "403 ")
 
 
-def test_the_author_of_any_draft_is_told_who_has_taken_it_over(desk: Desk) -> None:
+def test_the_author_of_any_draft_sees_who_has_taken_it_over(desk: Desk) -> None:
     pos_group = active_pos_group(desk, "TAKEN-OVER")
     author = desk.sit("planner", address=f"/object/PosGroups/{pos_group}")
     author.get_by_role("button", name="Edit", exact=True).click()

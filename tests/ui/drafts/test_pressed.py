@@ -20,7 +20,7 @@ def shown(desk: Desk) -> Page:
 
 
 @pytest.mark.smoke
-def test_no_button_takes_a_press_for_nothing_while_a_promotion_is_activated(desk: Desk) -> None:
+def test_buttons_are_disabled_while_a_promotion_is_activated(desk: Desk) -> None:
     page = shown(desk)
     copy = page.locator(f"{HERE}copyThis")
     held: list[Route] = []
@@ -41,7 +41,7 @@ def test_no_button_takes_a_press_for_nothing_while_a_promotion_is_activated(desk
     expect(page.locator(f"{HERE}deactivate")).to_be_enabled()
 
 
-def test_who_does_not_go_on_is_at_the_button_again(desk: Desk) -> None:
+def test_cancelling_a_confirmation_returns_the_focus_to_its_button(desk: Desk) -> None:
     page = shown(desk)
     archive = page.locator(f"{HERE}archive")
     archive.click()

@@ -10,7 +10,7 @@ from tests.ui.rules.page import RulesPage, stored
 HERE = "#promenade---promotion--"
 
 
-def test_the_second_one_reads_who_has_it_since_when_and_cannot_edit(either_desk: Desk) -> None:
+def test_a_second_user_sees_who_is_editing_since_when_and_cannot_edit(either_desk: Desk) -> None:
     desk = either_desk
     entity_id = stored(desk.shop)
     RulesPage.editing(desk, entity_id, role="planner")
@@ -24,7 +24,7 @@ def test_the_second_one_reads_who_has_it_since_when_and_cannot_edit(either_desk:
     desk.forgive("409 ", "DRAFT_ALREADY_EXISTS", "draftEdit")
 
 
-def test_a_draft_saved_in_another_window_is_said_to_be_gone(either_desk: Desk) -> None:
+def test_a_draft_saved_in_another_window_is_reported_as_gone(either_desk: Desk) -> None:
     desk = either_desk
     entity_id = stored(desk.shop)
     first = RulesPage.editing(desk, entity_id, role="planner").page

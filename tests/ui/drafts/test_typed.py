@@ -69,7 +69,7 @@ KINDS = pytest.mark.parametrize("kind", ["Promotions", "PosGroups"])
 
 
 @KINDS
-def test_what_is_typed_is_taken_when_the_browser_goes_back(desk: Desk, kind: str) -> None:
+def test_input_is_saved_when_the_browser_goes_back(desk: Desk, kind: str) -> None:
     page, field, kept = opened(desk, kind, "TYPED-BACK")
     typed(field, "Typed and left")
     with page.expect_response(lambda one: "PATCH" in (one.request.post_data or "") and one.ok):
@@ -80,7 +80,7 @@ def test_what_is_typed_is_taken_when_the_browser_goes_back(desk: Desk, kind: str
 
 
 @KINDS
-def test_what_is_typed_is_asked_about_when_it_cannot_be_taken(desk: Desk, kind: str) -> None:
+def test_the_user_is_asked_about_input_that_cannot_be_saved(desk: Desk, kind: str) -> None:
     page, field, _kept = opened(desk, kind, "TYPED-REFUSED")
     typed(field, "Nearly lost")
     with refusing(page, "503"):
@@ -94,7 +94,7 @@ def test_what_is_typed_is_asked_about_when_it_cannot_be_taken(desk: Desk, kind: 
 
 
 @KINDS
-def test_a_reload_is_asked_about_while_something_typed_is_not_taken(desk: Desk, kind: str) -> None:
+def test_a_reload_with_unsaved_input_needs_a_confirmation(desk: Desk, kind: str) -> None:
     page, field, kept = opened(desk, kind, "TYPED-RELOAD")
     typed(field, "Typed and stayed")
     with page.expect_response(lambda one: "PATCH" in (one.request.post_data or "") and one.ok):
@@ -104,7 +104,7 @@ def test_a_reload_is_asked_about_while_something_typed_is_not_taken(desk: Desk, 
     expect(field).to_be_focused()
 
 
-def test_the_end_of_a_window_is_asked_about_while_something_typed_is_not_taken(desk: Desk) -> None:
+def test_closing_a_window_with_unsaved_input_needs_a_confirmation(desk: Desk) -> None:
     page, field, kept = promotion(desk)
     typed(field, "Typed at the end")
     with page.expect_response(lambda one: "PATCH" in (one.request.post_data or "") and one.ok):
@@ -113,7 +113,7 @@ def test_the_end_of_a_window_is_asked_about_while_something_typed_is_not_taken(d
 
 
 @pytest.mark.smoke
-def test_what_is_typed_into_a_rule_is_asked_about(desk: Desk) -> None:
+def test_the_user_is_asked_about_unsaved_input_in_a_rule(desk: Desk) -> None:
     rules = RulesPage.editing(desk, stored(desk.shop, DiscountActions=[RECEIPT]))
     card = rules.open(rules.cards("DiscountActions").first)
     field = card.get_by_role("textbox", name="Discount or price", exact=True)
@@ -126,7 +126,7 @@ def test_what_is_typed_into_a_rule_is_asked_about(desk: Desk) -> None:
     rules.page.wait_for_url("**,draft")
 
 
-def test_what_is_typed_where_there_are_no_drafts_is_asked_about(desk: Desk) -> None:
+def test_the_user_is_asked_about_unsaved_input_on_pages_without_drafts(desk: Desk) -> None:
     with desk.shop.http() as http:
         body = {"name": "In place", "callbackUrl": "http://127.0.0.1:1/", "eventTypes": ["COUPON_ISSUED"]}
         key = http.post("/admin/WebhookSubscriptions", json=body).json()["ID"]
@@ -173,7 +173,7 @@ def wrong_of_subscription(desk: Desk) -> tuple[Page, Locator, str]:
 
 
 @pytest.mark.parametrize("made", [wrong_of_promotion, wrong_of_article, wrong_of_subscription])
-def test_what_a_field_cannot_take_is_not_left_behind_in_silence(
+def test_leaving_a_field_with_invalid_input_needs_a_confirmation(
     desk: Desk, made: Callable[[Desk], tuple[Page, Locator, str]]
 ) -> None:
     page, field, wrong = made(desk)
@@ -199,7 +199,7 @@ def test_what_a_field_cannot_take_is_not_left_behind_in_silence(
     expect(field).not_to_have_attribute("aria-invalid", "true")
 
 
-def test_a_promotion_is_not_saved_without_what_a_field_cannot_take(desk: Desk) -> None:
+def test_a_promotion_with_invalid_input_in_a_field_is_not_saved(desk: Desk) -> None:
     page, field, wrong = wrong_of_promotion(desk)
     expect(field).not_to_have_value("")
     typed(field, wrong)

@@ -83,7 +83,7 @@ def test_a_change_that_failed_once_is_named_and_sent_again_by_save(desk: Desk, h
 
 
 @pytest.mark.parametrize("how", ["503", "gone"])
-def test_while_a_change_fails_nothing_is_saved_by_halves(desk: Desk, how: How) -> None:
+def test_a_promotion_is_not_saved_partially_while_a_change_fails(desk: Desk, how: How) -> None:
     entity_id = stored(desk.shop)
     rules = RulesPage.editing(desk, entity_id)
     page = rules.page
@@ -106,7 +106,7 @@ def test_while_a_change_fails_nothing_is_saved_by_halves(desk: Desk, how: How) -
 
 
 @pytest.mark.smoke
-def test_a_part_that_was_not_taken_is_named_and_sent_again_by_save(desk: Desk) -> None:
+def test_a_refused_part_is_named_and_sent_again_by_save(desk: Desk) -> None:
     entity_id = stored(desk.shop)
     rules = RulesPage.editing(desk, entity_id)
     page = rules.page
@@ -123,7 +123,7 @@ def test_a_part_that_was_not_taken_is_named_and_sent_again_by_save(desk: Desk) -
     desk.forgive(*OF_THE_TEST)
 
 
-def test_a_page_is_not_left_with_unsent_changes_without_a_word(desk: Desk) -> None:
+def test_leaving_a_page_with_unsent_changes_needs_a_confirmation(desk: Desk) -> None:
     entity_id = stored(desk.shop)
     page = RulesPage.editing(desk, entity_id).page
     with refusing(page, "503"):
@@ -144,7 +144,7 @@ def test_a_page_is_not_left_with_unsent_changes_without_a_word(desk: Desk) -> No
 
 
 @pytest.mark.parametrize("how", ["503", "gone"])
-def test_any_draft_names_what_failed_keeps_it_and_saves_it(desk: Desk, how: How) -> None:
+def test_any_draft_names_keeps_and_resends_a_failed_change(desk: Desk, how: How) -> None:
     pos_group = active_pos_group(desk, f"UNSENT-{how}")
     page = desk.sit(address=f"/object/PosGroups/{pos_group}")
     page.get_by_role("button", name="Edit", exact=True).click()

@@ -8,7 +8,7 @@ IS_WHOLE = """text => [...document.querySelectorAll("tr.sapUiTableContentRow .sa
   .some((one) => one.textContent === text && one.clientWidth && one.scrollWidth <= one.clientWidth)"""
 
 
-def test_every_digit_of_an_ean_is_seen_in_the_list_of_articles(desk: Desk) -> None:
+def test_every_digit_of_an_ean_is_visible_in_the_list_of_articles(desk: Desk) -> None:
     page = desk.sit(address="/list/Articles", viewport={"width": 1280, "height": 800})
     page.get_by_role("gridcell", name="4000000000013").wait_for()
     wait_until(page, IS_WHOLE, arg="4000000000013")

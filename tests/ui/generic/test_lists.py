@@ -86,7 +86,7 @@ def test_scrolling_to_the_end_skips_what_lies_between(desk: Desk) -> None:
 
 
 @pytest.mark.smoke
-def test_a_search_is_asked_of_the_service_once_the_typing_pauses(desk: Desk) -> None:
+def test_a_search_is_sent_once_the_typing_pauses(desk: Desk) -> None:
     page = desk.sit(address="/list/Articles")
     cell(page, "100001")
     asked = listening(page, "Articles")
@@ -104,7 +104,7 @@ def test_a_search_is_asked_of_the_service_once_the_typing_pauses(desk: Desk) -> 
     assert '$search="100002"' in asked.last()
 
 
-def test_what_was_asked_for_is_in_the_address_and_back_takes_it_back(desk: Desk) -> None:
+def test_the_url_keeps_the_query_and_back_restores_the_previous_one(desk: Desk) -> None:
     page = desk.sit(address="/list/PosGroups")
     title(page, re.compile(r"POS groups \(\d\d\)"))
     page.get_by_role("searchbox").fill("Zurich")
@@ -118,7 +118,7 @@ def test_what_was_asked_for_is_in_the_address_and_back_takes_it_back(desk: Desk)
 
 
 @pytest.mark.smoke
-def test_codes_links_and_flags_are_filters(desk: Desk) -> None:
+def test_lists_can_be_filtered_by_codes_links_and_flags(desk: Desk) -> None:
     page = desk.sit(address="/list/Articles")
     cell(page, "100001")
     asked = listening(page, "Articles")
@@ -150,7 +150,7 @@ def test_a_link_is_filtered_by_rows_chosen_in_a_dialog(desk: Desk) -> None:
     assert "articleGroup_ID eq " in asked.last()
 
 
-def test_a_press_on_a_column_sorts_by_it_at_the_service(desk: Desk) -> None:
+def test_clicking_a_column_sorts_by_it_in_the_service(desk: Desk) -> None:
     page = desk.sit(address="/list/PosGroups")
     cell(page, "CH-ZRH")
     asked = listening(page, "PosGroups")
@@ -184,7 +184,7 @@ def test_a_row_opens_by_the_keyboard(desk: Desk) -> None:
     page.get_by_role("heading", name="Zurich Bahnhofstrasse", level=1).wait_for()
 
 
-def test_who_may_not_create_is_not_offered_it(desk: Desk) -> None:
+def test_users_without_the_right_see_no_create_button(desk: Desk) -> None:
     page = desk.sit("controller", address="/list/Articles")
     cell(page, "100001")
     expect(page.get_by_role("button", name="Create")).to_have_count(0)
@@ -193,7 +193,7 @@ def test_who_may_not_create_is_not_offered_it(desk: Desk) -> None:
 
 
 @pytest.mark.smoke
-def test_lists_speak_german(desk: Desk) -> None:
+def test_lists_are_shown_in_german(desk: Desk) -> None:
     page = desk.sit(address="/list/Articles", language="de")
     title(page, f"Artikel ({all_articles(desk):,})".replace(",", "."))
     page.get_by_role("columnheader", name="Artikelnummer").wait_for()

@@ -20,7 +20,7 @@ NOWHERE = (
 
 
 @pytest.mark.parametrize(("language", "words"), [("en", "There is nothing here"), ("de", "Hier ist nichts")])
-def test_a_set_that_there_is_not_leads_nowhere_and_on_again(desk: Desk, language: str, words: str) -> None:
+def test_an_unknown_set_shows_the_not_found_page_and_a_way_back(desk: Desk, language: str, words: str) -> None:
     page = desk.sit(language=language)
     nowhere, somewhere = page.get_by_role("heading", name=words, level=1), page.get_by_role("heading", level=1)
     for address in NOWHERE:

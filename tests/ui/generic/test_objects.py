@@ -56,7 +56,7 @@ def test_an_article_is_created_through_a_draft(desk: Desk) -> None:
 
 
 @pytest.mark.smoke
-def test_what_has_to_be_filled_in_is_shown_before_the_service_is_asked(desk: Desk) -> None:
+def test_missing_required_fields_are_shown_before_a_request_is_sent(desk: Desk) -> None:
     page = desk.sit(address="/object/PosGroups/new")
     heading(page, "New: POS group")
     fill(page, "Code", "LACKS")
@@ -139,7 +139,7 @@ def test_a_link_is_chosen_by_typing(desk: Desk) -> None:
     assert first(desk, f"PosGroups?$filter=ID eq {pos_group}")["parent_ID"] == parent
 
 
-def test_what_is_no_number_is_refused_on_the_spot(desk: Desk) -> None:
+def test_an_invalid_number_is_refused_immediately(desk: Desk) -> None:
     article = first(desk, "Articles?$filter=articleNumber eq '100003'")["ID"]
     page = desk.sit(address=f"/object/Articles/{article}")
     page.get_by_role("button", name="Edit", exact=True).click()
@@ -162,7 +162,7 @@ def test_an_entity_is_deleted_once_that_is_confirmed(desk: Desk) -> None:
         assert http.get(f"/admin/PosGroups(ID={pos_group},IsActiveEntity=true)").status_code == 404
 
 
-def test_who_may_only_read_is_not_offered_to_edit(desk: Desk) -> None:
+def test_readers_see_no_edit_button(desk: Desk) -> None:
     article = first(desk, "Articles?$filter=articleNumber eq '100001'")["ID"]
     page = desk.sit("controller", address=f"/object/Articles/{article}")
     desk.settle(page)
@@ -170,7 +170,7 @@ def test_who_may_only_read_is_not_offered_to_edit(desk: Desk) -> None:
     expect(page.get_by_role("button", name="Delete", exact=True)).to_have_count(0)
 
 
-def test_what_is_gone_is_said(desk: Desk) -> None:
+def test_a_deleted_entity_is_reported_as_gone(desk: Desk) -> None:
     page = desk.sit(address=f"/object/PosGroups/{NOBODY}")
     page.get_by_role("alertdialog").get_by_text("There is nothing here any more").wait_for()
     escape(page)
@@ -187,7 +187,7 @@ NOWHERE = [
 
 
 @pytest.mark.parametrize(("language", "words"), [("en", "There is nothing here"), ("de", "Hier ist nichts")])
-def test_an_address_with_a_key_that_is_none_leads_nowhere(desk: Desk, language: str, words: str) -> None:
+def test_a_url_with_an_invalid_key_shows_the_not_found_page(desk: Desk, language: str, words: str) -> None:
     page = desk.sit(address=f"/{NOWHERE[0]}", language=language)
     for address in NOWHERE:
         page.goto(f"{desk.shop.url}/#/{address}")
@@ -200,7 +200,7 @@ def test_an_address_with_a_key_that_is_none_leads_nowhere(desk: Desk, language: 
 @pytest.mark.parametrize(
     ("language", "words"), [("en", "There is nothing here any more"), ("de", "Hier ist nichts mehr")]
 )
-def test_a_promotion_that_is_gone_is_said_in_the_persons_language(desk: Desk, language: str, words: str) -> None:
+def test_a_deleted_promotion_is_reported_in_the_users_language(desk: Desk, language: str, words: str) -> None:
     page = desk.sit(address=f"/promotion/{NOBODY}", language=language)
     page.get_by_role("alertdialog").get_by_text(words).wait_for()
     escape(page)

@@ -40,7 +40,7 @@ def test_a_promotion_is_chosen_into_a_campaign_and_taken_out(desk: Desk) -> None
     page.get_by_text("No promotion belongs to this campaign yet.").wait_for()
 
 
-def test_locking_says_what_it_means_and_takes_changes_away(desk: Desk) -> None:
+def test_locking_explains_its_effect_and_prevents_changes(desk: Desk) -> None:
     campaign, _ = _made(desk)
     page = desk.sit("planner", address=f"/object/Campaigns/{campaign}")
     page.get_by_role("button", name="Lock", exact=True).click()

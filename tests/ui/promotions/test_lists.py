@@ -33,7 +33,7 @@ def search(page: Page, text: str) -> None:
 
 
 @pytest.mark.smoke
-def test_a_search_leaves_what_holds_all_its_words_and_counts_it_by_status(desk: Desk) -> None:
+def test_a_search_shows_promotions_with_all_its_words_and_counts_them_by_status(desk: Desk) -> None:
     make(desk.shop, "Zebra crossing sale")
     make(desk.shop, "Zebra stripes sale", status="INACTIVE")
     page = desk.sit("planner", address="promotions")
@@ -46,7 +46,7 @@ def test_a_search_leaves_what_holds_all_its_words_and_counts_it_by_status(desk: 
     page.wait_for_url("**status=INACTIVE**")
 
 
-def test_an_address_brings_the_same_list_again(desk: Desk) -> None:
+def test_a_url_restores_the_same_list(desk: Desk) -> None:
     make(desk.shop, "Okapi sale", type="RECEIPT", status="INACTIVE")
     page = desk.sit("planner", address="promotions?search=okapi&status=INACTIVE&types=RECEIPT&sort=name")
     expect(page.locator(f"{LIST}table td a.sapMLnk:visible")).to_have_count(1)
@@ -81,7 +81,7 @@ def test_own_drafts_are_listed_in_place_of_what_they_change(desk: Desk) -> None:
     other.get_by_text("Edited by demo-planner", exact=True).wait_for()
 
 
-def test_who_may_not_create_promotions_is_offered_no_button(desk: Desk) -> None:
+def test_users_who_may_not_create_promotions_see_no_button(desk: Desk) -> None:
     page = desk.sit("controller", address="promotions")
     page.locator(f"{LIST}table td a.sapMLnk").first.wait_for()
     expect(page.locator(f"{LIST}create")).to_have_count(0)
@@ -116,7 +116,7 @@ def test_the_calendar_shows_what_runs_in_the_period_and_nothing_else(desk: Desk)
     expect(page.locator("#promenade---promotion--name")).to_have_text("Yak in spring")
 
 
-def test_the_calendar_says_weekdays_and_months_in_german_and_is_a_list_too(desk: Desk) -> None:
+def test_the_calendar_is_available_in_german_and_as_a_list(desk: Desk) -> None:
     start = datetime(2031, 10, 1, tzinfo=UTC)
     make(desk.shop, "Ibex", validFrom=start.isoformat(), validTo=(start + timedelta(days=5)).isoformat())
     page = desk.sit("planner", address="promotions/calendar?from=2031-10&statuses=DRAFT", language="de")

@@ -75,7 +75,7 @@ def test_a_promotion_is_created_checked_activated_and_prices_a_basket(either_des
     page.locator("#promenade---simulator--applied").get_by_text("Must hold").first.wait_for()
 
 
-def test_a_refused_rule_leaves_nothing_saved_and_says_where(desk: Desk) -> None:
+def test_a_refused_rule_saves_nothing_and_names_the_fault(desk: Desk) -> None:
     entity_id = stored(desk.shop, DiscountActions=[{"actionType": "RECEIPT", "discountType": "PERCENTAGE",
                                                      "discountValue": 5}])  # fmt: skip
     rules = RulesPage.editing(desk, entity_id)
@@ -97,7 +97,7 @@ def test_a_refused_rule_leaves_nothing_saved_and_says_where(desk: Desk) -> None:
     desk.forgive("404 ", "412 ")
 
 
-def test_what_is_missing_is_said_at_its_field(desk: Desk) -> None:
+def test_missing_values_are_reported_at_their_fields(desk: Desk) -> None:
     page = desk.sit("planner", address="promotion/new")
     page.locator(f"{HERE}save").click()
     page.get_by_role("alertdialog").or_(page.get_by_role("dialog")).first.wait_for()
@@ -106,7 +106,7 @@ def test_what_is_missing_is_said_at_its_field(desk: Desk) -> None:
     expect(name).to_have_attribute("aria-invalid", "true")
 
 
-def test_rules_that_were_not_saved_are_not_lost_without_a_word(desk: Desk) -> None:
+def test_leaving_unsaved_rules_needs_a_confirmation(desk: Desk) -> None:
     rules = RulesPage.editing(desk, stored(desk.shop))
     rules.add("Conditions", "Time of day and weekdays")
     page = rules.page
@@ -157,7 +157,7 @@ def copied(shop: Shop, entity_id: str) -> dict[str, Any]:
 
 
 @pytest.mark.alone
-def test_a_promotion_from_a_template_takes_seconds_and_is_what_the_service_makes(desk: Desk) -> None:
+def test_a_promotion_from_a_template_equals_the_one_that_the_service_creates(desk: Desk) -> None:
     page = desk.sit("administrator", address="promotions")
     begun = time.monotonic()
     for name in ("Buy more, save more", "Extra points", "3 for 2"):
@@ -201,7 +201,7 @@ def test_a_forecast_is_asked_for_and_shown(desk: Desk) -> None:
     part.get_by_text("Promotions that it displaces").or_(part.get_by_text("Sales with the promotion")).first.wait_for()
 
 
-def test_a_check_says_what_to_do_and_leads_there(desk: Desk) -> None:
+def test_a_check_explains_its_findings_and_links_to_them(desk: Desk) -> None:
     page = desk.sit("controller", address=f"promotion/{stored(desk.shop)}")
     part = page.locator(f"{HERE}checkContent")
     part.get_by_role("button", name="Check now").click()

@@ -62,7 +62,7 @@ def test_every_chart_of_a_report_is_drawn_and_has_a_gist_and_a_table(desk: Desk,
 
 
 @pytest.mark.smoke
-def test_performance_by_day_is_what_the_service_adds_up(desk: Desk, reports: Reports) -> None:
+def test_performance_by_day_shows_the_sums_of_the_service(desk: Desk, reports: Reports) -> None:
     page = sit(desk, "performance?currency=EUR", "byDay")
     apply = f"filter({PERIOD})/groupby((day),aggregate(totalDiscount with sum as given,applications with sum as times))"
     rows = reports.rows("PromotionUsageByDay", apply=apply, orderby="day")
@@ -92,7 +92,7 @@ def test_revenue_with_promotions_is_that_of_the_sales_they_applied_to(desk: Desk
     assert sum(numbers(page, "posGroups")) == row["revenue"]
 
 
-def test_the_report_of_one_promotion_tells_its_post_mortem(desk: Desk, reports: Reports) -> None:
+def test_the_report_of_one_promotion_shows_its_results(desk: Desk, reports: Reports) -> None:
     best = reports.rows("PromotionPerformance", orderby="applicationsCount desc", filter="currency eq 'EUR'", top="1")[
         0
     ]
@@ -125,7 +125,7 @@ def test_a_pos_group_narrows_performance_to_its_sales(desk: Desk, reports: Repor
 
 
 @pytest.mark.smoke
-def test_budgets_say_how_far_and_until_when(desk: Desk, reports: Reports) -> None:
+def test_budgets_show_their_utilization_and_expected_end(desk: Desk, reports: Reports) -> None:
     page = sit(desk, "budgets", "burnDown")
     rows = reports.rows("BudgetUtilization", orderby="utilizationPct desc", top="10")  # other tests add budgets
     assert numbers(page, "utilization") == [row["utilizationPct"] for row in rows]
@@ -151,7 +151,7 @@ def test_who_pays_for_budgets_is_shown(desk: Desk, reports: Reports) -> None:
     assert numbers(page, "stakeholders") == [row["cost"] for row in rows]
 
 
-def test_coupons_go_from_the_pool_to_the_till(desk: Desk, reports: Reports) -> None:
+def test_the_coupon_funnel_shows_pooled_issued_and_redeemed_codes(desk: Desk, reports: Reports) -> None:
     page = sit(desk, "coupons", "funnel")
     sums = "totalPooled with sum as pooled,totalIssued with sum as issued,totalRedeemed with sum as redeemed"
     row = reports.row("CouponAnalytics", apply=f"filter(codeType eq 'INDIVIDUAL')/aggregate({sums})")
@@ -187,7 +187,7 @@ def test_the_heat_map_has_every_hour_of_the_week(desk: Desk, reports: Reports) -
         assert number(label.rpartition(": ")[2]) == expected[weekday, hour]["given"], label
 
 
-def test_advice_is_held_against_what_it_cost(desk: Desk, reports: Reports) -> None:
+def test_the_advice_report_compares_extra_revenue_with_discounts(desk: Desk, reports: Reports) -> None:
     page = sit(desk, "advice?currency=EUR", "adviceMoney")
     names = {"extraRevenue": "extra", "totalDiscount": "given", "netGain": "gain", "shown": "shown"}
     sums = ",".join(f"{path} with sum as {name}" for path, name in names.items())

@@ -73,7 +73,7 @@ def card(page: Page, name: str) -> Locator:
     [(*one, status) for one, status in zip(PARTS, cycle([500, 503]), strict=False)],
     ids=[f"{one[0]}-{one[2]}" for one in PARTS],
 )
-def test_a_box_that_cannot_be_read_says_so_and_is_read_again(
+def test_a_failed_box_shows_an_error_and_can_be_retried(
     desk: Desk, report: str, words: list[str], name: str, other: str, status: int
 ) -> None:
     page = desk.sit(address="reports")
@@ -102,7 +102,7 @@ def test_a_box_that_cannot_be_read_says_so_and_is_read_again(
 
 
 @pytest.mark.smoke
-def test_a_report_of_which_nothing_can_be_read_says_so(desk: Desk) -> None:
+def test_a_report_that_fails_completely_shows_an_error(desk: Desk) -> None:
     page = desk.sit(address="reports")
     fault = Fault(page, ["PromotionUsageByDay"], 503)
     page.evaluate("location.hash = 'reports/performance'")
@@ -115,7 +115,7 @@ def test_a_report_of_which_nothing_can_be_read_says_so(desk: Desk) -> None:
     desk.forgive("503 POST")
 
 
-def test_a_report_of_a_time_without_sales_says_so_in_each_box(desk: Desk) -> None:
+def test_a_report_without_sales_shows_a_message_in_each_box(desk: Desk) -> None:
     page = desk.sit(address="reports/performance?from=2001-01-01&to=2001-01-02")
     for name in ("byDay", "ranking", "posGroups"):
         expect(card(page, name)).to_contain_text("There are no figures for this choice yet")

@@ -43,7 +43,7 @@ def sit(desk: Desk, address: str, card: str, role: str = "administrator", **how:
 
 
 @pytest.mark.smoke
-def test_an_experiment_says_what_its_uplift_is_worth(desk: Desk, juice: dict[str, Any]) -> None:
+def test_an_experiment_explains_its_uplift_in_words(desk: Desk, juice: dict[str, Any]) -> None:
     page = sit(desk, f"abTests?promotion={juice['promotionId']}", "verdict")
     assert number(figure(page, "Uplift of the average basket")) == juice["revenueUplift"]
     assert number(figure(page, "Uplift of the conversion rate")) == juice["uplift"]
@@ -59,14 +59,14 @@ def test_an_experiment_says_what_its_uplift_is_worth(desk: Desk, juice: dict[str
     assert "even if the promotion had no effect" in words
 
 
-def test_an_experiment_says_it_in_german_too(desk: Desk, juice: dict[str, Any]) -> None:
+def test_an_experiment_explains_its_uplift_in_german(desk: Desk, juice: dict[str, Any]) -> None:
     page = sit(desk, f"abTests?promotion={juice['promotionId']}", "verdict", language="de")
     words = page.locator(".promCard-verdict").inner_text()
     assert f"p = {juice['revenuePValue']:.3f}".replace(".", ",") in words
     assert f"in etwa {round(juice['pValue'] * 100)} von 100 solchen Versuchen" in words
 
 
-def test_both_arms_stand_side_by_side(desk: Desk, juice: dict[str, Any]) -> None:
+def test_both_arms_are_shown_side_by_side(desk: Desk, juice: dict[str, Any]) -> None:
     page = sit(desk, f"abTests?promotion={juice['promotionId']}", "averageBasket")
     assert [row[0] for row in twin(page, "averageBasket")] == ["Control arm", "With the promotion"]
     assert numbers(page, "averageBasket") == [juice["controlAvgBasket"], juice["experimentAvgBasket"]]
@@ -212,7 +212,7 @@ def test_arrow_keys_move_through_the_hours_of_the_week(desk: Desk, reports: Repo
     assert page.evaluate("document.activeElement.title").startswith("Tuesday, 23:00: ")
 
 
-def test_charts_go_with_their_page(desk: Desk, reports: Reports) -> None:
+def test_charts_are_destroyed_with_their_page(desk: Desk, reports: Reports) -> None:
     page = sit(desk, "performance", "ranking")
     are_alive = """([least, most]) => new Promise((resolve) =>
       sap.ui.require(["promenade/framework/chart"], (Chart) => {
@@ -225,7 +225,7 @@ def test_charts_go_with_their_page(desk: Desk, reports: Reports) -> None:
     wait_until(page, are_alive, arg=[1, 1])
 
 
-def test_charts_stand_still_for_who_wants_that(desk: Desk, reports: Reports) -> None:
+def test_charts_are_not_animated_for_users_who_prefer_reduced_motion(desk: Desk, reports: Reports) -> None:
     page = sit(desk, "hours", "busiest", reduced_motion="reduce")
     animation = """() => new Promise((resolve) => sap.ui.require(["promenade/framework/chart"], (Chart) =>
       resolve(Object.values(Chart.instances)[0].options.animation)))"""

@@ -28,7 +28,7 @@ def test_a_budget_shows_what_was_left_day_by_day_and_says_it(desk: Desk) -> None
     expect(page.get_by_role("table", name="What was left at the end of each day")).to_contain_text("Spent that day")
 
 
-def test_a_budget_that_nothing_was_spent_of_says_so(desk: Desk) -> None:
+def test_an_unspent_budget_shows_a_message(desk: Desk) -> None:
     body = {"code": "UI-FRESH", "name": "Fresh", "totalAmount": 10, "currency": "EUR", "IsActiveEntity": True}
     with desk.shop.http() as http:
         key = http.post("/admin/Budgets", json=body).json()["ID"]

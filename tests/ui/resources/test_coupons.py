@@ -54,7 +54,7 @@ def test_more_than_a_million_codes_are_refused_in_the_services_words(desk: Desk)
     desk.forgive("400 ")
 
 
-def test_whoever_may_not_change_coupons_is_offered_no_codes(desk: Desk) -> None:
+def test_users_who_may_not_change_coupons_cannot_generate_codes(desk: Desk) -> None:
     page = desk.sit("controller", address=f"/object/CouponTypes/{_type(desk)}")
     page.get_by_text("No batch of codes has been made here yet.").wait_for()
     for name in ("Generate Codes", "Issue a Coupon", "Edit"):
@@ -72,7 +72,7 @@ def test_a_coupon_type_is_switched_off_and_on(desk: Desk) -> None:
         assert http.get(f"/admin/CouponTypes({key})").json()["status"] == "ACTIVE"
 
 
-def test_the_pool_is_german_too(desk: Desk) -> None:
+def test_the_coupon_pool_is_shown_in_german(desk: Desk) -> None:
     page = desk.sit("planner", address=f"/object/CouponTypes/{_type(desk)}", language="de", colours="dark")
     page.get_by_text("Hier wurde noch keine Charge von Codes erzeugt.").wait_for()
     page.get_by_role("button", name="Codes erzeugen").wait_for()

@@ -47,7 +47,7 @@ def _ended(page: Page) -> None:
     page.locator(f"#{JOB}--message").wait_for()
 
 
-def test_a_file_with_errors_becomes_a_job_whose_rows_come_back_to_be_mended(either_desk: Desk, tmp_path: Path) -> None:
+def test_faulty_rows_of_an_imported_file_can_be_downloaded_and_corrected(either_desk: Desk, tmp_path: Path) -> None:
     desk = either_desk
     mark = _mark()
     page = desk.sit(address="/imports?upload=Articles")
@@ -104,7 +104,7 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-def test_rows_that_failed_hold_no_formula_and_come_back_as_they_were(desk: Desk, tmp_path: Path, language: str) -> None:
+def test_failed_rows_are_downloaded_unchanged_and_without_formulas(desk: Desk, tmp_path: Path, language: str) -> None:
     mark = _mark()
     wrong = {"basePrice": -1.5, "currency": "EURO"}
     rows = [{"articleNumber": f"{mark}-{one}", "name": name, **wrong} for one, name in enumerate(WRITTEN)]
@@ -167,7 +167,7 @@ def test_json_holds_rows_with_their_parts(desk: Desk) -> None:
     assert [one["calculationConfig"]["rounding"] for one in found] == ["ROUND_DOWN"]
 
 
-def test_a_column_goes_where_the_person_says_and_cells_are_read_as_they_say(desk: Desk) -> None:
+def test_the_user_chooses_the_target_and_format_of_each_column(desk: Desk) -> None:
     mark = _mark()
     page = desk.sit(address="/imports?upload=Articles")
     _upload(page, "odd.csv", f"No,What\n{mark}-1,Bread\n{mark}-2,Cake\n".encode())
@@ -203,14 +203,14 @@ def test_a_template_has_the_columns_that_the_service_takes(desk: Desk, tmp_path:
     assert set(columns) == {"code", "status", "customerId", "validFrom", "validUntil", "couponType_ID"}
 
 
-def test_who_may_not_import_is_told_what_is_missing_and_sees_the_jobs(desk: Desk) -> None:
+def test_users_who_may_not_import_see_the_missing_right_and_the_jobs(desk: Desk) -> None:
     page = desk.sit("planner", address="/imports")
     page.get_by_text("To send files, the person needs the scopes PublicApi.Read and PublicApi.Write").wait_for()
     expect(page.get_by_role("button", name="Import a File")).to_have_count(0)
     page.get_by_role("heading", name="Import jobs").wait_for()
 
 
-def test_imports_are_german_too(desk: Desk) -> None:
+def test_imports_are_shown_in_german(desk: Desk) -> None:
     page = desk.sit(address="/imports?upload=Articles", language="de", colours="dark")
     _upload(page, "bread.csv", _bread(_mark()).encode())
     page.get_by_text("5 Zeilen, und mit 3 davon stimmt etwas nicht.").wait_for()

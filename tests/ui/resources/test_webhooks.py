@@ -77,7 +77,7 @@ def test_a_delivery_that_failed_is_sent_again(desk: Desk) -> None:
         assert len({(one.body, one.headers["webhook-id"]) for one in requests}) == 1
 
 
-def test_what_happened_while_a_subscription_was_paused_is_sent_later(desk: Desk) -> None:
+def test_events_during_a_pause_of_a_subscription_are_sent_later(desk: Desk) -> None:
     with Receiver() as receiver:
         key = _subscribe(desk, f"{receiver.url}/late")
         page = desk.sit(address=f"/object/WebhookSubscriptions/{key}")

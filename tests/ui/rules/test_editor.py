@@ -43,7 +43,7 @@ def test_rules_are_changed_duplicated_and_removed_and_a_removed_one_comes_back(d
     assert rules_of(shop, editing.entity_id, "DiscountActions")[0]["discountValue"] == 7.5
 
 
-def test_rules_are_put_in_another_order_by_keyboard(desk: Desk, shop: Shop) -> None:
+def test_rules_are_reordered_by_keyboard(desk: Desk, shop: Shop) -> None:
     editing = RulesPage.editing(desk, stored(shop, Conditions=CUSTOMERS))
     cards = editing.cards("Conditions")
     cards.nth(2).focus()
@@ -57,7 +57,7 @@ def test_rules_are_put_in_another_order_by_keyboard(desk: Desk, shop: Shop) -> N
     assert values(shop, editing.entity_id) == ["C", "B", "A"]
 
 
-def test_what_is_missing_is_said_at_the_field_and_nothing_is_saved(desk: Desk, shop: Shop) -> None:
+def test_missing_values_are_reported_at_their_field_and_nothing_is_saved(desk: Desk, shop: Shop) -> None:
     editing = RulesPage.editing(desk, stored(shop))
     card = editing.add("DiscountActions", "Discount on the receipt")
     editing.do(card, ("fill", "Discount or price", "120"))

@@ -215,12 +215,12 @@ def test_every_type_has_words_in_every_language(kind: str, code: str) -> None:
         assert {place for one in places(words.summary or words.en.says) for place in one} <= set(PARTS)
 
 
-def test_there_are_no_words_for_what_is_no_type() -> None:
+def test_descriptions_exist_only_for_existing_types() -> None:
     assert {(kind, code) for kind, words in WORDS.items() for code in words} == set(TYPES)
 
 
 @pytest.mark.parametrize("path", app_files(), ids=lambda path: path.name)
-def test_the_files_of_the_app_are_what_the_declarations_say(path: Path) -> None:
+def test_the_generated_files_of_the_app_match_the_declarations(path: Path) -> None:
     assert path.read_text("utf-8") == app_files()[path], "run: make docs"
 
 

@@ -120,7 +120,7 @@ def nearly_empty(shop: Shop, reports: Reports) -> Iterator[str]:
     set_total(row["totalAmount"])
 
 
-def test_what_needs_attention_leads_to_where_it_is_mended(desk: Desk, nearly_empty: str) -> None:
+def test_items_that_need_attention_link_to_the_page_that_fixes_them(desk: Desk, nearly_empty: str) -> None:
     page = filled(desk.sit())
     assert number(figure(page, "Budgets near their end")) > 0
     entry = page.locator(".promCard-attention li", has_text=nearly_empty)
@@ -139,7 +139,7 @@ def test_a_promotion_that_waits_for_approval_is_a_press_away(desk: Desk, reports
     page.wait_for_url(f"**/promotion/{waiting['ID']}")
 
 
-def test_my_open_drafts_are_there_to_go_on_with(desk: Desk) -> None:
+def test_open_drafts_of_the_user_are_listed_and_can_be_continued(desk: Desk) -> None:
     with desk.shop.http("planner") as http:
         made = http.post("/admin/Promotions", json={"name": "Half a thought"}).json()
     try:
@@ -151,7 +151,7 @@ def test_my_open_drafts_are_there_to_go_on_with(desk: Desk) -> None:
             http.delete(f"/admin/Promotions(ID={made['ID']},IsActiveEntity=false)")
 
 
-def test_who_may_not_plan_or_price_is_not_offered_it(desk: Desk) -> None:
+def test_the_home_page_offers_only_what_the_role_allows(desk: Desk) -> None:
     page = filled(desk.sit("controller"))
     expect(page.get_by_role("button", name="New promotion")).to_have_count(0)
     expect(page.get_by_role("button", name="Simulate a basket")).to_have_count(0)
@@ -163,7 +163,7 @@ def test_who_may_not_plan_or_price_is_not_offered_it(desk: Desk) -> None:
 
 
 @pytest.mark.smoke
-def test_the_first_page_asks_three_times(desk: Desk) -> None:
+def test_the_home_page_sends_three_requests(desk: Desk) -> None:
     page = seat(desk)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url) if request.method == "POST" else None)
@@ -174,7 +174,7 @@ def test_the_first_page_asks_three_times(desk: Desk) -> None:
     ]  # fmt: skip
 
 
-def test_the_first_page_speaks_german(desk: Desk, reports: Reports) -> None:
+def test_the_home_page_is_shown_in_german(desk: Desk, reports: Reports) -> None:
     page = filled(desk.sit(language="de", colours="dark"))
     assert figure(page, "Gewährter Rabatt").endswith("€")
     opened(page, "last28")

@@ -22,7 +22,7 @@ def test_the_back_office_opens_with_the_areas_of_the_role(desk: Desk) -> None:
     expect(page.locator("#promenade---shell--person")).to_have_text("demo-administrator", use_inner_text=True)
 
 
-def test_who_may_not_price_sees_no_simulator(desk: Desk) -> None:
+def test_users_who_may_not_price_see_no_simulator(desk: Desk) -> None:
     page = desk.sit("controller")
     entries = page.locator("#promenade---shell--navigation")
     expect(entries).to_contain_text("Budgets")
@@ -70,7 +70,7 @@ def test_a_focus_that_has_a_place_stays_when_another_page_opens_and_its_name_is_
     expect(colours).to_be_focused()
 
 
-def test_who_comes_by_keyboard_skips_what_is_around_the_page(desk: Desk) -> None:
+def test_a_skip_link_leads_keyboard_users_to_the_page(desk: Desk) -> None:
     page = desk.sit()
     expect(page).to_have_title(titled("Overview"))
     page.keyboard.press("Tab")
@@ -82,7 +82,7 @@ def test_who_comes_by_keyboard_skips_what_is_around_the_page(desk: Desk) -> None
     expect(page.get_by_role("button", name="New promotion")).to_be_focused()
 
 
-def test_a_narrow_page_has_the_room_of_the_names_in_the_navigation(desk: Desk) -> None:
+def test_a_narrow_page_hides_the_names_in_the_navigation(desk: Desk) -> None:
     page = desk.sit(viewport={"width": 640, "height": 450})
     expect(page).to_have_title(titled("Overview"))
     wait_until(page, "() => document.querySelector('main, [role=main]').clientWidth > 550")

@@ -32,7 +32,9 @@ def _writes(page: Page, moment: str, price: str, word: str) -> None:
         ("fr-FR", "Nov 20, 2026, 5:30", "€1,234.50", "Subtotal"),  # English without a known region
     ],
 )
-def test_a_browser_gets_what_its_region_writes(desk: Desk, locale: str, moment: str, price: str, word: str) -> None:
+def test_values_are_shown_in_the_format_of_the_browsers_region(
+    desk: Desk, locale: str, moment: str, price: str, word: str
+) -> None:
     _writes(desk.sit("planner", address=ADDRESS, locale=locale), moment, price, word)
 
 

@@ -22,5 +22,5 @@ expect.set_options(timeout=20_000)
         ("en-PH", "Nov 20, 2026, 5:30"),
     ],
 )
-def test_english_of_a_region_that_is_not_known_is_that_of_the_nearest(desk: Desk, locale: str, moment: str) -> None:
+def test_an_unknown_region_of_english_uses_the_closest_known_one(desk: Desk, locale: str, moment: str) -> None:
     _writes(desk.sit("planner", address=ADDRESS, locale=locale), moment, "€1,234.50", "Subtotal")

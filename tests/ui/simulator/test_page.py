@@ -62,7 +62,7 @@ def test_articles_are_scanned_and_searched_and_priced_as_the_service_says(desk: 
     expect(total).not_to_have_text(before)
 
 
-def test_an_unknown_ean_is_said_so_and_adds_nothing(desk: Desk, page: Page) -> None:
+def test_an_unknown_ean_is_reported_and_adds_nothing(desk: Desk, page: Page) -> None:
     scan = page.locator(f"{PREFIX}scan-inner")
     scan.fill("4000000000000")
     scan.press("Enter")
@@ -71,7 +71,7 @@ def test_an_unknown_ean_is_said_so_and_adds_nothing(desk: Desk, page: Page) -> N
 
 
 @pytest.mark.smoke
-def test_a_coupon_is_used_and_a_wrong_one_says_why(desk: Desk, page: Page) -> None:
+def test_a_coupon_is_used_and_a_refused_one_shows_the_reason(desk: Desk, page: Page) -> None:
     put(page, COFFEE)
     add_coupon(page, "WELCOME10")
     applied = page.locator(f"{PREFIX}applied")
@@ -80,7 +80,7 @@ def test_a_coupon_is_used_and_a_wrong_one_says_why(desk: Desk, page: Page) -> No
     expect(applied).to_contain_text("Refused: nobody knows this code")
 
 
-def test_what_was_missed_says_why_and_who_won(desk: Desk, page: Page) -> None:
+def test_missed_promotions_show_the_reason_and_the_winner(desk: Desk, page: Page) -> None:
     with desk.shop.http() as http:  # four offers for conditioners exclude one another
         found = http.get("/admin/Articles?$search=Conditioner&$select=articleNumber&$top=1").json()["value"]
     article = found[0]["articleNumber"]
@@ -92,7 +92,7 @@ def test_what_was_missed_says_why_and_who_won(desk: Desk, page: Page) -> None:
     expect(missed).to_contain_text("It would apply without")
 
 
-def test_a_return_and_a_wrong_quantity(desk: Desk, page: Page) -> None:
+def test_a_negative_quantity_is_a_return_and_zero_is_invalid(desk: Desk, page: Page) -> None:
     put(page, COFFEE)
     quantity = page.locator(f"{PREFIX}lines input").first
     quantity.fill("-1")
@@ -113,7 +113,7 @@ def test_a_line_is_removed_and_put_back(desk: Desk, page: Page) -> None:
 
 
 @pytest.mark.smoke
-def test_a_link_brings_the_whole_basket_to_somebody_else(desk: Desk, page: Page) -> None:
+def test_a_link_opens_the_whole_basket_for_another_user(desk: Desk, page: Page) -> None:
     put(page, COFFEE, SHAMPOO)
     add_coupon(page, "WELCOME10")
     expect(page.locator(f"{PREFIX}applied")).to_contain_text("Used:")
@@ -124,7 +124,7 @@ def test_a_link_brings_the_whole_basket_to_somebody_else(desk: Desk, page: Page)
     expect(other.locator(f"{PREFIX}store-inner")).to_have_value("Hamburg Jungfernstieg")
 
 
-def test_a_broken_link_is_said_so(desk: Desk) -> None:
+def test_a_broken_link_is_reported(desk: Desk) -> None:
     page = desk.sit("planner", address="simulator?b=zqqqqqqqq")
     expect(page.locator(f"{PREFIX}failed")).to_contain_text("This link is broken")
 
@@ -136,7 +136,7 @@ def test_a_promotion_says_on_top_whether_it_applied(desk: Desk) -> None:
     expect(page.locator(f"{PREFIX}focus")).to_contain_text("It applied and took")
 
 
-def test_german(desk: Desk) -> None:
+def test_the_simulator_is_shown_in_german(desk: Desk) -> None:
     page = desk.sit("planner", address="simulator", language="de")
     choose_store(page, "DE-HAM")
     put(page, COFFEE)
@@ -151,7 +151,7 @@ def _narrowed(page: Page) -> tuple[int, int]:
     return counts[0], counts[-1]
 
 
-def test_what_was_missed_is_found_by_name_and_by_reason(desk: Desk, page: Page) -> None:
+def test_missed_promotions_can_be_searched_by_name_and_reason(desk: Desk, page: Page) -> None:
     put(page, COFFEE)
     missed = page.locator(f"{PREFIX}missed")
     expect(missed.get_by_role("listitem")).to_have_count(10)
@@ -192,7 +192,7 @@ def _enter_fields(page: Page) -> None:
     dialog.get_by_role("button", name="Close").click()
 
 
-def test_a_line_says_more_of_itself_where_somebody_asks_for_it(desk: Desk, page: Page) -> None:
+def test_a_line_shows_its_details_on_request(desk: Desk, page: Page) -> None:
     put(page, COFFEE)
     told = "origin=ES · Article group: G010201 · Manufacturer: M-OBSTWERK · EAN: 4012345000009 · Line reference: L-7"
     line = {
@@ -212,7 +212,7 @@ def test_a_line_says_more_of_itself_where_somebody_asks_for_it(desk: Desk, page:
     assert page.url == before
 
 
-def test_who_leaves_at_once_is_not_brought_back(desk: Desk, page: Page) -> None:
+def test_a_late_answer_does_not_bring_the_user_back_to_the_page(desk: Desk, page: Page) -> None:
     put(page, COFFEE)
     with page.expect_request("**/pos/v2/simulate"):
         line = page.locator(f"{PREFIX}lines").get_by_role("textbox", name="Quantity")
@@ -246,7 +246,7 @@ def test_a_copied_link_keeps_the_promotion_that_it_is_about(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("promotion", ["xyz", "00000000-0000-0000-0000-000000000000"])
-def test_a_link_of_a_promotion_that_is_not_there_says_so_and_prices(desk: Desk, promotion: str) -> None:
+def test_a_link_with_a_missing_promotion_shows_a_message_and_still_prices(desk: Desk, promotion: str) -> None:
     page = desk.sit("planner", address=f"simulator?promotion={promotion}")
     expect(page.locator(f"{PREFIX}noPromotion")).to_contain_text("no such promotion")
     put(page, COFFEE)

@@ -70,7 +70,7 @@ def test_a_saved_basket_is_priced_alike_by_the_engine(desk: Desk, tmp_path: Path
     assert not differences(scenario, price(scenario))
 
 
-def test_a_line_that_is_found_by_its_ean_alone_is_priced_alike_by_the_engine(desk: Desk, tmp_path: Path) -> None:
+def test_a_line_with_only_an_ean_is_priced_alike_by_the_engine(desk: Desk, tmp_path: Path) -> None:
     with desk.shop.http() as http:
         [coffee] = http.get(f"/admin/Articles?$filter=articleNumber eq '{COFFEE}'&$select=ean").json()["value"]
     page = desk.sit(
@@ -82,7 +82,7 @@ def test_a_line_that_is_found_by_its_ean_alone_is_priced_alike_by_the_engine(des
 
 
 @pytest.mark.smoke
-def test_a_saved_scenario_names_who_won_and_by_how_much(desk: Desk, tmp_path: Path) -> None:
+def test_a_saved_scenario_names_the_winner_and_the_difference(desk: Desk, tmp_path: Path) -> None:
     with desk.shop.http() as http:
         [rival] = http.get("/admin/Articles?$filter=category eq 'Conditioner'&$top=1&$orderby=articleNumber").json()[
             "value"
@@ -107,7 +107,7 @@ def test_a_scenario_of_the_project_opens_with_its_basket(desk: Desk) -> None:
     expect(page.locator(f"{PREFIX}coupons")).to_contain_text("SAVE5")
 
 
-def test_a_file_that_is_no_scenario_is_said_so(desk: Desk, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_scenario_is_refused_with_a_message(desk: Desk, tmp_path: Path) -> None:
     other = tmp_path / "other.yaml"
     other.write_text("title: &anchor x\nbasket: *anchor\n")
     page = desk.sit("planner", address="simulator")
