@@ -48,7 +48,7 @@ def test_a_foreign_row_does_not_exist_in_any_verb(api: Api, set_name: str) -> No
 
 
 @pytest.mark.parametrize("set_name", STORED)
-def test_a_foreign_row_leads_nowhere(api: Api, set_name: str) -> None:
+def test_navigations_of_a_foreign_row_are_answered_like_those_of_a_missing_row(api: Api, set_name: str) -> None:
     theirs, nobody = f"{set_name}({identity(THEIRS, set_name, 1)})", f"{set_name}({NOWHERE})"
     for navigation in entity_type(set_name).navigations:
         same_answer(api, "GET", f"{theirs}/{navigation.name}", f"{nobody}/{navigation.name}")
@@ -84,14 +84,14 @@ def test_a_foreign_row_is_in_no_batch(api: Api, set_name: str) -> None:
 
 
 @pytest.mark.parametrize("set_name", [*STORED, "PromotionsCalendar", *CODE_LISTS])
-def test_no_token_no_answer(api: Api, set_name: str) -> None:
+def test_a_request_without_a_token_is_refused(api: Api, set_name: str) -> None:
     for method in ("GET", "POST"):
         answer = api.call(method, set_name, {} if method == "POST" else None, client=None)
         assert (answer.status_code, code_of(answer)) == (401, "UNAUTHORIZED")
 
 
 @pytest.mark.parametrize("set_name", [*STORED, "PromotionsCalendar", *CODE_LISTS])
-def test_scopes_imply_nothing(api: Api, set_name: str) -> None:
+def test_scopes_do_not_imply_other_scopes(api: Api, set_name: str) -> None:
     key = f"'{model.code_list(set_name).codes[0]}'" if set_name in CODE_LISTS else identity(MINE, set_name, 1)
     refused: list[tuple[str, str, Any, str]] = [
         ("GET", set_name, None, "only-writer"),

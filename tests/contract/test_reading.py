@@ -95,7 +95,7 @@ def test_every_property_can_be_filtered(api: Api, set_name: str) -> None:
 
 
 @pytest.mark.parametrize("set_name", STORED)
-def test_every_property_orders(api: Api, set_name: str) -> None:
+def test_every_property_can_be_sorted_by(api: Api, set_name: str) -> None:
     for one in readable(set_name):
         if one.collection:
             continue
@@ -166,7 +166,7 @@ def test_search_finds_what_the_model_marks(api: Api, set_name: str) -> None:
 
 
 @pytest.mark.parametrize("set_name", STORED)
-def test_pages_hold_what_was_asked_for(api: Api, set_name: str) -> None:
+def test_pages_have_the_requested_size(api: Api, set_name: str) -> None:
     everything = [row["ID"] for row in api.get(f"{set_name}?$select=ID&$orderby=ID")["value"]]
     first = api.get(f"{set_name}?$select=ID&$orderby=ID&$top=2")["value"]
     second = api.get(f"{set_name}?$select=ID&$orderby=ID&$top=2&$skip=2")["value"]
@@ -220,7 +220,7 @@ def test_texts_of_codes_can_be_filtered_and_ordered_by(api: Api) -> None:
     assert {row["statusText"]["code"] for row in body["value"]} == {"DRAFT"}
 
 
-def test_the_kinds_of_the_model_are_all_covered() -> None:
+def test_the_tests_cover_all_kinds_of_fields_of_the_model() -> None:
     kinds = {one.kind for entity in ENTITIES.values() for one in entity.fields if one.shown_in(PUBLIC)}
     assert kinds <= set(Kind)
     assert {one.type for name in STORED for one in readable(name)} - UNQUOTED == {Primitive.STRING}

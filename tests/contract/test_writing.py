@@ -53,7 +53,7 @@ def refused(api: Api, set_name: str, body: Any, code: str, target: str, status: 
 
 
 @pytest.mark.parametrize("set_name", WRITABLE)
-def test_what_is_created_can_be_read(api: Api, set_name: str) -> None:
+def test_a_created_entity_can_be_read(api: Api, set_name: str) -> None:
     sent = api.body(set_name, whole=True)
     answer = api.call("POST", set_name, sent)
 
@@ -72,7 +72,7 @@ def test_what_is_created_can_be_read(api: Api, set_name: str) -> None:
 
 
 @pytest.mark.parametrize("set_name", WRITABLE)
-def test_defaults_fill_what_is_left_out(api: Api, set_name: str) -> None:
+def test_omitted_properties_get_their_defaults(api: Api, set_name: str) -> None:
     sent = api.body(set_name)
     made = api.made(set_name, sent)
 
@@ -130,7 +130,7 @@ def test_optional_fields_can_be_emptied(api: Api, set_name: str) -> None:
 
 
 @pytest.mark.parametrize("set_name", WRITABLE)
-def test_what_is_deleted_is_gone(api: Api, set_name: str) -> None:
+def test_a_deleted_entity_is_gone(api: Api, set_name: str) -> None:
     made = api.made(set_name, api.body(set_name))
     path = f"{set_name}({made['ID']})"
 
@@ -154,7 +154,7 @@ def test_a_stale_etag_changes_nothing(api: Api, set_name: str) -> None:
 
 
 @pytest.mark.parametrize("set_name", WRITABLE)
-def test_required_means_required(api: Api, set_name: str) -> None:
+def test_required_properties_cannot_be_omitted(api: Api, set_name: str) -> None:
     body = api.body(set_name)
     entity = ENTITIES[set_name]
     names = [one.wire for one in writable(set_name) if one.required]
@@ -225,7 +225,7 @@ def test_every_code_of_a_list_is_accepted(api: Api, set_name: str) -> None:
 
 
 @pytest.mark.parametrize("set_name", WRITABLE)
-def test_links_lead_to_rows_of_ones_own(api: Api, set_name: str) -> None:
+def test_links_must_refer_to_rows_of_the_same_tenant(api: Api, set_name: str) -> None:
     body = api.body(set_name)
     for link in ENTITIES[set_name].links:
         if link.read_only:
@@ -274,7 +274,7 @@ def wire_of(set_name: str, name: str) -> str | None:
 
 
 @pytest.mark.parametrize("set_name", WRITABLE)
-def test_the_tenant_is_the_tokens(api: Api, set_name: str) -> None:
+def test_the_tenant_of_a_row_is_that_of_the_token(api: Api, set_name: str) -> None:
     body = api.body(set_name)
     for foreign in (THEIRS, "nobody", ""):
         answer = api.call("POST", set_name, body | {"tenantId": foreign})

@@ -59,7 +59,7 @@ async def test_a_portion_that_breaks_off_at_any_statement_leaves_nothing_and_cou
     assert await shown(shop) == await reckoned(shop)
 
 
-async def test_whoever_counts_and_whatever_breaks_reports_say_what_the_logs_say(till: Till) -> None:
+async def test_reports_match_the_logs_whichever_worker_counts_and_whatever_fails(till: Till) -> None:
     shop = till.shop
 
     async def count(seed: int) -> None:
@@ -80,7 +80,7 @@ async def test_whoever_counts_and_whatever_breaks_reports_say_what_the_logs_say(
     assert await kept(shop) == before
 
 
-async def test_counting_anew_that_breaks_off_goes_on_where_it_was(till: Till) -> None:
+async def test_an_interrupted_recount_continues_where_it_stopped(till: Till) -> None:
     shop = till.shop
     await till.sell(8)
     await aggregate_all(shop.context, shop.tenant)
@@ -98,7 +98,7 @@ async def test_counting_anew_that_breaks_off_goes_on_where_it_was(till: Till) ->
     assert await shown(shop) == await reckoned(shop)
 
 
-async def test_a_sale_that_counted_twice_would_show(till: Till) -> None:
+async def test_the_comparison_detects_a_sale_that_is_counted_twice(till: Till) -> None:
     shop = till.shop
     await till.sell(2)
     await aggregate_all(shop.context, shop.tenant)

@@ -80,7 +80,7 @@ async def test_b2_a_confirm_replayed_five_times_consumes_once(shop: Shop, seed: 
     assert await shop.count("BudgetConsumptions") == 12
 
 
-async def test_b3_each_transition_is_told_once_however_often_it_happens(shop: Shop) -> None:
+async def test_b3_each_transition_sends_one_event_however_often_it_happens(shop: Shop) -> None:
     await shop.budget("hot", "1.00")
     for round_number in range(3):
         names = [f"T{round_number}-{number}" for number in range(8)]
@@ -173,7 +173,7 @@ class _Author:
 
 
 @pytest.mark.parametrize("said", ["1000000000.00", "0.51", "0.50", "0.49", "0"])
-async def test_b4_never_more_is_booked_than_was_granted(shop: Shop, said: str) -> None:
+async def test_b4_the_booked_amount_never_exceeds_the_granted_one(shop: Shop, said: str) -> None:
     await shop.budget("hot", "100.00")
     await shop.confirm("T1", await shop.price("T1", granted(50, "hot")), ("off", said))
     expected = min(Decimal(said), Decimal("0.50"))
@@ -183,7 +183,7 @@ async def test_b4_never_more_is_booked_than_was_granted(shop: Shop, said: str) -
 
 
 @pytest.mark.parametrize("said", ["-0.01", "-1e400", "NaN", "sNaN", "Infinity", "1e400"])
-async def test_b4_an_amount_that_is_none_books_nothing(shop: Shop, said: str) -> None:
+async def test_b4_an_invalid_amount_books_nothing(shop: Shop, said: str) -> None:
     await shop.budget("hot", "100.00")
     counter = await shop.price("T1", granted(50, "hot"))
     with pytest.raises(Invalid):

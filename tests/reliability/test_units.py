@@ -32,7 +32,7 @@ async def stored(database: Database) -> list[str]:
     return await database.read(work, tenant="a")
 
 
-async def test_a_number_that_no_column_holds_is_no_outage(database: Database) -> None:
+async def test_a_number_out_of_range_is_not_reported_as_an_outage(database: Database) -> None:
     """It would fail forever: reported as an outage, callers would retry and workers never give up."""
     attempts = 0
 

@@ -245,7 +245,7 @@ async def test_a1_without_the_cache_events_wait_and_drain_later(
 
 
 @pytest.mark.parametrize("hours", [-1, 1])
-async def test_a4_what_a_worker_held_is_taken_up_whatever_the_clock_does(post: Post, hours: int) -> None:
+async def test_a4_deliveries_of_a_dead_worker_are_sent_whatever_the_clock_does(post: Post, hours: int) -> None:
     await post.subscribe("shop")
     await post.emit("c1", "c2")
     await plan_deliveries(post.context, 10)

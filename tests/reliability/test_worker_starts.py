@@ -75,7 +75,7 @@ async def leave_behind(post: Post) -> None:
     assert await claim_messages(context, {identity("erp"): 5}, ())
 
 
-async def test_what_a_dead_process_held_is_taken_up_at_once_where_there_can_be_no_other(post: Post) -> None:
+async def test_on_sqlite_a_new_worker_takes_over_leases_of_a_dead_process_at_once(post: Post) -> None:
     """On PostgreSQL another worker may still hold it: only the lease can tell."""
     await leave_behind(post)
     if post.context.database.dialect == "sqlite":

@@ -47,7 +47,7 @@ async def post(database: Database, receiver: Receiver, deaf: str) -> Post:
 
 
 @pytest.mark.parametrize("verb", ["worker", "serve"])
-async def test_it_ends_well_while_receivers_hang(
+async def test_a_stopped_worker_ends_cleanly_while_receivers_hang(
     post: Post, database: Database, database_url: str, server: StartService, verb: str
 ) -> None:
     await post.emit("one", "two")

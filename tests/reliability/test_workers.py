@@ -68,7 +68,7 @@ def kill_and_replace(url: str, dialect: Dialect, rng: random.Random, kills: int,
 
 @pytest.mark.check
 @pytest.mark.parametrize(("sales", "kills"), [(24, 4), pytest.param(200, 25, marks=SOAK)])
-async def test_t5_three_workers_kills_expired_leases_and_clock_jumps(
+async def test_t5_each_effect_happens_once_despite_kills_expired_leases_and_clock_jumps(
     database_url: str, dialect: Dialect, seed: int, sales: int, kills: int
 ) -> None:
     await prepare(database_url)
@@ -84,7 +84,7 @@ async def test_t5_three_workers_kills_expired_leases_and_clock_jumps(
 
 @pytest.mark.check
 @pytest.mark.parametrize(("sales", "kills"), [(12, 3), pytest.param(100, 12, marks=SOAK)])
-async def test_t5_what_is_owed_is_done_once_when_an_operator_lets_it_run_again(
+async def test_t5_requeued_side_effects_are_executed_once(
     database_url: str, dialect: Dialect, seed: int, sales: int, kills: int
 ) -> None:
     """A coupon type has run out of codes, and each job has one attempt left; workers are killed all along."""

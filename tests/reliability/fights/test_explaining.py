@@ -24,13 +24,13 @@ def one_piece(taken: bool, call: Call) -> Iterable[bool]:
     return [False] if taken and call.outcome != "refused" else [taken] * (call.outcome == "refused" and not taken)
 
 
-def test_of_two_that_take_at_once_one_may_have_it() -> None:
+def test_only_one_of_two_concurrent_calls_can_take_the_same_piece() -> None:
     assert explain([call("take", 1, 9), call("take", 2, 8, "refused")], False, one_piece)
     with pytest.raises(Contradiction):
         explain([call("take", 1, 9), call("take", 2, 8)], False, one_piece)
 
 
-def test_what_was_answered_before_another_began_came_before_it() -> None:
+def test_a_call_answered_before_another_began_precedes_it() -> None:
     assert explain([call("take", 1, 9, "refused"), call("take", 2, 8)], False, one_piece)
     with pytest.raises(Contradiction):
         explain([call("take", 1, 2, "refused"), call("take", 3, 4)], False, one_piece)

@@ -161,7 +161,7 @@ async def test_c1_c2_c3_whatever_64_tills_do_to_a_code_their_answers_are_those_o
     assert {(kind, ended) for kind in ("reserve", "redeem", "cancel") for ended in ("ok", "refused")} <= outcomes
 
 
-async def test_c1_of_64_who_redeem_or_cancel_one_reservation_one_is_told_yes(arena: Arena, seed: int) -> None:
+async def test_c1_only_one_of_64_calls_that_redeem_or_cancel_a_reservation_succeeds(arena: Arena, seed: int) -> None:
     rng = random.Random(seed)
     async with arena.tills() as tills:
         for _ in range(4):
@@ -188,7 +188,7 @@ async def test_c1_of_64_who_redeem_or_cancel_one_reservation_one_is_told_yes(are
             assert Counter(log.action for log in logs) == {"RESERVED": 1, expected[2]: 1}
 
 
-async def test_c3_nobody_redeems_at_the_end_of_a_reservation_or_after_it(arena: Arena) -> None:
+async def test_c3_a_reservation_cannot_be_redeemed_at_or_after_its_end(arena: Arena) -> None:
     async with arena.tills() as tills:
         code = arena.code()
         made = await tills.call("reserve", {"code": code, "transactionId": "late"})

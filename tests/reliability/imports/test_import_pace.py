@@ -78,7 +78,7 @@ async def test_within_a_transaction_it_rests_for_as_long_as_it_worked(rests: lis
     assert rests == [0.05]
 
 
-async def test_a_rest_is_a_pause() -> None:
+async def test_a_rest_pauses_for_as_long_as_the_work_took() -> None:
     tills, loop = Tills(), asyncio.get_running_loop()
     tills.seen()
     pace = ImportPace(tills)

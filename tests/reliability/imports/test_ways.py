@@ -96,7 +96,9 @@ def succeeded(job: dict[str, Any], rows: Rows) -> None:
 
 
 @pytest.mark.parametrize("examples", [6, pytest.param(200, marks=SOAK)])
-async def test_the_same_articles_result(database_url: str, server: StartService, tmp_path: Path, examples: int) -> None:
+async def test_every_way_of_importing_gives_the_same_articles(
+    database_url: str, server: StartService, tmp_path: Path, examples: int
+) -> None:
     tenants = await prepare(database_url, *WAYS)
     service = server("--database-url", database_url, "--data-dir", str(tmp_path), command=COMMAND)
     numbers = itertools.count()

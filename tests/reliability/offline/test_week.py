@@ -100,13 +100,13 @@ class OpenWeek:
         return week
 
 
-def test_a_week_offline(open_week: OpenWeek, seed: int) -> None:
+def test_sales_of_a_week_offline_are_settled_exactly(open_week: OpenWeek, seed: int) -> None:
     live_through(open_week(SMALL), SMALL, seed, kills=1)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(24 * 3600)
-def test_a_week_offline_with_many_sales(open_week: OpenWeek, seed: int) -> None:
+def test_many_sales_of_a_week_offline_are_settled_exactly(open_week: OpenWeek, seed: int) -> None:
     began = time.monotonic()
     live_through(open_week(LARGE), LARGE, seed, kills=2 * DAYS)
     print(f"{LARGE} sales took {time.monotonic() - began:.0f} s")

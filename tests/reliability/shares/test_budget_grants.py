@@ -31,7 +31,7 @@ async def _confirm(stores: Stores, name: str, minor: int) -> None:
     await shop.confirm(name, await shop.price(name, _sale(minor)), "off")  # type: ignore[arg-type]
 
 
-async def test_what_is_granted_is_reserved_and_comes_back(stores: Stores) -> None:
+async def test_a_granted_amount_is_reserved_and_can_be_given_back(stores: Stores) -> None:
     await stores.shop.budget("hot", "90.00")
     first = await stores.grant("north", "hot", "20.00")
     assert (first.granted, first.currency, first.outstanding) == (Decimal(20), "EUR", Decimal(20))
@@ -60,7 +60,7 @@ async def test_a_grant_repeated_with_its_key_is_done_once(stores: Stores) -> Non
 
 
 @ON_SQLITE
-async def test_what_is_too_little_to_share_goes_to_the_first_that_asks(stores: Stores) -> None:
+async def test_an_amount_too_small_to_share_goes_to_the_first_store(stores: Stores) -> None:
     await stores.shop.budget("hot", "0.02")
     assert (await stores.grant("north", "hot", "5.00")).granted == Decimal("0.02")
     assert (await stores.grant("south", "hot", "5.00")).granted == 0

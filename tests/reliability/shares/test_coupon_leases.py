@@ -132,7 +132,7 @@ async def test_a_lease_that_ended_gives_its_store_no_right_to_what_another_has(s
 
 
 @ON_SQLITE
-async def test_what_is_spent_reserved_over_or_not_begun_is_refused_with_its_reason(stores: Stores) -> None:
+async def test_a_code_that_cannot_be_leased_is_refused_with_its_reason(stores: Stores) -> None:
     shop = stores.shop
     await shop.coupon_type("save")
     await shop.coupon_type("off", status="INACTIVE")
@@ -277,7 +277,7 @@ async def test_applications_of_a_promotion_are_shared_out_as_well(stores: Stores
 
 
 @ON_SQLITE
-async def test_what_has_no_limit_or_does_not_run_has_no_parts(stores: Stores) -> None:
+async def test_uses_without_a_limit_or_of_inactive_types_cannot_be_leased(stores: Stores) -> None:
     await stores.shop.coupon_type("free", code_type="GENERIC", generic_code="FREE")
     await stores.shop.coupon_type("idle", status="INACTIVE", max_redemptions=5)
     for kind, name, code in (

@@ -60,7 +60,7 @@ async def test_unknown_codes_are_fetched_at_once_or_need_the_cloud(
     assert ("SAVE-1", "NEEDS_CLOUD") not in await _refused(north, *codes, simulated=simulated)
 
 
-async def test_pricing_in_the_cloud_asks_nobody(stores: Stores, branches: list[Branch]) -> None:
+async def test_pricing_in_the_cloud_sends_no_requests(stores: Stores, branches: list[Branch]) -> None:
     north = await _furnished(stores, branches[0])
     north.shop.context = stores.shop.context
     assert await _refused(north, "NONE") == [("NONE", "UNKNOWN_CODE")]

@@ -105,7 +105,7 @@ async def test_a_restored_store_spends_no_more_than_the_cloud_has_for_it(stores:
     await stores.check("hot")
 
 
-async def test_limits_are_compared_as_well(stores: Stores, machines: Machines) -> None:
+async def test_a_restored_store_also_reconciles_usage_limits(stores: Stores, machines: Machines) -> None:
     await stores.shop.change("Promotions", "off", max_applications_total=40)
     old = await machines.start()
     await old.shop.change("Promotions", "off", max_applications_total=0)

@@ -289,7 +289,7 @@ async def test_a_lost_answer_about_a_code_does_not_keep_it_from_others(stores: S
 
 
 @ON_SQLITE
-async def test_a_code_that_was_only_shown_goes_back(stores: Stores, branches: list[Branch]) -> None:
+async def test_a_code_that_was_only_validated_is_given_back(stores: Stores, branches: list[Branch]) -> None:
     await _one_code(stores, branches)
     north, south = branches
     assert (await Till(north.shop).validate("SAVE-1")).reason is None

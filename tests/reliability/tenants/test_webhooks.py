@@ -37,7 +37,7 @@ async def _two_tenants(url: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "postgresql"])
-def test_a_receiver_is_told_of_its_own_tenant(databases: Databases, logs: Path, dialect: str) -> None:
+def test_a_receiver_gets_only_events_of_its_own_tenant(databases: Databases, logs: Path, dialect: str) -> None:
     url = databases.create(dialect)  # type: ignore[arg-type]
     run(_two_tenants(url))
     options = ["--database-url", url, "--webhook-allow", "127.0.0.1"]

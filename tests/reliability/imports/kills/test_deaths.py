@@ -47,7 +47,7 @@ async def nothing_is_half_done(yard: Yard, verb: str, steps: int) -> None:
 
 
 @pytest.mark.parametrize("verb", ["batch", "whole", "faulty"])
-async def test_a_worker_that_dies_before_any_statement(database_url: str, verb: str) -> None:
+async def test_an_import_survives_a_worker_that_dies_before_any_statement(database_url: str, verb: str) -> None:
     async with opened_yard(database_url, is_new=True):
         pass
     steps = 1 + await asyncio.to_thread(die_at_every_statement, verb, database_url)

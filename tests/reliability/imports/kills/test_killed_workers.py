@@ -63,7 +63,7 @@ async def kill_at_a_random_row(yard: Yard, worker: Service, job_id: str, rng: ra
 
 @pytest.mark.parametrize("kills", [2, pytest.param(4, marks=SOAK)])
 @pytest.mark.parametrize(("entity", "continue_on_error"), [("Articles", True), ("PosGroups", False)])
-async def test_a_job_whose_workers_are_killed(
+async def test_a_job_whose_workers_are_killed_ends_with_each_row_stored_once(
     database: Database, database_url: str, server: StartService, seed: int, tmp_path: Path, entity: str,
     continue_on_error: bool, kills: int,
 ) -> None:  # fmt: skip

@@ -57,7 +57,7 @@ def imported(service: Any, tenant: Tenant, entity: str, file: Path) -> None:
 
 
 @pytest.mark.parametrize("keep_good", [True, False], ids=["each-for-itself", "all-or-nothing"])
-async def test_ten_thousand_long_articles(
+async def test_ten_thousand_long_articles_are_imported_in_little_memory(
     database_url: str, server: StartService, tmp_path: Path, keep_good: bool
 ) -> None:
     (tenant,) = await prepare(database_url, "long")
@@ -72,7 +72,9 @@ async def test_ten_thousand_long_articles(
     assert growth < GROWTH_MAX
 
 
-async def test_four_uploads_at_once(database_url: str, server: StartService, tmp_path: Path) -> None:
+async def test_four_concurrent_uploads_need_little_memory(
+    database_url: str, server: StartService, tmp_path: Path
+) -> None:
     """The maximum per tenant at a time; each waits in a file until the ones before it are split into parts."""
     (tenant,) = await prepare(database_url, "long")
     service = server("--database-url", database_url, "--data-dir", str(tmp_path))
@@ -93,7 +95,7 @@ async def test_four_uploads_at_once(database_url: str, server: StartService, tmp
 
 @pytest.mark.parametrize("keep_good", [True, False], ids=["each-for-itself", "all-or-nothing"])
 @pytest.mark.parametrize("rows", [pytest.param(ROWS, marks=SOAK)])
-async def test_ten_thousand_deep_conditions(
+async def test_ten_thousand_deep_conditions_are_imported_in_little_memory(
     database_url: str, server: StartService, tmp_path: Path, keep_good: bool, rows: int
 ) -> None:
     (tenant,) = await prepare(database_url, "deep")
