@@ -39,7 +39,7 @@ async def test_postgres_is_a_real_server(postgres_url: str) -> None:
     assert int(version) >= 150000
 
 
-async def test_a_database_is_alone(databases: Databases) -> None:
+async def test_each_test_database_is_separate(databases: Databases) -> None:
     urls = [databases.create_empty("postgresql"), databases.create_empty("postgresql")]
     first, second = [await asyncpg.connect(url) for url in urls]
     await first.execute("CREATE TABLE mine (id int)")
@@ -52,7 +52,7 @@ async def test_a_database_is_alone(databases: Databases) -> None:
         await asyncpg.connect(urls[0])
 
 
-async def test_valkey_comes_and_goes(valkey_server: ValkeyServer) -> None:
+async def test_the_valkey_server_can_be_stopped_and_restarted(valkey_server: ValkeyServer) -> None:
     client = redis.asyncio.Redis.from_url(valkey_server.url)
     await client.set("key", "value")
     assert await client.get("key") == b"value"
@@ -90,7 +90,7 @@ def test_a_port_is_one_tests_until_its_process_ends() -> None:
     assert int(others.stdout) == 0
 
 
-def test_a_port_is_none_that_the_kernel_gives_away() -> None:
+def test_free_ports_are_outside_the_kernels_ephemeral_range() -> None:
     given = []
     for _ in range(50):
         with socket.socket() as any_port:
@@ -156,7 +156,7 @@ def _listens(port: int) -> bool:
 # --- tiers ------------------------------------------------------------------------------------------------------------
 
 
-def test_every_entry_of_the_table_of_tiers_is_there() -> None:
+def test_every_path_in_the_table_of_tiers_exists() -> None:
     assert misplaced() == []
     assert misplaced(Path(__file__).parent) == [*TIERS, *TWINS]
 
@@ -224,7 +224,7 @@ def test_the_longest_files_go_first_and_keep_their_order() -> None:
     assert [one.nodeid for one in items] == ["b.py::one", "b.py::two", "b.py::three", "a.py::one", "a.py::two"]
 
 
-def test_what_a_run_cost_is_added_up_by_folder(tmp_path: Path) -> None:
+def test_the_durations_of_a_run_are_summed_by_folder(tmp_path: Path) -> None:
     profile = Profile(lambda: {"PostgreSQL": 3.0}, str(tmp_path / "profile.txt"))
     for name, seconds in (("tests/web/admin/test_a.py::test_b", 2.0), ("tests/engine/test_c.py::test_d", 1.0)):
         for when in ("setup", "call"):

@@ -62,7 +62,7 @@ def violations(found: Iterator[str]) -> None:
 
 
 @pytest.mark.filterwarnings("default:.*is it one subject")
-def test_a_module_is_one_subject() -> None:
+def test_long_modules_are_warned_about() -> None:
     """Past about 700 lines a module usually covers two subjects. As that is not certain, this only warns."""
     for path in PYTHON:
         if (lines := len(path.read_text().splitlines())) > MODULE_LINES_MAX:
@@ -73,7 +73,7 @@ class LongModule(UserWarning):
     """A module that is longer than most subjects need."""
 
 
-def test_a_function_is_one_screen() -> None:
+def test_functions_fit_on_a_screen() -> None:
     """A function that fits on a screen is easy to review. Its docstring does not count."""
     violations(
         f"{name_of(path)}:{node.lineno} {node.name} has {lines} lines, at most {FUNCTION_LINES_MAX}"
@@ -134,7 +134,7 @@ def test_a_subject_has_one_name_on_every_floor() -> None:
     )
 
 
-def test_the_page_shows_each_room_where_it_is() -> None:
+def test_the_architecture_page_shows_each_room_where_it_is() -> None:
     """The diagram of floors and rooms in ARCHITECTURE.md matches the folders."""
     tests = [floor for floor in FLOORS if floor.startswith("tests/")]
     columns = [["src/promenade/web"], ["src/promenade/workflows"], ["src/promenade/store"], tests]
@@ -156,7 +156,7 @@ def test_a_modules_name_does_not_repeat_its_room() -> None:
     )
 
 
-def test_a_folder_is_not_a_heap() -> None:
+def test_folders_hold_a_limited_number_of_modules() -> None:
     """A module is easy to find among 25 and hard to find among a hundred."""
     counts = Counter(path.parent for path in PYTHON if path.stem != "__init__")
     violations(
@@ -228,7 +228,7 @@ def test_prices_do_not_depend_on_the_moment_or_on_luck() -> None:
 # --- code -------------------------------------------------------------------------------------------------------------
 
 
-def test_everything_public_says_what_it_is() -> None:
+def test_everything_public_has_a_docstring() -> None:
     """A docstring documents the contract of a name: units, errors, the section of the specification."""
     violations(
         f"{name_of(path)}: {name} has no docstring"
@@ -300,7 +300,7 @@ def test_private_parts_of_other_packages_are_used_in_one_file_each() -> None:
     violations(found())
 
 
-def test_importing_does_nothing() -> None:
+def test_importing_a_module_does_no_work() -> None:
     """Work at import time slows down every start and makes every test depend on its environment."""
     working = {"open", "print", "connect", "read_text", "read_bytes", "getenv", "run", "urlopen", "basicConfig"}
     violations(
@@ -314,13 +314,13 @@ def test_importing_does_nothing() -> None:
     )
 
 
-def test_no_drawer_for_everything() -> None:
+def test_no_module_is_a_catch_all_such_as_utils() -> None:
     """`utils` collects unrelated code; a module is named for its contents."""
     drawers = {"utils", "util", "helpers", "common", "misc", "shared"}
     violations(name_of(path) for path in PYTHON if drawers & {path.stem, *path.parent.parts})
 
 
-def test_nothing_is_left_for_later() -> None:
+def test_no_notes_about_unfinished_work_are_left() -> None:
     """A note about unfinished work binds nobody; what is not finished is not in the code."""
     marks = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|HA" + r"CK)\b")
     violations(f"{name_of(path)}:{line}" for path in tracked_texts() for line in lines_with(path, marks))
@@ -348,7 +348,7 @@ def lines_with(path: Path, pattern: re.Pattern[str]) -> Iterator[int]:
             yield number
 
 
-def test_no_path_or_address_of_somebodys_machine() -> None:
+def test_no_file_contains_a_path_or_address_of_one_machine() -> None:
     """A path or address of one machine works only there; package sources are configured by the machine."""
     machine = re.compile(r"/(?:work|root|home|Users)/\w|py" + r"pi\.org|python" + r"hosted\.|[a-z]:\\Users\\")
     violations(f"{name_of(path)}:{line}" for path in tracked_texts() for line in lines_with(path, machine))
@@ -362,7 +362,7 @@ def test_no_secret_is_committed() -> None:
     violations(f"{name_of(path)}:{line}" for path in tracked_texts() for line in lines_with(path, secret))
 
 
-def test_versions_agree() -> None:
+def test_package_and_changelog_have_the_same_version() -> None:
     """The package metadata, the package and the top of the changelog have the same version."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     released = re.search(r"^## (\d\S*)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
@@ -377,7 +377,7 @@ def test_every_dependency_is_locked_by_hash() -> None:
         violations(f"{lock.name}: {entry.splitlines()[0]}" for entry in entries if "--hash=sha256:" not in entry)
 
 
-def test_every_dependency_says_why_it_is_here() -> None:
+def test_every_dependency_states_its_reason() -> None:
     """docs/decisions/0007 lists each direct dependency with its reason and licence."""
     config = tomllib.loads((ROOT / "pyproject.toml").read_text())
     groups = [config["project"]["dependencies"], *config["dependency-groups"].values()]

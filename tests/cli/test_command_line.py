@@ -143,7 +143,7 @@ def test_a_table_for_another_program_has_a_line_for_each_row(tmp_path: Path) -> 
     assert name.strip() in row
 
 
-def test_postgresql_is_not_upgraded_behind_its_operators_back(databases: Databases) -> None:
+def test_postgresql_is_not_upgraded_automatically(databases: Databases) -> None:
     url = databases.create_empty("postgresql")
     try:
         done = attempt("serve", "--database-url", url)

@@ -28,7 +28,7 @@ def carried_out(desk: Desk, node: str, mark: str) -> Any:
     return json.loads(done.stdout)
 
 
-def test_a_draft_lives_its_life_through_another_client(desk: Desk, node: str) -> None:
+def test_another_client_creates_edits_and_activates_a_draft(desk: Desk, node: str) -> None:
     mark = desk.unique("N")
     found = carried_out(desk, node, mark)
     entity_id = found["begun"]["ID"]

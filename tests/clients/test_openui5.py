@@ -94,7 +94,7 @@ def test_every_editing_status_lists_what_it_says(desk: Desk, page: Front) -> Non
     assert listed("allHidingDrafts") == [(untouched, True), (taken, True), (left, True), (locked, True)]
 
 
-def test_what_is_missing_is_a_message_at_its_field(desk: Desk, page: Front) -> None:
+def test_a_missing_value_is_a_message_at_its_field(desk: Desk, page: Front) -> None:
     done = do(page, desk, "refused", row={"code": desk.unique()})
     assert done["status"] == 400
     at_name = f"{done['path']}/name"

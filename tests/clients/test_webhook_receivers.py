@@ -175,7 +175,7 @@ def test_while_a_secret_is_changed_the_old_and_the_new_one_verify(tenant: Tenant
     assert refused(request, FIRST), "of three secrets the oldest is dropped at once"
 
 
-def test_what_is_sent_again_is_the_same_to_the_byte(tenant: Tenant, receiver: Receiver) -> None:
+def test_a_repeated_delivery_is_identical_to_the_byte(tenant: Tenant, receiver: Receiver) -> None:
     """By the retry schedule after a failure, manually after it was abandoned, and manually after a success."""
     receiver.answers("/hook", Answer(500), Answer(500), Answer(200))
     subscription = tenant.subscribe(f"{receiver.url}/hook", secret=FIRST)["ID"]
@@ -196,7 +196,7 @@ def test_what_is_sent_again_is_the_same_to_the_byte(tenant: Tenant, receiver: Re
     assert tenant.log_of(first, subscription)["attempts"] == 1
 
 
-def test_who_comes_late_is_sent_what_was_missed(tenant: Tenant, receiver: Receiver) -> None:
+def test_a_late_subscriber_gets_the_missed_events(tenant: Tenant, receiver: Receiver) -> None:
     """What happened before the subscription existed, and while it was inactive; each event once."""
     happened = [tenant.happen(f"C-{number}") for number in range(3)]
     subscription = tenant.subscribe(f"{receiver.url}/hook", secret=FIRST)["ID"]

@@ -11,7 +11,7 @@ from promenade.store.odata.services import rows_of
 from tests.demo.test_seeding import demo
 
 
-async def test_every_report_of_the_demo_shows_something(database_url: str) -> None:
+async def test_every_report_of_the_demo_has_data(database_url: str) -> None:
     async with demo(database_url) as (context, made):
 
         async def rows(session: Session) -> dict[str, int]:

@@ -78,5 +78,5 @@ def test_sales_fall_into_the_week_before_and_sell_what_is_on_the_shelf() -> None
     assert len({sale.transaction_id for sale in sales}) == 300
 
 
-def test_ean_check_digit() -> None:
+def test_the_check_digit_of_an_ean_is_computed() -> None:
     assert ean13(638_133_393) == "4006381333931"  # the EAN of a widespread pen

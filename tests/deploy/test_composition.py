@@ -39,7 +39,7 @@ def test_each_variable_is_one_that_its_command_reads(composition: dict[str, Any]
         assert given <= set(variables_of(*words)), name
 
 
-def test_the_upgrade_runs_commands_that_there_are(composition: dict[str, Any]) -> None:
+def test_the_upgrade_runs_existing_commands(composition: dict[str, Any]) -> None:
     script = composition["services"]["upgrade"]["entrypoint"][-1]
     run = [tuple(one.split()) for one in re.findall(r"promenade-entrypoint ([a-z ]+)", script)]
     paths = {path for path, _ in commands()}
@@ -49,7 +49,7 @@ def test_the_upgrade_runs_commands_that_there_are(composition: dict[str, Any]) -
     assert run[1][2] == "promenade"
 
 
-def test_what_a_part_needs_is_there(composition: dict[str, Any], secrets: Path) -> None:
+def test_the_secrets_and_dependencies_of_each_service_exist(composition: dict[str, Any], secrets: Path) -> None:
     services, declared = composition["services"], composition["secrets"]
     for name, said in services.items():
         assert set(said.get("secrets", ())) <= set(declared), name
@@ -70,7 +70,7 @@ def test_nothing_but_the_owner_of_the_tables_gets_its_password(composition: dict
     assert holders == {"upgrade"}
 
 
-def test_containers_of_ours_have_no_rights(composition: dict[str, Any]) -> None:
+def test_our_containers_run_without_privileges(composition: dict[str, Any]) -> None:
     for name in ("upgrade", "service", "worker"):
         said = composition["services"][name]
         assert said["read_only"]

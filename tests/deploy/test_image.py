@@ -27,7 +27,7 @@ def stages() -> list[str]:
     return re.split(r"^FROM ", CONTAINERFILE.replace("\\\n", " "), flags=re.MULTILINE)[1:]
 
 
-def test_only_the_first_stage_has_what_builds() -> None:
+def test_only_the_first_stage_has_build_tools() -> None:
     building, running = stages()
     assert "pip install" in building
     assert "--require-hashes" in building
@@ -37,7 +37,7 @@ def test_only_the_first_stage_has_what_builds() -> None:
     assert re.search(r"^ARG PYTHON=3\.\d+-slim-\w+$", CONTAINERFILE, re.MULTILINE)
 
 
-def test_what_is_copied_is_there_and_not_ignored() -> None:
+def test_copied_files_exist_and_are_not_ignored() -> None:
     shown = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")]
     for line in re.findall(r"^COPY (?!--from)(.*)$", CONTAINERFILE, re.MULTILINE):
         *sources, _ = [word for word in line.split() if not word.startswith("--")]
@@ -46,13 +46,13 @@ def test_what_is_copied_is_there_and_not_ignored() -> None:
             assert source in shown, source
 
 
-def test_its_variables_are_options() -> None:
+def test_the_variables_of_the_image_are_options_of_serve() -> None:
     named = set(re.findall(r"\bPROMENADE_[A-Z_]+(?==)", CONTAINERFILE))
     assert named
     assert named <= set(variables_of("serve"))
 
 
-def test_what_is_taken_out_again_is_what_only_building_needs() -> None:
+def test_the_uninstalled_packages_are_those_needed_only_for_building() -> None:
     """Everything that the lock has only for hatchling, and nothing that the service needs."""
     removed = set(re.findall(r"uninstall --yes ([a-z -]+?) && ", stages()[0])[0].split())
     locked = (ROOT / "requirements/run.lock").read_text()
@@ -82,7 +82,7 @@ print(*sorted(seen & removed))
 """
 
 
-def test_a_file_stands_for_a_variable(tmp_path: Path) -> None:
+def test_a_secret_can_be_read_from_a_file_instead_of_a_variable(tmp_path: Path) -> None:
     program = tmp_path / "promenade"
     program.write_text('#!/bin/sh\necho "$PROMENADE_DATABASE_URL|${PROMENADE_DATABASE_URL_FILE-unset}|$*"\n')
     program.chmod(0o755)
@@ -108,7 +108,7 @@ def test_the_healthcheck_tells_a_service_from_none() -> None:
     assert subprocess.run([sys.executable, "-c", here], check=False, stderr=subprocess.DEVNULL).returncode == 1
 
 
-def test_the_wheel_is_whole(tmp_path: Path) -> None:
+def test_the_wheel_contains_all_data_files(tmp_path: Path) -> None:
     """Built as in the image and installed with only the dependencies, it can serve: all data files are in it."""
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps"]
     subprocess.run([*build, "--no-build-isolation", "--wheel-dir", str(tmp_path), str(ROOT)], check=True)
@@ -146,7 +146,7 @@ def _borrow(packages: Path) -> None:
 
 @pytest.mark.soak
 @pytest.mark.timeout(900)
-def test_the_steps_of_the_first_stage(tmp_path: Path) -> None:
+def test_the_steps_of_the_first_stage_install_a_working_service(tmp_path: Path) -> None:
     """Every dependency is installed by its hash, from the registry or a mirror."""
     home = tmp_path / "promenade"
     venv.create(home, with_pip=True)

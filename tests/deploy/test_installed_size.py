@@ -47,5 +47,5 @@ def on_disk(files: Iterable[Path]) -> int:
     return total
 
 
-def test_what_is_installed_to_run_stays_small() -> None:
+def test_the_installation_stays_below_its_size_limit() -> None:
     assert on_disk(installed()) < MOST

@@ -22,7 +22,7 @@ BLOCK = re.compile(r"^ *```\w*\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_commands_and_their_options_are_there(page: Path) -> None:
+def test_documented_commands_and_options_exist(page: Path) -> None:
     known = dict(commands())
     for block in BLOCK.findall(page.read_text()):
         for line in TYPED.findall(block.replace("\\\n", " ")):
@@ -34,7 +34,7 @@ def test_commands_and_their_options_are_there(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_have_existing_targets(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
         assert (page.parent / target).exists(), target
 

@@ -31,7 +31,7 @@ COMMANDS = [pytest.param(words, id=" ".join(words)) for page in PAGES for words 
 
 
 @pytest.mark.parametrize("words", COMMANDS)
-def test_the_command_is_there_with_its_options(words: list[str]) -> None:
+def test_each_documented_command_exists_with_its_options(words: list[str]) -> None:
     command: click.Command = cli.cli
     rest = list(words)
     while isinstance(command, click.Group):
@@ -41,5 +41,5 @@ def test_the_command_is_there_with_its_options(words: list[str]) -> None:
     assert {word for word in rest if word.startswith("--")} <= known
 
 
-def test_there_is_something_to_type() -> None:
+def test_the_documentation_contains_commands() -> None:
     assert len(COMMANDS) > 10

@@ -23,7 +23,7 @@ PORTS = ("8443", "8080")  # on the page
 
 
 @pytest.mark.skipif(shutil.which("curl") is None and "CI" not in os.environ, reason="the samples use curl")
-def test_the_tour_does_what_the_page_says(tmp_path: Path) -> None:
+def test_the_tour_works_as_documented(tmp_path: Path) -> None:
     text = PAGE.read_text()
     for port in PORTS:
         assert f":{port}" in text

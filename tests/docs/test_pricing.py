@@ -22,7 +22,7 @@ def test_the_page_has_the_sections_that_the_code_names() -> None:
     assert found == [str(number) for number in range(1, 12)]
 
 
-def test_what_remarks_in_the_code_refer_to_is_there() -> None:
+def test_sections_and_promises_named_in_the_code_exist() -> None:
     """`section 6` is a section of the pricing page, `reliability B1` a promise in docs/reliability.md."""
     promises = (ROOT / "docs/reliability.md").read_text()
     for path in sorted((ROOT / "src/promenade").rglob("*.py")):
@@ -34,7 +34,7 @@ def test_what_remarks_in_the_code_refer_to_is_there() -> None:
 
 
 @pytest.mark.parametrize("number", range(len(EXAMPLES)))
-def test_example(number: int) -> None:
+def test_each_example_gives_its_documented_prices(number: int) -> None:
     scenario = parse(f"title: example {number + 1}\nwhy: it stands beside it\n{EXAMPLES[number]}", PAGE)
     assert {"applied", "totals"} <= set(scenario.expect), "an example says what applies and what is paid"
     catalogue = Catalogue(scenario.article_groups)

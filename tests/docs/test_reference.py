@@ -74,16 +74,16 @@ def test_every_code_that_a_test_has_seen_is_listed() -> None:
     ],
     ids=["pos", "public", "reporting"],
 )
-def test_each_service_lists_its_own(sources: tuple[str, ...], some: set[str]) -> None:
+def test_each_service_lists_its_own_codes(sources: tuple[str, ...], some: set[str]) -> None:
     assert some <= codes(sources)
 
 
-def test_a_till_is_not_told_of_what_only_integrators_meet() -> None:
+def test_codes_for_integrators_only_are_not_listed_for_tills() -> None:
     assert not {"QUERY_SYNTAX", "QUERY_TOO_EXPENSIVE", "LOCKED_IS_READ_ONLY", "PROMOTION_ACTIVE"} & codes(POS)
     assert not {"CONFIRM_MISMATCH", "QUANTITY_ZERO"} & codes(PUBLIC)
 
 
-def test_what_actions_of_administration_refuse_is_listed() -> None:
+def test_the_error_codes_of_administration_actions_are_listed() -> None:
     actions = {(one.binding, one.name) for several in ADMIN_EDM.operations.values() for one in several}
     assert {key for key in actions if not key[1].startswith("draft")} == set(ACTION_FAULTS)
     lines = [line for faults in ACTION_FAULTS.values() for line in faults]
@@ -91,7 +91,7 @@ def test_what_actions_of_administration_refuse_is_listed() -> None:
     assert named <= codes(PUBLIC) | codes(ADMIN)
 
 
-def test_what_operations_refuse_is_listed() -> None:
+def test_the_error_codes_of_operations_are_listed() -> None:
     assert set(FAULTS) == set(EDM.operations)
     named = {code for faults in FAULTS.values() for line in faults for code in re.findall(r"`([A-Z_]+)`", line)}
     assert named <= codes(PUBLIC)
@@ -119,7 +119,7 @@ def test_every_code_list_is_named() -> None:
     assert missing == []
 
 
-def test_what_is_kept_back_is_not_there() -> None:
+def test_write_only_and_hidden_fields_are_documented_as_such() -> None:
     assert "`genericCode`" in SECTIONS["CouponTypes"]  # accepted, and marked as write-only
     assert "write-only" in SECTIONS["CouponTypes"]
     codes = SECTIONS["CouponCodes"].partition("\n\n## ")[0]
@@ -128,7 +128,7 @@ def test_what_is_kept_back_is_not_there() -> None:
     assert "Rows come by [bulk import](#bulkimport), with `code` and `couponType_ID`" in codes
 
 
-def test_which_rows_of_an_import_change_what_is_there() -> None:
+def test_the_page_names_the_imported_entities_that_update_existing_rows() -> None:
     said = {name: re.search(r"change what is there with their `(\w+)`", section) for name, section in SECTIONS.items()}
     upserted = {"ArticleGroups": "groupId", "Articles": "articleNumber", "PosGroups": "code"}
     assert {name: key.group(1) for name, key in said.items() if key} == upserted
@@ -155,7 +155,7 @@ def test_every_report_has_its_fields() -> None:
             assert prop in MANAGED or f"`{prop}`" in sections[name], (name, prop)
 
 
-def test_what_an_export_refuses_is_listed() -> None:
+def test_the_error_codes_of_exports_are_listed() -> None:
     _, _, refused = reporting_page().partition("| Refused with | When |")
     named = set(re.findall(r"`([A-Z]+_[A-Z_]+)`", refused.partition("\n\n")[0]))
     assert {"PERIOD_EMPTY", "TOO_MANY_EXPORTS"} <= named <= codes(PUBLIC) | codes(REPORTING)
@@ -182,7 +182,7 @@ def test_links_lead_to_headings(page: Path) -> None:
 # ---- events -------------------------------------------------------------------------------------------------------
 
 
-def test_every_event_is_there() -> None:
+def test_every_event_is_documented() -> None:
     page = events_page()
     assert len(events.events()) >= 28
     assert [row[0].strip("`") for row in ENVELOPE] == [one.encode_name for one in fields(events.Envelope)]

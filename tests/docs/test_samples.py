@@ -103,7 +103,7 @@ def test_every_line_that_the_demo_prints_works_when_pasted(demo: Service, tmp_pa
     assert budgets["@odata.count"] >= len(budgets["value"]) > 0
 
 
-def test_the_pages_that_the_demo_names_are_there(demo: Service) -> None:
+def test_the_pages_that_the_demo_names_exist(demo: Service) -> None:
     addresses = re.findall(r"http://\S+/docs", demo.output())
     assert len(addresses) == 2
     for address in addresses:

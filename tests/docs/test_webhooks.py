@@ -39,7 +39,7 @@ def _page() -> tuple[str, int]:
 
 
 @pytest.mark.skipif(shutil.which("curl") is None and "CI" not in os.environ, reason="the samples use curl")
-def test_the_tour_does_what_the_page_says(demo: Service, tmp_path: Path) -> None:
+def test_the_tour_works_as_documented(demo: Service, tmp_path: Path) -> None:
     text, _ = _page()
     # The receiver stops whatever happens to the tour.
     steps = samples(text.replace("python3 receiver.py", "timeout 400 python3 receiver.py"))

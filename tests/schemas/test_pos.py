@@ -86,7 +86,7 @@ def test_every_operation_answers_as_its_document_says(served: Served, seed: int)
 
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
-def test_all_of_it_at_length(served: Served, seed: int) -> None:
+def test_many_random_requests_are_answered_as_documented(served: Served, seed: int) -> None:
     found = _run(served, seed, examples=1000)
 
     found.assert_none(served.service.output())

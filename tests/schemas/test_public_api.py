@@ -73,7 +73,7 @@ def _set_name(path: str) -> str:
 
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
-def test_all_of_it_at_length(served: Served, seed: int) -> None:
+def test_many_random_requests_are_answered_as_documented(served: Served, seed: int) -> None:
     found = _run(served, seed, lambda _method, _path: True, examples=20, coverage=True)
 
     found.assert_none(served.service.output())

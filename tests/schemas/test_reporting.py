@@ -71,7 +71,7 @@ def test_every_report_answers_as_its_document_says(served: Served, seed: int) ->
 
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
-def test_all_of_reporting_at_length(served: Served, seed: int) -> None:
+def test_many_random_requests_to_reporting_are_answered_as_documented(served: Served, seed: int) -> None:
     requests = ReportingRequests(seed)
     found = run_schemathesis(
         json.loads(render_reporting_openapi(whole=True)),

@@ -91,7 +91,7 @@ def test_each_line_is_there_once() -> None:
         b'<Schema xmlns="http://docs.oasis-open.org/odata/ns/edm"><Annotation Term="A"/>words</Schema>',
     ],
 )
-def test_what_is_not_csdl_is_refused(document: bytes) -> None:
+def test_a_document_that_is_not_csdl_is_refused(document: bytes) -> None:
     with pytest.raises(ValueError, match=r"not CSDL|has text"):
         metadata_lines(document)
 

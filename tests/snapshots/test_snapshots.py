@@ -9,7 +9,7 @@ from tests.snapshots import FOLDER, SNAPSHOTS
 
 
 @pytest.mark.parametrize("name", sorted(SNAPSHOTS))
-def test_metadata_is_as_agreed(name: str) -> None:
+def test_metadata_matches_its_snapshot(name: str) -> None:
     """If the change is intended, run ``.venv/bin/python -m tests.snapshots``."""
     agreed = (FOLDER / name).read_text().splitlines()
     made = metadata_lines(SNAPSHOTS[name]())

@@ -41,12 +41,12 @@ def run(*command: str) -> str:
     return done.stdout
 
 
-def test_there_are_tests() -> None:
+def test_the_unit_tests_in_javascript_exist() -> None:
     assert TESTS
 
 
 @pytest.mark.parametrize("path", TESTS, ids=lambda path: path.name.partition(".")[0])
-def test_modules(node: str, path: Path) -> None:
+def test_each_javascript_test_file_passes(node: str, path: Path) -> None:
     run(node, "--test", "--test-reporter=spec", str(path))
 
 
