@@ -186,7 +186,7 @@ def test_the_public_api_serves_each_entity_in_its_mode(mode: object, expected: s
     assert {entity.set_name for entity in ALL if entity.public is mode} == expected
 
 
-def test_the_administration_serves_each_set_as_draft_root_plain_or_read_only() -> None:
+def test_the_administration_serves_draft_roots_plain_sets_and_read_only_sets_as_listed() -> None:
     roots = {entity.set_name for entity in ALL if entity.admin is DRAFT}
     assert roots == sets(
         "Promotions Articles ArticleGroups PosGroups PriorityGroups MutualExclusionGroups CouponTypes Budgets "

@@ -97,7 +97,7 @@ def test_every_kind_is_emitted_somewhere() -> None:
     assert sorted(kind for kind, cls in events().items() if cls.__name__ not in used) == []
 
 
-def test_every_event_kind_appears_in_a_test() -> None:
+def test_every_kind_of_event_appears_in_a_test() -> None:
     texts = [path.read_text("utf-8") for path in (ROOT / "tests").rglob("*.py") if path not in LISTS]
     assert [kind for kind in events() if not any(f'"{kind}"' in text for text in texts)] == []
 
