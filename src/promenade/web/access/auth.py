@@ -104,7 +104,10 @@ def session_caller(sessions: Sessions, session: Session, scope: Scope, now: date
     if scope["method"] not in _SAFE_METHODS:
         given = (header(scope, CSRF_HEADER) or b"").decode("latin-1")
         if not sessions.is_csrf_token(session, given):
-            raise Forbidden(CSRF_TOKEN_REQUIRED, "A write needs the X-CSRF-Token that a GET answers to `Fetch`.")
+            raise Forbidden(
+                CSRF_TOKEN_REQUIRED,
+                "Send the X-CSRF-Token header with every write; a GET with `X-CSRF-Token: Fetch` returns the token.",
+            )
     scopes = frozenset({SESSION_SCOPE})
     return Caller(session.tenant_id, session.user, session.user, scopes, (now + IDLE).timestamp(), session)
 

@@ -143,9 +143,9 @@ class Authorities:
             raise Refused("revoked", "The certificate was revoked.")
         timely = [path for path in judged.paths if path.since <= at < path.until and not path.is_authority_revoked]
         if not timely:
-            raise Refused("untrusted", "The certificate is of no authority that is accepted here.")
+            raise Refused("untrusted", "The certificate was not issued by an accepted authority.")
         if not any(path.listed_until is not None and at < path.listed_until for path in timely):
-            raise Refused("no_list", "Whether the certificate was revoked cannot be known: it is not accepted.")
+            raise Refused("no_list", "The certificate is not accepted: the server cannot check whether it was revoked.")
         return Verified(judged.common_name, judged.until)
 
     def _judge(self, der: bytes, sent_along: tuple[bytes, ...]) -> _Judged:
@@ -172,7 +172,7 @@ class Authorities:
         except _WRONG:
             raise Refused("malformed", "The certificate cannot be read.") from None
         if not paths:
-            raise Refused("untrusted", "The certificate is of no authority that is accepted here.")
+            raise Refused("untrusted", "The certificate was not issued by an accepted authority.")
         return _Judged(name, leaf.not_valid_before_utc, leaf.not_valid_after_utc, paths[:_PATHS_MAX])
 
     def _chains(
@@ -217,11 +217,13 @@ class Authorities:
 def _require_client(leaf: x509.Certificate) -> None:
     constraints = _extension(leaf, x509.BasicConstraints)
     if constraints is not None and constraints.ca:
-        raise Refused("not_a_client", "The certificate is an authority's, not a client's.")
+        raise Refused("not_a_client", "The certificate belongs to a certificate authority, not to a client.")
     usage = _extension(leaf, x509.ExtendedKeyUsage)
     # Without the extension a certificate may be used for anything (RFC 5280, 4.2.1.12).
     if usage is not None and ExtendedKeyUsageOID.CLIENT_AUTH not in usage:
-        raise Refused("not_a_client", "The certificate is not for clients: it lacks the usage clientAuth.")
+        raise Refused(
+            "not_a_client", "The certificate is not a client certificate: it lacks the extended key usage clientAuth."
+        )
 
 
 def _common_name(leaf: x509.Certificate) -> str:
@@ -230,7 +232,7 @@ def _common_name(leaf: x509.Certificate) -> str:
         raise Refused("bad_name", "The certificate must have one common name.")
     name = names[0].value
     if not isinstance(name, str) or not name.isprintable() or not name:
-        raise Refused("bad_name", "The certificate's common name is not a text that can be shown.")
+        raise Refused("bad_name", "The certificate's common name has characters that cannot be printed.")
     return name
 
 
@@ -265,9 +267,9 @@ def _issued(issuer: x509.Certificate, certificate: x509.Certificate) -> bool:
 
 def _why_not(one: x509.CertificateRevocationList) -> str | None:
     if one.next_update_utc is None:
-        return "does not say until when it is good"
+        return "has no expiry date"
     if any(extension.oid in _PARTIAL for extension in one.extensions):
-        return "is only part of a list"
+        return "covers only some of the certificates"
     return None
 
 

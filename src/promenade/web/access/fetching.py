@@ -40,7 +40,7 @@ async def fetch_json(url: str) -> Any:
 
 async def _body_of(response: httpx2.Response) -> bytes:
     if response.status_code != 200 or response.headers.get("content-encoding", "identity") != "identity":
-        raise ValueError(f"the address answered {response.status_code}, or compressed")
+        raise ValueError(f"the address answered with status {response.status_code} or with a compressed body")
     body = b""
     async for part in response.aiter_raw():
         body += part

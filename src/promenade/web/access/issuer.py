@@ -173,10 +173,10 @@ class Issuer:
         if "grant_type" not in form:
             raise Refusal(400, "invalid_request", "grant_type is missing.")
         if form["grant_type"] != "client_credentials":
-            raise Refusal(400, "unsupported_grant_type", f"Only {' and '.join(_GRANTS)} are offered.")
+            raise Refusal(400, "unsupported_grant_type", f"Only {' and '.join(_GRANTS)} are supported.")
         client = await self.authenticate(address_of(scope), client_id, secret)
         if client is None:
-            raise Refusal(401, "invalid_client", "The client or its secret is wrong.", is_basic)
+            raise Refusal(401, "invalid_client", "The client ID or the secret is wrong.", is_basic)
         return client, _granted(client, form.get("scope"))
 
     async def authenticate(self, address: str, client_id: str, secret: str) -> Client | None:
@@ -203,7 +203,7 @@ class Issuer:
         """
         by_header = header(scope, b"authorization") is not None
         if "client_secret" in form or by_header:
-            raise Refusal(401, "invalid_client", "The back office has no secret: send client_id alone.", by_header)
+            raise Refusal(401, "invalid_client", "The back office has no secret: send only client_id.", by_header)
         missing = [name for name in ("client_id", "code", "redirect_uri", "code_verifier") if not form.get(name)]
         if missing:
             raise Refusal(400, "invalid_request", f"{missing[0]} is missing.")
@@ -212,7 +212,7 @@ class Issuer:
         found = await self._store.take_code(form["code"])
         if found is None or not _is_bound(found[0], form):
             await self._attempts_of_address.record_failure([network])
-            raise Refusal(400, "invalid_grant", "The code is none, has run out or was made for another request.")
+            raise Refusal(400, "invalid_grant", "The code is invalid, has expired or was issued for another request.")
         return found[1], found[1].scopes
 
     async def _sign(self, client: Client, scopes: Sequence[str]) -> str:
@@ -235,7 +235,7 @@ class Issuer:
     async def _signing_key(self) -> tuple[str, RSAKey]:
         stored = next((key for key in await self._store.signing_keys() if key.retired_at is None), None)
         if stored is None:
-            raise Unavailable("KEYS_UNAVAILABLE", "There is no key to sign with.")
+            raise Unavailable("KEYS_UNAVAILABLE", "The server has no signing key.")
         if self._signing is None or self._signing[0] != stored.key_id:
             self._signing = (stored.key_id, RSAKey.import_key(stored.private_key))
         return self._signing
@@ -246,17 +246,19 @@ def _credentials(scope: Scope, form: dict[str, str]) -> tuple[str, str, bool]:
     given = header(scope, b"authorization")
     if given is None:
         if "client_id" not in form or "client_secret" not in form:
-            raise Refusal(401, "invalid_client", "client_id and client_secret are needed.")
+            raise Refusal(401, "invalid_client", "client_id and client_secret are required.")
         return form["client_id"], form["client_secret"], False
     if "client_secret" in form:
-        raise Refusal(400, "invalid_request", "Authenticate by the header or by the form, not by both.")
+        raise Refusal(
+            400, "invalid_request", "Send the client's credentials in the header or in the form, not in both."
+        )
     kind, _, encoded = given.partition(b" ")
     try:
         client_id, colon, secret = base64.b64decode(encoded.strip(), validate=True).decode("utf-8").partition(":")
     except (binascii.Error, UnicodeDecodeError):
         colon = ""
     if kind.lower() != b"basic" or not colon:
-        raise Refusal(401, "invalid_client", "The Authorization header is not a Basic one.", True)
+        raise Refusal(401, "invalid_client", "The Authorization header must use the Basic scheme.", True)
     return unquote_plus(client_id), unquote_plus(secret), True
 
 

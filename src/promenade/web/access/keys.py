@@ -62,7 +62,7 @@ class CachedKeys:
         else:
             return key
         if self._loaded_at is None:
-            raise Unavailable("KEYS_UNAVAILABLE", "The token issuer's keys cannot be had at the moment.")
+            raise Unavailable("KEYS_UNAVAILABLE", "The token issuer's keys are not available at the moment; try again.")
         return self._known(key_id, algorithm)
 
     def _known(self, key_id: str | None, algorithm: str) -> VerificationKey | None:
@@ -113,7 +113,7 @@ class CachedKeys:
         try:
             loaded = _by_id(await self._load())
             if not loaded:
-                raise ValueError("there is no key of use among them")
+                raise ValueError("none of the keys can be used")
         except (*FETCH_FAILURES, Unavailable, JoseError) as error:
             # Keep the loaded keys: an issuer that is down must not stop the tills.
             _log.warning("verification keys not loaded", reason=str(error) or type(error).__name__)

@@ -172,7 +172,7 @@ class LocalAdmin:
         try:
             document = msgspec.json.decode(body)
         except msgspec.MsgspecError:  # a lone surrogate, which JSON can express but text cannot
-            raise Invalid("MALFORMED_JSON", "The body holds something that is not JSON.") from None
+            raise Invalid("MALFORMED_JSON", "The body is not valid JSON.") from None
         if not isinstance(document, dict):
             raise Invalid("VALIDATION_FAILED", "The body must be a JSON object.")
         return document
@@ -183,7 +183,9 @@ class LocalAdmin:
             return
         host = (header(scope, b"host") or b"").decode("latin-1").lower()
         if not self._is_own_name(host):
-            message = "This is for the store's own pages: open them by its address, or serve it with --public-url."
+            message = (
+                "Only the store's own pages may call this: open them at its address, or serve it with --public-url."
+            )
             raise Forbidden("CROSS_ORIGIN", message)
         if site is not None:
             is_own = site in _OWN
@@ -192,7 +194,9 @@ class LocalAdmin:
             own = {host, self._origin.netloc.lower()} - {""}
             is_own = _host_of((origin or b"").decode("latin-1")) in own
         if not is_own:
-            raise Forbidden("CROSS_ORIGIN", "This is for the store's own pages: the request comes from another site.")
+            raise Forbidden(
+                "CROSS_ORIGIN", "Only the store's own pages may call this: the request comes from another site."
+            )
 
     def _is_own_name(self, host: str) -> bool:
         """Return whether a Host header is an IP address or this store's name; other names may be DNS rebinding."""
@@ -219,7 +223,7 @@ def _host_of(origin: str) -> str:
 def _text(document: dict[str, Any], name: str) -> str:
     value = document.get(name)
     if not isinstance(value, str):
-        raise Invalid("VALIDATION_FAILED", f"{name} must be a text.", name)
+        raise Invalid("VALIDATION_FAILED", f"{name} must be a string.", name)
     return value
 
 

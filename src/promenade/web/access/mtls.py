@@ -50,7 +50,7 @@ def bind(host: str, port: int) -> socket.socket:
         listener.close()
         why = error.strerror or str(error)
         raise Unavailable(
-            "MTLS_ADDRESS", f"--mtls-host and --mtls-port: {host}:{port} cannot be had: {why}."
+            "MTLS_ADDRESS", f"--mtls-host and --mtls-port: cannot listen on {host}:{port}: {why}."
         ) from error
     return listener
 

@@ -109,7 +109,7 @@ class ExternalSignIn:
                 if self._is_due():
                     await self._ask(self._client_id)
         if self._known is None:
-            text = "The token issuer cannot say at the moment where to sign in; the server's log says why."
+            text = "The token issuer's sign-in address is not available at the moment; the server's log says why."
             raise Unavailable("SIGN_IN_UNAVAILABLE", text)
         return self._known
 
@@ -134,7 +134,7 @@ def _sign_in(document: object, issuer: str, client_id: str, scope: str) -> SignI
     if not isinstance(document, dict):
         raise ValueError("the answer is not a discovery document")
     if document.get("issuer") != issuer:
-        raise ValueError(f"the document is of another issuer than {issuer}")
+        raise ValueError(f"the document belongs to an issuer other than {issuer}")
     return SignIn(
         CLOUD,
         issuer=issuer,
@@ -154,10 +154,10 @@ def _endpoint(document: Mapping[str, Any], name: str) -> str:
     url = document.get(name)
     origin = origin_of(url) if isinstance(url, str) else None
     if not isinstance(url, str) or origin is None:
-        raise ValueError(f"{name} is missing, or no address")
+        raise ValueError(f"{name} is missing or is not a URL")
     parts = urlsplit(url)
     if parts.scheme != "https" and parts.hostname not in LOOPBACK_HOSTS:
         raise ValueError(f"{name} must be https (http only on loopback)")
     if parts.fragment or not url.isascii() or not url.isprintable() or " " in url:
-        raise ValueError(f"{name} is no address")
+        raise ValueError(f"{name} is not a URL")
     return url

@@ -170,11 +170,14 @@ def _context(files: TlsFiles, accepted: Sequence[x509.Certificate]) -> ssl.SSLCo
 
 def _why(error: Exception) -> str:
     if isinstance(error, ssl.SSLError):
-        reasons = {"KEY_VALUES_MISMATCH": "the key is another certificate's", "BAD_DECRYPT": "the key is encrypted"}
+        reasons = {
+            "KEY_VALUES_MISMATCH": "the key belongs to another certificate",
+            "BAD_DECRYPT": "the key is encrypted",
+        }
         return reasons.get(error.reason or "", error.reason or "it is not PEM")
     if isinstance(error, OSError):
         return error.strerror or str(error)
-    return "it is not what it should be"
+    return "its content is not valid"
 
 
 def _name(certificate: x509.Certificate) -> str:

@@ -141,5 +141,5 @@ def _members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 def _finite(text: str) -> float:
     value = float(text)
     if not isfinite(value):
-        raise ValueError("that is no number")
+        raise ValueError("NaN and Infinity are not numbers")
     return value

@@ -93,14 +93,14 @@ REFUSED = {
     "nobody": (401, "certificate"),
     "revoked": (401, "revoked"),
     "revoked by a branch": (401, "revoked"),
-    "of a branch without a list": (401, "cannot be known"),
+    "of a branch without a list": (401, "cannot check"),
     "unmapped": (403, "not trusted"),
     "in other letters": (403, "not trusted"),
     "longer": (403, "not trusted"),
     "two names": (401, "one common name"),
     "two names, the other way": (401, "one common name"),
     "no name": (401, "one common name"),
-    "an authority": (401, "authority"),
+    "an authority": (401, "certificate authority"),
 }
 
 
