@@ -121,7 +121,7 @@ def _importable(name: str) -> str:
         raise not_found(f"There is no collection {name[:80]}.")
     if name in model.code_lists() or not model.entity(name).importable:
         known = ", ".join(sorted(one.set_name for one in model.entities() if one.importable))
-        message = f"{name} cannot be imported; these can: {known}. What they own is imported inside of them."
+        message = f"{name} cannot be imported; these can: {known}. Import the rows that belong to them inside of them."
         raise Invalid("NOT_IMPORTABLE", message)
     return name
 

@@ -71,13 +71,13 @@ def _faults(members: Mapping[str, Any]) -> Iterator[Detail]:
         yield Detail("UNKNOWN_PROPERTY", f"header has no member {name[:80]}.", f"header/{name[:80]}")
     tenant, version, goes_on, key = (members.get(name) for name in _NAMES)
     if not isinstance(tenant, str | None):
-        yield Detail("TYPE_MISMATCH", "header/tenantId must be a text.", "header/tenantId")
+        yield Detail("TYPE_MISMATCH", "header/tenantId must be a string.", "header/tenantId")
     if version is not None:
         yield from _version_faults(version)
     if not isinstance(goes_on, bool | None):
         yield Detail("TYPE_MISMATCH", "header/continueOnError must be true or false.", "header/continueOnError")
     if not isinstance(key, str | None):
-        yield Detail("TYPE_MISMATCH", "header/idempotencyKey must be a text.", "header/idempotencyKey")
+        yield Detail("TYPE_MISMATCH", "header/idempotencyKey must be a string.", "header/idempotencyKey")
     elif key is not None and not _is_key(key):
         yield Detail("INVALID_KEY", _KEY_RULE.format("header/idempotencyKey"), "header/idempotencyKey")
 
@@ -87,7 +87,7 @@ def _version_faults(version: object) -> Iterator[Detail]:
     if not isinstance(version, int) or isinstance(version, bool):
         yield Detail("TYPE_MISMATCH", f"{target} must be a whole number.", target)
     elif not 1 <= version <= MINOR_VERSION:
-        message = f"{target} must be from 1 to {MINOR_VERSION}, the newest that is spoken here."
+        message = f"{target} must be from 1 to {MINOR_VERSION}, the newest supported version."
         yield Detail("UNSUPPORTED_MINOR_VERSION", message, target)
 
 
@@ -99,5 +99,5 @@ def _is_key(text: str) -> bool:
 
 
 def _keys_differ() -> Invalid:
-    message = "Idempotency-Key and header/idempotencyKey differ: give one of them, or the same twice."
+    message = "Idempotency-Key and header/idempotencyKey differ: send only one of them, or the same key in both."
     return Invalid("KEYS_DIFFER", message, "Idempotency-Key")

@@ -67,7 +67,9 @@ class MasterData:
     async def _wsdl(self, scope: Scope, receive: Receive) -> Answer:
         """Return the WSDL of the SOAP service, without authentication."""
         if scope["query_string"].lower() not in {b"wsdl", b"wsdl="}:
-            error = NotAllowed("METHOD_NOT_ALLOWED", "GET is for the description alone, which is at ?wsdl.", ("POST",))
+            error = NotAllowed(
+                "METHOD_NOT_ALLOWED", "GET returns only the service description: add ?wsdl to the address.", ("POST",)
+            )
             return soap.fault_answer(scope, error)
         return Answer(soap.render_wsdl(f"{self._base_url}{SOAP_PATH}"), content_type=_XML)
 

@@ -103,6 +103,6 @@ def _decoded(text: bytes | Raw, decoder: Decoder[Any], target: str) -> Any:
         place = str(error).partition(" - at `$")[2].rstrip("`").replace("[", "/").replace("]", "").replace(".", "/")
         path = f"{target}{place}".strip("/")
         what = f"`{path}`" if path else "The body"
-        raise Invalid(_WRONG, f"{what} is not of the form that it must have.", path or None) from None
+        raise Invalid(_WRONG, f"{what} does not have the required form.", path or None) from None
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        raise Invalid(_MALFORMED, "The body is not sound JSON.") from None
+        raise Invalid(_MALFORMED, "The body is not valid JSON.") from None

@@ -81,14 +81,16 @@ def _decoded(body: bytes, charset: str | None) -> tuple[bytes, int]:
     head = body[len(mark) : len(mark) + 2 * _DECLARATION_BYTES_MAX].decode(codec, "ignore")
     declaration = _DECLARATION.match(head)
     if declaration is None and head.startswith("<?xml") and head[5:6].isspace():
-        raise Invalid(_MALFORMED, "The XML declaration cannot be read, or is not of XML 1.0.")
+        raise Invalid(_MALFORMED, "The XML declaration is malformed, or is not for XML 1.0.")
     declared = declaration and (declaration[1] or declaration[2])
     named = {implied, _known(charset), _known(declared)} - {None}
     if len(named) > 1:
-        raise Invalid(_MALFORMED, "The encodings that the message names contradict each other.")
+        raise Invalid(
+            _MALFORMED, "The byte order mark, the XML declaration and the Content-Type name different encodings."
+        )
     encoding = named.pop() if named else _UTF8
     if encoding == _UTF16 and not mark:
-        raise Invalid(_MALFORMED, "A message in UTF-16 begins with a byte order mark.")
+        raise Invalid(_MALFORMED, "A message in UTF-16 must begin with a byte order mark.")
     length = declaration.end() if declaration else 0
     if encoding == _UTF8:
         _check_decodes(body, len(mark))
@@ -101,7 +103,7 @@ def _known(name: str | None) -> str | None:
         return None
     known = _ENCODINGS.get(name.lower())
     if known is None:
-        raise Invalid(_MALFORMED, "The encoding is none of UTF-8, UTF-16, ISO-8859-1 and US-ASCII.")
+        raise Invalid(_MALFORMED, "The encoding must be UTF-8, UTF-16, ISO-8859-1 or US-ASCII.")
     return known
 
 
@@ -127,7 +129,9 @@ def _pieces_of_text(body: bytes, start: int, encoding: str) -> Iterator[str]:
             yield decoder.decode(body[position : position + _DECODED_BYTES])
         yield decoder.decode(b"", True)
     except UnicodeError:
-        raise Invalid(_MALFORMED, "The message is not in the encoding that it names, or in UTF-8.") from None
+        raise Invalid(
+            _MALFORMED, "The message is not valid in the encoding that it names, or in UTF-8 if it names none."
+        ) from None
 
 
 # ---- what is refused unread -----------------------------------------------------------------------------------------
@@ -139,24 +143,24 @@ def _refuse_markup(text: bytes, start: int) -> None:
     INVARIANT: comments and CDATA sections end here where they end for the parser, so nothing can hide in one.
     """
     if text.find(b"\0", start) >= 0:
-        raise Invalid(_MALFORMED, "The message holds the character NUL.")
+        raise Invalid(_MALFORMED, "The message contains the character NUL.")
     tags = _count(text, b"<", start)
     if tags > ELEMENTS_MAX and tags - text.count(b"</", start) > ELEMENTS_MAX:
-        raise Invalid(_REFUSED, "The message holds too many elements.")
+        raise Invalid(_REFUSED, "The message has too many elements.")
     for letter, number_max, what in ((b"=", EQUALS_MAX, "attributes"), (b"&", REFERENCES_MAX, "references")):
         if _count(text, letter, start) > number_max:
-            raise Invalid(_REFUSED, f"The message holds too many {what}.")
+            raise Invalid(_REFUSED, f"The message has too many {what}.")
     find = _find_by_letter if tags < _FEW_TAGS else bytes.find
     instruction = find(text, b"<?", start)
     markup = find(text, b"<!", start)
     sections = 0
     while markup >= 0 or instruction >= 0:
         if markup < 0 or 0 <= instruction < markup:
-            raise Invalid(_REFUSED, "Processing instructions are not admitted.")
+            raise Invalid(_REFUSED, "Processing instructions are not allowed.")
         markup = _end_of_section(text, markup)
         sections += 1
         if sections > SECTIONS_MAX:
-            raise Invalid(_REFUSED, "The message holds too many comments and sections of CDATA.")
+            raise Invalid(_REFUSED, "The message has too many comments and CDATA sections.")
         if 0 <= instruction < markup:
             instruction = find(text, b"<?", markup)
         markup = find(text, b"<!", markup)
@@ -199,9 +203,9 @@ def _end_of_section(text: bytes, start: int) -> int:
     elif text.startswith(b"<![CDATA[", start):
         end = _find_end(text, b"]]>", start + 9)
     else:
-        raise Invalid(_REFUSED, "A document type declaration is not admitted.")
+        raise Invalid(_REFUSED, "A document type declaration is not allowed.")
     if end < 0:
-        raise Invalid(_MALFORMED, "The message ends within a comment or a section of CDATA.")
+        raise Invalid(_MALFORMED, "The message ends inside a comment or a CDATA section.")
     return end + 3
 
 
@@ -277,7 +281,7 @@ class _Envelope:
             _check_attributes(attributes, nsmap)
             self._may_include = self._may_include or _INCLUDING in nsmap.values()
         if self._may_include and tag.startswith(f"{{{_INCLUDING}}}"):
-            raise Invalid(_REFUSED, "Nothing is included into a message.")
+            raise Invalid(_REFUSED, "XInclude is not allowed.")
         if depth <= 3:
             self._start_envelope(tag, attributes)
         elif depth > DEPTH_MAX:
@@ -290,16 +294,19 @@ class _Envelope:
             _check_envelope(tag)
         elif self._depth == 2:
             if tag not in (_HEADER, _BODY) or self._part == _BODY:
-                raise Invalid(_MALFORMED, "An Envelope holds a Header, if any, and then one Body.")
+                raise Invalid(_MALFORMED, "An Envelope must hold an optional Header and then one Body.")
             self._part = tag
         elif self._part == _HEADER:
             is_for_us = attributes.get(_ACTOR, "").strip() in _FOR_THE_NEXT
             if is_for_us and attributes.get(_MUST_UNDERSTAND, "").strip() in {"1", "true"}:
-                raise MustUnderstand("VALIDATION_FAILED", "A header of the message is not understood.")
+                raise MustUnderstand(
+                    "VALIDATION_FAILED",
+                    "A SOAP header of the message has mustUnderstand, but this service does not support it.",
+                )
         else:
             self._requests += 1
             if tag.rpartition("}")[2] != INTERFACE or self._requests > 1:
-                raise Invalid("VALIDATION_FAILED", f"The Body must hold one {INTERFACE}.", INTERFACE)
+                raise Invalid("VALIDATION_FAILED", f"The Body must hold exactly one {INTERFACE}.", INTERFACE)
 
     def _start_request(self, depth: int, name: str, attributes: Mapping[str, str]) -> None:
         if depth == 4:
@@ -311,7 +318,7 @@ class _Envelope:
             if self._section == ITEM and name == "Product":
                 self._products += 1
                 if self._products > 1:
-                    raise Invalid("VALIDATION_FAILED", f"A {ITEM} holds one Product.", ITEM)
+                    raise Invalid("VALIDATION_FAILED", f"A {ITEM} must hold exactly one Product.", ITEM)
                 written = (name for name in attributes if name.rpartition("}")[2] in _ACTION_CODES)
                 self._codes.update(attributes[name].strip() for name in written)
             elif self._section == "MessageHeader" and name in _IDENTIFIERS:
@@ -348,10 +355,10 @@ class _Envelope:
             self._values.setdefault(member, value)
 
     def pi(self, target: str, data: str | None = None) -> None:
-        raise Invalid(_REFUSED, "Processing instructions are not admitted.")
+        raise Invalid(_REFUSED, "Processing instructions are not allowed.")
 
     def doctype(self, name: str, public_id: str | None, system_id: str | None) -> None:
-        raise Invalid(_REFUSED, "A document type declaration is not admitted.")
+        raise Invalid(_REFUSED, "A document type declaration is not allowed.")
 
     def close(self) -> None:
         """Do nothing; the parser calls it at the end."""
@@ -359,7 +366,7 @@ class _Envelope:
     def message(self) -> Message:
         """Return the message after the end of the document."""
         if not self._requests:
-            raise Invalid("VALIDATION_FAILED", f"The Body must hold one {INTERFACE}.", INTERFACE)
+            raise Invalid("VALIDATION_FAILED", f"The Body must hold exactly one {INTERFACE}.", INTERFACE)
         named = next((value for name in _IDENTIFIERS if (value := self._identifiers.get(name))), None)
         return self._gathering.message(named)
 
@@ -368,7 +375,7 @@ def _check_attributes(attributes: Mapping[str, str], nsmap: Mapping[str | None, 
     if len(attributes) + len(nsmap) > ATTRIBUTES_MAX:
         raise Invalid(_REFUSED, f"An element of the message has more than {ATTRIBUTES_MAX} attributes.")
     if any(address in attributes for address in _SCHEMA_ADDRESSES):
-        raise Invalid(_REFUSED, "A message names no schema.")
+        raise Invalid(_REFUSED, "A message must not name the address of a schema.")
 
 
 def _check_envelope(tag: str) -> None:
@@ -376,4 +383,4 @@ def _check_envelope(tag: str) -> None:
     if name != "Envelope":
         raise Invalid(_MALFORMED, "The message is not a SOAP envelope.")
     if namespace[1:] != ENVELOPE_NAMESPACE:
-        raise VersionMismatch(_MALFORMED, "The envelope must be of SOAP 1.1.")
+        raise VersionMismatch(_MALFORMED, "The envelope must be in SOAP 1.1.")

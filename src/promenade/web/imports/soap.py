@@ -91,7 +91,7 @@ def fault_answer(scope: Scope, error: PromenadeError) -> Answer:
 
 def internal_fault(scope: Scope) -> Answer:
     """Return the fault for unexpected errors."""
-    return Answer(_fault("Server", "The message could not be taken; send it again later."), 500, _answered_as(scope))
+    return Answer(_fault("Server", "The message could not be accepted; send it again later."), 500, _answered_as(scope))
 
 
 def _fault(code: str, text: str) -> bytes:

@@ -46,7 +46,9 @@ class ImportStatus:
 def _is_visible_to(caller: Caller, job: JobStatus) -> bool:
     """Return True. Raises Forbidden for a caller who may not read and did not start the job."""
     if READ not in caller.scopes and job.created_by != caller.user:
-        raise Forbidden("MISSING_SCOPE", f"The status of what others started needs the scope {READ}.")
+        raise Forbidden(
+            "MISSING_SCOPE", f"Reading the status of an import that another client started needs the scope {READ}."
+        )
     return True
 
 
@@ -74,7 +76,7 @@ def _job_id(call: Call) -> str:
 
 
 def _no_job() -> ODataError:
-    return not_found("There is no import job of this ID.")
+    return not_found("There is no import job with this ID.")
 
 
 def _body(job: JobStatus) -> Mapping[str, Any]:

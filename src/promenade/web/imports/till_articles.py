@@ -114,7 +114,7 @@ class PosArticles:
             self._context, caller.tenant_id, caller.user, articles.name, texts, count=count
         )
         are = "1 article was" if count == 1 else f"{count} articles were"
-        message = f"{are} accepted. ArticleImportJobs({accepted.job_id}) tells what becomes of them."
+        message = f"{are} accepted. ArticleImportJobs({accepted.job_id}) shows the result."
         return ImportArticlesBatchResponse(accepted.job_id, "QUEUED", message)
 
     @contextmanager
@@ -166,7 +166,7 @@ _LIST_FAULTS = {
     "TYPE_MISMATCH": ("WRONG_TYPE", "must be an array"),
     "EMPTY": ("EMPTY", "must not be empty"),
 }
-_BODY_FAULTS = (("must be a JSON object", "VALIDATION_FAILED"), ("nests too deep", "TOO_DEEP"))
+_BODY_FAULTS = (("must be a JSON object", "VALIDATION_FAILED"), ("is nested too deeply", "TOO_DEEP"))
 
 
 class _AnyName(Collection[str]):
