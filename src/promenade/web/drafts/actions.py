@@ -36,7 +36,7 @@ async def _activate(unit: AdminUnit, call: OperationCall) -> Result:
 async def _edit(unit: AdminUnit, call: OperationCall) -> Result:
     set_name, entity_id, is_active = _bound_to(call)
     if not is_active:
-        raise Conflict("DRAFT_ALREADY_EXISTS", "This is a draft already: change it by PATCH.")
+        raise Conflict("DRAFT_ALREADY_EXISTS", "This is already a draft: change it with PATCH.")
     await unit.drafts.edit(set_name, entity_id, preserve=call.parameters.get("PreserveChanges") is True)
     return Result(key={"ID": entity_id, IS_ACTIVE: False}, entity_set=call.entity_set, status=201)
 
@@ -52,7 +52,9 @@ def _finding(detail: Detail) -> Message:
 def _draft_of(call: OperationCall) -> tuple[str, str]:
     set_name, entity_id, is_active = _bound_to(call)
     if is_active:
-        raise NotFound("NOT_FOUND", f"{call.operation.name} is for a draft: IsActiveEntity=false.")
+        raise NotFound(
+            "NOT_FOUND", f"{call.operation.name} works only on drafts: use the key with IsActiveEntity=false."
+        )
     return set_name, entity_id
 
 

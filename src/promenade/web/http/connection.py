@@ -96,7 +96,7 @@ class Connection(HttpToolsProtocol):
         """Parse a request with an upgrade offer again without the offer; ``rest`` is what followed its headers."""
         method, version = self.parser.get_method(), self.parser.get_http_version().encode("ascii")
         if method == b"CONNECT":
-            self._refuse(Invalid("MALFORMED_HTTP", "This is no proxy."))
+            self._refuse(Invalid("MALFORMED_HTTP", "This server is not a proxy."))
             return
         lines = [b"%s %s HTTP/%s" % (method, self.url, version)]
         for name, value in self.headers:

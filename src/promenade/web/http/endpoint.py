@@ -64,7 +64,7 @@ class Endpoint:
                 raise Invalid("URL_TOO_LONG", URL_TOO_LONG)
             handler = self._handlers.get(scope["method"])
             if handler is None:
-                raise NotAllowed("METHOD_NOT_ALLOWED", f"{scope['method']} is not possible here.", self._allow)
+                raise NotAllowed("METHOD_NOT_ALLOWED", f"{scope['method']} is not allowed here.", self._allow)
             answer = await handler(scope, receive)
         except PromenadeError as error:
             if self._reply is not None:

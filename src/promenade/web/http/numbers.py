@@ -49,15 +49,15 @@ class _Scale:
 def _scaled(value: Decimal, factor: Decimal, limit: Decimal, decimals: int) -> int:
     try:
         if not -limit < value < limit:
-            raise BadNumber("OUT_OF_RANGE", f"The number must be below {limit:f} either side of zero.")
+            raise BadNumber("OUT_OF_RANGE", f"The absolute value of the number must be below {limit:f}.")
         product = _EXACT.multiply(value, factor)
         scaled = int(product)
     except (InvalidOperation, Inexact, Overflow):
         if value.is_finite():
-            raise BadNumber("TOO_MANY_DECIMALS", f"At most {decimals} decimals are possible.") from None
+            raise BadNumber("TOO_MANY_DECIMALS", f"At most {decimals} decimals are allowed.") from None
         raise BadNumber("NOT_A_NUMBER", "The number must be finite.") from None
     if scaled != product:
-        raise BadNumber("TOO_MANY_DECIMALS", f"At most {decimals} decimals are possible.")
+        raise BadNumber("TOO_MANY_DECIMALS", f"At most {decimals} decimals are allowed.")
     return scaled
 
 
@@ -70,7 +70,9 @@ def quantity_thousandths(value: Decimal) -> int:
     """Return a Decimal(15,3) quantity in thousandths; zero is refused, being neither a sale nor a return."""
     scaled = _QUANTITIES(value)
     if scaled == 0:
-        raise BadNumber("QUANTITY_ZERO", "The quantity must not be 0: above for a sale, below for a return.")
+        raise BadNumber(
+            "QUANTITY_ZERO", "The quantity must not be 0: send a positive one for a sale, a negative one for a return."
+        )
     return scaled
 
 
@@ -78,7 +80,7 @@ def price_hundredths(value: Decimal) -> int:
     """Return a Decimal(15,2) price in hundredths, not negative: returns have a negative quantity."""
     scaled = _PRICES(value)
     if scaled < 0:
-        raise BadNumber("NEGATIVE", "The price must not be below 0: give what goes back a quantity below 0.")
+        raise BadNumber("NEGATIVE", "The price must not be negative: for a return, send a negative quantity.")
     return scaled
 
 
@@ -86,7 +88,7 @@ def amount_thousandths(value: Decimal) -> int:
     """Return a computed amount in thousandths, not negative: currencies have up to three decimals."""
     scaled = _AMOUNTS(value)
     if scaled < 0:
-        raise BadNumber("NEGATIVE", "The amount must not be below 0.")
+        raise BadNumber("NEGATIVE", "The amount must not be negative.")
     return scaled
 
 

@@ -49,7 +49,7 @@ class RateLimits:
 
 def _refused(tenant_id: str, whose: str, wait: float) -> TooMany:
     metrics.rate_limited.labels(tenant_id, whose).inc()
-    return TooMany("RATE_LIMITED", f"Too many requests of this {whose}: wait before the next.", max(1, ceil(wait)))
+    return TooMany("RATE_LIMITED", f"Too many requests from this {whose}: wait before the next.", max(1, ceil(wait)))
 
 
 class _Buckets:

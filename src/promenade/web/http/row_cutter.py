@@ -93,7 +93,7 @@ class RowCutter:
         if not self._has_rows:
             raise Invalid("REQUIRED", f"{self._rows} is missing.", self._rows)
         if not len(self):
-            raise Invalid("EMPTY", f"{self._rows} must hold a row at least.", self._rows)
+            raise Invalid("EMPTY", f"{self._rows} must hold at least one row.", self._rows)
 
     def _cut_members(self) -> Iterator[None]:
         seen: set[str] = set()
@@ -103,7 +103,7 @@ class RowCutter:
             name = self._name()
             self._expect(_COLON, "expected a colon")
             if name in seen or len(seen) == _MEMBERS_MAX:
-                what = "occurs twice" if name in seen else "is one too many"
+                what = "occurs twice" if name in seen else "is one more than allowed"
                 raise Invalid("MALFORMED_BODY", f"The member {name[:80]} {what}.", name[:80])
             seen.add(name)
             if name == self._rows:
@@ -232,7 +232,7 @@ class RowCutter:
         try:
             name = _NAME.decode(self._text[start : start if end is None else end])
         except (msgspec.MsgspecError, UnicodeError):
-            raise self._malformed("the name of a member is not readable", start) from None
+            raise self._malformed("the name of a member is malformed", start) from None
         return name
 
     def _check_value(self) -> None:
@@ -247,7 +247,7 @@ class RowCutter:
         try:
             _VALUE.decode(self._text[start:stop])
         except RecursionError:
-            raise Invalid("MALFORMED_BODY", "The body nests too deep.") from None
+            raise Invalid("MALFORMED_BODY", "The body is nested too deeply.") from None
         except msgspec.DecodeError as error:
             found = _REASON.fullmatch(str(error))
             reason, byte = (found[1], found[2]) if found is not None else (str(error), None)

@@ -69,7 +69,9 @@ class SpooledBody:
         except TimeoutError:
             raise Invalid("BODY_TOO_SLOW", f"The body did not arrive within {_SECONDS_MAX:.0f} s.") from None
         except OSError as error:
-            raise Unavailable("NO_DISK_SPACE", "There is no room for the body at the moment; try again.") from error
+            raise Unavailable(
+                "NO_DISK_SPACE", "The server has no space for the body at the moment; try again later."
+            ) from error
 
     async def _collect(self, receive: Receive, room: Room) -> None:
         waiting = bytearray()

@@ -46,7 +46,9 @@ def explain(body: bytes, message: type[Struct], rules: Sequence[Rule]) -> Invali
     for rule in rules:
         faults.extend(rule(request))
     if not faults:
-        return Invalid("MALFORMED_JSON", "The body holds something that is not JSON, such as NaN or half a character.")
+        return Invalid(
+            "MALFORMED_JSON", "The body holds a value that JSON does not allow, such as NaN or half a character."
+        )
     first = faults[0]
     return Invalid("VALIDATION_FAILED", first.message, first.target, faults[:_DETAILS_MAX])
 
@@ -309,7 +311,7 @@ _WORDS = (
     ("RFC3339", "NOT_A_TIMESTAMP", "must be an ISO-8601 date and time"),
     ("`datetime", "NOT_A_TIMESTAMP", "must be an ISO-8601 date and time"),
     ("decimal string", "NOT_A_NUMBER", "must be a number"),
-    ("matching regex", "WRONG_FORM", "has not the form it must have"),
+    ("matching regex", "WRONG_FORM", "does not have the required form"),
     ("got `null`", "REQUIRED", "must not be null"),
 )
 _KINDS = {

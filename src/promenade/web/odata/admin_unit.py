@@ -111,7 +111,7 @@ class AdminUnit(AuthoredUnit):
 
 
 def _only_through_draft(entity_set: EntitySet) -> Forbidden:
-    message = f"A row of {entity_set.name} is added to the draft of what it belongs to."
+    message = f"Add rows of {entity_set.name} through the draft of the row that they belong to."
     return Forbidden("ONLY_THROUGH_DRAFT", message)
 
 

@@ -102,7 +102,9 @@ class _PublicHooks(ApiHooks):
             caller.require_scope(READ)
         if access.operation is not None and access.operation.name == BULK_IMPORT:
             # A bulk import that is sent as a single request has an endpoint of its own.
-            raise ODataError(501, "NOT_IMPLEMENTED", "A bulk import is a request of its own, not a part of a $batch.")
+            raise ODataError(
+                501, "NOT_IMPLEMENTED", "A bulk import cannot be part of a $batch: send it as a separate request."
+            )
         if access.entity_set is not None:
             refuse_what_is_not_written(access.entity_set, access.kind, request)
         if access.kind in {"create", "update", "invoke"}:
@@ -167,7 +169,7 @@ def _changed_entity(access: Access) -> EntityType | None:
 def _check_changes(entity: EntityType, names: Iterable[str]) -> None:
     if entity.public is not RW_RESTRICTED:
         if _LOCKED in names:
-            message = "locked is changed by the administration's actions lock and unlock alone."
+            message = "Only the administration's actions lock and unlock change locked."
             raise NotAllowed("LOCKED_IS_READ_ONLY", message, ("GET", "PATCH", "DELETE"), _LOCKED)
         return
     allowed = {entity.field(name).wire for name in entity.patchable}

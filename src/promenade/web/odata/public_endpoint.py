@@ -104,11 +104,11 @@ class PublicEndpoint(Endpoint):
         version = version_of(request, VERSION)
         options = parse_options(request.query)
         for name in sorted(options.present - _FORMAT):
-            raise bad_request("OPTION_NOT_APPLICABLE", f"${name} is not possible here.", f"${name}")
+            raise bad_request("OPTION_NOT_APPLICABLE", f"${name} is not allowed here.", f"${name}")
         dialect = json_dialect(request, version, options.format)
         handler = self._by_method.get(scope["method"])
         if handler is None:
-            raise NotAllowed("METHOD_NOT_ALLOWED", f"{scope['method']} is not possible here.", tuple(self._by_method))
+            raise NotAllowed("METHOD_NOT_ALLOWED", f"{scope['method']} is not allowed here.", tuple(self._by_method))
         return await handler(Call(scope, receive, request, caller, dialect))
 
 

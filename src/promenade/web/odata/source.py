@@ -139,7 +139,9 @@ class _Weighing:
                 found = self._known[id(row)] = 1 + self._inside(entity_type, row)
             total += found
             if total > ENTITIES_MAX:
-                message = f"The answer would hold more than {ENTITIES_MAX} entities: expand less, or by smaller pages."
+                message = (
+                    f"The answer would hold more than {ENTITIES_MAX} entities: expand less, or ask for smaller pages."
+                )
                 raise bad_request("EXPAND_TOO_LARGE", message, "$expand")
         return total
 

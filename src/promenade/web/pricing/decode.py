@@ -268,7 +268,7 @@ def _counter_rule(request: Mapping[str, Any]) -> list[Detail]:
     header = request.get("header")
     if isinstance(header, dict) and header.get("transactionCounter") is not None:
         target = "header.transactionCounter"
-        return [Detail("COUNTER_NOT_ALLOWED", f"`{target}` is given by the server: do not send it here.", target)]
+        return [Detail("COUNTER_NOT_ALLOWED", f"`{target}` is set by the server: do not send it here.", target)]
     return []
 
 
@@ -296,7 +296,7 @@ def _worth_rule(request: Mapping[str, Any]) -> list[Detail]:
         return []  # already reported as an error of the field
     if worth < _WORTH_LIMIT:
         return []
-    return [Detail("OUT_OF_RANGE", "`items` must be worth less than 10000000000000 altogether.", "items")]
+    return [Detail("OUT_OF_RANGE", "The total value of `items` must be less than 10000000000000.", "items")]
 
 
 def _timestamp_rule(request: Mapping[str, Any]) -> list[Detail]:

@@ -145,7 +145,7 @@ def _iteration(scope: Scope) -> tuple[str, int]:
     parameters = scope["path_params"]
     transaction_id, text = parameters["transaction_id"], parameters["transaction_counter"]
     if not (text.isascii() and text.isdigit() and len(text) <= 10 and 1 <= int(text) <= _COUNTER_MAX):
-        message = "The counter must be a whole number from 1."
+        message = "The counter must be a whole number of at least 1."
         raise Invalid("VALIDATION_FAILED", message, "transactionCounter")
     if len(transaction_id) > 50 or "\0" in transaction_id:
         raise NotFound("ITERATION_NOT_FOUND", "There is no such iteration.")

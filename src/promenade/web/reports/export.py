@@ -82,7 +82,7 @@ class CsvExports:
 def _dialect(request: Request, default_version: str) -> Dialect:
     options = parse_options(request.query)
     for name in sorted(options.present - _OPTIONS):
-        raise bad_request("OPTION_NOT_APPLICABLE", f"${name} is not possible here.", f"${name}")
+        raise bad_request("OPTION_NOT_APPLICABLE", f"${name} is not allowed here.", f"${name}")
     return json_dialect(request, version_of(request, default_version), options.format)
 
 
@@ -103,7 +103,7 @@ def _order(request: Request, body: bytes) -> ExportOrder:
 
 
 def _no_reference(text: str, navigation: object) -> Mapping[str, Any]:
-    raise bad_request("MALFORMED_BODY", "A reference is not possible here.")
+    raise bad_request("MALFORMED_BODY", "A reference is not allowed here.")
 
 
 # ---- the answer ---------------------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ class _Places:
         """Hold a slot while an export is sent. Raises TooMany (TOO_MANY_EXPORTS)."""
         others = self._by_tenant.get(tenant_id, 0)
         if others >= EXPORTS_MAX:
-            message = f"{EXPORTS_MAX} exports of the tenant are under way: wait for one to end."
+            message = f"The tenant has {EXPORTS_MAX} exports running: wait until one of them has ended."
             raise TooMany("TOO_MANY_EXPORTS", message, RETRY_AFTER_SECONDS)
         self._by_tenant[tenant_id] = others + 1
         try:

@@ -67,7 +67,7 @@ def _is_export(request: Request) -> bool:
 
 
 async def _export_csv(unit: AuthoredUnit, call: OperationCall) -> Result:
-    raise ODataError(501, "NOT_IMPLEMENTED", "An export is a request of its own, not a part of a $batch.")
+    raise ODataError(501, "NOT_IMPLEMENTED", "An export cannot be part of a $batch: send it as a separate request.")
 
 
 _OPERATIONS: Operations = {EXPORT_CSV: _export_csv}

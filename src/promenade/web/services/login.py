@@ -131,10 +131,10 @@ class Login:
         asked = _LoginRequest(redirect_uri, given.get("state", ""), given.get("code_challenge", ""))
         if given.get("response_type") != "code":
             kind = "unsupported_response_type" if given.get("response_type") else "invalid_request"
-            return self._back(asked, error=kind, error_description="Only response_type=code is offered.")
+            return self._back(asked, error=kind, error_description="Only response_type=code is supported.")
         is_s256 = given.get("code_challenge_method") == "S256"
         if not is_s256 or CHALLENGE.fullmatch(asked.challenge) is None or not asked.state:
-            text = "state, code_challenge and code_challenge_method=S256 are needed."
+            text = "state, code_challenge and code_challenge_method=S256 are required."
             return self._back(asked, error="invalid_request", error_description=text)
         return asked
 

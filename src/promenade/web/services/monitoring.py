@@ -114,7 +114,9 @@ class Monitoring:
         They are for the same machine, or for requests with the token of `--metrics-token`.
         """
         if not self._may_see_metrics(scope):
-            raise Unauthorized("UNAUTHORIZED", "Metrics need their token (--metrics-token) from elsewhere.")
+            raise Unauthorized(
+                "UNAUTHORIZED", "Requests for metrics from another machine need the token set with --metrics-token."
+            )
         # Summing over processes reads files, which tills must not wait for.
         body = await asyncio.to_thread(metrics.render)
         return Answer(body, content_type=(b"content-type", metrics.CONTENT_TYPE.encode("ascii")))
