@@ -72,7 +72,7 @@ def serve(**options: Any) -> None:
 
 @cli.command()
 @listen_options
-@option("--seed", type=int, default=1, show_default=True, help="What the demo's data are drawn from.")
+@option("--seed", type=int, default=1, show_default=True, help="Seed of the demo's random data.")
 def demo(host: str, port: int, seed: int) -> None:
     """Serve a temporary, freshly seeded retailer; prints credentials and curl commands ready to paste.
 
@@ -92,7 +92,11 @@ def demo(host: str, port: int, seed: int) -> None:
 @database_options
 @cache_option
 @background_options
-@option("--metrics-port", type=click.IntRange(1, 65535), help="Serve this worker's metrics here; default: nowhere.")
+@option(
+    "--metrics-port",
+    type=click.IntRange(1, 65535),
+    help="Port for this worker's metrics; default: they are not served.",
+)
 @option("--metrics-host", default="127.0.0.1", show_default=True, help="Address to serve them on, without a token.")
 def worker(metrics_port: int | None, metrics_host: str, **options: Any) -> None:
     """Run background work in a separate process, beside `serve --workers N`."""
@@ -148,7 +152,7 @@ def db_grant(role: str, **options: Any) -> None:
     prepare_database(settings)
     with database_errors():
         grant(settings.database_url, role)
-    click.echo(f"{role} may serve and work.")
+    click.echo(f"{role} may now serve and work.")
 
 
 @cli.group()
@@ -160,7 +164,7 @@ def _assignments(settings: Sequence[str]) -> dict[str, str]:
     pairs = [setting.partition("=") for setting in settings]
     for name, equals, _ in pairs:
         if not equals:
-            raise click.UsageError(f"Settings are given as name=value, not {name}.")
+            raise click.UsageError(f"Give settings as name=value, not as {name}.")
     return {name: value for name, _, value in pairs}
 
 
@@ -179,7 +183,7 @@ def tenant_create(tenant_id: str, settings: tuple[str, ...], **options: Any) -> 
         await create_tenant(database, tenant_id, settings=values, at=clock(), user=_USER)
 
     with_database(Settings(**options), work)
-    click.echo(f"Tenant {tenant_id} was made.")
+    click.echo(f"Tenant {tenant_id} was created.")
 
 
 @tenant.command("list")

@@ -70,7 +70,7 @@ background_options = _options(
     option("--keep-iterations-days", type=click.IntRange(1, KEEP_DAYS_MAX), default=30, show_default=True,
            help="How long evaluations that were never confirmed are kept."),
     option("--keep-sales-days", type=click.IntRange(1, KEEP_DAYS_MAX), default=400, show_default=True,
-           help="How long what confirmed sales were priced from is kept, for replays and forecasts."),
+           help="How long the pricing data of confirmed sales is kept, for replays and forecasts."),
     option("--keep-events-days", type=click.IntRange(1, KEEP_DAYS_MAX), default=30, show_default=True,
            help="How long events can be sent again by hand."),
     option("--keep-imports-days", type=click.IntRange(1, KEEP_DAYS_MAX), default=400, show_default=True,
@@ -79,12 +79,13 @@ background_options = _options(
 _file = click.Path(path_type=Path, dir_okay=False)
 _mtls_options = _options(
     option("--mtls-port", type=click.IntRange(0, 65535),
-           help="Port for master data by client certificate (TLS); default: there is none."),
+           help="Port for master data by client certificate (TLS); default: none."),
     option("--mtls-host", help="Address to listen on there; default: that of --host."),
-    option("--mtls-cert", type=_file, help="Certificate of that listener, and what leads to its root (PEM)."),
+    option("--mtls-cert", type=_file, help="Certificate of that listener, with its chain to the root (PEM)."),
     option("--mtls-key", type=_file, help="Its private key (PEM)."),
     option("--mtls-ca", type=_file, help="Roots and issuers of accepted client certificates (PEM)."),
-    option("--mtls-crl", type=_file, help="Their revocation lists (PEM or DER); without a fresh one nobody gets in."),
+    option("--mtls-crl", type=_file,
+           help="Their revocation lists (PEM or DER); without a current one nobody is accepted."),
 )  # fmt: skip
 serve_options = _options(
     option("--edition", type=click.Choice(EDITIONS), default=EDITIONS[0], show_default=True,
@@ -96,14 +97,15 @@ serve_options = _options(
     cache_option,
     option("--public-url", help="How clients reach the server; default: http://host:port."),
     option("--trusted-proxy", "trusted_proxies", multiple=True, metavar="ADDRESS",
-           help="Proxy, by address or network, that is believed who calls (X-Forwarded-For, X-Forwarded-Proto;"
-                " repeatable); default: none."),
+           help="Trusted proxy, by address or network, for X-Forwarded-For and X-Forwarded-Proto (repeatable);"
+                " default: none."),
     option("--jwks-url", help="Keys of an external token issuer (https); default: the built-in issuer."),
     option("--issuer", help="The `iss` of accepted tokens; default: the public address."),
     option("--audience", default="promenade", show_default=True, help="The `aud` of accepted tokens."),
     option("--login-client-id",
-           help="The back office's public client ID at the external issuer; default: nobody signs in there."),
-    option("--login-scope", default="openid", show_default=True, help="What the back office asks that issuer for."),
+           help="The back office's public client ID at the external issuer; default: no sign-in there."),
+    option("--login-scope", default="openid", show_default=True,
+           help="Scopes that the back office requests from that issuer."),
     option("--login-url", help="That issuer's discovery document; default: <issuer>/.well-known/openid-configuration."),
     option("--tenant-claim", "tenant_claims", multiple=True, default=("zid", "tenant"), show_default=True,
             help="Claims that name the tenant, the first present one counts (repeatable)."),
@@ -115,9 +117,9 @@ serve_options = _options(
     option("--instance-id", help="meta.instanceId of responses; default: a new one with every start."),
     option("--tenant", default="local", show_default=True, help="The one tenant of a store (local-store edition)."),
     option("--reset-admin-password", is_flag=True,
-           help="Forget the password of a store's administrator: setup is open again."),
+           help="Delete the password of a store's administrator, so that setup is open again."),
     option("--rate-limit-tenant", type=click.IntRange(0), default=120_000, show_default=True,
-           help="Requests a minute to one server process that a tenant may make; 0: any number."),
+           help="Requests per minute that a tenant may send to one server process; 0: no limit."),
     option("--rate-limit-client", type=click.IntRange(0), default=60_000, show_default=True,
            help="The same for one client of a tenant."),
 )  # fmt: skip
@@ -195,7 +197,9 @@ def prepare_database(settings: Settings) -> None:
         if settings.is_sqlite:
             upgrade(settings.database_url)
         elif current(settings.database_url) != head():
-            raise Unavailable("SCHEMA_BEHIND", "The database is behind this program: run `promenade db upgrade` first.")
+            raise Unavailable(
+                "SCHEMA_BEHIND", "The database schema is older than this program: run `promenade db upgrade` first."
+            )
 
 
 def warn_of_needless_power(settings: Settings) -> None:

@@ -48,7 +48,9 @@ def key_list(as_json: bool, **options: Any) -> None:
 
 
 @key.command("rotate")
-@option("--withdraw", is_flag=True, help="Refuse all tokens given out so far, within half a minute: a key has leaked.")
+@option(
+    "--withdraw", is_flag=True, help="Refuse all tokens issued so far, within half a minute; for a key that has leaked."
+)
 @option("--json", "as_json", is_flag=True, help='Print {"keyId"} and nothing else.')
 @database_options
 def key_rotate(withdraw: bool, as_json: bool, **options: Any) -> None:
@@ -68,5 +70,5 @@ def key_rotate(withdraw: bool, as_json: bool, **options: Any) -> None:
     if as_json:
         print_json({"keyId": key_id})
         return
-    held = "Tokens given out so far are refused." if withdraw else "Tokens given out so far hold until they run out."
+    held = "Tokens issued so far are refused." if withdraw else "Tokens issued so far stay valid until they expire."
     click.echo(f"Tokens are signed with the key {key_id} from now on. {held}")

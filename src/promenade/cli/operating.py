@@ -40,8 +40,8 @@ def side_effects() -> None:
 
 
 @side_effects.command("list")
-@option("--tenant", "tenant_id", required=True, help="Whose sales.")
-@option("--status", type=click.Choice(STATUSES), help="Only those that are so.")
+@option("--tenant", "tenant_id", required=True, help="Tenant of the sales.")
+@option("--status", type=click.Choice(STATUSES), help="Only side effects with this status.")
 @option("--json", "as_json", is_flag=True, help="Print JSON.")
 @database_options
 def side_effects_list(tenant_id: str, status: str | None, as_json: bool, **options: Any) -> None:
@@ -58,10 +58,10 @@ def side_effects_list(tenant_id: str, status: str | None, as_json: bool, **optio
 
 
 @side_effects.command("requeue")
-@option("--tenant", "tenant_id", required=True, help="Whose sales.")
+@option("--tenant", "tenant_id", required=True, help="Tenant of the sales.")
 @option("--transaction", "transaction_id", help="The transaction; with --counter.")
 @option("--counter", type=click.IntRange(1, 2**31 - 1), help="Its confirmed iteration.")
-@option("--all", "is_all", is_flag=True, help="All that have failed.")
+@option("--all", "is_all", is_flag=True, help="All side effects that have failed.")
 @database_options
 def side_effects_requeue(
     tenant_id: str, transaction_id: str | None, counter: int | None, is_all: bool, **options: Any
@@ -97,7 +97,7 @@ def report() -> None:
 
 
 @report.command("rebuild")
-@option("--tenant", "tenant_id", required=True, help="Whose reports.")
+@option("--tenant", "tenant_id", required=True, help="Tenant of the reports.")
 @database_options
 def report_rebuild(tenant_id: str, **options: Any) -> None:
     """Have the worker recompute all figures of sales in reports from the logs. They are incomplete meanwhile."""
@@ -110,7 +110,7 @@ def report_rebuild(tenant_id: str, **options: Any) -> None:
         await begin_rebuild(database, tenant_id)
 
     with_database(Settings(**options), work)
-    click.echo(f"The reports of {tenant_id} will be counted anew.")
+    click.echo(f"The reports of {tenant_id} will be computed again.")
 
 
 operator_commands: tuple[click.Command, ...] = (clockwork, side_effects, report)

@@ -28,17 +28,17 @@ def sync_link() -> None:
 @sync_link.command("set")
 @option("--url", help="The cloud's address (https).")
 @option("--auth-url", help="Its token issuer's address; default: the cloud's.")
-@option("--client-id", help="As whom the store comes: a client with the scope svc.Sync.")
-@option("--client-secret", help="Its secret; better by --client-secret-stdin, or as a variable.")
+@option("--client-id", help="Client ID of the store: a client with the scope svc.Sync.")
+@option("--client-secret", help="Its secret; --client-secret-stdin or an environment variable is safer.")
 @option("--client-secret-stdin", is_flag=True, help="Read the secret from the standard input.")
 @option("--store-code", help="Short unique code of the store.")
-@option("--name", "store_name", help="What the store is called.")
+@option("--name", "store_name", help="Name of the store.")
 @option("--pos-group-code", help="The POS group that it serves.")
 @option(
     "--interval",
     "interval_seconds",
     type=click.IntRange(1, _INTERVAL_MAX),
-    help="Seconds between two looks for changes; at first 60.",
+    help="Seconds between two checks for changes; initially 60.",
 )
 @database_options  # fmt: skip
 def sync_link_set(
@@ -73,7 +73,7 @@ def sync_link_set(
         await set_link(database, change, at=clock())
 
     with_database(Settings(**options), work)
-    click.echo("The link was set. Try it out with `promenade sync-link test`.")
+    click.echo("The link was set. Test it with `promenade sync-link test`.")
 
 
 @sync_link.command("show")

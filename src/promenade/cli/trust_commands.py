@@ -22,7 +22,7 @@ _overlap_option = option(
     type=click.IntRange(0, _OVERLAP_DAYS_MAX),
     default=_OVERLAP_DAYS_MAX,
     show_default=True,
-    help="How long names that the tenant had before are still trusted.",
+    help="How long the tenant's earlier names stay trusted.",
 )
 
 
@@ -90,7 +90,7 @@ def trust_list(as_json: bool, **options: Any) -> None:
     "directory",
     type=click.Path(path_type=Path, file_okay=False),
     required=True,
-    help="Where the authority is; made if there is none.",
+    help="Directory of the authority; created if there is none.",
 )
 @option("--cn", "common_name", metavar="CN", help="Issue a client certificate with this common name.")
 @option("--tenant", "tenant_id", metavar="TENANT", help="Let it speak for this tenant, as `trust add` does.")
@@ -99,7 +99,7 @@ def trust_list(as_json: bool, **options: Any) -> None:
     type=click.IntRange(1, 3650),
     default=365,
     show_default=True,
-    help="How long certificates and the revocation list are good.",
+    help="How long certificates and the revocation list are valid.",
 )
 @option(
     "--host",
@@ -108,7 +108,7 @@ def trust_list(as_json: bool, **options: Any) -> None:
     metavar="HOST",
     help="Name or address that clients reach the server by (repeatable); default: this machine's own.",
 )
-@option("--ca-only", is_flag=True, help="Make the authority, its list and the server's certificate only.")
+@option("--ca-only", is_flag=True, help="Create only the authority, its list and the server's certificate.")
 @option("--revoke", metavar="CN", help="Put the certificates of this common name on the revocation list.")
 @option("--json", "as_json", is_flag=True, help="Print the files as JSON.")
 @database_options  # fmt: skip
