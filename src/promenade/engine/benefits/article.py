@@ -86,7 +86,7 @@ class ArticleDiscount:
                 continue
             if price < 0:
                 raise DefinitionError(
-                    f"articleListItems({number})/fixedPrice", "OUT_OF_RANGE", "A fixed price is not below zero."
+                    f"articleListItems({number})/fixedPrice", "OUT_OF_RANGE", "A fixed price must not be below zero."
                 )
             if item.article_number:
                 fixed[item.article_number] = PerUnit("UNIT_PRICE", price, terms)

@@ -72,7 +72,9 @@ class BundleDiscount:
             target = Targets(part.article_number, part.article_group_id, part.include_sub_groups, ())
             components.append(_Component(target, quantity, part.discounted))
         if not any(part.discounted for part in components):
-            raise DefinitionError("bundleComponents", "NOTHING_DISCOUNTED", "A bundle discounts some component.")
+            raise DefinitionError(
+                "bundleComponents", "NOTHING_DISCOUNTED", "A bundle must discount at least one component."
+            )
         if row.max_bundles is not None and row.max_bundles < 1:
             raise DefinitionError("maxBundles", "OUT_OF_RANGE", "At least one bundle must be allowed.")
         self.components = tuple(components)

@@ -20,16 +20,16 @@ def discount_of(discount_type: str | None, value: int | None, allowed: tuple[str
     if value is None:
         raise DefinitionError("discountValue", "REQUIRED", "A discount value is required.")
     if value < 0:
-        raise DefinitionError("discountValue", "OUT_OF_RANGE", "A discount value is not below zero.")
+        raise DefinitionError("discountValue", "OUT_OF_RANGE", "A discount value must not be below zero.")
     if discount_type == "PERCENTAGE" and value > FULL_PERCENTAGE:
-        raise DefinitionError("discountValue", "OUT_OF_RANGE", "A percentage is not above 100.")
+        raise DefinitionError("discountValue", "OUT_OF_RANGE", "A percentage must not be above 100.")
     return discount_type, value
 
 
 def maximum_of(value: int | None) -> int | None:
     """maxDiscountAmount in hundredths of face value; None = no maximum."""
     if value is not None and value < 0:
-        raise DefinitionError("maxDiscountAmount", "OUT_OF_RANGE", "A maximum is not below zero.")
+        raise DefinitionError("maxDiscountAmount", "OUT_OF_RANGE", "A maximum must not be below zero.")
     return value
 
 
@@ -47,5 +47,5 @@ def whole_units(field: str, thousandths: int | None, *, default: int | None = No
             raise DefinitionError(field, "REQUIRED", f"{field} is required.")
         return default
     if thousandths < 1000 or thousandths % 1000:
-        raise DefinitionError(field, "OUT_OF_RANGE", f"{field} is a whole number of units, at least 1.")
+        raise DefinitionError(field, "OUT_OF_RANGE", f"{field} must be a whole number of units, at least 1.")
     return thousandths // 1000

@@ -47,15 +47,15 @@ class FreeItem:
     def __init__(self, row: ActionRow, terms: Terms, article_number: str) -> None:
         quantity = row.free_item_quantity_thousandths
         if quantity is not None and quantity <= 0:
-            raise DefinitionError("freeItemQuantity", "OUT_OF_RANGE", "The free quantity is above zero.")
+            raise DefinitionError("freeItemQuantity", "OUT_OF_RANGE", "The free quantity must be above zero.")
         maximum = row.max_free_units_thousandths
         if maximum is not None and maximum < 0:
-            raise DefinitionError("maxFreeUnits", "OUT_OF_RANGE", "A maximum is not below zero.")
+            raise DefinitionError("maxFreeUnits", "OUT_OF_RANGE", "A maximum must not be below zero.")
         if row.max_discount_hundredths is not None:
-            raise DefinitionError("maxDiscountAmount", "NOT_ALLOWED", "Free items are limited by maxFreeUnits.")
+            raise DefinitionError("maxDiscountAmount", "NOT_ALLOWED", "Limit free items with maxFreeUnits instead.")
         price = row.free_item_reference_price_hundredths
         if price is not None and price < 0:
-            raise DefinitionError("freeItemReferencePrice", "OUT_OF_RANGE", "A price is not below zero.")
+            raise DefinitionError("freeItemReferencePrice", "OUT_OF_RANGE", "A price must not be below zero.")
         self.article_number = article_number
         self.quantity = 1000 if quantity is None else quantity  # thousandths
         self.units_max = None if maximum is None else maximum // 1000

@@ -79,7 +79,7 @@ class _Reward:
         if row.max_points_hundredths is None:
             return None
         if row.max_points_hundredths < 0:
-            raise DefinitionError("maxPoints", "OUT_OF_RANGE", "A maximum is not below zero.")
+            raise DefinitionError("maxPoints", "OUT_OF_RANGE", "A maximum must not be below zero.")
         return row.max_points_hundredths // 100
 
     @staticmethod

@@ -125,7 +125,7 @@ def targets_of_action(row: ActionRow) -> Targets:
     for number, item in enumerate(row.articles, start=1):
         if not item.article_number and not item.ean:
             raise DefinitionError(
-                f"articleListItems({number})/articleNumber", "NO_ARTICLE", "A list item names an article or an EAN."
+                f"articleListItems({number})/articleNumber", "NO_ARTICLE", "A list item must name an article or an EAN."
             )
     return Targets(
         row.target_article_number, row.target_article_group_id, row.include_sub_groups, row.articles, row.exclusions

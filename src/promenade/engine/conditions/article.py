@@ -79,7 +79,9 @@ def shown(names: tuple[str, ...]) -> str:
 
 def required(target: str, row: ConditionRow) -> DefinitionError:
     """The error for a condition that names nothing."""
-    return DefinitionError(target, "VALUE_REQUIRED", f"A {row.condition_type} condition must say which.")
+    return DefinitionError(
+        target, "VALUE_REQUIRED", f"A {row.condition_type} condition must say which values it is about."
+    )
 
 
 def named_or_test(

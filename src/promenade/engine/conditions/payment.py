@@ -147,6 +147,6 @@ def _compares(operator: str, card: str, prefix: str) -> bool:
 def _digits(text: str) -> str:
     digits = text.replace(" ", "")
     if not (digits.isascii() and digits.isdigit()) or len(digits) > BIN_DIGITS_MAX:
-        message = f"The beginning of a card number is 1 to {BIN_DIGITS_MAX} digits."
+        message = f"The beginning of a card number must have 1 to {BIN_DIGITS_MAX} digits."
         raise DefinitionError("value", "NOT_A_CARD_PREFIX", message)
     return digits

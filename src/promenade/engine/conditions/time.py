@@ -51,7 +51,7 @@ class TimeWindow(Condition):
             if not name.strip():
                 continue
             if name.strip().upper() not in WEEKDAYS:
-                raise DefinitionError("weekdays", "UNKNOWN_WEEKDAY", f"{name.strip()!r} is no weekday such as MON.")
+                raise DefinitionError("weekdays", "UNKNOWN_WEEKDAY", f"{name.strip()!r} is not a weekday such as MON.")
             days.add(WEEKDAYS.index(name.strip().upper()))
         return cls(row.time_from or MIDNIGHT, row.time_to or MIDNIGHT, frozenset(days or range(7)))
 

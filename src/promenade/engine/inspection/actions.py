@@ -151,8 +151,10 @@ def _without_lines(scene: Scene, benefit: Benefit, called: str) -> _Fault | None
     for part in parts:
         cover = _covered(scene, part, target)
         if cover is not Cover.NOTHING:
-            what = "a component that it needs" if isinstance(benefit, BundleDiscount) else "all that it is for"
-            message = f"The exclusions of {called[0].lower() + called[1:]} take away {what}: it gives nothing."
+            what = (
+                "a component that it needs" if isinstance(benefit, BundleDiscount) else "everything that it applies to"
+            )
+            message = f"The exclusions of {called[0].lower() + called[1:]} exclude {what}: it gives nothing."
             if cover is Cover.LIKELY:
                 message = f"Likely: {message} The articles' master data say so; a till may send other groups."
             return _Fault("EXCLUSIONS_COVER_ALL", message, "exclusions", cover is Cover.ALL)
@@ -183,7 +185,7 @@ def _tiers(scene: Scene, row: ActionRow) -> Iterator[Finding]:
     least = [(_needed(tier), tier) for tier in sorted(tiers, key=lambda tier: tier.sequence)]
     for number, (needed, tier) in enumerate(least):
         if any(other == needed for other, _ in least[number + 1 :]):
-            message = f"{called}: tier {tier.sequence} is never used, a later one begins at the same {field}."
+            message = f"{called}: tier {tier.sequence} is never used: a later one begins at the same {field}."
             yield Finding("TIER_SHADOWED", WARNING, message, f"{set_name}/{field}", row.id)
     unreached = [tier for needed, tier in least if needed is not None and _is_beyond(scene, row, needed)]
     if unreached:

@@ -64,7 +64,7 @@ def _of_conflict(scene: Scene, clash: Conflict, is_over: bool, has_others: bool)
     target = f"Conditions/{_field(last)}"
     if clash.outlook is Outlook.UNLIKELY:
         what = "holds" if alone else "hold together"
-        message = f"Likely wrong: {said} {what} for no number, only for texts that are none."
+        message = f"Likely wrong: {said} {what} only for text, never for a number."
         return Finding("CONDITION_UNLIKELY", WARNING, message, target, last.id)
     if is_time and _is_ever_alone(scene, literals):
         message = f"{said} never {'holds' if alone else 'hold together'} while the promotion is valid."
@@ -93,7 +93,7 @@ def _no_more(scene: Scene, group: Sequence[Literal]) -> Iterator[Finding]:
     for clash in conflicts(timed, replace(scene.given, starts=scene.now)):
         last = scene.rows[max(one.place for one in clash.literals)]
         said = " and ".join([_quoted(scene, one) for one in clash.literals[:SHOWN_MAX]])
-        message = f"From now on {said} will not hold any more while the promotion is valid."
+        message = f"{said} will not hold again while the promotion is valid."
         severity = ERROR if scene.groups is not None and len(scene.groups) == 1 else WARNING
         yield Finding("CONDITION_NO_MORE", severity, message, f"Conditions/{_field(last)}", last.id)
 

@@ -134,7 +134,7 @@ def _overlap(scene: Scene, ours: CompiledPromotion, other: CompiledPromotion, re
         return _Overlap(kind, other, "in sales that satisfy both", rule, meeting)
     if meeting is Meeting.NO:
         return None
-    where = f"on lines that both {'may be' if meeting is Meeting.LIKELY else 'are'} for"
+    where = f"on lines that both {'may apply' if meeting is Meeting.LIKELY else 'apply'} to"
     if ours.is_unit_exclusive or other.is_unit_exclusive:
         who = _this(other, ours.is_unit_exclusive)
         why = f"{who} shares no unit that it discounts (exclusivityLevel PROMOTION)"

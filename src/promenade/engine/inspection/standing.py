@@ -72,7 +72,7 @@ def _campaign(scene: Scene) -> Iterator[Finding]:
     elif (ends is not None and one.valid_from is not None and ends <= one.valid_from) or (
         starts is not None and one.valid_to is not None and starts >= one.valid_to
     ):
-        message = "Its validity and the window of its campaign have no moment in common."
+        message = "Its validity and the window of its campaign do not overlap."
         yield Finding("CAMPAIGN_ELSEWHEN", ERROR, message, target, key)
     elif starts is not None and starts > at:
         yield Finding("CAMPAIGN_AHEAD", INFO, f"Its campaign begins {_day(starts)}.", target, key)
@@ -112,7 +112,7 @@ def _pilot(scene: Scene) -> Iterator[Finding]:
         if one.experiment_group_id is not None and one.experiment_group_id == one.control_group_id:
             message = "Its experiment group is its control group: nobody gets it."
         elif one.experiment_group_id is not None:
-            message = "Its experiment group is none of its active POS groups: nobody gets it."
+            message = "Its experiment group is not one of its active POS groups: nobody gets it."
         else:
             message = "Its control group is its only POS group: nobody gets it."
         yield Finding("EXPERIMENT_EXCLUDES_ALL", ERROR, message, "Promotions/experimentGroupId")
@@ -164,7 +164,7 @@ def _pilot_window(scene: Scene, severity: str) -> Iterator[Finding]:
     elif (one.valid_from is not None and pilot.ends_at <= one.valid_from) or (
         one.valid_to is not None and pilot.starts_at >= one.valid_to
     ):
-        message = "Its pilot lies outside of its validity."
+        message = "Its pilot is outside its validity."
         yield Finding("PILOT_OUTSIDE_VALIDITY", severity, message, "PromotionPilotConfigs/pilotStartAt", key)
 
 
@@ -230,12 +230,12 @@ def _coupon_fault(scene: Scene, kind: CouponTypeSeen | None) -> tuple[str, str, 
     if kind.valid_from is not None and microseconds(kind.valid_from) >= scene.ends:
         return "COUPON_TYPE_LATE", f"{called} is valid only when the promotion is over.", "validFrom"
     if kind.is_used_up:
-        return "COUPONS_USED_UP", f"{called} has been redeemed as often as it may.", "maxRedemptions"
+        return "COUPONS_USED_UP", f"{called} has been redeemed as often as allowed.", "maxRedemptions"
     if kind.has_code:
         return None
     if kind.has_stock:
         return "COUPONS_NOT_ACTIVATED", f"{called} has codes, but none that its customer has activated.", "codes"
-    return "COUPONS_MISSING", f"{called} has no code that could be presented.", "codes"
+    return "COUPONS_MISSING", f"{called} has no code that a customer could present.", "codes"
 
 
 def _limits(scene: Scene) -> Iterator[Finding]:
@@ -248,5 +248,5 @@ def _limits(scene: Scene) -> Iterator[Finding]:
             yield Finding("APPLICATIONS_USED_UP", ERROR, f"It never applies: {name} is 0.", f"Promotions/{name}")
     total = one.max_applications_total
     if total is not None and scene.tenant.applications >= total:
-        message = f"It has applied {scene.tenant.applications} times, and may {total} times."
+        message = f"It has applied {scene.tenant.applications} times, and may apply only {total} times."
         yield Finding("APPLICATIONS_USED_UP", ERROR, message, "Promotions/maxApplicationsTotal")
