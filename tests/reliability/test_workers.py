@@ -102,7 +102,7 @@ async def test_t5_requeued_side_effects_are_executed_once(
         failed = [row for row in await shop.rows("side_effect_jobs") if row.status == "FAILED"]
         # One got the only code, and others were killed in their last attempt.
         assert len(failed) >= sales - 1
-        assert all("CODES_EXHAUSTED" in row.reason or "not finished" in row.reason for row in failed)
+        assert all("CODES_EXHAUSTED" in row.reason or "did not finish" in row.reason for row in failed)
         owed = [row.transaction_id for row in failed if "CODES_EXHAUSTED" in row.reason]
         redeemed = {row.redeemed_transaction_id for row in await shop.rows("CouponCodes") if row.status == "REDEEMED"}
         assert set(owed) <= redeemed  # all other effects were applied

@@ -106,7 +106,7 @@ class Worker:
     async def _attempt(self, job: ClaimedJob) -> str | None:
         """Attempt a job; return why it failed, or None."""
         if job.attempts > self._attempts_max:
-            return "The last attempt was not finished."  # its worker died during the attempt
+            return "The last attempt did not finish."  # its worker died during the attempt
         try:
             if not await run_side_effects(self._context, job, self._draw, self._attempts_max):
                 _log.info("worker.lease_lost", job=job.id)
@@ -115,7 +115,7 @@ class Worker:
         except Exception as error:
             _log.exception("worker.job_failed", job=job.id, attempts=job.attempts)
             # Tills see the reason. Database error messages contain statements and rows, which belong in the log only.
-            return f"It could not be carried out ({type(error).__name__}); the log of the service says more."
+            return f"It failed with an internal error ({type(error).__name__}); the log of the service says more."
         return None
 
 

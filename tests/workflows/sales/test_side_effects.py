@@ -245,7 +245,7 @@ async def test_database_error_messages_are_not_shown_to_tills(shop: Shop) -> Non
     await shop.confirm("T1", counter, "saver")
     await Worker(replace(shop.context, new_id=lambda: identity("never new"))).run_once()
     found = await side_effects_status(shop.context, shop.tenant, "T1", counter)
-    assert found.reason == "It could not be carried out (IntegrityError); the log of the service says more."
+    assert found.reason == "It failed with an internal error (IntegrityError); the log of the service says more."
 
 
 async def test_side_effects_that_wait_for_another_attempt_get_it_at_once(shop: Shop) -> None:

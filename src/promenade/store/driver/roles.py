@@ -40,7 +40,7 @@ def grant(url: str, role: str) -> None:
 
     def work(connection: sa.Connection) -> None:
         if connection.execute(_ROLE, {"role": role}).first() is None:
-            raise Invalid("ROLE_NOT_FOUND", f"The database server has no role {role}: make it first.", "role")
+            raise Invalid("ROLE_NOT_FOUND", f"The database server has no role {role}: create it first.", "role")
         for statement in _grants(connection, role):
             connection.exec_driver_sql(statement)
 

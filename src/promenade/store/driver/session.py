@@ -35,4 +35,4 @@ async def open_database(url: str, *, waiting_max: int = 2048, seconds_max: float
         from promenade.store.driver.postgresql import PostgresqlDatabase
 
         return await PostgresqlDatabase.open(url, waiting_max=waiting_max, seconds_max=seconds_max)
-    raise ValueError(f"no database for {url.partition(':')[0]}: give sqlite:///path or postgresql://...")
+    raise ValueError(f"unsupported database {url.partition(':')[0]}: give sqlite:///path or postgresql://...")

@@ -88,6 +88,6 @@ def _reference(navigation: NavigationProperty, rows: tuple[dict[str, Any], ...])
     if not rows:
         return {own: None for own, _ in joined}
     if set(rows[0]) != {other for _, other in joined}:
-        message = f"{navigation.name} is an entity of its own: name it by its key, and write it by its own address."
+        message = f"{navigation.name} is a separate entity: refer to it by its key, and change it at its own address."
         raise bad_request("NOT_A_COMPOSITION", message, navigation.name)
     return {own: rows[0][other] for own, other in joined}

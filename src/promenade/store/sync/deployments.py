@@ -213,7 +213,7 @@ async def fail_stale_exchanges(session: Session, stores: Sequence[str], *, since
     c = _HISTORY.c
     recent = and_(c.deployment_id.in_(stores), c.started_at >= since - RUNNING_HOURS)
     left = update(_HISTORY).where(recent, c.status == "RUNNING", c.modified_at < since)
-    message = "The store did not go on with it."
+    message = "The store did not continue the exchange."
     await session.rowcount(left.values(status="FAILED", completed_at=at, message=message, version=c.version + 1))
 
 

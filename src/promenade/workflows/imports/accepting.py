@@ -147,13 +147,13 @@ async def _accept(
 
 def _repeat(job_id: str, seen: bytes | None, digest: bytes | None) -> Accepted:
     if digest is not None and digest != seen:
-        raise Conflict("KEY_REUSED", "Another request with this key, and not the same content, was accepted before.")
+        raise Conflict("KEY_REUSED", "Another request with this key, but different content, was accepted before.")
     return Accepted(job_id, is_replay=True)
 
 
 def _check_number(jobs: int, jobs_max: int) -> None:
     if jobs >= jobs_max:
-        message = f"{jobs_max} imports of the tenant have not ended yet, and there may be no more; try again later."
+        message = f"{jobs_max} imports of the tenant have not ended yet, and no more are allowed; try again later."
         raise TooMany("TOO_MANY_JOBS", message, RETRY_AFTER_SECONDS)
 
 

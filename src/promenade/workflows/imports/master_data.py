@@ -93,7 +93,7 @@ class Gathering:
     def message(self, message_id: str | None) -> Message:
         """Return the whole message. Raises Invalid (VALIDATION_FAILED) if it has no items."""
         if not self.items:
-            raise Invalid("VALIDATION_FAILED", f"The message holds no {ITEM}.", ITEM)
+            raise Invalid("VALIDATION_FAILED", f"The message does not contain any {ITEM}.", ITEM)
         return Message(message_id, tuple(pack(self.rows, self.numbers)), dict(self.codes))
 
 

@@ -305,7 +305,7 @@ class RowReporter:
     def _message(self, fault: Detail) -> str:
         """Return the fault's message; it quotes a value of a wrong type, unless that is a secret."""
         if fault.target in self._secrets and fault.code == "TYPE_MISMATCH":
-            return f"{fault.target}: It is of another type."
+            return f"{fault.target}: It has the wrong type."
         return fault.message
 
     def payload(self, text: bytes) -> str | None:

@@ -144,7 +144,7 @@ class ImportRun:
         Raises Unavailable if the database is unreachable and the job could not be released.
         """
         if self.held.attempts > ATTEMPTS_MAX:  # the previous workers died during it
-            await self._fail_finally("It was begun again and again, and never finished.")
+            await self._fail_finally("It was started several times and never finished.")
             return
         try:
             await (self._slice_by_slice() if self.held.continue_on_error else self._all_at_once())
@@ -152,11 +152,11 @@ class ImportRun:
             _log.info("imports.lease_lost", job=self.held.job_id)
         except Unavailable as error:
             _log.warning("imports.put_off", job=self.held.job_id, attempts=self.held.attempts, reason=error.message)
-            await self._retry_later("The database could not carry it out.")
+            await self._retry_later("The database could not store the rows.")
         except Exception:
             # Database errors contain statements and rows, which only belong in the log.
             _log.exception("imports.put_off", job=self.held.job_id, attempts=self.held.attempts)
-            await self._retry_later("The service failed at it; its log says more.")
+            await self._retry_later("It failed with an internal error; the service's log says more.")
 
     # --- slices that count one by one ---------------------------------------------------------------------------------
 
@@ -327,7 +327,7 @@ class ImportRun:
 
     async def _report_progress(self, told: _ReportedProgress) -> None:
         held = self.held
-        message = f"{told.rows} of {held.rows} rows have been checked; none counts until all have."
+        message = f"{told.rows} of {held.rows} rows have been checked; none is stored until all have been."
 
         async def work(session: Session) -> None:
             at = self._context.clock()

@@ -74,12 +74,12 @@ def require_address(address: str, name: str) -> str:
         parts = urlsplit(address)
         host, _ = parts.hostname, parts.port
     except ValueError:
-        raise Invalid("BAD_ADDRESS", f"{name} is no address: {address}.", name) from None
+        raise Invalid("BAD_ADDRESS", f"{name} is not a URL: {address}.", name) from None
     is_safe = parts.scheme == "https" or (parts.scheme == "http" and host in LOOPBACK_HOSTS)
     if not host or not is_safe:
-        raise Invalid("BAD_ADDRESS", f"{name} must begin with https:// (http:// on this machine alone).", name)
+        raise Invalid("BAD_ADDRESS", f"{name} must begin with https:// (http:// only on this machine).", name)
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
-        raise Invalid("BAD_ADDRESS", f"{name} must be an address without user, query and fragment.", name)
+        raise Invalid("BAD_ADDRESS", f"{name} must be a URL without user, query and fragment.", name)
     return address.rstrip("/")
 
 
@@ -167,7 +167,7 @@ class HttpCloudClient:
         members = _parse_response(answer)
         token, seconds = members.get("access_token"), members.get("expires_in")
         if not isinstance(token, str) or not token.isascii() or not token.isprintable() or not token:
-            raise _unreachable("its token endpoint gave no token")
+            raise _unreachable("its token endpoint returned no token")
         life = float(seconds) if isinstance(seconds, int | Decimal) and not isinstance(seconds, bool) else 0.0
         self._renewed_at = asyncio.get_running_loop().time() + life - min(RENEW_BEFORE_SECONDS, life / RENEW_PART)
         return token
@@ -220,18 +220,18 @@ async def _read(response: httpx2.Response, bytes_max: int) -> bytes:
     """Return the decompressed body, limited in size: a few bytes can decompress to gigabytes."""
     packing = response.headers.get("content-encoding", "identity").lower()
     if packing not in ("identity", "gzip", ""):
-        raise _unreachable(f"its answer is packed as {packing}, which was not asked for")
+        raise _unreachable(f"its answer is compressed with {packing}, which was not requested")
     unpacking = zlib.decompressobj(wbits=31) if packing == "gzip" else None
     body = bytearray()
     async for part in response.aiter_raw():
         try:
             body += part if unpacking is None else unpacking.decompress(part, bytes_max + 1 - len(body))
         except zlib.error:
-            raise _unreachable("its answer cannot be unpacked") from None
+            raise _unreachable("its answer cannot be decompressed") from None
         if len(body) > bytes_max:
             raise _unreachable(f"its answer has more than {bytes_max} bytes")
     if unpacking is not None and body and not unpacking.eof:
-        raise _unreachable("its answer is not whole")
+        raise _unreachable("its answer is incomplete")
     return bytes(body)
 
 
@@ -246,9 +246,9 @@ def _parse_response(answer: _Answer) -> dict[str, Any]:
     try:
         members = _DECODER.decode(answer.body)
     except (msgspec.MsgspecError, ValueError, ArithmeticError):
-        raise _unreachable("its answer is no JSON") from None
+        raise _unreachable("its answer is not JSON") from None
     if not isinstance(members, dict):
-        raise _unreachable("its answer is no JSON object")
+        raise _unreachable("its answer is not a JSON object")
     return members
 
 
@@ -308,5 +308,5 @@ def _reason(error: Exception) -> str:
     if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
         return "no connection could be made"
     if isinstance(error, httpx2.InvalidURL):
-        return "its address is none"
+        return "its address is not valid"
     return "the connection was closed, or what came was not valid HTTP"

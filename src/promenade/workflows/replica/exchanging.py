@@ -141,7 +141,7 @@ class _Steps:
             self._failed(name, str(error))
         except Exception as error:
             _log.exception("sync.failed", step=name)
-            self._failed(name, f"It could not be carried out ({type(error).__name__}); the log says more.")
+            self._failed(name, f"It failed with an internal error ({type(error).__name__}); the log says more.")
         else:
             return True if found is None else found
         return None
@@ -253,7 +253,7 @@ async def _download(context: Context, tenant_id: str) -> bool:
             await _note_up_to_date(context, None)
             return True
     await database.write(restart_download, tenant=tenant_id)
-    raise CloudUnreachable("CLOUD_UNREACHABLE", f"The cloud's changes do not end within {PAGES_MAX} pages.")
+    raise CloudUnreachable("CLOUD_UNREACHABLE", f"The cloud's changes fill more than {PAGES_MAX} pages.")
 
 
 async def _apply(context: Context, tenant_id: str) -> None:
@@ -305,5 +305,5 @@ def _client(context: Context) -> CloudClient:
 
 def _deployment(uplink: Uplink) -> str:
     if uplink.deployment_id is None:
-        raise CloudUnreachable("NOT_REGISTERED", "The cloud has not named this store yet.")
+        raise CloudUnreachable("NOT_REGISTERED", "This store is not registered with the cloud yet.")
     return uplink.deployment_id

@@ -63,14 +63,14 @@ async def set_link(database: Database, change: LinkChange, *, at: datetime) -> N
 async def _require_no_cloud(session: Session) -> None:
     """Refuse a database with tenants that was never a store's: it is a cloud's, named by mistake or by a variable."""
     if await read_store_tenant(session) is None and await read_tenants(session):
-        raise NotFound("NOT_A_STORE", "This database holds tenants of a cloud: it is no store's.")
+        raise NotFound("NOT_A_STORE", "This database belongs to a cloud, not to a store.")
 
 
 def _check(change: LinkChange) -> None:
     for name, length in _LENGTHS.items():
         value = getattr(change, name)
         if value is not None and not (0 < len(value) <= length and value.isprintable()):
-            raise Invalid("BAD_LINK", f"{_option(name)} has 1 to {length} characters that can be shown.", name)
+            raise Invalid("BAD_LINK", f"{_option(name)} must have 1 to {length} printable characters.", name)
     for name in ("url", "auth_url"):
         if (value := getattr(change, name)) is not None:
             require_address(value, _option(name))
@@ -190,5 +190,5 @@ async def retry_rejected(database: Database) -> int:
     """Queue everything the cloud has refused again; return how many entries. Raises NotFound (NOT_A_STORE)."""
     tenant_id = await database.read(read_store_tenant, system=True)
     if tenant_id is None:
-        raise NotFound("NOT_A_STORE", "This is not the database of a store that was started before.")
+        raise NotFound("NOT_A_STORE", "This database does not belong to a store that was started before.")
     return await requeue_rejected(database, tenant_id)

@@ -153,7 +153,7 @@ async def _portion(context: Context, rows: Sequence[Upload]) -> _Portion:
             continue
         sale = _sale(row)
         if sale is None:
-            lost[row.subject_id] = "ITERATION_LOST: What was priced is not kept any more."
+            lost[row.subject_id] = "ITERATION_LOST: The priced basket is no longer stored."
             continue
         raw, named = sale
         if len(raw) > SALE_BYTES_MAX:
@@ -287,7 +287,7 @@ def _parse_results(portion: _Portion, answer: object) -> list[tuple[Upload, _Res
     except msgspec.ValidationError as fault:
         raise CloudUnreachable("SYNC_ANSWER", f"The cloud's answer cannot be understood: {fault}") from None
     if len(told.results) != len(portion.sales) or len(told.coupons) != len(portion.coupons):
-        raise CloudUnreachable("SYNC_ANSWER", "The cloud has not answered for all that was sent.")
+        raise CloudUnreachable("SYNC_ANSWER", "The cloud's answer does not cover everything that was sent.")
     sales = zip((row for row, _ in portion.sales), told.results, strict=True)
     return [*sales, *zip((row for row, _ in portion.coupons), told.coupons, strict=True)]
 

@@ -207,7 +207,7 @@ async def _carry_out(context: Context, session: Session, job: Claimed, draw: Dra
             payload=encode_effects(replace(effects, points=(), points_back=(), coupons=tuple(owed))),
             at=now,
             retry_at=SALES.retry_at(now, job.attempts, attempts_max),
-            reason="Still owed: " + "; ".join(reasons),
+            reason="Not issued yet: " + "; ".join(reasons),
         )
     else:
         is_written = await jobs.complete(

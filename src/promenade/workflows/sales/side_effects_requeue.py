@@ -61,7 +61,7 @@ async def requeue_one(
     if again is not None:
         await _audit(session, [again], user, at, new_id)
     elif found.status != "PENDING" or found.reason is None:
-        message = f"The side effects of this iteration are {found.status}; only those that have failed run again."
+        message = f"The side effects of this iteration are {found.status}; only failed ones can be run again."
         raise Conflict("NOT_FAILED", message, "transactionCounter")
     return found
 

@@ -194,7 +194,7 @@ def _check_entries(outcome: Outcome, entries: Sequence[ConfirmedPromotion]) -> N
             message = "This promotion was not applied in the iteration."
             faults.append(Detail("UNKNOWN_PROMOTION", message, f"{path}.promotionId"))
         elif entry.promotion_id in seen:
-            faults.append(Detail("DUPLICATE_PROMOTION", "A promotion is named once.", f"{path}.promotionId"))
+            faults.append(Detail("DUPLICATE_PROMOTION", "A promotion must be named only once.", f"{path}.promotionId"))
         seen.add(entry.promotion_id)
         fault = _amount_fault(entry, outcome.currency, path)
         if fault is not None:
@@ -213,7 +213,7 @@ def _amount_fault(entry: ConfirmedPromotion, currency: str, path: str) -> Detail
     if amount is None:
         return None
     if not amount.is_finite() or amount < 0 or amount.adjusted() >= AMOUNT_DIGITS_MAX:
-        message = f"An amount is a number from 0 with at most {AMOUNT_DIGITS_MAX} digits before the decimal point."
+        message = f"An amount must be at least 0, with at most {AMOUNT_DIGITS_MAX} digits before the decimal point."
         return Detail("INVALID_AMOUNT", message, f"{path}.{field}")
     return None
 

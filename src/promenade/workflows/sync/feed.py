@@ -245,7 +245,7 @@ async def _note(
         since = now - deployments.RUNNING_HOURS
         running = await deployments.find_running(session, deployment_id, "DOWN", since)
         if running is not None and page.full:
-            message = "The store has begun anew."
+            message = "The store has started the download again."
             await deployments.update_exchange(
                 session, running, status="FAILED", at=now, completed_at=now, message=message
             )

@@ -215,16 +215,18 @@ async def lease_pool(
         at = context.clock()
         kind = await coupon_pool.read_type(session, coupon_type_id)
         if kind is None:
-            raise NotFound("COUPON_TYPE_NOT_FOUND", "`couponTypeId` names no coupon type.", "couponTypeId")
+            raise NotFound(
+                "COUPON_TYPE_NOT_FOUND", "`couponTypeId` names a coupon type that does not exist.", "couponTypeId"
+            )
         if kind.is_generic:
-            message = "A GENERIC coupon type has one code that all share: there is none to issue."
+            message = "A GENERIC coupon type has one shared code: there are no codes to issue."
             raise Conflict("NOT_INDIVIDUAL", message, "couponTypeId")
         asked = await store.hold_share(session, deployment_id, COUPON_POOL, coupon_type_id, currency=None, at=at)
         if key is not None and asked.last_key == key and asked.reference is not None:
             again = await share_codes.codes_of_lease(session, coupon_type_id, asked.reference)
             return _pooled(again, coupon_type_id, asked.expires_at)
         if kind.status != "ACTIVE" or (kind.valid_to is not None and kind.valid_to <= at):
-            raise Conflict("NOT_RUNNING", "The coupon type does not run: its codes are not issued.", "couponTypeId")
+            raise Conflict("NOT_RUNNING", "The coupon type is not active: its codes cannot be issued.", "couponTypeId")
         found = {one.id: one for one in await share_codes.pooled(session, coupon_type_id, quantity, at)}
         got = await share_codes.lease(session, found, reference, at + 2 * GOOD_FOR, at, own=())
         await _write_shares(session, deployment_id, dict.fromkeys(got, "ACTIVE"), reference, at)

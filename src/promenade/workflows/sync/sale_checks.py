@@ -75,21 +75,21 @@ def check_document(document: Any) -> None:
             if abs(value) > (_SMALL_MAX if name in _SMALL else _NUMBER_MAX):
                 raise _malformed(f"A number of `{name[:50]}` is too large.")
         elif kind is float:
-            raise _malformed(f"A number of `{name[:50]}` is no whole number; write decimals as texts.")
+            raise _malformed(f"A number of `{name[:50]}` is not a whole number; send decimals as strings.")
         if len(name) > 100 or nodes > _NODES_MAX:
-            raise _malformed("There is too much of it.")
+            raise _malformed("It has too many members.")
 
 
 def check_sale(sale: UploadedSale) -> None:
     """Raise Invalid (SALE_MALFORMED, SALE_INCONSISTENT) for a sale that no store could have priced and confirmed."""
     basket, outcome, facts = sale.request.basket, sale.result, sale.request.facts
     _check_moments(sale)
-    _require(basket.transaction_id == sale.transaction_id, "The basket is of another transaction.")
-    _require(sale.evaluated_at == sale.request.settings.now, "`evaluatedAt` is not when it was priced.")
+    _require(basket.transaction_id == sale.transaction_id, "The basket belongs to another transaction.")
+    _require(sale.evaluated_at == sale.request.settings.now, "`evaluatedAt` is not the time at which it was priced.")
     currency = outcome.currency
-    _require(currency == basket.pos_group.currency, "Basket and result are in two currencies.")
-    _require(len(currency) == 3 and currency.isascii() and currency.isupper(), "`currency` is none.")
-    _require(outcome.exponent == minor_digits(currency), "`exponent` is not that of the currency.")
+    _require(currency == basket.pos_group.currency, "Basket and result have different currencies.")
+    _require(len(currency) == 3 and currency.isascii() and currency.isupper(), "`currency` is not a currency code.")
+    _require(outcome.exponent == minor_digits(currency), "`exponent` does not fit the currency.")
     _check_coupons(basket, facts)
     _check_lines(basket, outcome)
     _check_promotions(outcome, facts)
@@ -103,9 +103,9 @@ def check_coupon(event: UploadedCoupon) -> None:
     """Raise Invalid (SALE_MALFORMED) for an event that no till could have caused."""
     _check_moment(event.occurred_at, "occurredAt")
     if event.action == "REDEEMED" and event.transaction_id is None:
-        raise _malformed("A redemption names its transaction.")
+        raise _malformed("A redemption must name its transaction.")
     if event.action == "ACTIVATED" and event.coupon_id is None:
-        raise _malformed("An activation names its code.")
+        raise _malformed("An activation must name its code.")
 
 
 def _check_moments(sale: UploadedSale) -> None:
@@ -131,13 +131,13 @@ def _check_moment(moment: datetime, name: str) -> None:
 def _check_coupons(basket: Basket, facts: Facts) -> None:
     codes = tuple([fact.code for fact in facts.coupons])
     _require(len(codes) <= _COUPONS_MAX, "There are too many coupons.")
-    _require(codes == basket.coupons, "The facts are not about the coupons of the basket.")
+    _require(codes == basket.coupons, "The facts do not match the coupons of the basket.")
     _require(all(0 < len(code) <= 64 for code in codes), "A coupon code is too long.")
 
 
 def _check_lines(basket: Basket, outcome: Outcome) -> None:
     _require(len(basket.lines) <= _LINES_MAX, "There are too many lines.")
-    _require(len(basket.lines) == len(outcome.lines) > 0, "The result has other lines than the basket.")
+    _require(len(basket.lines) == len(outcome.lines) > 0, "The lines of the result and the basket differ.")
     _require(len({line.reference for line in basket.lines}) == len(basket.lines), "A line reference is repeated.")
     worth = 0
     for asked, line in zip(basket.lines, outcome.lines, strict=True):
@@ -147,11 +147,11 @@ def _check_lines(basket: Basket, outcome: Outcome) -> None:
             and asked.quantity_thousandths == line.quantity_thousandths
             and asked.unit_price_hundredths == line.unit_price_hundredths
         )
-        _require(same and bool(line.reference), "The result has other lines than the basket.")
+        _require(same and bool(line.reference), "The lines of the result and the basket differ.")
         quantity, price = line.quantity_thousandths, line.unit_price_hundredths
         _require(0 < abs(quantity) < _QUANTITY_LIMIT and 0 <= price < _PRICE_LIMIT, "A line is out of range.")
         worth += abs(quantity) * price
-        _require(worth < _WORTH_LIMIT, "The lines are worth too much.")
+        _require(worth < _WORTH_LIMIT, "The total value of the lines is too large.")
         _check_line(line, outcome.exponent)
 
 
@@ -187,11 +187,11 @@ def _check_promotions(outcome: Outcome, facts: Facts) -> None:
     _require(charges <= _CHARGES_MAX, "Too many budgets are charged.")
     granted = sum([len(one.post_purchase_coupon_type_ids) for one in outcome.applied])
     _require(granted <= _GRANTED_MAX, "Too many coupons are granted.")
-    _require(on_lines.keys() <= applied.keys(), "A discount is of a promotion that was not applied.")
+    _require(on_lines.keys() <= applied.keys(), "A discount belongs to a promotion that was not applied.")
     for one in outcome.applied:
         _require(one.discount_minor == on_lines[one.promotion_id], "A promotion's discounts do not add up.")
         _require(
-            one.coupon_code is None or one.coupon_code in usable, "A promotion has a coupon that nobody presented."
+            one.coupon_code is None or one.coupon_code in usable, "A promotion uses a coupon that was not presented."
         )
         _check_promotion(one)
     for promotion_id in outcome.control_arms:
@@ -199,9 +199,12 @@ def _check_promotions(outcome: Outcome, facts: Facts) -> None:
 
 
 def _check_promotion(one: AppliedPromotion) -> None:
-    _require(one.give_away_minor >= 0 and one.version >= 0 and bool(one.promotion_id), "A promotion is out of range.")
+    _require(
+        one.give_away_minor >= 0 and one.version >= 0 and bool(one.promotion_id),
+        "A number of a promotion is out of range.",
+    )
     _require(abs(one.points) <= _POINTS_MAX, "A promotion gives too many points.")
-    _require(one.pilot_arm in _CODES, "A promotion has an arm that there is none of.")
+    _require(one.pilot_arm in _CODES, "A promotion has an unknown pilot arm.")
     named = (*one.budget_ids, *one.post_purchase_coupon_type_ids)
     _require(all(0 < len(name) <= 36 for name in named), "An ID of a promotion is too long.")
     _require(len(set(one.budget_ids)) == len(one.budget_ids), "A promotion is charged to a budget twice.")
@@ -218,7 +221,9 @@ def _check_totals(outcome: Outcome) -> None:
     }
     for name, (said, found) in sums.items():
         _require(said == found, f"The {name} does not add up.")
-    _require(0 <= outcome.points <= _POINTS_MAX and 0 <= outcome.base_points <= _POINTS_MAX, "The points are wrong.")
+    _require(
+        0 <= outcome.points <= _POINTS_MAX and 0 <= outcome.base_points <= _POINTS_MAX, "The points are out of range."
+    )
 
 
 def _check_issued(sale: UploadedSale) -> None:

@@ -225,7 +225,7 @@ async def _take(
         # One sale that fails must not block all that follow: the store keeps it and reports it.
         _log.exception("an upload could not be taken", deployment=sender.deployment_id, tenant=tenant_id)
         return UploadResult(
-            "rejected", "UPLOAD_FAILED", "The cloud could not take it; its log says why. Send it again later."
+            "rejected", "UPLOAD_FAILED", "The cloud could not accept it; its log says why. Send it again later."
         )
 
 
@@ -238,7 +238,7 @@ async def _take_sale(
         return _repeated(confirmed, command)
     missing = {upload.request.tree_hash, *upload.result.candidate_hashes}.difference(known.definitions)
     if missing:
-        message = f"{len(missing)} definitions that it was priced with are not known; send them with it."
+        message = f"{len(missing)} of the definitions that the sale was priced with are unknown; send them with it."
         return UploadResult("rejected", "DEFINITION_MISSING", message, frozenset(missing))
     for fact in upload.request.facts.coupons:
         if fact.refusal is None and fact.coupon_type_id is not None:
@@ -281,7 +281,7 @@ def _repeated(confirmed: Confirmation, command: ConfirmCommand) -> UploadResult:
         message = f"Iteration {confirmed.transaction_counter} of this transaction was confirmed."
         return UploadResult("rejected", "TRANSACTION_ALREADY_CONFIRMED", message)
     if confirmed.fingerprint != command.fingerprint:
-        return UploadResult("rejected", "CONFIRM_MISMATCH", "Another sale of this name and counter was taken before.")
+        return UploadResult("rejected", "CONFIRM_MISMATCH", "Another sale with this name and counter was accepted before.")
     return DUPLICATE
 
 
@@ -291,11 +291,11 @@ def _check_code(known: _UploadContext, coupon_id: str | None, coupon_type_id: st
     """
     if coupon_id is None:
         if coupon_type_id not in known.shared:
-            raise Invalid("COUPON_MISMATCH", "A coupon names no code, and its type does not share one among all.")
+            raise Invalid("COUPON_MISMATCH", "A coupon has no code, and its type has no shared one.")
         return
     found = known.codes.get(coupon_id)
     if found is not None and (found.coupon_type_id != coupon_type_id or code not in {None, found.code}):
-        raise Invalid("COUPON_MISMATCH", "A coupon is of another type, or has another code.")
+        raise Invalid("COUPON_MISMATCH", "A coupon has another type or another code.")
 
 
 def _iteration(upload: UploadedSale) -> StoredIteration:
@@ -421,7 +421,7 @@ async def _redeem(context: Context, session: Session, deployment_id: str, event:
     if coupon_id is not None:
         spend = claims.count_generic if rule.is_generic else claims.claim_individual
         if not await spend(session, coupon_id, transaction_id, judged_at):
-            raise Conflict("COUPON_ALREADY_CLAIMED", "The coupon was spent elsewhere, or is not the store's.")
+            raise Conflict("COUPON_ALREADY_CLAIMED", "The coupon was spent elsewhere, or does not belong to the store.")
     key = coupon_id or type_id
     slot = await claims.next_slot(session, key) if rule.is_generic else 0
     claim = Claim(key, slot, type_id, promotion_id=None, customer_id=event.customer_id)
@@ -436,7 +436,7 @@ async def _redeem(context: Context, session: Session, deployment_id: str, event:
 
 
 def _limit_reached() -> Conflict:
-    return Conflict("COUPON_LIMIT_REACHED", "Coupons of this type have been spent as often as they may.")
+    return Conflict("COUPON_LIMIT_REACHED", "Coupons of this type have been spent as often as allowed.")
 
 
 async def _issue(context: Context, session: Session, deployment_id: str, event: UploadedCoupon) -> None:
@@ -451,7 +451,7 @@ async def _issue(context: Context, session: Session, deployment_id: str, event: 
         issued_at=event.occurred_at,
     )
     if issued is None:
-        raise Conflict("COUPON_NOT_HELD", "The code is not there to be issued: it is not the store's any more.")
+        raise Conflict("COUPON_NOT_HELD", "The code cannot be issued: it no longer belongs to the store.")
     await emit(session, issued_event(issued.issue, issued.coupon), event_id=context.new_id(), at=issued.issue.issued_at)
 
 

@@ -67,7 +67,7 @@ async def grant_budget(
         await require_deployment(session, deployment_id)
         seen = await store.hold_budget(session, budget_id, held=False)
         if seen is None:
-            raise NotFound("BUDGET_NOT_FOUND", "`budgetId` names no budget.", "budgetId")
+            raise NotFound("BUDGET_NOT_FOUND", "`budgetId` names a budget that does not exist.", "budgetId")
         at = context.clock()
         share = await store.hold_share(session, deployment_id, BUDGET, budget_id, currency=seen.currency, at=at)
         told = _repeated_answer(share, key, amount)
@@ -93,7 +93,7 @@ def _grant(budget: BudgetRow, share: Share, amount: Decimal | None, online: int,
     if amount is not None and amount < 0:
         return -min(whole(-amount), share.outstanding) + 0  # avoids negative zero
     if budget.status not in _RUNNING or (budget.valid_to is not None and budget.valid_to <= at):
-        message = "The budget does not run: stores get nothing of it."
+        message = "The budget is not active: stores cannot get a share of it."
         raise Conflict("BUDGET_NOT_RUNNING", message, "budgetId")
     return _fair(budget.free, amount, online, whole)
 
@@ -140,9 +140,9 @@ async def grant_uses(
             given = -min(-quantity, int(share.outstanding))
         else:
             if limit.most is None:
-                raise Conflict("NOT_LIMITED", "There is no limit: stores need no part of it.", _target(kind))
+                raise Conflict("NOT_LIMITED", "It has no limit: stores do not need a share of it.", _target(kind))
             if not limit.runs_at(at):
-                raise Conflict("NOT_RUNNING", "It does not run: stores get nothing of it.", _target(kind))
+                raise Conflict("NOT_RUNNING", "It is not active: stores cannot get a share of it.", _target(kind))
             held = await count_held(session, entity_id, at) if kind == COUPON_TYPE else 0
             wanted = None if quantity is None else Decimal(quantity)
             given = int(_fair(Decimal(max(limit.most - used - held, 0)), wanted, online, _whole))
@@ -160,8 +160,10 @@ async def grant_uses(
 
 def _no_such(kind: str) -> NotFound:
     if kind == COUPON_TYPE:
-        return NotFound("COUPON_TYPE_NOT_FOUND", "`couponTypeId` names no coupon type.", "couponTypeId")
-    return NotFound("PROMOTION_NOT_FOUND", "`promotionId` names no promotion.", "promotionId")
+        return NotFound(
+            "COUPON_TYPE_NOT_FOUND", "`couponTypeId` names a coupon type that does not exist.", "couponTypeId"
+        )
+    return NotFound("PROMOTION_NOT_FOUND", "`promotionId` names a promotion that does not exist.", "promotionId")
 
 
 def _target(kind: str) -> str:

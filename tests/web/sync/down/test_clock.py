@@ -82,7 +82,7 @@ async def test_exchanges_are_kept_for_thirty_days_and_left_downloads_have_failed
     await history(context, None)
     (left,) = await desk.rows("SyncHistory", direction="DOWN")
     assert (left["status"], left["completedAt"]) == ("FAILED", shop.now[0])
-    assert left["message"] == "The store did not go on with it."
+    assert left["message"] == "The store did not continue the exchange."
     shop.later(days=5)
     await history(context, None)
     assert await desk.rows("SyncHistory") == [left]

@@ -278,7 +278,7 @@ async def test_a_download_is_one_row_of_the_history(cloud: Cloud, author: Author
     await cloud.follow(again)
     rows = await author.desk.rows("SyncHistory")
     assert sorted(row["status"] for row in rows) == ["FAILED", "SUCCEEDED", "SUCCEEDED"]
-    assert {row["message"] for row in rows} == {None, "The store has begun anew."}
+    assert {row["message"] for row in rows} == {None, "The store has started the download again."}
 
 
 async def test_a_page_ends_where_it_would_become_too_large(

@@ -51,7 +51,7 @@ def hushed(faults: list[Fault]) -> list[Fault]:
     Secrets are not quoted, and messages name the row instead of the body.
     """
     quoting = "TYPE_MISMATCH", "genericCode"
-    hush = "genericCode: It is of another type."
+    hush = "genericCode: It has the wrong type."
     return [
         (code, hush, target) if (code, target) == quoting else (code, re.sub(r"^The body ", "The row ", told), target)
         for code, told, target in faults

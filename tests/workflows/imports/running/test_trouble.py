@@ -85,8 +85,8 @@ def raising(error: Exception) -> Any:
 @pytest.mark.parametrize(
     ("error", "why"),
     [
-        (Unavailable("DATABASE_UNAVAILABLE", SECRET), "The database could not carry it out."),
-        (RuntimeError(SECRET), "The service failed at it; its log says more."),
+        (Unavailable("DATABASE_UNAVAILABLE", SECRET), "The database could not store the rows."),
+        (RuntimeError(SECRET), "It failed with an internal error; the service's log says more."),
     ],
 )
 async def test_a_failing_job_is_retried_and_finally_fails(
@@ -158,7 +158,7 @@ async def test_a_job_that_kills_every_worker_finally_fails(yard: Yard, continue_
     await yard.work()
     job = await yard.job(job_id)
     assert (job.status, job.rows_succeeded) == ("FAILED", 0)
-    assert job.message.endswith("It was begun again and again, and never finished.")
+    assert job.message.endswith("It was started several times and never finished.")
 
 
 @pytest.mark.parametrize("continue_on_error", [True, False])
@@ -255,7 +255,7 @@ async def test_an_all_or_nothing_job_reports_progress_and_renews_its_lease(yard:
     yard.importers = importers  # type: ignore[method-assign]
     async with asyncio.timeout(30):
         await yard.worker(lease_seconds=1).run_once()
-    assert told[1] == "10 of 30 rows have been checked; none counts until all have."
+    assert told[1] == "10 of 30 rows have been checked; none is stored until all have been."
     assert (await yard.job(job_id)).rows_succeeded == 30
 
 

@@ -170,7 +170,7 @@ def in_transaction(url: str, work: Callable[[sa.Connection], T]) -> T:
         # In a thread of its own: the caller may be inside an event loop.
         with ThreadPoolExecutor(1) as thread:
             return thread.submit(lambda: asyncio.run(_run_postgresql(url, work))).result()
-    raise ValueError(f"no database for {url.partition(':')[0]}: give sqlite:///path or postgresql://...")
+    raise ValueError(f"unsupported database {url.partition(':')[0]}: give sqlite:///path or postgresql://...")
 
 
 def _run_sqlite(url: str, work: Callable[[sa.Connection], T]) -> T:
