@@ -58,11 +58,13 @@ class CertificateAuthority:
     def issue(self, common_name: str) -> tuple[Path, Path]:
         """Issue a certificate and key for a client of that name; call `open` first. Raises Invalid and Conflict."""
         if len(common_name) > _SUBJECT_LENGTH_MAX:
-            raise Invalid("BAD_COMMON_NAME", f"A common name has at most {_SUBJECT_LENGTH_MAX} characters.", "cn")
+            raise Invalid("BAD_COMMON_NAME", f"A common name must have at most {_SUBJECT_LENGTH_MAX} characters.", "cn")
         stem = _file_name(common_name)
         present = self.directory / f"{stem}.pem"
         if stem in {"ca", "server"} or (present.exists() and _name_of(_read(present)) != common_name):
-            raise Conflict("FILE_TAKEN", f"{present} is another's certificate: choose another common name.", "cn")
+            raise Conflict(
+                "FILE_TAKEN", f"{present} is already the certificate of another name: choose another common name.", "cn"
+            )
         try:
             subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
             return self._certify(stem, subject, ExtendedKeyUsageOID.CLIENT_AUTH, None)
@@ -76,7 +78,7 @@ class CertificateAuthority:
             revoked = {one.serial_number for one in self._list()}
             own = [one for one in issued if _name_of(one) == common_name and one.serial_number not in revoked]
             if not own:
-                text = f"No certificate of {common_name} was issued in {self.directory} that is not revoked."
+                text = f"{common_name} has no certificate in {self.directory} that could be revoked."
                 raise NotFound("NOT_ISSUED", text, "revoke")
             self._sign_list(own)
         except (OSError, ValueError, TypeError) as error:
@@ -141,7 +143,7 @@ class CertificateAuthority:
     def _authority(self) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
         key = load_pem_private_key((self.directory / "ca.key").read_bytes(), None)
         if not isinstance(key, ec.EllipticCurvePrivateKey):
-            raise TypeError("ca.key is no key of this authority")
+            raise TypeError("ca.key is not the key of this authority")
         return _read(self.directory / "ca.pem"), key
 
     def _list(self) -> list[x509.RevokedCertificate]:
@@ -186,7 +188,7 @@ def _alternatives(hosts: Sequence[str]) -> x509.SubjectAlternativeName:
             names.append(x509.IPAddress(ip_address(host)))
         except ValueError:
             if not re.fullmatch(r"(?!-)[A-Za-z0-9*-]+(\.[A-Za-z0-9-]+)*", host):
-                raise Invalid("BAD_HOST", f"{host} is no name or address of a host.", "host") from None
+                raise Invalid("BAD_HOST", f"{host} is not a host name or an IP address.", "host") from None
             names.append(x509.DNSName(host))
     return x509.SubjectAlternativeName(names)
 

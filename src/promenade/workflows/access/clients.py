@@ -69,7 +69,7 @@ async def create_client(
     unknown = [scope for scope in scopes if scope not in SCOPES]
     if unknown or not scopes:
         given = f"{unknown[0]} is not a scope" if unknown else "A client needs a scope"
-        raise Invalid("UNKNOWN_SCOPE", f"{given}; known are {', '.join(SCOPES)}.", "scope")
+        raise Invalid("UNKNOWN_SCOPE", f"{given}; the scopes are {', '.join(SCOPES)}.", "scope")
     client = Client(client_id, tenant_id, tuple(dict.fromkeys(scopes)), name, at)
 
     async def work(session: Session) -> None:

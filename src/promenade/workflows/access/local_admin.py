@@ -62,7 +62,7 @@ async def establish_store(
         text = f"This is the store of tenant {found.tenant_id}: start it with --tenant {found.tenant_id}."
         raise Conflict("OTHER_TENANT", text)
     if others:
-        text = f"The database holds tenant {others[0]}: a store has a database, or a --data-dir, of its own."
+        text = f"The database holds tenant {others[0]}: give this store a database, or a --data-dir, of its own."
         raise Conflict("OTHER_TENANT", text)
     if found is not None:
         return found, False
@@ -140,10 +140,10 @@ def check_password(password: str) -> str:
     """Return the password normalized for hashing (NFKC), so that it does not depend on the keyboard. Raises Invalid."""
     normal = unicodedata.normalize("NFKC", password[: PASSWORD_BYTES_MAX + 1])
     if len(normal) < PASSWORD_LENGTH_MIN:
-        text = f"A password has at least {PASSWORD_LENGTH_MIN} characters."
+        text = f"A password must have at least {PASSWORD_LENGTH_MIN} characters."
         raise Invalid("PASSWORD_TOO_SHORT", text, "password")
     if len(password) > PASSWORD_BYTES_MAX or len(normal.encode("utf-8")) > PASSWORD_BYTES_MAX:
-        raise Invalid("PASSWORD_TOO_LONG", f"A password has at most {PASSWORD_BYTES_MAX} bytes.", "password")
+        raise Invalid("PASSWORD_TOO_LONG", f"A password must have at most {PASSWORD_BYTES_MAX} bytes.", "password")
     return normal
 
 
@@ -204,7 +204,7 @@ async def reset_password(database: Database, password: str, at: datetime) -> Non
     hashed = _HASHER.hash(check_password(password))
     if not await database.write(lambda session: set_password(session, hashed, at), system=True):
         raise NotFound(
-            "NOT_A_STORE", "This is no store yet: start it once with `promenade serve --edition local-store`."
+            "NOT_A_STORE", "This is not a store yet: start it once with `promenade serve --edition local-store`."
         )
 
 
@@ -214,7 +214,7 @@ async def forget_password(database: Database, at: datetime) -> None:
 
 
 def _already_set_up() -> Conflict:
-    text = "There is a password already. `promenade local-admin reset-password` on the store's machine sets another."
+    text = "The password is already set. `promenade local-admin reset-password` on the store's machine sets a new one."
     return Conflict("ALREADY_SET_UP", text)
 
 

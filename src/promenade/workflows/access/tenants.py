@@ -30,16 +30,16 @@ async def create_tenant(
     Raises Conflict (TENANT_EXISTS), and Invalid for an invalid ID or setting.
     """
     if not tenant_id.strip() or len(tenant_id) > 36:
-        raise Invalid("BAD_TENANT_ID", "A tenant ID has 1 to 36 characters.", "tenantId")
+        raise Invalid("BAD_TENANT_ID", "A tenant ID must have 1 to 36 characters.", "tenantId")
     if tenant_id == "*":
-        raise Invalid("BAD_TENANT_ID", "A tenant cannot be called *, which stands for all of them.", "tenantId")
+        raise Invalid("BAD_TENANT_ID", "A tenant cannot be called *, which stands for all tenants.", "tenantId")
     values = {"name": tenant_id, **_parsed(settings)}
     row: dict[str, Any] = {field.name: field.default for field in _SETTINGS.values() if field.default is not None}
     row |= {"tenant_id": tenant_id, "created_at": at, "created_by": user, "modified_at": at, "modified_by": user}
 
     async def work(session: Session) -> None:
         if await tenant_is_known(session, tenant_id):
-            raise Conflict("TENANT_EXISTS", f"There is a tenant {tenant_id} already.", "tenantId")
+            raise Conflict("TENANT_EXISTS", f"The tenant {tenant_id} already exists.", "tenantId")
         await insert_tenant(session, row | values)
 
     await database.write(work, system=True)
@@ -121,7 +121,7 @@ def _parsed(settings: Mapping[str, str]) -> dict[str, Any]:
     for name, text in settings.items():
         field = _SETTINGS.get(name)
         if field is None:
-            raise Invalid("UNKNOWN_SETTING", f"{name} is no setting; known are {', '.join(_SETTINGS)}.", name)
+            raise Invalid("UNKNOWN_SETTING", f"{name} is not a setting; the settings are {', '.join(_SETTINGS)}.", name)
         values[field.name] = _value(name, field, text)
     return values
 
@@ -156,7 +156,7 @@ def _decimal(name: str, field: Field, text: str) -> Decimal:
     except InvalidOperation:
         exact = False
     if not exact:
-        raise Invalid("BAD_SETTING", f"{name} must be a number of at most {scale} decimals, not {text}.", name)
+        raise Invalid("BAD_SETTING", f"{name} must be a number with at most {scale} decimals, not {text}.", name)
     too_low = field.minimum is not None and value < field.minimum
     if too_low or value.adjusted() >= precision - scale:
         raise Invalid("BAD_SETTING", f"{name} is out of range: {text}.", name)

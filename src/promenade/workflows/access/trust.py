@@ -15,7 +15,7 @@ OVERLAP_DAYS_MAX = 7
 def require_common_name(common_name: str) -> None:
     """Raise Invalid (BAD_COMMON_NAME) for a name that no accepted certificate can have."""
     if not common_name or len(common_name) > COMMON_NAME_LENGTH_MAX or not common_name.isprintable():
-        text = f"A common name has 1 to {COMMON_NAME_LENGTH_MAX} characters that can be shown."
+        text = f"A common name must have 1 to {COMMON_NAME_LENGTH_MAX} printable characters."
         raise Invalid("BAD_COMMON_NAME", text, "commonName")
 
 
@@ -28,7 +28,7 @@ async def trust(
     """
     require_common_name(common_name)
     if not 0 <= overlap_days <= OVERLAP_DAYS_MAX:
-        raise Invalid("BAD_OVERLAP", f"Names may overlap for 0 to {OVERLAP_DAYS_MAX} days.", "overlapDays")
+        raise Invalid("BAD_OVERLAP", f"The overlap must be from 0 to {OVERLAP_DAYS_MAX} days.", "overlapDays")
     until = at + timedelta(days=overlap_days)
 
     async def work(session: Session) -> None:
@@ -36,7 +36,9 @@ async def trust(
             text = f"There is no tenant {tenant_id}: create it with `promenade tenant create {tenant_id}`."
             raise NotFound("TENANT_NOT_FOUND", text, "tenant")
         if not await trust_name(session, common_name, tenant_id, at=at, by=user, others_until=until):
-            text = f"{common_name} speaks for another tenant; `promenade trust remove` it first, if that is meant."
+            text = (
+                f"{common_name} already speaks for another tenant; run `promenade trust remove` first to change that."
+            )
             raise Conflict("NAME_TAKEN", text, "commonName")
 
     await database.write(work, system=True)
@@ -46,8 +48,10 @@ async def distrust(database: Database, common_name: str) -> None:
     """Remove a name; it takes effect with its next request. Raises NotFound (NAME_NOT_TRUSTED)."""
 
     async def work(session: Session) -> None:
-        if "\0" in common_name or not await delete_name(session, common_name):
-            raise NotFound("NAME_NOT_TRUSTED", f"{common_name} is not trusted anyway.", "commonName")
+        if "\0" in common_name or not await forget_name(session, common_name):
+            raise NotFound(
+                "NAME_NOT_TRUSTED", f"{common_name} is not trusted, so there is nothing to remove.", "commonName"
+            )
 
     await database.write(work, system=True)
 

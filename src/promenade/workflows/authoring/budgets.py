@@ -52,7 +52,7 @@ class _Budgets(Rules):
         paid = await read_referred(unit.session, "RechargeContributions", "budget_id", {one.id for one in writes})
         for write in writes:
             if write.id in paid or write.after["consumed_amount"] or write.after["reserved_amount"]:
-                message = "The currency of a budget that was paid into or spent from cannot be changed."
+                message = "The currency of a budget cannot be changed after money was paid in or spent."
                 unit.faults.add(Conflict("CURRENCY_IN_USE", message, write.target("currency")))
 
 
@@ -68,7 +68,7 @@ def _follow_clock(unit: Unit, write: Write) -> None:
             row["status"] = "SCHEDULED"
         elif row["status"] == "SCHEDULED":
             target = write.target("status")
-            message = "A budget that does not begin later cannot be SCHEDULED; it is ACTIVE at once."
+            message = "Only a budget that begins in the future can be SCHEDULED; this one is ACTIVE at once."
             unit.faults.add(
                 Detail("INVALID_INITIAL_STATUS", message, target)
                 if before is None
@@ -106,7 +106,7 @@ def _left(row: Columns) -> Decimal:
 def _check_total(unit: Unit, write: Write) -> None:
     if write.differs("total_amount") and write.after["total_amount"] is not None and _left(write.after) < 0:
         target = write.target("total_amount")
-        message = "The total cannot be less than what was spent from the budget or granted to stores."
+        message = "The total cannot be less than the amount that was spent or granted to stores."
         unit.faults.add(Conflict("TOTAL_BELOW_CONSUMED", message, target))
 
 
@@ -114,7 +114,7 @@ def _check_validity(unit: Unit, write: Write) -> None:
     ends = write.after["valid_to"]
     if write.verb == "activate" and ends is not None and ends <= unit.at:
         target = write.target("valid_to")
-        unit.faults.add(Detail("VALIDITY_OVER", "The budget's validity is over.", target))
+        unit.faults.add(Detail("VALIDITY_OVER", "The budget's validity has ended.", target))
 
 
 @rules("BudgetStakeholders")
@@ -185,9 +185,9 @@ def _recharged(unit: Unit, budget: Columns, writes: Sequence[Write]) -> Write:
     _follow_clock(unit, write)
     _exhaust(unit, write)
     if after["total_amount"] >= _TOTAL_BOUND:
-        message = "The budget would hold more than its total can say."
+        message = "The total of the budget would exceed the largest possible amount."
         unit.faults.add(Detail("OUT_OF_RANGE", message, "amount"))
     if _left(after) < 0:
-        message = "The budget would hold less than what was spent from it or granted to stores."
+        message = "The budget would hold less than the amount that was spent or granted to stores."
         unit.faults.add(Conflict("TOTAL_BELOW_CONSUMED", message, "amount"))
     return write

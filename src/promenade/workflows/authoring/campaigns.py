@@ -27,7 +27,7 @@ class _Campaigns(Rules):
     def admit(self, unit: Unit, row: Row, *, is_new: bool) -> None:
         # For a new campaign it is ignored like every read-only property.
         if "locked" in row and not is_new:
-            message = "locked is changed by the administration's actions lock and unlock alone."
+            message = "Only the administration's actions lock and unlock change locked."
             raise NotAllowed("LOCKED_IS_READ_ONLY", message, ("GET", "PATCH", "DELETE"), "locked")
 
     async def finish(self, unit: Unit) -> None:

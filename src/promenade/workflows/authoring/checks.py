@@ -62,7 +62,7 @@ def _value_fault(field: Field, value: Any, write: Write, column: str) -> Detail 
         if not all(is_plain(one) for one in value):
             return _bad_character(target)
     elif field.kind is Kind.TIMESTAMP and value in _ENDS_OF_TIME:
-        message = f"{target} is the first or the last moment that can be written; without a bound it is null."
+        message = f"{target} must not be the first or the last possible moment; send null for no limit."
         return Detail("OUT_OF_RANGE", message, target)
     elif isinstance(value, int | Decimal):
         return _range_fault(field, value, target)
@@ -162,6 +162,6 @@ async def check_unused(unit: Unit, writes: Sequence[Write]) -> None:
             names = ", ".join(sorted(set(users)))
             unit.faults.add(Conflict("IN_USE", f"This cannot be deleted: {names} refer to it."))
         kind = _GIVEN.get(set_name)
-        if kind is not None and await find_outstanding(unit.session, kind, ids):
-            message = "Stores hold a part of this: deactivate it, and delete it once they have given that part back."
+        if kind is not None and await find_given(unit.session, kind, ids):
+            message = "Stores hold a share of this: deactivate it, and delete it after they have returned their share."
             unit.faults.add(Conflict("HELD_BY_STORES", message))

@@ -24,7 +24,7 @@ async def _refuse_taken(unit: Unit, writes: Sequence[Write], column: str, elsewh
     taken = {key for _, key in await find_keys(unit.session, elsewhere[0], (elsewhere[1],), codes)}
     for write in given:
         if (write.after[column],) in taken:
-            message = f"{write.target(column)} is in use already, in {elsewhere[0]}."
+            message = f"{write.target(column)} is already in use, in {elsewhere[0]}."
             unit.faults.add(Conflict("ALREADY_EXISTS", message, write.target(column)))
 
 
@@ -38,7 +38,7 @@ class _CouponTypes(Rules):
                 continue
             target = write.target("generic_code")
             if row["code_type"] != "GENERIC":
-                message = f"{target} is for types whose codeType is GENERIC."
+                message = f"{target} is allowed only for coupon types whose codeType is GENERIC."
                 unit.faults.add(Detail("GENERIC_ONLY", message, target))
             elif not shared.strip():
                 unit.faults.add(Detail("REQUIRED", f"{target} must not be empty.", target))
@@ -100,10 +100,10 @@ class _Batches(Rules):
         for write in writes:
             status = write.before["status"] if write.before else "QUEUED"
             if write.act is Act.DELETE and status == "RUNNING":
-                message = "A batch whose codes are being made cannot be deleted."
+                message = "A batch cannot be deleted while its codes are being generated."
                 unit.faults.add(Conflict("BATCH_RUNNING", message))
             elif write.act is Act.UPDATE and status != "QUEUED" and write.differs("quantity", "coupon_type_id"):
-                message = "What a batch makes cannot be changed once it has begun."
+                message = "The settings of a batch cannot be changed after it has started."
                 target = write.target("quantity" if write.differs("quantity") else "coupon_type_id")
                 unit.faults.add(Conflict("BATCH_STARTED", message, target))
             elif (write.after.get("quantity") or 0) > _BATCH_MAX and write.differs("quantity"):
@@ -135,7 +135,7 @@ async def _refuse_shared(unit: Unit, writes: Sequence[Write]) -> None:
     for row in await read_rows(unit.session, "CouponTypes", "id", {key for key in named if key}, lock="share"):
         for write in named[row["id"]] if row["code_type"] == "GENERIC" else ():
             target = write.target("coupon_type_id")
-            message = "Codes are made for INDIVIDUAL coupon types alone; a GENERIC one has a code that all share."
+            message = "Codes can be generated only for INDIVIDUAL coupon types; a GENERIC one has one shared code."
             unit.faults.add(Detail("INDIVIDUAL_ONLY", message, target))
 
 
@@ -160,7 +160,7 @@ def _check_form(unit: Unit, write: Write) -> None:
         return
     if len(alphabet) ** min(length, 64) < _CODES_MIN:
         name = write.target("length" if "length" in write.given or "alphabet" not in write.given else "alphabet")
-        message = f"{name} gives too few codes: they could be guessed. At least 40 bits are needed."
+        message = f"{name} allows so few codes that they could be guessed. At least 40 bits are needed."
         unit.faults.add(Detail("TOO_FEW_CODES", message, name))
     whole = len(row["prefix"] or "") + length + bool(row["check_character"]) + len(row["suffix"] or "")
     if whole > _CODE_LENGTH_MAX:

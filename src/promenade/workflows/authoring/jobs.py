@@ -18,7 +18,7 @@ class _ImportJobs(Rules):
     async def check(self, unit: Unit, writes: Sequence[Write]) -> list[Write]:
         for write in writes:
             if write.act is Act.DELETE and write.before is not None and write.before["status"] not in _ENDED:
-                message = "A job can be deleted when it has ended, SUCCEEDED or FAILED."
+                message = "A job can be deleted only after it has ended, SUCCEEDED or FAILED."
                 unit.faults.add(Conflict("JOB_NOT_FINISHED", message))
             elif write.act is Act.UPDATE:
                 check_callback(unit, write, "callback_url")

@@ -86,7 +86,7 @@ class Plan:
                 link = shape.links[wire]
                 if owner is not None and link.column == owner[0]:
                     if value is not None and value != owner[1]:
-                        message = f"{wire} names another row than the one that this is part of."
+                        message = f"{wire} must name the row that this one is part of."
                         unit.faults.add(Detail("OTHER_PARENT", message, target))
                 elif not link.read_only:
                     write.after[link.column] = value
@@ -164,7 +164,9 @@ class Plan:
         if whole:
             rows += await read_rows(session, set_name, column, whole, lock="update", limit=ROWS_MAX + 1)
             if len(rows) > ROWS_MAX:
-                message = f"There are more than {ROWS_MAX} of {set_name}; change some by a delta, or empty it first."
+                message = (
+                    f"There are more than {ROWS_MAX} of {set_name}; change some with a delta, or empty the list first."
+                )
                 raise Invalid("TOO_MANY_ROWS", message, f"{parts[0].parent.path}{parts[0].collection.wire}")
         return rows
 
@@ -183,7 +185,7 @@ class Plan:
             if not part.collection.many and not key:
                 key = next(iter(there), "")
             if key and key in seen:
-                self._unit.faults.add(Detail("REPEATED_ID", f"{below}ID stands here twice.", f"{below}ID"))
+                self._unit.faults.add(Detail("REPEATED_ID", f"{below}ID occurs twice.", f"{below}ID"))
                 continue
             seen.add(key)
             if key in there:

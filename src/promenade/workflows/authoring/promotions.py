@@ -94,7 +94,7 @@ def _check_conditions(unit: Unit, rows: Mapping[str, Columns]) -> None:
                 gained.add(after)
     for key, write in lost.items():
         if key not in gained and key in rows and rows[key]["status"] == "ACTIVE":
-            message = "A condition of an ACTIVE promotion cannot be taken away unless the same change set adds another."
+            message = "A condition of an ACTIVE promotion cannot be removed unless the same change set adds another."
             target = write.target("promotion_id") if write.act is Act.UPDATE else None
             unit.faults.add(Conflict("PROMOTION_ACTIVE", message, target))
 
@@ -112,7 +112,7 @@ async def _check_live(unit: Unit, ids: Sequence[str]) -> None:
         foreign = {currencies[one] for one in definition.budget_ids} - {definition.currency}
         if definition.currency is not None and foreign:
             target = _path(definition, writes) + "currency"
-            message = "The promotion has another currency than a budget that it is charged to."
+            message = "The promotion and a budget that it is charged to have different currencies."
             unit.faults.add(Detail("BUDGET_CURRENCY", message, target))
         for error in broken_parts(definition):
             unit.faults.add(Detail(error.code, error.message, _target(definition, error.target, writes)))
@@ -136,9 +136,9 @@ def _check_pilot(unit: Unit, definition: PromotionDefinition, writes: Sequence[W
         return
     if definition.pilot is not None:
         if _moves(writes) and definition.pilot.ends_at <= unit.at:
-            unit.faults.add(Detail("PILOT_OVER", "The pilot's window is over.", "PromotionPilotConfigs/pilotEndAt"))
+            unit.faults.add(Detail("PILOT_OVER", "The pilot's window has ended.", "PromotionPilotConfigs/pilotEndAt"))
     elif any(write.set_name == "PromotionPilotConfigs" for write in writes):
-        message = "The configuration of a running pilot cannot be taken away; end the pilot first."
+        message = "The configuration of a running pilot cannot be removed; end the pilot first."
         unit.faults.add(Conflict("PILOT_RUNNING", message))
     else:
         message = "A pilot needs a pilot configuration."

@@ -29,7 +29,7 @@ def missing(definition: PromotionDefinition, at: datetime, path: str = "") -> li
     if last is not None and first is not None and first >= last:
         faults.append(Detail("WINDOW_EMPTY", "The promotion ends before it begins.", f"{path}validTo"))
     elif last is not None and last <= at:
-        faults.append(Detail("VALIDITY_OVER", "The promotion's validity is over.", f"{path}validTo"))
+        faults.append(Detail("VALIDITY_OVER", "The promotion's validity has ended.", f"{path}validTo"))
     return faults
 
 

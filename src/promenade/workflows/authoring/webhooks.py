@@ -52,7 +52,7 @@ def _check_events(unit: Unit, write: Write) -> None:
     target = write.target("event_types")
     for one in write.after["event_types"] or () if "event_types" in write.given else ():
         if one != "*" and one not in known:
-            message = f"{target} must hold kinds of events, or *."
+            message = f"{target} must list event types, or *."
             unit.faults.add(Detail("UNKNOWN_CODE", message, target))
             return
 
@@ -70,8 +70,8 @@ def _check_secret(unit: Unit, write: Write) -> None:
     if write.differs("secret") and not _is_readable(write.after["secret"] or ""):
         target = write.target("secret")
         message = (
-            f"{target} must be {_KEY_BYTES_MIN} to {_KEY_BYTES_MAX} random bytes in base64, with {_PREFIX} before them"
-            " or without; null lets the service make one."
+            f"{target} must be {_KEY_BYTES_MIN} to {_KEY_BYTES_MAX} random bytes in base64, with or without the prefix"
+            f" {_PREFIX}; send null to have the service generate one."
         )
         unit.faults.add(Detail("INVALID_SECRET", message, target))
 

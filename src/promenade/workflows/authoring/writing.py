@@ -315,7 +315,7 @@ class Authoring:
             if any(write.act is Act.DELETE for write in writes):
                 raise Conflict("IN_USE", "Other rows refer to this one; it cannot be deleted.") from broken
             raise Invalid("UNKNOWN_REFERENCE", "A row that the request refers to does not exist.") from broken
-        raise Conflict("CHANGED_MEANWHILE", "The state of things does not admit this any more.") from broken
+        raise Conflict("CHANGED_MEANWHILE", "The data has changed, and no longer allows this.") from broken
 
 
 def _not_found(shape: Shape) -> NotFound:

@@ -165,7 +165,7 @@ class Drafts:
         """Raise Conflict or Forbidden for a direct write of an active row that has a draft or is part of a root."""
         mode = model.entity(set_name).admin
         if mode is DRAFT_NODE:
-            message = f"A row of {set_name} is changed through the draft of what it belongs to."
+            message = f"Change rows of {set_name} through the draft of the row that they belong to."
             raise Forbidden("ONLY_THROUGH_DRAFT", message)
         draft = await find_draft(self._session, set_name, entity_id) if mode is DRAFT else None
         if draft is None:
@@ -174,7 +174,9 @@ class Drafts:
             raise _draft_already_exists()
         if draft.user != self._user:
             raise _locked_by_another()
-        raise Forbidden("DRAFT_EXISTS", "It has a draft; activate or discard that before deleting it.")
+        raise Forbidden(
+            "DRAFT_EXISTS", "This row has a draft; activate or discard the draft before you delete the row."
+        )
 
     async def hold(self, set_name: str, entity_id: str) -> int:
         """Lock a row of an own draft until the unit ends and return its version, for If-Match."""
@@ -222,7 +224,7 @@ class Drafts:
         try:
             draft, _ = await self._held(above, owner_id)
         except NotFound:
-            message = f"{owner.property_wire} names no row of a draft."
+            message = f"{owner.property_wire} does not name a row of a draft."
             raise Invalid("UNKNOWN_REFERENCE", message, owner.property_wire) from None
         await self._refuse_locked(draft)
         plan = DraftPlan(self._unit, draft)
@@ -231,7 +233,7 @@ class Drafts:
         if not part.composition.many:
             below = await draft_rows.read_below(self._session, draft, shape.set_name, owner.column, (owner_id,))
             if not all(one["removed"] for one in below):
-                message = f"There is one of {shape.set_name} already, and only one can be."
+                message = f"There is already a row of {shape.set_name}, and only one is allowed."
                 raise Conflict("ALREADY_EXISTS", message, owner.property_wire)
         await self._carry_out(draft, plan)
         return write.id
@@ -351,11 +353,11 @@ def _not_found(shape: Shape) -> NotFound:
 
 
 def _draft_already_exists() -> Conflict:
-    return Conflict("DRAFT_ALREADY_EXISTS", "It has a draft already; activate or discard that first.")
+    return Conflict("DRAFT_ALREADY_EXISTS", "This row already has a draft; activate or discard that first.")
 
 
 def _locked_by_another() -> Forbidden:
-    return Forbidden("DRAFT_LOCKED_BY_ANOTHER_USER", "It is being changed by another user.")
+    return Forbidden("DRAFT_LOCKED_BY_ANOTHER_USER", "Another user is editing this row.")
 
 
 def _too_many_rows() -> Invalid:

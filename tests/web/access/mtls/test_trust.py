@@ -96,7 +96,7 @@ def test_the_trust_commands_report_invalid_arguments(command: Command, tmp_path:
         (("add", "erp\n", "acme"), "common name"),
         (("add", "e" * 281, "acme"), "common name"),
         (("add", "erp", "acme", "--overlap-days", "8"), "--overlap-days"),
-        (("remove", "stranger"), "not trusted anyway"),
+        (("remove", "stranger"), "is not trusted"),
         (("issue", "--dir", str(tmp_path / "ca")), "--cn"),
         (("issue", "--dir", str(tmp_path / "ca"), "--cn", "erp", "--ca-only"), "--cn"),
         (("issue", "--dir", str(tmp_path / "ca"), "--ca-only", "--tenant", "acme"), "--tenant"),

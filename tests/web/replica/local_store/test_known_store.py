@@ -208,7 +208,7 @@ async def test_the_queue_of_password_checks_is_bounded(database: Database) -> No
 
 
 async def test_a_password_is_reset_and_forgotten(database: Database) -> None:
-    with pytest.raises(PromenadeError, match="no store yet"):
+    with pytest.raises(PromenadeError, match="not a store yet"):
         await reset_password(database, "long enough", MORNING)
     known = KnownStore(database, await establish(database))
     password = StorePassword(known, database, lambda: MORNING)
