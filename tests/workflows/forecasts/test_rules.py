@@ -282,7 +282,7 @@ async def test_a_forecast_that_kills_every_worker_ends_failed(market: Market) ->
         market.now[0] += timedelta(seconds=61)
     await run_forecasts(market.context)
     (row,) = await market.rows("PromotionForecasts", id=forecast_id)
-    assert (row.status, row.message) == ("FAILED", "The last attempts were not finished.")
+    assert (row.status, row.message) == ("FAILED", "The last attempts did not finish.")
 
 
 async def test_a_forecast_that_always_fails_is_retried_and_ends_failed_with_the_reason(market: Market) -> None:

@@ -109,10 +109,10 @@ MICROSECOND = timedelta(microseconds=1)
         (NOW, LATER, NOW, LATER, None),
         (NOW + MICROSECOND, LATER + MICROSECOND, NOW, LATER, None),
         (NOW, NOW + MICROSECOND, NOW, None, None),  # shorter than a calendar can express
-        (NOW, None, NOW, None, "It has no end."),
-        (None, LATER, MADE.replace(microsecond=0), LATER, "It has no beginning: it is open already."),
-        (None, MADE - timedelta(days=1), MADE.replace(microsecond=250) - timedelta(days=1), None, "no beginning"),
-        (None, None, date(2026, 4, 1), None, "It has no end."),
+        (NOW, None, NOW, None, "It has no end date."),
+        (None, LATER, MADE.replace(microsecond=0), LATER, "It has no start date: it has already begun."),
+        (None, MADE - timedelta(days=1), MADE.replace(microsecond=250) - timedelta(days=1), None, "no start date"),
+        (None, None, date(2026, 4, 1), None, "It has no end date."),
     ],
 )
 def test_an_open_window_is_an_entry_too(

@@ -8,22 +8,22 @@ from datetime import datetime
 
 REASONS: Mapping[str, str] = {
     "UNKNOWN_CODE": "There is no coupon with this code.",
-    "NOT_ACTIVE": "The coupon is not active: not yet, or no more.",
+    "NOT_ACTIVE": "The coupon is not active yet, or no longer active.",
     "EXPIRED": "The coupon is no longer valid.",
     "ALREADY_REDEEMED": "The coupon has been redeemed.",
-    "ALREADY_ACTIVE": "The coupon is active already.",
+    "ALREADY_ACTIVE": "The coupon is already active.",
     "RESERVED_ELSEWHERE": "Another transaction has reserved the coupon.",
     "WRONG_CUSTOMER": "The coupon belongs to another customer.",
-    "USAGE_LIMIT_REACHED": "Coupons of this type have been redeemed as often as they may.",
-    "RESERVATION_NOT_FOUND": "There is no such reservation: it was cancelled, or has been replaced.",
-    "RESERVATION_EXPIRED": "The reservation has run out; reserve the coupon again.",
+    "USAGE_LIMIT_REACHED": "Coupons of this type have been redeemed as often as allowed.",
+    "RESERVATION_NOT_FOUND": "There is no such reservation: it was cancelled or replaced.",
+    "RESERVATION_EXPIRED": "The reservation has expired; reserve the coupon again.",
     "WRONG_TRANSACTION": "Another transaction holds this reservation.",
     "NEEDS_CLOUD": "Only the cloud knows this code, and it cannot be asked now.",
     "TOO_MANY_ATTEMPTS": "Too many unknown codes were shown; wait before the next.",
-    "REDEEMED_BEFORE": "This has been redeemed already; nothing was done again.",
+    "REDEEMED_BEFORE": "The coupon has already been redeemed; nothing was changed.",
 }
 VALID = "The coupon is valid."
-VALID_WITHOUT_PROMOTION = "The coupon is valid, but no promotion runs that it triggers."
+VALID_WITHOUT_PROMOTION = "The coupon is valid, but it triggers no promotion that is running."
 RESERVED = "The coupon is reserved."
 REDEEMED = "The coupon is redeemed."
 CANCELLED = "The reservation is cancelled; the coupon is available again."

@@ -181,5 +181,5 @@ def _expired(one: Spending) -> Conflict:
 
 
 def _limit_reached(one: Spending) -> Conflict:
-    message = f"The coupon that triggers promotion {one.promotion_id} has been spent as often as it may."
+    message = f"The coupon that triggers promotion {one.promotion_id} has been spent as often as allowed."
     return Conflict("COUPON_LIMIT_REACHED", message, "coupons")

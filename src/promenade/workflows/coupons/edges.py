@@ -35,7 +35,7 @@ async def run_with_retries(context: Context, tenant_id: str, work: Callable[[Ses
             return await context.database.write(work, tenant=tenant_id)
         except CodeChanged:
             continue
-    raise Unavailable("COUPON_BUSY", "Others are changing this coupon at the same moment; try again.")
+    raise Unavailable("COUPON_BUSY", "Others are changing this coupon at the moment; try again.")
 
 
 async def write_log(

@@ -105,7 +105,9 @@ async def process_batch(context: Context, draw: Draw) -> bool:
             raise
         except Exception:
             _log.exception("coupon_batch.failed", batch=batch_id)
-            await _fail_batch(context, tenant_id, batch_id, "Its codes could not be made; the service's log says why.")
+            await _give_up(
+                context, tenant_id, batch_id, "The codes could not be generated; the service's log says why."
+            )
             return True
     return False
 
@@ -148,7 +150,7 @@ async def _add(
 ) -> None:
     kind = await coupon_pool.read_type(session, batch.coupon_type_id)
     if kind is None or kind.is_generic:
-        raise Conflict("INDIVIDUAL_ONLY", "The coupon type is no longer one that codes can be made for.")
+        raise Conflict("INDIVIDUAL_ONLY", "Codes can no longer be generated for this coupon type.")
     refuse_too_many(kind, batch.quantity)
     columns = {
         "coupon_type_id": kind.id,

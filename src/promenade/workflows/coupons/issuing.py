@@ -70,7 +70,7 @@ def check_issuable(kind: IssuingType, at: datetime) -> None:
         message = f"The coupon type {kind.code} is {kind.status}; activate it before its codes are issued."
         raise Conflict("COUPON_TYPE_INACTIVE", message)
     if kind.valid_to is not None and kind.valid_to <= at:
-        raise Conflict("COUPON_TYPE_ENDED", f"The validity of the coupon type {kind.code} is over.")
+        raise Conflict("COUPON_TYPE_ENDED", f"The validity of the coupon type {kind.code} has ended.")
     _check_code(kind)
 
 

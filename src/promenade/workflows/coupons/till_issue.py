@@ -105,7 +105,7 @@ async def _ensure_stock(context: Context, tenant_id: str, order: IssueOrder) -> 
     if reason == NEEDS_CLOUD:
         message = f"The store has no more codes of the coupon type {kind.code}, and cannot ask the cloud for some now."
         return Conflict("NEEDS_CLOUD", message)
-    message = f"The store has no more codes of the coupon type {kind.code}, and the cloud has none to give it."
+    message = f"The store has no more codes of the coupon type {kind.code}, and the cloud has none left for it."
     return Conflict("CODES_EXHAUSTED", message)
 
 
@@ -291,7 +291,7 @@ async def _find_type(session: Session, order: IssueOrder) -> str:
 
 def _no_type(order: IssueOrder) -> Invalid:
     target = "couponTypeName" if order.coupon_type_id is None else "couponTypeId"
-    return Invalid("COUPON_TYPE_NOT_FOUND", f"`{target}` names no coupon type.", target)
+    return Invalid("COUPON_TYPE_NOT_FOUND", f"`{target}` names a coupon type that does not exist.", target)
 
 
 # --- the window -------------------------------------------------------------------------------------------------------
@@ -317,5 +317,5 @@ def _wait(window: Sequence[Issuances], number: int, now: int) -> timedelta | Non
 
 def _too_many(wait: timedelta) -> TooMany:
     seconds = -(-wait // timedelta(seconds=1))
-    message = f"No more than {ISSUED_MAX} coupons are issued in a minute; nothing was issued. Ask again in {seconds} s."
+    message = f"At most {ISSUED_MAX} coupons can be issued in a minute; none was issued. Try again in {seconds} s."
     return TooMany("ISSUE_LIMIT_REACHED", message, seconds)

@@ -79,7 +79,7 @@ def check_period(date_from: date, date_to: date) -> Period:
     if date_from > date_to:
         raise Invalid("PERIOD_EMPTY", "dateTo must not be before dateFrom.", "dateTo")
     if (date_to - date_from).days >= DAYS_MAX:
-        raise Invalid("PERIOD_TOO_LONG", f"A forecast is for at most {DAYS_MAX} days.", "dateTo")
+        raise Invalid("PERIOD_TOO_LONG", f"A forecast can cover at most {DAYS_MAX} days.", "dateTo")
     return Period(date_from, date_to)
 
 
@@ -157,7 +157,7 @@ async def store_forecast(session: Session, forecast: Forecast, *, user: str, new
         await insert_forecast(session, row, children_of(forecast_id, forecast.tally, at, new_id))
         return forecast_id
     if not await queue(session, forecast_id, plan, forecast.tally, at=at, unfinished_max=UNFINISHED_MAX):
-        message = f"{UNFINISHED_MAX} forecasts are not finished yet; ask again when one of them is."
+        message = f"{UNFINISHED_MAX} forecasts are not finished yet; try again when one of them is."
         raise TooMany("TOO_MANY_FORECASTS", message, RETRY_SECONDS)
     await insert_forecast(session, row, {})
     return forecast_id

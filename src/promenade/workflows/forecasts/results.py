@@ -49,7 +49,7 @@ def _message(tally: Tally) -> str:
         return "No sale was confirmed in this period."
     message = f"The promotion would have applied to {tally.affected} of {tally.baskets} sales."
     if tally.skipped:
-        message += f" Left out: {tally.skipped}, because what they were priced with is not kept here."
+        message += f" Left out: {tally.skipped}, because their pricing data is not stored here."
     return message
 
 

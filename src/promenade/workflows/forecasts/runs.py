@@ -56,7 +56,7 @@ async def run_forecasts(
     if job is None:
         return 0
     if job.attempts > ATTEMPTS_MAX:
-        await _end(context, job, "The last attempts were not finished.")
+        await _end(context, job, "The last attempts did not finish.")
         return 1
     try:
         await _stretch(context, job, stretch_seconds)

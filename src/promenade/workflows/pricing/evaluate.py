@@ -121,7 +121,7 @@ async def simulate(context: Context, tenant_id: str, request: PricingRequest) ->
 
 
 def _changing() -> Unavailable:
-    return Unavailable("CATALOGUE_CHANGING", "Promotions are being changed faster than a basket is priced; try again.")
+    return Unavailable("CATALOGUE_CHANGING", "Promotions kept changing while the basket was being priced; try again.")
 
 
 class _Pricing:
@@ -219,7 +219,7 @@ class _Pricing:
             group = _find_pos_group(await self._context.catalogues.current(self._tenant_id), self._request)
         if group is None:
             target = "posGroupId" if self._request.pos_group_id is not None else "posGroupCode"
-            raise Invalid("POS_GROUP_NOT_FOUND", "There is no active POS group of this ID or code.", target)
+            raise Invalid("POS_GROUP_NOT_FOUND", "There is no active POS group with this ID or code.", target)
         return group
 
     async def _look_up(self, known: TenantCatalogue) -> tuple[CouponFact, ...]:

@@ -192,9 +192,9 @@ def _description(sheet: CampaignSheet) -> str:
     """Return the campaign's description, the missing ends of its window, and its promotions."""
     paragraphs = [_plain(sheet.description)] if sheet.description else []
     if sheet.start_at is None:
-        paragraphs.append("It has no beginning: it is open already.")
+        paragraphs.append("It has no start date: it has already begun.")
     if sheet.end_at is None:
-        paragraphs.append("It has no end.")
+        paragraphs.append("It has no end date.")
     if sheet.promotion_count:
         listed = [f"- {_line(name)}" for name in sheet.promotion_names]
         rest = sheet.promotion_count - len(listed)

@@ -43,7 +43,7 @@ async def copy_promotion(
             for entity in (*parts_beside(), *map(model.entity, LINKS))
         }
     except TreeTooLarge:
-        message = f"The promotion has more than {ROWS_MAX} rows of one kind and below it: too many to copy."
+        message = f"The promotion has more than {ROWS_MAX} rows of one kind, which is too many to copy."
         raise Invalid("PROMOTION_TOO_LARGE", message) from None
     row = _row(original) | {
         "status": "DRAFT",

@@ -32,7 +32,7 @@ async def create_promotion_from_template(authoring: Authoring, session: Session,
     try:
         template = await read_tree(session, "PromotionTemplates", key, ROWS_MAX) if _ID.fullmatch(key) else None
     except TreeTooLarge:
-        message = f"The template has more than {ROWS_MAX} conditions, actions and parts of them altogether."
+        message = f"The template has more than {ROWS_MAX} conditions and actions in total, with the rows below them."
         raise Invalid("TEMPLATE_TOO_LARGE", message, "templateId") from None
     if template is None:
         raise NotFound("NOT_FOUND", "There is no such template.", "templateId")

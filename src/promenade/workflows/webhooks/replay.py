@@ -192,4 +192,4 @@ async def _audit(
 
 
 def _too_many() -> Invalid:
-    return Invalid("TOO_MANY_ROWS", "One change set cannot send that much again; use several.")
+    return Invalid("TOO_MANY_ROWS", "One change set cannot send so many events again; use several.")
