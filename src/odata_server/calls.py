@@ -64,7 +64,7 @@ def _from_url(x: Exchange, operation: Operation) -> dict[str, object]:
 
 def _from_body(x: Exchange) -> Mapping[str, object]:
     if x.resource.arguments:
-        raise bad_request("URI_SYNTAX", "The parameters of an action are in its body.")
+        raise bad_request("URI_SYNTAX", "The parameters of an action must be in the body.")
     if not x.request.body.strip():
         return {}
     require_json_body(x.request)

@@ -60,9 +60,9 @@ def key_of(
     for written, expression in predicate.values:
         name = written or (needed[0] if needed else entity_type.key[0])
         if written is None and (len(predicate.values) != 1 or len(needed if len(names) > 1 else names) != 1):
-            raise bad_request("URI_SYNTAX", f"The key of {entity_type.name} is {', '.join(names)}, by name.")
+            raise bad_request("URI_SYNTAX", f"The key of {entity_type.name} must be given by name: {', '.join(names)}.")
         if name not in names or name in given:
-            raise bad_request("URI_SYNTAX", f"{name} is not in the key of {entity_type.name}, or is there twice.", name)
+            raise bad_request("URI_SYNTAX", f"{name} is not in the key of {entity_type.name}, or occurs twice.", name)
         given[name] = expression
     missing = [name for name in needed if name not in given]
     if missing:
@@ -79,7 +79,7 @@ def _key_value(prop: Property, expression: Expression, aliases: Mapping[str, Exp
     quoted = isinstance(expression, Literal) and expression.type is Primitive.STRING
     may_be_quoted = prop.type in {Primitive.STRING, Primitive.GUID} or isinstance(prop.type, EnumType)
     if value is None or quoted > may_be_quoted or (prop.type is Primitive.STRING and not quoted):
-        raise bad_request("TYPE_MISMATCH", f"The key {prop.name} is of another type.", prop.name)
+        raise bad_request("TYPE_MISMATCH", f"The key {prop.name} has the wrong type.", prop.name)
     try:
         return reader(prop.type, prop)(value)
     except Wrong as wrong:
@@ -93,4 +93,4 @@ def _without_alias(expression: Expression, aliases: Mapping[str, Expression]) ->
         if not isinstance(expression, ParameterAlias):
             return expression
         expression = aliases.get(expression.name, Literal(None))
-    raise bad_request("QUERY_SYNTAX", "An alias stands for itself.")
+    raise bad_request("QUERY_SYNTAX", "A parameter alias refers to itself.")

@@ -48,4 +48,4 @@ def not_found(message: str = "There is nothing at this address.", code: str = "N
 
 def not_implemented(what: str) -> ODataError:
     """Return the error for a part of OData that this service does not support."""
-    return ODataError(501, "NOT_IMPLEMENTED", f"{what} is not offered by this service.")
+    return ODataError(501, "NOT_IMPLEMENTED", f"{what} is not supported by this service.")

@@ -182,4 +182,4 @@ def check_options(options: QueryOptions, allowed: frozenset[str]) -> None:
     if "deltatoken" in options.present:
         raise not_implemented("$deltatoken")
     for name in sorted(options.present - allowed - _ALWAYS):
-        raise bad_request("OPTION_NOT_APPLICABLE", f"${name} is not possible here.", f"${name}")
+        raise bad_request("OPTION_NOT_APPLICABLE", f"${name} is not allowed here.", f"${name}")

@@ -59,7 +59,7 @@ class Links:
         try:
             parts = urlsplit(address)
         except ValueError:
-            raise bad_request("BAD_REFERENCE", "It is not an address.") from None
+            raise bad_request("BAD_REFERENCE", "It is not a valid address.") from None
         path = parts.path
         if parts.netloc or path.startswith("/"):
             if not path.startswith(f"{self._root}/"):

@@ -153,14 +153,14 @@ def json_dialect(request: Request, version: str, format_option: str | None) -> D
             best, quality = Dialect(version, metadata, quoted == "true", prefer), one.quality
     if best is None:
         where = "Accept" if format_option is None else "$format"
-        raise ODataError(406, "NOT_ACCEPTABLE", "Answers here are application/json in UTF-8.", where)
+        raise ODataError(406, "NOT_ACCEPTABLE", "This service answers only in application/json in UTF-8.", where)
     return best
 
 
 def _require_utf8(request: Request) -> None:
     text = request.headers.get("accept-charset")
     if text and not any(one.quality > 0 and one.type in {"utf-8", "utf8", "*"} for one in _ranges(text)):
-        raise ODataError(406, "NOT_ACCEPTABLE", "Answers here are in UTF-8.", "Accept-Charset")
+        raise ODataError(406, "NOT_ACCEPTABLE", "This service answers only in UTF-8.", "Accept-Charset")
 
 
 def require_json_body(request: Request) -> None:

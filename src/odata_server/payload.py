@@ -62,7 +62,7 @@ def decode_json(body: bytes) -> Any:
     try:
         return _JSON.decode(body)
     except RecursionError:
-        raise bad_request("MALFORMED_BODY", "The body nests too deep.") from None
+        raise bad_request("MALFORMED_BODY", "The body is nested too deeply.") from None
     except (msgspec.MsgspecError, UnicodeError, ArithmeticError, ValueError) as error:
         reason = str(error) if isinstance(error, msgspec.MsgspecError) else "it is not UTF-8, or a number is too long"
         raise bad_request("MALFORMED_BODY", f"The body is not JSON: {reason}.") from None
@@ -117,7 +117,7 @@ def decode_parameters(
 
 
 def _no_reference(text: str, navigation: NavigationProperty) -> Key:
-    raise bad_request("MALFORMED_BODY", "A reference is not possible here.")
+    raise bad_request("MALFORMED_BODY", "A reference is not allowed here.")
 
 
 ResolveReference = Callable[[str, NavigationProperty], Key]
@@ -146,7 +146,7 @@ class Member:
 
 
 def _unread(value: Any) -> Any:
-    raise Wrong("TYPE_MISMATCH", "It cannot be given here.")
+    raise Wrong("TYPE_MISMATCH", "It is not allowed here.")
 
 
 _PLANS: WeakKeyDictionary[Edm, dict[str, tuple[StructuredType, dict[str, Member]]]] = WeakKeyDictionary()
@@ -229,7 +229,7 @@ class Decoding:
             self.fault("MALFORMED_BODY", f"{path or 'The body'} must be a JSON object.", path or None)
             return Payload({})
         if depth > _NESTING_MAX:
-            raise bad_request("MALFORMED_BODY", f"The body nests deeper than {_NESTING_MAX} entities.", path)
+            raise bad_request("MALFORMED_BODY", f"The body is nested deeper than {_NESTING_MAX} entities.", path)
         self._count(len(body))
         plan = _plan(self._edm, entity_type)
         navigations = entity_type.navigation_by_name
@@ -298,7 +298,7 @@ class Decoding:
             self.fault("TYPE_MISMATCH", f"{path} must be a JSON object.", path)
             return None
         if path.count("/") > 2 * _NESTING_MAX:
-            raise bad_request("MALFORMED_BODY", "The body nests too deep.", path)
+            raise bad_request("MALFORMED_BODY", "The body is nested too deeply.", path)
         self._count(len(given))
         plan = _plan(self._edm, type_)
         found: dict[str, Any] = {}
@@ -416,7 +416,7 @@ class Decoding:
             return self._key(navigation, reference, where)
         key = key_from_body(self._edm, target, item)
         if key is None:
-            self.fault("REQUIRED", f"{where} must say by @id or by its key what is removed.", where)
+            self.fault("REQUIRED", f"{where} must name the entity to remove, by @id or by its key.", where)
         return key
 
     def _reference(self, navigation: NavigationProperty, given: object) -> object:

@@ -19,17 +19,17 @@ def check_write(request: Request, etag: str | None) -> None:
     """
     wanted = request.headers.get("if-match")
     if wanted is not None and not _matches(wanted, etag):
-        raise ODataError(412, "PRECONDITION_FAILED", "The entity has been changed meanwhile.", "If-Match")
+        raise ODataError(412, "PRECONDITION_FAILED", "The entity has been changed in the meantime.", "If-Match")
     unwanted = request.headers.get("if-none-match")
     if unwanted is not None and _matches(unwanted, etag):
-        raise ODataError(412, "PRECONDITION_FAILED", "The entity exists already.", "If-None-Match")
+        raise ODataError(412, "PRECONDITION_FAILED", "The entity already exists.", "If-None-Match")
 
 
 def is_unchanged(request: Request, etag: str | None) -> bool:
     """Return whether the client's copy is current, so that 304 is enough. Raise ODataError 412 if If-Match fails."""
     wanted = request.headers.get("if-match")
     if wanted is not None and not _matches(wanted, etag):
-        raise ODataError(412, "PRECONDITION_FAILED", "The entity has been changed meanwhile.", "If-Match")
+        raise ODataError(412, "PRECONDITION_FAILED", "The entity has been changed in the meantime.", "If-Match")
     known = request.headers.get("if-none-match")
     return known is not None and _matches(known, etag)
 

@@ -174,13 +174,13 @@ class _Walk:
         """Resolve one more segment."""
         name = segment.name
         if self._suffix:
-            raise not_found(f"Nothing follows {self._suffix}.")
+            raise not_found(f"Nothing may follow {self._suffix}.")
         if name in _NOT_OFFERED:
             raise not_implemented(name)
         if self._operation is not None:
             if isinstance(self._operation, Function) and name in _SUFFIXES:
                 raise not_implemented(f"{name} of the result of an operation")
-            raise not_found("Nothing follows the call of an operation.")
+            raise not_found("Nothing may follow the call of an operation.")
         target = self._target
         if target is None:
             raise not_found()
@@ -255,7 +255,7 @@ class _Walk:
         for predicate in segment.predicates:
             for name, expression in predicate.values:
                 if name is None or name in self._arguments:
-                    raise ODataError(400, "URI_SYNTAX", f"Parameters of {operation.name} are given by name, once each.")
+                    raise ODataError(400, "URI_SYNTAX", f"Give the parameters of {operation.name} by name, each once.")
                 self._arguments[name] = expression
         self._operation = operation
 
@@ -266,7 +266,7 @@ class _Walk:
         if not segment.predicates or target is None:
             return
         if target.single or len(segment.predicates) > 1 or not segment.predicates[0].values:
-            raise not_found(f"{segment.name} cannot have these parentheses.")
+            raise not_found(f"{segment.name} must be followed by one key in parentheses, or by none.")
         before = target.steps[-1] if target.steps else None
         implied = _implied(before, self._parent) if isinstance(before, ByNavigation) else {}
         key = key_of(target.entity_type, segment.predicates[0], self._aliases, implied)
@@ -292,7 +292,7 @@ class _Walk:
 
     def _readable(self, prop: Property) -> Property:
         if prop.write_only:
-            raise not_found(f"There is no {prop.name} to be read.")
+            raise not_found(f"{prop.name} can only be written, not read.")
         return prop
 
 

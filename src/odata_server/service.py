@@ -165,7 +165,9 @@ class Service:
     def _plan(self, request: Request, caller: Any) -> _Plan:
         version = version_of(request, self.hooks.default_version)
         if request.headers.keys() & _ISOLATION:
-            raise ODataError(412, "PRECONDITION_FAILED", "Isolation over several requests is not offered.", "Isolation")
+            raise ODataError(
+                412, "PRECONDITION_FAILED", "Isolation over several requests is not supported.", "Isolation"
+            )
         path = request.path.strip("/")
         if path.endswith("/$query"):
             request = _query_in_body(request, path.removesuffix("/$query"))
@@ -224,7 +226,7 @@ def _dialect(request: Request, version: str, resource: Resource, options: QueryO
 def _query_in_body(request: Request, path: str) -> Request:
     """Convert ``POST .../$query`` to the equivalent GET (URL Conventions 4.01, 5.1)."""
     if request.method != "POST":
-        raise ODataError(405, "METHOD_NOT_ALLOWED", "$query is for POST.", headers={"Allow": "POST"})
+        raise ODataError(405, "METHOD_NOT_ALLOWED", "$query must be sent with POST.", headers={"Allow": "POST"})
     media_type = request.headers.get("content-type", "text/plain").partition(";")[0].strip().lower()
     if media_type not in {"text/plain", "application/x-www-form-urlencoded"}:
         raise ODataError(415, "UNSUPPORTED_MEDIA_TYPE", "The options must be text/plain.", "Content-Type")
@@ -304,5 +306,5 @@ def _form(x: Exchange) -> str:
         return _XML
     elif accepts(x.request, _JSON):
         return _JSON
-    message = "Metadata is application/xml or application/json."
+    message = "Metadata is available as application/xml or application/json."
     raise ODataError(406, "NOT_ACCEPTABLE", message, "$format" if wanted is not None else "Accept")

@@ -109,7 +109,7 @@ def _string(facets: Facets) -> Read:
         if not isinstance(value, str):
             raise mismatch(value, "a text")
         if length_max is not None and len(value) > length_max:
-            raise Wrong("TOO_LONG", f"It has {len(value)} characters, at most {length_max} are possible.")
+            raise Wrong("TOO_LONG", f"It has {len(value)} characters, at most {length_max} are allowed.")
         if not value.isprintable():  # fast path: only unusual text is examined in detail
             check_characters(value)
         return value
@@ -161,7 +161,7 @@ def _binary(facets: Facets) -> Read:
         except (AttributeError, ValueError, binascii.Error):
             raise mismatch(value, "binary data in base64url") from None
         if length_max is not None and len(data) > length_max:
-            raise Wrong("TOO_LONG", f"It has {len(data)} bytes, at most {length_max} are possible.")
+            raise Wrong("TOO_LONG", f"It has {len(data)} bytes, at most {length_max} are allowed.")
         return data
 
     return read
@@ -212,11 +212,11 @@ def _decimal(facets: Facets) -> Read:
         parts = number.as_tuple()
         digits, exponent = len(parts.digits), int(parts.exponent)
         if number and fraction_max is not None and -exponent > fraction_max:
-            raise Wrong("TOO_MANY_DIGITS", f"At most {fraction_max} decimals are possible.")
+            raise Wrong("TOO_MANY_DIGITS", f"At most {fraction_max} decimals are allowed.")
         if number and whole_max is not None and digits + exponent > whole_max:
-            raise Wrong("TOO_MANY_DIGITS", f"At most {whole_max} digits are possible before the decimal point.")
+            raise Wrong("TOO_MANY_DIGITS", f"At most {whole_max} digits are allowed before the decimal point.")
         if precision is not None and digits > precision:
-            raise Wrong("TOO_MANY_DIGITS", f"At most {precision} digits are possible.")
+            raise Wrong("TOO_MANY_DIGITS", f"At most {precision} digits are allowed.")
         return number
 
     return read
@@ -346,7 +346,7 @@ def _fraction_digits(facets: Facets) -> int:
 def _microsecond(fraction: str | None, digits_max: int) -> int:
     digits = (fraction or "").rstrip("0")
     if len(digits) > digits_max:
-        raise Wrong("TOO_MANY_DIGITS", f"At most {digits_max} digits of a second are possible.")
+        raise Wrong("TOO_MANY_DIGITS", f"At most {digits_max} digits of a second are allowed.")
     return int(digits.ljust(6, "0")) if digits else 0
 
 

@@ -72,7 +72,7 @@ def read_only(entity_set: EntitySet) -> ODataError:
 def method_not_allowed(x: Exchange) -> ODataError:
     """Return the error for a method that this resource does not allow; ``Allow`` lists the allowed ones."""
     allowed = ", ".join(_methods(x))
-    message = f"{x.request.method[:20]} is not possible here."
+    message = f"{x.request.method[:20]} is not allowed here."
     return ODataError(405, "METHOD_NOT_ALLOWED", message, headers={"Allow": allowed})
 
 
@@ -412,7 +412,7 @@ def plan_reference(x: Exchange) -> Work:
     elif x.options.id is not None:
         key = x.links.key_of(x.options.id, navigation)
     elif navigation.collection and key is None:
-        raise bad_request("REQUIRED", "Which link to delete is said by $id or by a key.", "$id")
+        raise bad_request("REQUIRED", "Name the link to delete by $id or by a key.", "$id")
     return lambda unit: _link(x, unit, (owner, other_set), key)
 
 

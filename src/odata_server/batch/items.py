@@ -73,7 +73,7 @@ def check_id(text: str) -> str:
     Raise `ODataError` for one that cannot be sent in a header.
     """
     if not _ID.fullmatch(text):
-        raise malformed(f"{text[:50]!r} is no identifier of a request: letters, digits and -._~ make one.")
+        raise malformed(f"{text[:50]!r} is not a request identifier: use only letters, digits and -._~.")
     return text
 
 

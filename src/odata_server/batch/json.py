@@ -43,7 +43,7 @@ def parse_json_batch(body: bytes, parts_max: int) -> tuple[Part, ...]:
     try:
         envelope = msgspec.json.decode(body, type=_Envelope)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise malformed(f"The body is no JSON batch: {error}.") from None
+        raise malformed(f"The body is not a JSON batch: {error}.") from None
     except RecursionError:
         raise malformed("The body is nested too deeply.") from None
     if len(envelope.requests) > parts_max:
@@ -82,10 +82,10 @@ def _check_names(requests: Sequence[_RequestObject]) -> None:
         if group != before and before is not None:
             closed.add(before)
         if group in closed:
-            raise malformed(f"The requests of atomicity group {group} do not stand together.")
+            raise malformed(f"The requests of atomicity group {group} must follow each other directly.")
         for needed in request.depends_on or ():
             if needed not in known and needed not in closed:
-                raise malformed(f"Request {request.id} depends on {needed[:50]!r}, which is not before it.")
+                raise malformed(f"Request {request.id} depends on {needed[:50]!r}, which does not come before it.")
         known.add(request.id)
         before = group
 
@@ -93,7 +93,7 @@ def _check_names(requests: Sequence[_RequestObject]) -> None:
 def _item(request: _RequestObject) -> Item:
     method = request.method.upper()
     if method not in _METHODS:
-        raise malformed(f"Request {request.id} has no method of OData: {request.method[:20]!r}.")
+        raise malformed(f"Request {request.id} has a method that is not allowed: {request.method[:20]!r}.")
     headers: dict[str, str] = {}
     for name, value in (request.headers or {}).items():
         if name.lower() in headers:
@@ -102,7 +102,7 @@ def _item(request: _RequestObject) -> Item:
     body = b""
     if bytes(request.body).strip() != b"null":
         if method in {"GET", "DELETE", "HEAD"}:
-            raise malformed(f"Request {request.id} is a {method} and has a body.")
+            raise malformed(f"Request {request.id} is a {method} and must not have a body.")
         headers.setdefault("content-type", "application/json")
         body = _decoded(request.id, headers["content-type"], bytes(request.body))
     return Item(

@@ -80,10 +80,10 @@ def _change_set(body: bytes, content_type: str, room: int, parts_max: int) -> Ch
         headers, content = _headers(part)
         kind, _ = media_type(headers.get("content-type", ""))
         if kind == "multipart/mixed":
-            raise malformed("A change set is inside a change set.")
+            raise malformed("A change set must not be inside a change set.")
         item = _item(headers, content)
         if item.method in {"GET", "HEAD"}:
-            raise malformed(f"{item.method} {item.url[:100]} is in a change set, which is for changes.")
+            raise malformed(f"{item.method} {item.url[:100]} is in a change set, which may hold only changes.")
         items.append(item)
         if len(items) > room:
             raise too_large(parts_max)
@@ -152,7 +152,7 @@ def _fields(lines: Sequence[str]) -> dict[str, str]:
         name, colon, value = line.partition(":")
         name = name.strip().lower()
         if not colon or not _HEADER_NAME.fullmatch(name):
-            raise malformed(f"{line[:100]!r} is no header.")
+            raise malformed(f"{line[:100]!r} is not a header.")
         value = value.strip(" \t\r")
         found[name] = f"{found[name]}, {value}" if name in found else value
     return found
@@ -168,7 +168,7 @@ def _item(part: Mapping[str, str], content: bytes) -> Item:
     method, _, url = lines[0].strip().partition(" ")
     url = _VERSION.sub("", f" {url}").strip()
     if not url or not _METHOD.fullmatch(method):
-        raise malformed(f"{lines[0][:100]!r} is no request line, like GET Books HTTP/1.1.")
+        raise malformed(f"{lines[0][:100]!r} is not a request line such as GET Books HTTP/1.1.")
     headers = _fields(lines[1:])
     in_head = headers.pop("content-id", None)
     named = part.get("content-id", in_head)

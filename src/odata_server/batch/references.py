@@ -75,7 +75,7 @@ def as_request(item: Item, outer: Request, known: Mapping[str, Earlier], root: s
     """
     path, query = _address(item, known, root)
     if path == "$batch":
-        raise bad_request("MALFORMED_BATCH", "A batch is inside a batch.")
+        raise bad_request("MALFORMED_BATCH", "A batch must not be inside a batch.")
     body = item.body
     if b'"$' in body and known:
         body = _with_links(body, known, root)
@@ -117,7 +117,7 @@ def _entity(name: str, known: Mapping[str, Earlier]) -> str:
     if not earlier.succeeded:
         raise failed_dependency(f"Request {name} failed.")
     if earlier.address is None:
-        raise bad_request("UNKNOWN_REFERENCE", f"Request {name} answered no entity.")
+        raise bad_request("UNKNOWN_REFERENCE", f"Request {name} returned no entity.")
     return earlier.address
 
 
@@ -158,7 +158,7 @@ def _etag(name: str, known: Mapping[str, Earlier]) -> str:
     headers = {} if earlier.response is None else earlier.response.headers
     found = next((value for header, value in headers.items() if header.lower() == "etag"), None)
     if found is None:
-        raise bad_request("UNKNOWN_REFERENCE", f"Request {name} answered no ETag.", "If-Match")
+        raise bad_request("UNKNOWN_REFERENCE", f"Request {name} returned no ETag.", "If-Match")
     return found
 
 

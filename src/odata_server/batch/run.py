@@ -83,17 +83,17 @@ def _parse(request: Request, parts_max: int) -> Sequence[Part]:
     content_type = request.headers.get("content-type", "")
     kind, parameters = media_type(content_type)
     if request.headers.get("isolation", request.headers.get("odata-isolation")) is not None:
-        raise ODataError(412, "PRECONDITION_FAILED", "Isolation of a batch is not offered.", "Isolation")
+        raise ODataError(412, "PRECONDITION_FAILED", "Isolation of a batch is not supported.", "Isolation")
     if kind == _JSON:
         if parameters.get("charset", "utf-8").lower() not in {"utf-8", "utf8"}:
-            raise ODataError(415, "UNSUPPORTED_MEDIA_TYPE", "JSON is UTF-8.", "Content-Type")
+            raise ODataError(415, "UNSUPPORTED_MEDIA_TYPE", "JSON must be in UTF-8.", "Content-Type")
         return parse_json_batch(request.body, parts_max)
     if kind == _MULTIPART:
         return parse_multipart(request.body, content_type, parts_max)
     raise ODataError(
         415,
         "UNSUPPORTED_MEDIA_TYPE",
-        f"A batch is {_MULTIPART} or {_JSON}.",
+        f"The body of a batch must be {_MULTIPART} or {_JSON}.",
         "Content-Type",
         headers={"Accept": _MULTIPART},
     )
@@ -117,7 +117,7 @@ def _answers_json(request: Request) -> bool:
         return own
     elif accepts(request, _MULTIPART if own else _JSON):
         return not own
-    raise ODataError(406, "NOT_ACCEPTABLE", f"A batch is answered as {_MULTIPART} or {_JSON}.")
+    raise ODataError(406, "NOT_ACCEPTABLE", f"The answer to a batch is {_MULTIPART} or {_JSON}: accept one of them.")
 
 
 def _means_its_parts(request: Request) -> bool:
@@ -204,7 +204,7 @@ class _Run:
             if item is failed.item:
                 answers.append(failed)
                 continue
-            error = failed_dependency("Another request of the same set failed; nothing of the set was done.")
+            error = failed_dependency("Another request of the same change set failed; nothing in it was carried out.")
             answers.append(self._refused(item, error, self._done))
         for item in part.items:
             if item.id is not None:

@@ -35,13 +35,15 @@ def decode(text: str, target: str | None, code: str) -> str:
         what = target or "The path"
         broken = _BROKEN.search(text)
         if broken is not None:
-            raise bad_request(code, f"{what} has a '%' at position {broken.start()} that starts no escape.", target)
+            raise bad_request(
+                code, f"{what} has a '%' at position {broken.start()} that does not start an escape sequence.", target
+            )
         try:
             text = unquote_to_bytes(text).decode()
         except UnicodeDecodeError as error:
             raise bad_request(code, f"{what} is not UTF-8 at position {error.start}.", target) from None
         except UnicodeEncodeError as error:
-            raise bad_request(code, f"{what} is no text at position {error.start}.", target) from None
+            raise bad_request(code, f"{what} is not valid text at position {error.start}.", target) from None
     check_characters(text, target, code)
     return text
 
@@ -57,7 +59,9 @@ def check_characters(text: str, target: str | None, code: str) -> None:
         found = _NO_TEXT.search(text)
         if found is not None:
             what = target or "The path"
-            raise bad_request(code, f"{what} has a character at position {found.start()} that no text has.", target)
+            raise bad_request(
+                code, f"{what} has a character at position {found.start()} that text must not have.", target
+            )
 
 
 def decode_form(text: str, target: str, code: str) -> str:

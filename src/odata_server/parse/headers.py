@@ -68,14 +68,16 @@ def parse_header(line: str) -> tuple[str, str]:
         return name, value
     pattern = _HEADERS.get(name)
     if not colon or pattern is None or pattern.fullmatch(value) is None:
-        raise bad_request(HEADER_SYNTAX, f"{line[:60]} is no header as OData writes it, at position 0.", name[:40])
+        raise bad_request(
+            HEADER_SYNTAX, f"{line[:60]} is not a header in the syntax of OData, at position 0.", name[:40]
+        )
     return name, value
 
 
 def parse_request_id(text: str) -> str:
     """Return the identifier of a request in a batch. Raise ODataError 400."""
     if _REQUEST_ID.fullmatch(text) is None:
-        raise bad_request(HEADER_SYNTAX, f"{text[:60]} is no identifier of a request, at position 0.", "Content-ID")
+        raise bad_request(HEADER_SYNTAX, f"{text[:60]} is not a request identifier, at position 0.", "Content-ID")
     return text
 
 
@@ -126,4 +128,4 @@ def _checked(found: re.Match[str]) -> tuple[str, str]:
 
 
 def _malformed(text: str, position: int) -> ODataError:
-    return bad_request(HEADER_SYNTAX, f"'{text[:60]}' is no preference, at position {position}.", "Prefer")
+    return bad_request(HEADER_SYNTAX, f"'{text[:60]}' is not a preference, at position {position}.", "Prefer")

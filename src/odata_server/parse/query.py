@@ -121,7 +121,7 @@ def _text(key: str, option: str, value: str) -> str:
 
 def _alias(parser: OptionParser, aliases: dict[str, Expression], name: str, value: str) -> None:
     if not identifier(name[1:]):
-        raise bad_request(QUERY_SYNTAX, f"{name[:40]} is no name of a parameter alias.", name[:40])
+        raise bad_request(QUERY_SYNTAX, f"{name[:40]} is not the name of a parameter alias.", name[:40])
     if name[1:] in aliases:
         raise bad_request(QUERY_SYNTAX, f"{name} is given twice.", name)
     parser.reset(decode_form(value, name, QUERY_SYNTAX), name)

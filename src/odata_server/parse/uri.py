@@ -41,7 +41,7 @@ def below_root(text: str, root: str) -> str:
     below = text[host.end() :] if host else text
     base = root.rstrip("/") + "/"
     if not below.startswith(base):
-        raise bad_request(URI_SYNTAX, f"{text[:200]} is no address in this service.")
+        raise bad_request(URI_SYNTAX, f"{text[:200]} is not an address in this service.")
     return below[len(base) :]
 
 
@@ -61,7 +61,7 @@ def parse_relative_uri(text: str) -> tuple[ResourcePath, QueryOptions]:
             allowed = _ENTITY_CAST if len(path.segments) > 1 else allowed
         refused = sorted(options.present - allowed)
         if refused:
-            message = f"{first} takes no ${refused[0]}; it stands at position {len(path_text) + 1} or later."
+            message = f"{first} does not take ${refused[0]}; it stands at position {len(path_text) + 1} or later."
             raise bad_request("QUERY_SYNTAX", message, f"${refused[0]}")
     return path, options
 
@@ -177,7 +177,7 @@ def _segment(parser: OptionParser, raw: str, offset: int, *, first: bool) -> Seg
     if text in _ROOTS if first else text in _DOLLAR:
         return Segment(text)
     if text.startswith("$"):
-        raise _error(offset, "a segment that this protocol has")
+        raise _error(offset, "a segment that OData defines")
     if first and not identifier(text):
         raise _error(offset, "the name of an entity set, singleton or import")
     return Segment(text)
@@ -217,4 +217,4 @@ def _dollar(parser: OptionParser, name: str, *, first: bool) -> Segment:
             sets.append(parser.take_identifier("the name of an entity set"))
         parser.take(")", "',' or ')'")
         return Segment(name, sets=tuple(sets))
-    raise parser.error("a segment with parentheses that this protocol has", 0)
+    raise parser.error("a segment that may have parentheses", 0)

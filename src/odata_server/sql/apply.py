@@ -170,7 +170,7 @@ def _selected(found: Derived, options: QueryOptions) -> Derived:
         return found
     for name in names:
         if name not in found.terms and not any(one.startswith(f"{name}/") for one in found.terms):
-            raise bad_request("UNKNOWN_PROPERTY", f"There is no {name} in what $apply has come to.", name)
+            raise bad_request("UNKNOWN_PROPERTY", f"The result of $apply has no {name}.", name)
     kept = {
         name: term
         for name, term in found.terms.items()
@@ -243,7 +243,7 @@ class _Steps:
     def _most(self, one: TopOf) -> None:
         count = one.count.value if isinstance(one.count, Literal) else None
         if not isinstance(count, int) or count < 1:
-            raise bad_request("TYPE_MISMATCH", f"{one.name} takes a number from 1.", "$apply")
+            raise bad_request("TYPE_MISMATCH", f"{one.name} takes a number of at least 1.", "$apply")
         found = self._values(cut=True)
         term = materialised(self._reader(found).term(one.expression), self.translator.context)
         found.order = [term.element.desc() if one.name == "topcount" else term.element.asc()]
@@ -330,7 +330,7 @@ class _Steps:
         for item in last.items:
             name = item.alias or "$count"
             if name in terms:
-                raise bad_request("QUERY_SYNTAX", f"{name} is there twice.", "$apply")
+                raise bad_request("QUERY_SYNTAX", f"{name} occurs twice.", "$apply")
             before = self.scope.uses.weight
             terms[name] = aggregated(item, reader)
             self.nodes[name] = self.scope.uses.weight - before

@@ -79,7 +79,9 @@ def _navigation(entity_type: EntityType, item: ExpandItem) -> NavigationProperty
     if navigation is None:
         raise bad_request("UNKNOWN_PROPERTY", f"{entity_type.name} has no navigation property {path[0]}.", path[0])
     if item.kind == "$count" and not navigation.collection:
-        raise bad_request("TYPE_MISMATCH", f"{navigation.name} is no collection to be counted.", navigation.name)
+        raise bad_request(
+            "TYPE_MISMATCH", f"{navigation.name} is not a collection, so it cannot be counted.", navigation.name
+        )
     return navigation
 
 

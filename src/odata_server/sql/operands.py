@@ -41,7 +41,7 @@ def members_term(expression: EnumLiteral, of: EnumType) -> Term:
 def json_term(value: Any, left: Term) -> Term:
     """Return the term of a JSON value. Raise 400 TYPE_MISMATCH for an array or an object."""
     if isinstance(value, list | dict):
-        raise mismatch("A list holds what is no value.", left)
+        raise mismatch("A list may hold only values.", left)
     return literal_term(value, None)
 
 
@@ -52,7 +52,9 @@ def has_flags(left: Term, right: Term, context: Context, *, exact: bool) -> Colu
     if isinstance(left.type, EnumType) and right.type is Primitive.STRING and right.is_literal:
         right = _members(right, left.type)
     if not isinstance(left.type, EnumType) or left.type != right.type or not right.is_literal:
-        raise mismatch("has needs a property of an enumeration and members of it.", left, right)
+        raise mismatch(
+            "The operator has needs a property of an enumeration and members of that enumeration.", left, right
+        )
     if not left.type.is_flags or left.is_literal:
         return compare("eq", left, right, context, exact=exact)
     listed = literal(",", String()).concat(left.element).concat(literal(",", String()))

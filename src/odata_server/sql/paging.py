@@ -92,7 +92,7 @@ def _value(value: Any, term: Term) -> Any:
         return None
     if term.storage is not NATIVE or term.type in INTEGERS:
         if type(value) is not int or abs(value) > _WHOLE_MAX:
-            raise ValueError("no whole number")
+            raise ValueError("not a whole number")
         return value
     if term.type is Primitive.BOOLEAN:
         return bool(value)

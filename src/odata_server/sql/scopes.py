@@ -58,7 +58,9 @@ class Uses:
         self._computed_nodes += computed
         if self.nodes > NODES_MAX or self._computed_nodes > COMPUTED_NODES_MAX:
             what = "Computed values are" if self._computed_nodes > COMPUTED_NODES_MAX else "The expressions are"
-            raise bad_request("EXPRESSION_TOO_LARGE", f"{what} too large with all names and aliases written out.")
+            raise bad_request(
+                "EXPRESSION_TOO_LARGE", f"{what} too large after all names and aliases have been replaced."
+            )
 
     def place(self, type_name: str, which: Which = Which.ACTIVE) -> Place:
         """Return a new use of an entity type's table, for this kind of rows."""
@@ -134,7 +136,7 @@ class Entity:
         name = found.name
         shown = "/".join((*self.path, name))
         if not found.filterable:
-            message = f"{shown} is worked out from the answer: nothing can be filtered, sorted or computed by it."
+            message = f"{shown} is computed from the answer: it cannot be used to filter, sort or compute."
             raise bad_request("NOT_FILTERABLE", message, shown)
         if isinstance(found.type, ComplexType) and not found.collection:
             return Structure(self, name, found.type)
@@ -241,7 +243,7 @@ class Named:
             return found
         if any(one.startswith(f"{path}/") for one in self.terms):
             return Named(self.terms, f"{path}/", self.nodes)
-        raise bad_request("UNKNOWN_PROPERTY", f"There is no {path} in what $apply has come to.", path)
+        raise bad_request("UNKNOWN_PROPERTY", f"The result of $apply has no {path}.", path)
 
 
 _LEAVES = (FromClause, SelectBase, BindParameter)  # the content of a SELECT was measured when it was created

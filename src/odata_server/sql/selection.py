@@ -154,6 +154,6 @@ def _computed(options: QueryOptions, entity_type: EntityType) -> Mapping[str, Ex
         raise bad_request("EXPRESSION_TOO_LARGE", f"$compute takes {COMPUTE_MAX} items at most.", "$compute")
     for item in options.compute:
         if item.alias in entity_type.property_by_name or item.alias in entity_type.navigation_by_name:
-            message = f"{entity_type.name} has a property {item.alias}; call the computed one something else."
+            message = f"{entity_type.name} has a property {item.alias}; give the computed one another name."
             raise bad_request("QUERY_SYNTAX", message, "$compute")
     return {item.alias: item.expression for item in options.compute}

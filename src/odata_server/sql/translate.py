@@ -137,7 +137,7 @@ class Translator:
         if term.is_null:
             return false() if not exact else compare("eq", NULL, NULL, self.context, exact=True)
         if term.type is not Primitive.BOOLEAN or term.collection:
-            raise mismatch(f"{term.name or 'An expression'} is {type_name(term)}, and no condition.", term)
+            raise mismatch(f"{term.name or 'An expression'} is {type_name(term)}, not a condition.", term)
         if term.is_literal:
             return true() if term.value else false()
         return term.element
@@ -209,7 +209,7 @@ class Translator:
         if isinstance(found, Term):
             return found
         if isinstance(found, Entity):
-            raise mismatch(f"{'/'.join(found.path) or '$it'} is an entity, and no value.")
+            raise mismatch(f"{'/'.join(found.path) or '$it'} is an entity, not a value.")
         if isinstance(found, Structure | Named):
             raise mismatch(f"{found.name} is a complex value; name a part of it.")
         raise mismatch(f"{found.name} is a collection; use any, all or $count.")

@@ -130,7 +130,7 @@ async def _duplicates(connection: SqlConnection, rows: Sequence[RowChange], gone
         for names in place.unique:
             for row in await _taken(connection, place, names, some, gone):
                 target = f"{row.path}{names[-1]}"
-                message = f"{target}: there is a {place.entity_type.name} with this {' and '.join(names)} already."
+                message = f"{target}: another {place.entity_type.name} already has this {' and '.join(names)}."
                 faults.setdefault((id(row), target), Fault("ALREADY_EXISTS", message, target))
     return list(faults.values())
 
@@ -180,5 +180,5 @@ async def check_unused(
                 for found in await connection.execute(select(*other.selected).where(other.among(names, some))):
                     user = other.entity_type.name
                     if (user, _frozen(other, other.loaded(found))) not in going:
-                        message = f"This {own_type} is in use: by {navigation.name} of a {user}."
+                        message = f"This {own_type} is in use by {navigation.name} of a {user}."
                         raise ODataError(409, "IN_USE", message)

@@ -120,9 +120,9 @@ def _told() -> Iterator[None]:
     try:
         yield
     except IntegrityError:
-        raise ODataError(409, "CONFLICT", "A constraint of the database does not admit this.") from None
+        raise ODataError(409, "CONFLICT", "This violates a constraint of the database.") from None
     except DataError:
-        raise bad_request("INVALID_VALUE", "A value is outside of what the database can keep.") from None
+        raise bad_request("INVALID_VALUE", "A value is outside the range that the database can store.") from None
 
 
 _Tuple = tuple[Any, ...]
@@ -267,7 +267,7 @@ class Plan:
     def _unlink(self, place: Place, navigation: NavigationProperty, rows: list[dict[str, Any]], path: str) -> None:
         for _, other in navigation.on:
             if rows and not place.entity_type.property_by_name[other].nullable:
-                message = f"{path}: a {place.entity_type.name} belongs to one always; it can be deleted."
+                message = f"{path}: a {place.entity_type.name} must always belong to one; delete it instead."
                 raise bad_request("NOT_NULLABLE", message, path)
         nothing = {other: None for _, other in navigation.on}
         self.roots += (RowChange(place, dict(nothing), f"{path}/", before=one) for one in rows)

@@ -61,7 +61,7 @@ def test_faulty_rows_of_an_imported_file_can_be_downloaded_and_corrected(either_
     _figures(page, succeeded="2", failed="3", total="5")
     errors = page.locator(f"#{JOB}--errors tbody tr.sapMListTblRow")
     expect(errors).to_have_count(3)
-    expect(errors.nth(1)).to_contain_text(re.compile(r"At most 2 decimals are possible.*0\.999", re.DOTALL))
+    expect(errors.nth(1)).to_contain_text(re.compile(r"At most 2 decimals are allowed.*0\.999", re.DOTALL))
     with desk.shop.http() as http:
         stored = http.get(f"/admin/Articles?$filter=articleNumber eq '{mark}-5'&$select=basePrice").json()["value"]
     assert [one["basePrice"] for one in stored] == [1003.1]

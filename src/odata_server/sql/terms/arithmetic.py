@@ -86,7 +86,7 @@ def calculate(name: str, left: Term, right: Term, context: Context) -> Term:
         return _on_sqlite(name, left, right, context) if context.sqlite else _on_postgresql(name, left, right)
     moved = _in_time(name, left, right, context)
     if moved is None:
-        raise mismatch(f"{type_name(left)} {name} {type_name(right)} has no meaning.", left, right)
+        raise mismatch(f"{type_name(left)} {name} {type_name(right)} is not defined.", left, right)
     return moved
 
 
@@ -166,7 +166,7 @@ def negated(term: Term, context: Context) -> Term:
     if term.is_null:
         return NULL
     if term.collection or (term.type not in NUMBERS and term.type is not Primitive.DURATION):
-        raise mismatch(f"{term.name or 'A value'} ({type_name(term)}) has no negative.", term)
+        raise mismatch(f"{term.name or 'A value'} ({type_name(term)}) cannot be negated.", term)
     if term.is_literal:
         return Term(term.type, value=-term.value, nullable=False)
     sql = term.element

@@ -160,7 +160,7 @@ def _guid(text: str, other: Term) -> str:
     except ValueError:
         found = ""
     if found != text.lower():
-        raise mismatch(f"{other.name or 'A GUID'} is compared with {text[:40]!r}, which is no GUID.", other)
+        raise mismatch(f"{other.name or 'A GUID'} is compared with {text[:40]!r}, which is not a GUID.", other)
     return found
 
 

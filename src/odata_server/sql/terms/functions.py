@@ -77,7 +77,7 @@ def call(name: str, arguments: Sequence[Term], context: Context) -> Term:
     """Call a function. Raise 400 for wrong arguments, 501 for an unsupported function."""
     rows = _FUNCTIONS.get(name)
     if rows is None:
-        raise ODataError(501, "NOT_IMPLEMENTED", f"The function {name} is not offered by this service.")
+        raise ODataError(501, "NOT_IMPLEMENTED", f"The function {name} is not supported by this service.")
     for row in rows:
         if len(row.kinds) == len(arguments):
             return _called(row, arguments, context)

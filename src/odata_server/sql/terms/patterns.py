@@ -72,7 +72,7 @@ class _Reader:
     def pattern(self) -> _Node:
         found = self._either(0)
         if self._at < len(self._text):
-            raise _refused("a ')' is not opened")
+            raise _refused("a ')' has no '(' before it")
         return found
 
     def _peek(self) -> str:
@@ -101,7 +101,7 @@ class _Reader:
     def _one(self, depth: int) -> _Node:
         if self._take("("):
             if self._peek() == "?" and not self._take("?:"):
-                raise _refused("of groups in '(?' it takes '(?:' alone")
+                raise _refused("of the groups that begin with '(?' only '(?:' is supported")
             found = self._either(depth + 1)
             if not self._take(")"):
                 raise _refused("a '(' is not closed")
@@ -125,7 +125,7 @@ class _Reader:
             return _CLASSES[escaped]
         code = _CONTROLS.get(escaped, ord(escaped) if escaped else 0)
         if not escaped or (escaped.isalnum() and escaped not in _CONTROLS):
-            raise _refused(f"it does not take '\\{escaped}'")
+            raise _refused(f"it does not support '\\{escaped}'")
         return ((code, code),)
 
     def _class(self) -> Ranges:
@@ -138,7 +138,7 @@ class _Reader:
                 self._at += 1
                 high = self._class_item()
                 if len(high) != 1 or high[0][0] != high[0][1] or high[0][0] < low[0][0]:
-                    raise _refused("a range of a class is out of order")
+                    raise _refused("a range in square brackets is out of order")
                 low = ((low[0][0], high[0][0]),)
             found += low
         return _others(tuple(found)) if negated else tuple(found)

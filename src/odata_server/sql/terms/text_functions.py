@@ -153,7 +153,7 @@ def concat(context: Context, left: Term, right: Term) -> Term:
 def matches_pattern(context: Context, text: Term, pattern: Term) -> Term:
     """Return whether a regular expression matches in ``text``. Raise 400 PATTERN_NOT_SUPPORTED if it is expensive."""
     if not pattern.is_literal:
-        raise not_implemented("matchesPattern with a pattern that is no literal")
+        raise not_implemented("matchesPattern with a pattern that is not a literal")
     written = checked(pattern.value)
     if not context.sqlite:
         return _truth(sql(text, context).regexp_match(literal(written, String())), text)

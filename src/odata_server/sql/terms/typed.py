@@ -164,7 +164,7 @@ def literal_term(value: Any, type_: Primitive | str | None) -> Term:
     if value is None:
         return NULL
     if isinstance(type_, str) and not isinstance(type_, Primitive):
-        raise ODataError(501, "NOT_IMPLEMENTED", f"Values of {type_} are not offered by this service.")
+        raise ODataError(501, "NOT_IMPLEMENTED", f"Values of {type_} are not supported by this service.")
     if isinstance(value, Decimal | float):
         _check_number(Decimal(repr(value)) if isinstance(value, float) else value)
     elif isinstance(value, str):
@@ -192,7 +192,7 @@ _TYPE_OF: dict[type, Primitive] = {
 
 def _check_number(value: Decimal) -> None:
     if value.is_nan():
-        raise bad_request("TYPE_MISMATCH", "NaN compares with nothing.")
+        raise bad_request("TYPE_MISMATCH", "NaN cannot be compared with anything.")
     if value and value.is_finite():
         exponent = value.as_tuple().exponent
         if value.adjusted() > _EXPONENT_MAX or (isinstance(exponent, int) and exponent < -_EXPONENT_MAX):
