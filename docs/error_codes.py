@@ -210,12 +210,16 @@ _MAKERS: dict[str, str | None] = {
 # Codes composed in the program, or created by a module's own helpers, by module.
 _COMPUTED: dict[str, tuple[Row, ...]] = {
     "odata_server/batch/run.py": (
-        ("FAILED_DEPENDENCY", "424", "Another request of the same set failed; nothing of the set was done."),
+        ("FAILED_DEPENDENCY", "424", "Another request of the same change set failed; nothing in it was carried out."),
         ("FAILED_DEPENDENCY", "424", "It depends on …, which failed."),
     ),
     "promenade/workflows/sync/sales.py": (
-        ("DEFINITION_MISSING", "200", "… definitions that it was priced with are not known; send them with it."),
-        ("UPLOAD_FAILED", "200", "The cloud could not take it; its log says why. Send it again later."),
+        (
+            "DEFINITION_MISSING",
+            "200",
+            "… of the definitions that the sale was priced with are unknown; send them with it.",
+        ),
+        ("UPLOAD_FAILED", "200", "The cloud could not accept it; its log says why. Send it again later."),
     ),
     "odata_server/parse/cursor.py": tuple(
         (code, "400", "… cannot be read at position …: expected …, found ….") for code in ("QUERY_SYNTAX", "URI_SYNTAX")
@@ -342,7 +346,7 @@ class _Module:
                 name = _called(node.func)
                 if name == "not_implemented":
                     yield self._raised(
-                        node, "NOT_IMPLEMENTED", "501", f"{_shown(node)} is not offered by this service."
+                        node, "NOT_IMPLEMENTED", "501", f"{_shown(node)} is not supported by this service."
                     )
                 elif name in _MAKERS:
                     yield from self._made(node, name)

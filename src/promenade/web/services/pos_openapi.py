@@ -52,11 +52,11 @@ _CONFIRMED: JsonSchema = {
     "required": ["transactionId", "confirmed", "message"],
 }
 _ERRORS = {
-    400: "The body is no sound JSON, or breaks rules: each is one of `details`.",
+    400: "The body is not valid JSON, or breaks rules: each fault is one of `details`.",
     401: "There is no valid token.",
     403: "The token lacks the scope, or its tenant is unknown.",
     404: "There is no such iteration.",
-    405: "Another method is meant here; `Allow` says which.",
+    405: "This method is not allowed here; `Allow` says which are.",
     409: "It contradicts what is stored, such as an iteration that was confirmed otherwise.",
     413: "The body is too large.",
     415: "The body is not `application/json`.",
