@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from promenade.model.texts.rules import RuleWords, RuleTexts
+from promenade.model.texts.rules import RuleTexts, RuleWords
 
 ACTIONS: Mapping[str, RuleWords] = {
     "ARTICLE": RuleWords(
@@ -157,7 +157,9 @@ LOYALTY_ACTIONS: Mapping[str, RuleWords] = {
     ),
     "MULTIPLY_POINTS": RuleWords(
         description="Multiplies the points earned so far.",
-        en=RuleTexts("Multiply points", "Multiplies the points earned so far.", "Points earned so far times {multiplier}"),
+        en=RuleTexts(
+            "Multiply points", "Multiplies the points earned so far.", "Points earned so far times {multiplier}"
+        ),
         de=RuleTexts(
             "Punkte vervielfachen",
             "Die bisher gesammelten Punkte mal eine Zahl.",

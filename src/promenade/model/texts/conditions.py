@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from promenade.model.texts.rules import RuleWords, RuleTexts
+from promenade.model.texts.rules import RuleTexts, RuleWords
 
 CONDITIONS: Mapping[str, RuleWords] = {
     "ARTICLE": RuleWords(

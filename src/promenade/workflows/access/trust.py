@@ -48,7 +48,7 @@ async def distrust(database: Database, common_name: str) -> None:
     """Remove a name; it takes effect with its next request. Raises NotFound (NAME_NOT_TRUSTED)."""
 
     async def work(session: Session) -> None:
-        if "\0" in common_name or not await forget_name(session, common_name):
+        if "\0" in common_name or not await delete_name(session, common_name):
             raise NotFound(
                 "NAME_NOT_TRUSTED", f"{common_name} is not trusted, so there is nothing to remove.", "commonName"
             )

@@ -162,6 +162,6 @@ async def check_unused(unit: Unit, writes: Sequence[Write]) -> None:
             names = ", ".join(sorted(set(users)))
             unit.faults.add(Conflict("IN_USE", f"This cannot be deleted: {names} refer to it."))
         kind = _GIVEN.get(set_name)
-        if kind is not None and await find_given(unit.session, kind, ids):
+        if kind is not None and await find_outstanding(unit.session, kind, ids):
             message = "Stores hold a share of this: deactivate it, and delete it after they have returned their share."
             unit.faults.add(Conflict("HELD_BY_STORES", message))

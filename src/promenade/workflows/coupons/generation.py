@@ -105,7 +105,7 @@ async def process_batch(context: Context, draw: Draw) -> bool:
             raise
         except Exception:
             _log.exception("coupon_batch.failed", batch=batch_id)
-            await _give_up(
+            await _fail_batch(
                 context, tenant_id, batch_id, "The codes could not be generated; the service's log says why."
             )
             return True

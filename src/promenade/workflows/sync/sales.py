@@ -281,7 +281,9 @@ def _repeated(confirmed: Confirmation, command: ConfirmCommand) -> UploadResult:
         message = f"Iteration {confirmed.transaction_counter} of this transaction was confirmed."
         return UploadResult("rejected", "TRANSACTION_ALREADY_CONFIRMED", message)
     if confirmed.fingerprint != command.fingerprint:
-        return UploadResult("rejected", "CONFIRM_MISMATCH", "Another sale with this name and counter was accepted before.")
+        return UploadResult(
+            "rejected", "CONFIRM_MISMATCH", "Another sale with this name and counter was accepted before."
+        )
     return DUPLICATE
 
 
