@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from promenade.errors import Conflict, Invalid, NotFound
-from promenade.store.authoring.statements import Columns, insert_rows, read_rows
+from promenade.store.authoring.statements import Columns, Lock, insert_rows, read_rows
 from promenade.store.driver.unit import Session
 from promenade.store.webhooks import replay as store
 from promenade.store.webhooks.queue import Queued, enqueue, lane_of
@@ -51,11 +51,9 @@ async def replay_delivery(authoring: Authoring, session: Session, log_id: str, *
     A delivery that is still queued becomes due; one in progress is completed, and retried if it fails. Raises NotFound,
     and Conflict: EVENT_GONE, SUBSCRIPTION_GONE, SUBSCRIPTION_INACTIVE.
     """
-    logs = await read_rows(session, "NotificationLogs", "id", (log_id,), lock="update")
-    if not logs:
-        raise NotFound("NOT_FOUND", "There is no such delivery.")
-    log = logs[0]
-    callback_url = await _address_of(session, log)
+    # The subscription is locked before its logs, as by `replay_events`: two replays that differ could deadlock.
+    callback_url = await _address_of(session, await _read_log(session, log_id))
+    log = await _read_log(session, log_id, lock="update")
     if not await store.hold_events(session, (log["event_id"],)):
         message = "The event is no longer kept; what happened since is in AuditLogs and in the rows themselves."
         raise Conflict("EVENT_GONE", message)
@@ -66,6 +64,13 @@ async def replay_delivery(authoring: Authoring, session: Session, log_id: str, *
     await enqueue(session, [Queued(log_id, lane, log["event_id"], at)])
     note = f"was {log['status']} after {log['attempts']} attempts"
     await _audit(authoring, session, "NotificationLogs", log_id, log["event_type"], note, at)
+
+
+async def _read_log(session: Session, log_id: str, *, lock: Lock = None) -> Columns:
+    logs = await read_rows(session, "NotificationLogs", "id", (log_id,), lock=lock)
+    if not logs:
+        raise NotFound("NOT_FOUND", "There is no such delivery.")
+    return logs[0]
 
 
 async def _address_of(session: Session, log: Columns) -> str:

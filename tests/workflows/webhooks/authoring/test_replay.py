@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from promenade.errors import Conflict, Invalid, NotFound
+from promenade.store.authoring.statements import read_rows
 from promenade.store.driver.unit import Session
+from promenade.store.webhooks.replay import hold_logs
 from promenade.workflows.authoring import Authoring
 from promenade.workflows.webhooks import replay as webhook_replay
 from promenade.workflows.webhooks.replay import Period, Replayed, check_period, replay_delivery, replay_events
@@ -251,6 +253,30 @@ def test_an_empty_or_reversed_period_is_refused() -> None:
             check_period(start, end)
         assert (caught.value.code, caught.value.target) == ("PERIOD_EMPTY", "to")
     assert check_period(NOON, NOON + HOUR) == Period(NOON, NOON + HOUR)
+
+
+@pytest.mark.parametrize("dialect", ["postgresql"])  # SQLite has one writer at a time
+async def test_replaying_one_delivery_does_not_deadlock_with_replaying_all(desk: Operator, outbox: Outbox) -> None:
+    subscription = await _subscription(desk)
+    (event,) = await outbox.events("PROMOTION_UPDATED", [NOON])
+    log = await outbox.log(subscription, event, "DEAD_LETTER", at=NOON)
+    runs: list[str] = []  # a unit that a deadlock ended is run again
+
+    async def replay_one(authoring: Authoring, session: Session) -> None:
+        runs.append("one delivery")
+        await replay_delivery(authoring, session, log, at=LATER)
+
+    async def like_replay_events(session: Session) -> None:
+        runs.append("all")
+        await read_rows(session, "WebhookSubscriptions", "id", (subscription,), lock="update")
+        waiting.append(asyncio.create_task(desk.database.write(desk._in_session(replay_one), tenant=desk.tenant)))
+        await asyncio.wait(waiting, timeout=0.3)  # it cannot end before this unit does
+        await hold_logs(session, subscription, (event,))
+
+    waiting: list[asyncio.Task[None]] = []
+    await desk.database.write(like_replay_events, tenant=desk.tenant)
+    await asyncio.gather(*waiting)
+    assert runs == ["all", "one delivery"]
 
 
 async def test_however_many_send_again_at_once_each_delivery_waits_once(desk: Operator, outbox: Outbox) -> None:
