@@ -168,5 +168,5 @@ def test_a_database_of_a_newer_program_is_left_alone(owner_url: str) -> None:
 
 
 def test_an_unsupported_database_cannot_be_upgraded() -> None:
-    with pytest.raises(ValueError, match="no database for mysql"):
+    with pytest.raises(ValueError, match="unsupported database mysql"):
         migrations.upgrade("mysql://localhost/promenade")

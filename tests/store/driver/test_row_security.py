@@ -363,7 +363,7 @@ def test_needless_privileges_of_the_serving_role_are_reported(databases: Databas
 
 def test_an_operator_grants_a_role_the_right_to_serve(databases: Databases, url: str) -> None:
     owner = databases.owner_url(url)
-    assert "may serve" in promenade("db", "grant", SERVING, "--database-url", owner)
+    assert "may now serve" in promenade("db", "grant", SERVING, "--database-url", owner)
     with pytest.raises(Invalid, match="no role nobody"):
         grant(owner, "nobody")
     with pytest.raises(AssertionError, match="exited 2"):

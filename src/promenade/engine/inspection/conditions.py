@@ -10,7 +10,7 @@ from promenade.engine.conditions.article import ArticleGroup, ArticleLines
 from promenade.engine.conditions.time import TimePeriod, TimeWindow
 from promenade.engine.definition import ConditionRow, DefinitionError
 from promenade.engine.inspection.finding import ERROR, WARNING, Finding, named
-from promenade.engine.inspection.literals import Conflict, Literal, conflicts
+from promenade.engine.inspection.literals import Contradiction, Literal, contradictions
 from promenade.engine.inspection.scene import Scene, is_dead
 from promenade.engine.inspection.texts import Outlook
 from promenade.engine.promotion import ALWAYS
@@ -41,12 +41,12 @@ def _unreadable(scene: Scene) -> Iterator[Finding]:
 
 
 def _never(scene: Scene, groups: Sequence[Sequence[Literal]]) -> Iterator[Finding]:
-    found = scene.conflicts
+    found = scene.contradictions
     dead = [is_dead(each) for each in found]
     is_over = bool(groups) and all(dead)
     for number, each in enumerate(found):
         for clash in each:
-            yield _of_conflict(scene, clash, is_over, len(groups) > 1)
+            yield _of_contradiction(scene, clash, is_over, len(groups) > 1)
         if not dead[number]:
             yield from _no_more(scene, groups[number])
     if is_over and len(groups) > 1:
@@ -54,7 +54,7 @@ def _never(scene: Scene, groups: Sequence[Sequence[Literal]]) -> Iterator[Findin
         yield Finding("NEVER_APPLIES", ERROR, message, "Conditions")
 
 
-def _of_conflict(scene: Scene, clash: Conflict, is_over: bool, has_others: bool) -> Finding:
+def _of_contradiction(scene: Scene, clash: Contradiction, is_over: bool, has_others: bool) -> Finding:
     literals = sorted(clash.literals, key=lambda one: one.place)
     last = scene.rows[literals[-1].place]
     is_time = any(isinstance(one.condition, TimePeriod | TimeWindow) for one in literals)
@@ -82,7 +82,7 @@ def _of_conflict(scene: Scene, clash: Conflict, is_over: bool, has_others: bool)
 
 def _is_ever_alone(scene: Scene, literals: Sequence[Literal]) -> bool:
     """Whether time conditions could hold at some other time: then the validity is what rules them out."""
-    return not conflicts(literals, replace(scene.given, starts=-ALWAYS, ends=ALWAYS))
+    return not contradictions(literals, replace(scene.given, starts=-ALWAYS, ends=ALWAYS))
 
 
 def _no_more(scene: Scene, group: Sequence[Literal]) -> Iterator[Finding]:
@@ -90,7 +90,7 @@ def _no_more(scene: Scene, group: Sequence[Literal]) -> Iterator[Finding]:
     timed = [one for one in group if isinstance(one.condition, TimePeriod | TimeWindow)]
     if not timed or scene.now <= scene.starts or scene.now >= scene.ends:
         return
-    for clash in conflicts(timed, replace(scene.given, starts=scene.now)):
+    for clash in contradictions(timed, replace(scene.given, starts=scene.now)):
         last = scene.rows[max(one.place for one in clash.literals)]
         said = " and ".join([_quoted(scene, one) for one in clash.literals[:SHOWN_MAX]])
         message = f"{said} will not hold again while the promotion is valid."

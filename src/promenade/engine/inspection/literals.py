@@ -71,7 +71,7 @@ class Literal:
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class Contradiction:
     """The fewest conditions that cannot all hold, or that hold only for nonsensical values."""
 
     outlook: Outlook
@@ -88,13 +88,13 @@ def literals_of(groups: Sequence[Group]) -> tuple[tuple[Literal, ...], ...]:
     return tuple(found)
 
 
-def conflicts(group: Sequence[Literal], given: Circumstances) -> list[Conflict]:
+def contradictions(group: Sequence[Literal], given: Circumstances) -> list[Contradiction]:
     """What keeps an AND group from ever holding, one clash per subject of its conditions."""
-    found: list[Conflict] = []
+    found: list[Contradiction] = []
     for solve, literals in _by_matter(group):
         outlook = _solved(solve, literals, given)
         if outlook is not Outlook.POSSIBLE:
-            found.append(Conflict(outlook, _fewest(solve, literals, given, outlook)))
+            found.append(Contradiction(outlook, _fewest(solve, literals, given, outlook)))
     return found
 
 

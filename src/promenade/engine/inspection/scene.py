@@ -9,7 +9,7 @@ from promenade.engine.conditions import parse_conditions
 from promenade.engine.conditions.registry import Group
 from promenade.engine.definition import ConditionRow, DefinitionError, PromotionDefinition
 from promenade.engine.inspection.finding import PlaceSeen, Tenant
-from promenade.engine.inspection.literals import Circumstances, Conflict, Literal, conflicts, literals_of
+from promenade.engine.inspection.literals import Circumstances, Contradiction, Literal, contradictions, literals_of
 from promenade.engine.inspection.texts import Outlook
 from promenade.engine.money import minor_digits
 from promenade.engine.pilots import treated_groups
@@ -22,7 +22,7 @@ class Scene:
     """``rows`` are its conditions in their order, ``groups`` the AND groups they form; None while they cannot be
     parsed.
 
-    ``conflicts`` are what keeps each of the groups from ever holding, by the place of the group.
+    ``contradictions`` are what keeps each of the groups from ever holding, by the place of the group.
 
     ``places`` are the POS groups where it could apply, ``starts`` and ``ends`` when (`promotion.microseconds`).
     """
@@ -35,7 +35,7 @@ class Scene:
     starts: int
     ends: int
     given: Circumstances
-    conflicts: tuple[tuple[Conflict, ...], ...]
+    contradictions: tuple[tuple[Contradiction, ...], ...]
 
     @property
     def now(self) -> int:
@@ -46,11 +46,13 @@ class Scene:
         """The AND groups that may hold; for a promotion without conditions a single empty one."""
         if not self.groups:
             return ((),)
-        return tuple([group for group, found in zip(self.groups, self.conflicts, strict=True) if not is_dead(found)])
+        return tuple(
+            [group for group, found in zip(self.groups, self.contradictions, strict=True) if not is_dead(found)]
+        )
 
 
-def is_dead(found: Sequence[Conflict]) -> bool:
-    """Whether an AND group with these conflicts can never hold."""
+def is_dead(found: Sequence[Contradiction]) -> bool:
+    """Whether an AND group with these contradictions can never hold."""
     return any(clash.outlook is Outlook.NO for clash in found)
 
 
@@ -69,7 +71,7 @@ def scene_of(definition: PromotionDefinition, tenant: Tenant) -> Scene:
     )
     groups = _groups(rows)
     literals = None if groups is None else literals_of(groups)
-    found = [tuple(conflicts(group, given)) for group in literals or ()]
+    found = [tuple(contradictions(group, given)) for group in literals or ()]
     return Scene(definition, tenant, rows, literals, places, starts, ends, given, tuple(found))
 
 

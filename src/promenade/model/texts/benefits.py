@@ -70,7 +70,7 @@ ACTIONS: Mapping[str, RuleWords] = {
         description="A discount on the receipt that grows with its amount.",
         en=RuleTexts(
             "Discount that grows with the amount",
-            "The discount on the receipt grows with its amount: the highest tier that is reached counts.",
+            "It grows with the amount of the receipt: the highest tier reached counts.",
             ("{scaledTiers} on the sum of {named}", "{scaledTiers} on the receipt"),
         ),
         de=RuleTexts(

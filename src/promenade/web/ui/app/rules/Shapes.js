@@ -347,7 +347,7 @@ sap.ui.define([], function () {
         "values": "text",
         "discountTypes": ["PERCENTAGE", "ABSOLUTE"],
         "words": {
-          "en": {"name": "Discount that grows with the amount", "help": "The discount on the receipt grows with its amount: the highest tier that is reached counts.", "says": ["{scaledTiers} on the sum of {named}", "{scaledTiers} on the receipt"]},
+          "en": {"name": "Discount that grows with the amount", "help": "It grows with the amount of the receipt: the highest tier reached counts.", "says": ["{scaledTiers} on the sum of {named}", "{scaledTiers} on the receipt"]},
           "de": {"name": "Betragsstaffel", "help": "Ab 50 so viel, ab 100 mehr Rabatt auf den Bon: Die höchste erreichte Stufe gilt.", "says": ["{scaledTiers} auf die Summe von {named}", "{scaledTiers} auf den Bon"]}
         }
       },
