@@ -18,7 +18,7 @@ import httpx2
 
 from benchmarks.load import post
 from benchmarks.measure import milliseconds, show
-from benchmarks.over_http import Target, load, rate, token
+from benchmarks.over_http import Target, load, rate, ratio, token
 from benchmarks.scale import Scale
 from benchmarks.shop import Shop, open_shop
 from promenade.app import clock, opened_context
@@ -96,7 +96,7 @@ def _measure(database: str, beside: Beside, rows: int, lines: tuple[int, ...], s
                     line_count,
                     f"{rows / seconds:,.0f}",
                     f"{rate(before):,.0f} > {rate(during):,.0f}",
-                    f"{rate(before) / rate(during):.2f}",
+                    ratio(rate(before), rate(during)),
                     *_compared(before["p50"], during["p50"]),
                     *_compared(before["p99"], during["p99"]),
                     milliseconds(during["max"]),
@@ -112,7 +112,7 @@ def _measure(database: str, beside: Beside, rows: int, lines: tuple[int, ...], s
 
 
 def _compared(before: int, during: int) -> tuple[str, str]:
-    return f"{milliseconds(before)} > {milliseconds(during)}", f"{during / before:.2f}"
+    return f"{milliseconds(before)} > {milliseconds(during)}", ratio(during, before)
 
 
 def _kinds(places: tuple[str, ...]) -> Iterator[Kind]:

@@ -17,7 +17,7 @@ import asyncpg
 
 from benchmarks.load import RESERVATION, post
 from benchmarks.measure import milliseconds, show
-from benchmarks.over_http import Target, load, rate, running, token
+from benchmarks.over_http import Target, load, rate, ratio, running, token
 from benchmarks.retail_rows import identity
 from benchmarks.scale import Scale
 from promenade.app import clock, opened_context
@@ -101,9 +101,9 @@ def _reservations(
                 milliseconds(best["p99"]),
                 f"{best['cpu'] * 1e6:,.0f}",
                 f"{rate(least):,.0f}",
-                f"{rate(best) / rate(least):.2f}",
+                ratio(rate(best), rate(least)),
                 f"{bars[clients]:,.0f}",
-                f"{rate(best) / bars[clients]:.2f}",
+                ratio(rate(best), bars[clients]),
             )
         )
     show(

@@ -92,7 +92,7 @@ def evaluations(database: str, target: Target, seconds: float) -> None:
                     f"{rate(least):,.0f}",
                     milliseconds(least["p50"]),
                     f"{least['cpu'] * 1e6:,.0f}",
-                    f"{rate(full) / rate(least):.2f}",
+                    ratio(rate(full), rate(least)),
                 )
             )
         show(
@@ -125,6 +125,11 @@ def confirmations(database: str, target: Target, count: int) -> None:
 def rate(result: dict[str, Any]) -> float:
     """Return the responses per second."""
     return float(result["count"] / result["seconds"])
+
+
+def ratio(of: float, to: float) -> str:
+    """Return a ratio as text; of a part so short that nothing was answered there is none."""
+    return f"{of / to:.2f}" if to else "-"
 
 
 def load(

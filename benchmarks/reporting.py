@@ -19,7 +19,7 @@ from sqlalchemy import select
 
 from benchmarks.load import post
 from benchmarks.measure import milliseconds, percentile, show
-from benchmarks.over_http import Target, load, rate, token
+from benchmarks.over_http import Target, load, rate, ratio, token
 from benchmarks.report_rows import UNTIL, Size, fill
 from benchmarks.scale import Scale
 from benchmarks.shop import Shop, open_shop
@@ -169,7 +169,7 @@ def _beside(database: str, reported: Reported, seconds: float) -> None:
             (name, f"{rate(one):,.0f}", milliseconds(one["p50"]), milliseconds(one["p99"]))
             for name, one in (("alone", alone), ("beside reports", beside))
         ],
-        f"Slower by {rate(alone) / rate(beside):.2f}, promised: at most {SLOWER:g}. Each the middle of three turns.",
+        f"Slower by {ratio(rate(alone), rate(beside))}, promised: at most {SLOWER:g}. Each the middle of three turns.",
     )
 
 
