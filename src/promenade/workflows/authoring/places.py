@@ -27,17 +27,22 @@ async def _check_tree(unit: Unit, writes: Sequence[Write]) -> None:
         # Prevents two concurrent units from each creating half of a cycle.
         await hold(unit.session, f"tree of {moved[0].set_name}")
     above = await read_ancestors(unit.session, moved[0].set_name, parents)
-    stays: set[str] = set()  # a faulty row is not stored and moves nothing
-    if unit.faults.in_turn:
-        stays = unit.faults.faulty
-    else:
+    there = set(above)
+    in_turn = unit.faults.in_turn
+    faulty = unit.faults.faulty if in_turn else set()
+    if not in_turn:
         above |= {write.id: write.after["parent_id"] for write in writes if write.act is not Act.DELETE}
-    for write in moved:
-        fault = _tree_fault(write, above)
+    for write in writes:
+        if write.act is Act.DELETE:
+            continue
+        parent = write.after["parent_id"]
+        fault = _tree_fault(write, above) if write.differs("parent_id") else None
         if fault is not None:
             unit.faults.add(fault)
-        elif write.place not in stays:
-            above[write.id] = write.after["parent_id"]
+        elif not in_turn or (write.place not in faulty and (parent is None or parent in there)):
+            # A row that is faulty, or names a later row as its parent, is not stored and moves nothing.
+            above[write.id] = parent
+            there.add(write.id)
 
 
 def _tree_fault(write: Write, above: Mapping[str, str | None]) -> Detail | None:

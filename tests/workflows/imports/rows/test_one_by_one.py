@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Database
 from tests.kit.databases import Dialect
 from tests.kit.examples import examples
 from tests.workflows.imports.rows.dock import Dock, Fault
@@ -144,10 +144,24 @@ async def contents(dock: Dock) -> dict[str, list[str]]:
     }
 
 
+@pytest.mark.parametrize("set_name", ["ArticleGroups", "PosGroups"])
+async def test_two_new_groups_that_name_each_other_are_unknown_and_no_cycle(database: Database, set_name: str) -> None:
+    natural = SETS[set_name][1]
+    assert natural
+    own = {"name": "a name"} | ({"currency": "EUR"} if set_name == "PosGroups" else {})
+    example = [
+        {natural: "k1", "ID": IDS[0], "parent_ID": IDS[1], **own},
+        {natural: "k2", "ID": IDS[1], "parent_ID": IDS[0], **own},
+    ]
+    one_by_one, all_at_once = [await furnished(Dock(database, f"tenant-{way}")) for way in range(2)]
+    faults = await by_requests(one_by_one, set_name, natural, example)
+    assert faults == {(number, "UNKNOWN_REFERENCE", "parent_ID") for number in (1, 2)}
+    assert await by_imports(all_at_once, set_name, [example]) == faults
+
+
 @pytest.mark.parametrize("set_name", sorted(SETS))
-async def test_all_ways_of_importing_store_the_same_rows(database_url: str, dialect: Dialect, set_name: str) -> None:
+async def test_all_ways_of_importing_store_the_same_rows(database: Database, dialect: Dialect, set_name: str) -> None:
     strategy, natural = SETS[set_name]
-    database = await open_database(database_url)
     found: list[list[Row]] = []
 
     @settings(
@@ -173,4 +187,3 @@ async def test_all_ways_of_importing_store_the_same_rows(database_url: str, dial
                      for one in there]  # fmt: skip
         assert there[1] == there[0], example
         assert there[2] == there[0], example
-    await database.close()
