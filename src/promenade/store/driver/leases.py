@@ -21,6 +21,9 @@ from promenade.store.driver.recurring import parameter
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 
+CLOCKS_APART = timedelta(seconds=10)
+"""By how much the clocks of two workers may differ, or a worker be late with the time it has read."""
+
 _TRUE = true()  # a single object, because statements are cached by the identity of their parts
 
 
@@ -66,14 +69,14 @@ class Queue:
     def is_free(self, at: datetime, until: datetime) -> ColumnElement[bool]:
         """Return the condition that nobody holds the row, or its lease has expired.
 
-        ``until`` is the end of a lease granted now. A lease that ends later was granted by a clock that has been set
-        back since: waiting for its end could take as long as the clock was wrong.
+        ``until`` is the end of a lease granted now. A lease that ends much later was granted by a clock that has been
+        set back since: waiting for its end could take as long as the clock was wrong.
         """
         end = self.rows.c.lease_until
-        return or_(end.is_(None), end <= at, end > until)
+        return or_(end.is_(None), end <= at, end > until + CLOCKS_APART)
 
     def _is_due(self, at: datetime) -> ColumnElement[bool]:
-        due, ahead_max = self.rows.c.due_at, timedelta(seconds=max((self.lease_seconds, *self.pauses)))
+        due, ahead_max = self.rows.c.due_at, timedelta(seconds=max((self.lease_seconds, *self.pauses))) + CLOCKS_APART
         return or_(due <= at, due > at + ahead_max)  # such a time, too, comes from a clock that has been set back
 
     def _is_claimable(self, at: datetime, until: datetime) -> ColumnElement[bool]:
