@@ -7,7 +7,6 @@ Heavy modules are imported only by the commands that need them, so that `--help`
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from collections.abc import Sequence
@@ -29,6 +28,7 @@ from promenade.cli.console import (
     prepare_database,
     print_json,
     print_rows,
+    run,
     serve_options,
     serving,
     warn_of_needless_power,
@@ -84,7 +84,7 @@ def demo(host: str, port: int, seed: int) -> None:
         settings = Settings(host=host, port=port, data_dir=Path(directory), webhook_allow=("127.0.0.1", "localhost"))
         prepare_database(settings)
         click.echo("Seeding a retailer and a week of its sales; this takes a few seconds.", err=True)
-        click.echo(asyncio.run(_seed_demo(settings, seed)))
+        click.echo(run(_seed_demo(settings, seed)))
         _serve(settings)
 
 
@@ -106,7 +106,7 @@ def worker(metrics_port: int | None, metrics_host: str, **options: Any) -> None:
         warn_of_needless_power(settings)
         if metrics_port is not None:
             _serve_metrics(metrics_host, metrics_port)
-        asyncio.run(_work(settings))
+        run(_work(settings))
 
 
 def _serve_metrics(host: str, port: int) -> None:
@@ -310,7 +310,7 @@ def replay(tenant_id: str, transaction_id: str, transaction_counter: int, **opti
     prepare_database(settings)
     import msgspec
 
-    outcome = msgspec.msgpack.decode(asyncio.run(work(settings)))
+    outcome = msgspec.msgpack.decode(run(work(settings)))
     click.echo(msgspec.json.format(msgspec.json.encode(outcome)))
 
 
@@ -336,6 +336,7 @@ async def _seed_demo(settings: Settings, seed: int) -> str:
 
 
 async def _work(settings: Settings) -> None:
+    import asyncio
     import signal
 
     from promenade.app import opened_context

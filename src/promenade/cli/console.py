@@ -7,7 +7,6 @@ Every option can also be set by the variable PROMENADE_<OPTION>.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import sys
 from collections.abc import Callable, Coroutine, Iterator
@@ -253,6 +252,13 @@ def serving(settings: Settings) -> Iterator[None]:
         yield
 
 
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run ``work`` in an event loop of its own. Importing asyncio takes as long as all else that `--help` needs."""
+    import asyncio
+
+    return asyncio.run(work)
+
+
 def with_database(settings: Settings, work: Callable[[Database], Coroutine[Any, Any, T]]) -> T:
     """Run a command that needs only the database."""
 
@@ -266,4 +272,4 @@ def with_database(settings: Settings, work: Callable[[Database], Coroutine[Any, 
             await database.close()
 
     prepare_database(settings)
-    return asyncio.run(opened())
+    return run(opened())
