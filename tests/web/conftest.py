@@ -20,7 +20,7 @@ from sqlalchemy.engine import make_url
 from promenade.store.driver.rows import insert_rows
 from promenade.store.driver.session import open_database
 from promenade.store.driver.unit import Session
-from promenade.store.pricing.catalogue import record_change
+from promenade.store.pricing.changes import record_change
 from tests.kit.databases import Databases
 from tests.kit.service import Running, Service
 from tests.kit.tenants import make_clients

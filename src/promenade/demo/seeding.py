@@ -18,7 +18,7 @@ from promenade.demo.promotions import write_promotions
 from promenade.demo.sales import Sale, draw_sales
 from promenade.store.driver.rows import insert_rows
 from promenade.store.driver.unit import Session
-from promenade.store.pricing.catalogue import record_change
+from promenade.store.pricing.changes import record_change
 from promenade.worker import Worker
 from promenade.workflows.access.clients import create_client
 from promenade.workflows.access.tenants import create_tenant

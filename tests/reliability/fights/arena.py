@@ -21,7 +21,7 @@ from promenade.store.driver.rows import insert_rows
 from promenade.store.driver.schema import table
 from promenade.store.driver.session import open_database
 from promenade.store.driver.unit import Session
-from promenade.store.pricing.catalogue import record_change
+from promenade.store.pricing.changes import record_change
 from promenade.workflows.access.clients import create_client
 from promenade.workflows.access.tenants import create_tenant
 from tests.kit.api_client import SECRET, ApiClient

@@ -6,7 +6,7 @@ import pytest
 
 from promenade.engine.basket import BasketLine
 from promenade.store.driver.unit import Session
-from promenade.store.pricing.catalogue import record_change
+from promenade.store.pricing.changes import record_change
 from promenade.workflows.pricing.evaluate import PricingRequest, evaluate, simulate
 from tests.reliability.shares.offline import Branch
 from tests.reliability.shares.stores import Stores

@@ -14,8 +14,8 @@ from promenade.engine.definition import (
 )
 from promenade.store.driver.schema import table
 from promenade.store.driver.session import Database, Session
-from promenade.store.pricing.catalogue import Catalogues, record_change
-from promenade.store.pricing.changes import KEPT, PRUNED_EVERY
+from promenade.store.pricing.catalogue import Catalogues
+from promenade.store.pricing.changes import KEPT, PRUNED_EVERY, record_change
 from tests.store.pricing.written import (
     NORTH,
     NOW,

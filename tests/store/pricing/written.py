@@ -13,7 +13,8 @@ from promenade.engine.definition import PromotionDefinition
 from promenade.store.driver.rows import insert_rows
 from promenade.store.driver.schema import table
 from promenade.store.driver.session import Database, Session
-from promenade.store.pricing.catalogue import Catalogues, TenantCatalogue, record_change
+from promenade.store.pricing.catalogue import Catalogues, TenantCatalogue
+from promenade.store.pricing.changes import record_change
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

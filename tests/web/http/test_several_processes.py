@@ -15,7 +15,7 @@ from sqlalchemy import update
 from promenade.store.driver.schema import table
 from promenade.store.driver.session import open_database
 from promenade.store.driver.unit import Session
-from promenade.store.pricing.catalogue import record_change
+from promenade.store.pricing.changes import record_change
 from tests.kit.databases import Databases
 from tests.kit.in_process import InProcess
 from tests.kit.service import Service

@@ -18,7 +18,8 @@ from promenade.store.driver.cache import LocalCache
 from promenade.store.driver.rows import insert_rows
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Database, Session
-from promenade.store.pricing.catalogue import Catalogues, record_change
+from promenade.store.pricing.catalogue import Catalogues
+from promenade.store.pricing.changes import record_change
 from promenade.workflows.context import Context
 from promenade.workflows.forecasts.asking import Period, prepare_forecast, store_forecast
 from promenade.workflows.forecasts.runs import run_forecasts

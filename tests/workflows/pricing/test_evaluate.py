@@ -19,7 +19,8 @@ from promenade.store.driver.cache import LocalCache
 from promenade.store.driver.rows import insert_rows
 from promenade.store.driver.schema import table
 from promenade.store.driver.session import Database, Session, open_database
-from promenade.store.pricing.catalogue import Catalogues, record_change
+from promenade.store.pricing.catalogue import Catalogues
+from promenade.store.pricing.changes import record_change
 from promenade.store.pricing.iterations import encode_outcome, find_iteration
 from promenade.workflows.context import Context
 from promenade.workflows.pricing.evaluate import PricedIteration, PricingRequest, evaluate, simulate

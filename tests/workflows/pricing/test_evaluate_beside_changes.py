@@ -10,8 +10,8 @@ from sqlalchemy import update
 from promenade.store.driver.cache import LocalCache
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Database, Session
-from promenade.store.pricing.catalogue import Catalogues, TenantCatalogue, record_change
-from promenade.store.pricing.changes import Version
+from promenade.store.pricing.catalogue import Catalogues, TenantCatalogue
+from promenade.store.pricing.changes import Version, record_change
 from promenade.workflows.pricing.evaluate import evaluate
 from tests.workflows.pricing.test_evaluate import NOW, OFF, SHOP, TENANT, a_context, author, basket, percent_off, uuid
 

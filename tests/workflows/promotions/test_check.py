@@ -12,7 +12,7 @@ from promenade.engine.inspection import Finding
 from promenade.errors import NotFound
 from promenade.store.driver.rows import insert_rows
 from promenade.store.driver.session import Session
-from promenade.store.pricing.catalogue import record_change
+from promenade.store.pricing.changes import record_change
 from promenade.workflows.promotions.check import check_promotion
 from tests.kit.processor_time import processor_time
 from tests.workflows.shop import NOON, Shop, identity

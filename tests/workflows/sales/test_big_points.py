@@ -9,7 +9,7 @@ from promenade.engine.basket import BasketLine, Customer
 from promenade.engine.benefits.loyalty import POINTS_MAX
 from promenade.store.driver.rows import insert_rows
 from promenade.store.driver.unit import Session
-from promenade.store.pricing.catalogue import record_change
+from promenade.store.pricing.changes import record_change
 from promenade.workflows.pricing.evaluate import PricingRequest, evaluate
 from tests.workflows.outcomes import applied, line, outcome
 from tests.workflows.shop import NOON, Shop, identity

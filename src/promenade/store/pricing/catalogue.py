@@ -16,11 +16,9 @@ from promenade.engine.definition import DefinitionError, PromotionDefinition
 from promenade.log import Logger
 from promenade.store.driver.unit import Database, Session
 from promenade.store.pricing.articles import ArticleMemory
-from promenade.store.pricing.changes import Changes, Version, read_changes, read_version, record_change
+from promenade.store.pricing.changes import Changes, Version, read_changes, read_version
 from promenade.store.pricing.definitions import PromotionRows, read_promotions
 from promenade.store.pricing.surroundings import Surroundings, load_surroundings, tree_hash
-
-__all__ = ["Catalogues", "TenantCatalogue", "record_change"]
 
 _log = Logger(__name__)
 

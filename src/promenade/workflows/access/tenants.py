@@ -13,7 +13,7 @@ from promenade.model import entity
 from promenade.model.declare import Field, Kind
 from promenade.store.access.tenants import insert_tenant, read_tenants, tenant_is_known, update_tenant
 from promenade.store.driver.unit import Database, Session
-from promenade.store.pricing.catalogue import record_change
+from promenade.store.pricing.changes import record_change
 
 _FIXED = frozenset({"tenant_id", "created_at", "created_by", "modified_at", "modified_by"})
 _SETTINGS: Mapping[str, Field] = {

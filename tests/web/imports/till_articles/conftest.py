@@ -16,7 +16,7 @@ import pytest
 from promenade.store.driver.rows import insert_rows
 from promenade.store.driver.session import open_database
 from promenade.store.driver.unit import Session
-from promenade.store.pricing.catalogue import record_change
+from promenade.store.pricing.changes import record_change
 from tests.kit.databases import DIALECTS, Databases
 from tests.kit.service import Service
 from tests.kit.tenants import make_clients, make_tenants

@@ -22,7 +22,7 @@ import httpx2
 from promenade.store.driver.rows import insert_rows
 from promenade.store.driver.session import open_database
 from promenade.store.driver.unit import Database, Session
-from promenade.store.pricing.catalogue import record_change
+from promenade.store.pricing.changes import record_change
 from promenade.workflows.access.clients import create_client
 from promenade.workflows.access.tenants import create_tenant
 from promenade.workflows.replica.linking import LinkChange, set_link, show_link
