@@ -18,7 +18,7 @@ from tests.schemas.running import Findings, run_schemathesis
 
 # `/Campaigns`, `/Campaigns({ID})`, `/Campaigns/$count`, `/createPromotionFromTemplate`, `/$batch`, ...
 _GENERIC = re.compile(r"^/[^/]*(/\$count)?$")
-_SHARES = 30
+_SHARES = 60  # the soak sends requests to every path
 
 
 def _is_turn(served: Served, name: str, shares: int) -> bool:
