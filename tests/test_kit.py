@@ -25,8 +25,36 @@ from tests.kit.in_process import InProcess
 from tests.kit.network import OutboundForbidden
 from tests.kit.processes import free_port
 from tests.kit.profile import Profile
-from tests.kit.tiers import TIERS, TWINS, misplaced, tier_of
+from tests.kit.tiers import ROOT, TIERS, TWINS, misplaced, tier_of
 from tests.kit.valkey import ValkeyServer
+
+_PYTHON = """#!/bin/sh
+case "$*" in
+  *"-m alone and not soak"*) exit $TIMED ;;
+  *"-m not soak and not alone"*) echo "the others ran"; exit $OTHERS ;;
+esac
+"""
+
+
+@pytest.mark.parametrize(("timed", "others"), [(0, 0), (1, 0), (0, 1), (1, 1)])
+def test_make_check_runs_all_tests_and_fails_if_any_of_them_does(tmp_path: Path, timed: int, others: int) -> None:
+    (tmp_path / "bin").mkdir()
+    for name in ("ruff", "mypy", "lint-imports", "python"):
+        tool = tmp_path / "bin" / name
+        tool.write_text(_PYTHON)
+        tool.chmod(0o755)
+    ready = ("DEV_READY=", "CSDL_SCHEMAS=", "CLIENTS_READY=", "CHROMIUM_NEEDED=", "ESLINT=/no/such/tool")
+    done = subprocess.run(
+        ["make", "check", f"VENV={tmp_path}", *ready],
+        cwd=ROOT,
+        env={**os.environ, "TIMED": str(timed), "OTHERS": str(others)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert "the others ran" in done.stdout, done.stderr
+    assert (done.returncode == 0) == (timed == others == 0)
 
 
 async def test_postgres_is_a_real_server(postgres_url: str) -> None:

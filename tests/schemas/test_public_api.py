@@ -18,7 +18,7 @@ from tests.schemas.running import Findings, run_schemathesis
 
 # `/Campaigns`, `/Campaigns({ID})`, `/Campaigns/$count`, `/createPromotionFromTemplate`, `/$batch`, ...
 _GENERIC = re.compile(r"^/[^/]*(/\$count)?$")
-_SHARES = 60  # the soak sends requests to every path
+_SHARES = 60  # one path in so many, drawn by the seed; the soak sends requests to all
 
 
 def _is_turn(served: Served, name: str, shares: int) -> bool:

@@ -46,7 +46,7 @@ async def nothing_is_half_done(yard: Yard, verb: str, steps: int) -> None:
     assert len(await yard.every("ImportJobs")) == steps
 
 
-@pytest.mark.sampled(test=3, check=2)
+@pytest.mark.sampled(test=3, check=2)  # two of three imports in `make check`, all of them in `make soak`
 @pytest.mark.parametrize("verb", ["batch", "whole", "faulty"])
 async def test_an_import_survives_a_worker_that_dies_before_any_statement(database_url: str, verb: str) -> None:
     async with opened_yard(database_url, is_new=True):
