@@ -39,6 +39,8 @@ class Answer:
     code: str
     headers: dict[str, str]
     body: bytes
+    began: float
+    ended: float
 
     def json(self) -> Any:
         """Return the decoded body."""
@@ -119,11 +121,12 @@ class Caller:
         reply = await self._sent(method, path, sent, content)
         outcome, code = _read(kind, reply)
         status = reply.status if reply is not None else 0
-        seconds = time.monotonic() - began
-        self.history.calls.append(Call(kind, self.tenant, outcome, status, code, began, seconds))
+        ended = time.monotonic()
+        self.history.calls.append(Call(kind, self.tenant, outcome, status, code, began, ended - began))
         if outcome == "unknown":
             await pause(_WAIT_SECONDS)
-        return Answer(outcome, status, code, reply.headers if reply else {}, reply.body if reply else b"")
+        headers_of, body_of = (reply.headers, reply.body) if reply else ({}, b"")
+        return Answer(outcome, status, code, headers_of, body_of, began, ended)
 
     async def _sent(self, method: str, path: str, headers: dict[str, str], content: bytes | None) -> Reply | None:
         """Return the answer, or None if the connection broke. A service that does not listen is skipped."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tests.kit.postgres import PostgresServer
 from tests.kit.valkey import ValkeyServer
+from tests.reliability.soak.history import History
 from tests.reliability.soak.system import System
 
 __all__ = ["Chaos"]
@@ -22,6 +24,7 @@ class Chaos:
     """Causes one fault after the other, each repaired before the next, every ``pace`` seconds."""
 
     system: System
+    history: History
     rng: random.Random
     postgres: PostgresServer | None
     valkey: ValkeyServer | None
@@ -61,8 +64,10 @@ class Chaos:
     def restart_database(self) -> None:
         """Crash the database as in a power failure, but without loss of unsynced data; it restarts immediately."""
         assert self.postgres is not None
+        before = time.monotonic()
         self.postgres.crash()
         self.postgres.start()
+        self.history.database_crashes.append((before, time.monotonic()))
 
     def stop_cache(self) -> None:
         """Stop the cache for a second."""

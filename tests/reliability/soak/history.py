@@ -28,7 +28,7 @@ class Call:
 @dataclass(frozen=True, slots=True)
 class Priced:
     """An answered evaluation: its transaction and counter, and the lines that can be returned later (reference,
-    pieces).
+    pieces). ``began`` and ``ended`` (seconds, monotonic clock) enclose the call.
     """
 
     tenant: str
@@ -37,6 +37,8 @@ class Priced:
     group: str
     promotion_ids: tuple[str, ...]
     lines: tuple[tuple[str, str, int, str], ...]  # reference, article, pieces, price
+    began: float
+    ended: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,7 @@ class History:
     recharged: list[tuple[str, str]] = field(default_factory=list)  # tenant, ID of the contribution
     accepted: list[tuple[str, str, str]] = field(default_factory=list)  # tenant, idempotency key, job
     written: list[tuple[str, str, str]] = field(default_factory=list)  # tenant, entity set, ID that was created
+    database_crashes: list[tuple[float, float]] = field(default_factory=list)  # before, and when it ran again
     faults: list[str] = field(default_factory=list)  # answers that contradict each other or themselves
 
     def fault(self, said: str) -> None:

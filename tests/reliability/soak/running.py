@@ -96,7 +96,7 @@ async def soak(plan: Plan) -> Result:
 
 async def _loaded(plan: Plan, system: System, load: Load) -> dict[str, int]:
     """Run the load, with chaos if requested; return the number of faults by kind."""
-    chaos = Chaos(system, random.Random(f"chaos {plan.seed}"), plan.postgres, plan.valkey)
+    chaos = Chaos(system, load.history, random.Random(f"chaos {plan.seed}"), plan.postgres, plan.valkey)
     stop = asyncio.Event()
     breaking = asyncio.create_task(chaos.run(stop)) if plan.with_chaos else None
     try:

@@ -51,6 +51,7 @@ class Trouble:
         await asyncio.to_thread(self.postgres.crash)
         await asyncio.to_thread(self.postgres.start)
         self.back = time.monotonic()
+        load.history.database_crashes.append((self.crashed, self.back))
         while not any(call.outcome == "ok" and call.began > self.back for call in load.history.calls[-50:]):
             assert time.monotonic() < self.back + RECOVERY_SECONDS, "nothing is answered"
             await pause(0.02)

@@ -158,6 +158,8 @@ class Till:
                 for line in told["lineItems"]
                 if line["quantity"]["value"] > 0
             ),
+            answer.began,
+            answer.ended,
         )
         self.caller.history.priced.append(priced)
         return priced
