@@ -339,12 +339,21 @@ def _named(name: str, member: _M) -> _M:
     return replace(member, name=name, wire=member.wire or wire_name(name), label=member.label or label_of(name))
 
 
+def _computed(field: Field, key: tuple[str, ...]) -> Field:
+    """Return the field of a report."""
+    return replace(field, read_only=True, required=field.required or field.name in key)
+
+
 class Fields:
     """Base class of groups of fields that several entities share."""
 
 
 class Entity(Fields):
-    """Base class of every entity. Class arguments declare its key, owner and services; see `EntityType`."""
+    """Base class of every entity. Class arguments declare its key, owner and services; see `EntityType`.
+
+    An entity that only reporting shows is a report: the service computes it, so its fields are read-only, those of its
+    key are required, and its rows do not say who changed them.
+    """
 
     declaration: ClassVar[EntityType]
 
@@ -379,6 +388,8 @@ class Entity(Fields):
             if isinstance(member, Member)
         ]
         fields = [_named(name, member) for name, member in own if isinstance(member, Field)]
+        if reporting is RO and public is NONE and admin is NONE:
+            managed, fields = False, [_computed(one, key) for one in fields]
         cls.declaration = _DECLARED[cls.__name__] = EntityType(
             set_name=cls.__name__,
             doc=inspect.cleandoc(cls.__doc__ or ""),

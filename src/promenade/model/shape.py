@@ -119,8 +119,8 @@ class Field:
 
 
 def measured(merge: Merge, field: Field, *, of: str = "", by: str = "") -> Field:
-    """Declare a column of an aggregate, see `promenade.model.measures`."""
-    return replace(field, measure=Measure(merge, of, by))
+    """Declare a column of an aggregate, see `promenade.model.measures`; a sum is never null."""
+    return replace(field, measure=Measure(merge, of, by), required=field.required or merge is Merge.SUM)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,13 +7,11 @@ from promenade.model.declare import RO, Entity, choice, long_integer, text, time
 __all__ = ["AggregatorRuns"]
 
 
-class AggregatorRuns(Entity, reporting=RO, managed=False, indexes=(("started_at",), ("name", "started_at"))):
+class AggregatorRuns(Entity, reporting=RO, indexes=(("started_at",), ("name", "started_at"))):
     """A run of one part of the aggregator that had work to do; kept for seven days."""
 
-    name = text(50, "Name of the part, which says which aggregates it updated or computed.", required=True,
-                read_only=True)  # fmt: skip
-    started_at = timestamp("Time at which it started.", required=True, read_only=True)
-    completed_at = timestamp("Time of its last write.", read_only=True)
-    rows = long_integer("Number of aggregate rows written.", default=0, read_only=True)
-    status = choice("COMPLETED", "FAILED", doc="Whether it completed all its work.", required=True,
-                    read_only=True)  # fmt: skip
+    name = text(50, "Name of the part, which says which aggregates it updated or computed.", required=True)
+    started_at = timestamp("Time at which it started.", required=True)
+    completed_at = timestamp("Time of its last write.")
+    rows = long_integer("Number of aggregate rows written.", default=0)
+    status = choice("COMPLETED", "FAILED", doc="Whether it completed all its work.", required=True)

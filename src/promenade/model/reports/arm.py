@@ -39,66 +39,50 @@ __all__ = [
     "PromotionUpliftAnalysis",
 ]
 
-_KEPT_NAME = "Name of the promotion when this was last computed."
-
-
-def _promotion() -> Field:
-    return uuid("The promotion.", required=True, read_only=True)
-
-
-def _name(*, virtual: bool = True) -> Field:
-    doc = "Name of the promotion; if it is deleted, its last name."
-    return text(255, doc, read_only=True, virtual=virtual)
-
 
 def _unseen(field: Field) -> Field:
     """Return the field hidden from every service."""
     return replace(field, hidden_from=EVERY_SERVICE)
 
 
-def _trial() -> Field:
-    return choice("PILOT", "EXPERIMENT", doc="Whether the trial is a pilot or an experiment.", required=True,
-                  read_only=True)  # fmt: skip
-
-
-def _the_currency() -> Field:
-    return currency_code(
-        "The currency in which averages are compared: the only one or, of several, the only one with sales on both "
-        "sides; null: several currencies, at face value.",
-        read_only=True,
-    )
+_PROMOTION = uuid("The promotion.")
+_LAST_NAME = text(255, "Name of the promotion; if it is deleted, its last name.")
+_NAME = replace(_LAST_NAME, virtual=True)
+_KEPT_NAME = _unseen(text(255, "Name of the promotion when this was last computed."))
+_COMPUTED_AT = timestamp("Time at which this was computed.", required=True)
+_TRIAL = choice("PILOT", "EXPERIMENT", doc="Whether the trial is a pilot or an experiment.", required=True)
+_COMPARED_CURRENCY = currency_code(
+    "The currency in which averages are compared: the only one or, of several, the only one with sales on both "
+    "sides; null: several currencies, at face value."
+)
 
 
 def _change(doc: str) -> Field:
     """Return a field for the percentage by which a value is higher."""
-    return decimal(18, 2, doc, read_only=True)
+    return decimal(18, 2, doc)
 
 
 def _statistic(doc: str) -> Field:
-    return decimal(18, 6, doc, read_only=True)
+    return decimal(18, 6, doc)
 
 
 def _probability(doc: str) -> Field:
-    return decimal(11, 10, doc, read_only=True)
-
-
-def _rate(doc: str) -> Field:
-    return replace(percentage(doc), read_only=True)
+    return decimal(11, 10, doc)
 
 
 def _number(doc: str) -> Field:
-    return long_integer(doc, required=True, read_only=True)
+    return long_integer(doc, required=True)
 
 
-class ABTestResults(Entity, reporting=RO, key=("promotion_id",), managed=False):
+class ABTestResults(Entity, reporting=RO, key=("promotion_id",)):
     """The results of the two arms of a pilot or an experiment, and whether chance alone explains the difference.
 
     The main result is revenue: Welch's t-test, two-sided, of the baskets of both arms. The second one is conversion:
     Pearson's chi-squared test without correction. A p-value below 0.05 is significant.
     """
 
-    promotion_id = _promotion()
-    promotion_name = _name()
+    promotion_id = _PROMOTION
+    promotion_name = _NAME
     control_avg_basket = computed_amount("Average basket of the control arm.")
     experiment_avg_basket = computed_amount("Average basket of the treated arm.")
     revenue_uplift = _change("(experimentAvgBasket - controlAvgBasket) / controlAvgBasket, in percent.")
@@ -106,81 +90,84 @@ class ABTestResults(Entity, reporting=RO, key=("promotion_id",), managed=False):
         "Welch's t-statistic of the baskets; positive if those of the treated arm are larger."
     )
     revenue_p_value = _probability("Two-sided p-value of revenueTStatistic.")
-    revenue_is_significant = boolean("Whether revenuePValue is below 0.05.", read_only=True)
-    control_conversion_rate = _rate("Percentage of converted baskets in the control arm.")
-    experiment_conversion_rate = _rate("Percentage of converted baskets in the treated arm.")
+    revenue_is_significant = boolean("Whether revenuePValue is below 0.05.")
+    control_conversion_rate = percentage("Percentage of converted baskets in the control arm.")
+    experiment_conversion_rate = percentage("Percentage of converted baskets in the treated arm.")
     uplift = _change("(experimentConversionRate - controlConversionRate) / controlConversionRate, in percent.")
     chi_squared = _statistic(
         "Pearson's chi-squared statistic of the baskets by arm and conversion, one degree of freedom."
     )
     p_value = _probability("p-value of chiSquared.")
-    is_significant = boolean("Whether pValue is below 0.05.", read_only=True)
-    currency = _the_currency()
-    trial = _trial()
+    is_significant = boolean("Whether pValue is below 0.05.")
+    currency = _COMPARED_CURRENCY
+    trial = _TRIAL
     control_transactions = _number("Number of baskets in the control arm.")
     experiment_transactions = _number("Number of baskets in the treated arm.")
     control_conversions = _number("Number of converted baskets in the control arm.")
     experiment_conversions = _number("Number of converted baskets in the treated arm.")
     total_discount = computed_amount("Discounts of the promotion in the treated arm, at face value.", required=True)
-    computed_at = timestamp("Time at which this was computed.", required=True, read_only=True)
-    kept_name = _unseen(text(255, _KEPT_NAME, read_only=True))
+    computed_at = _COMPUTED_AT
+    kept_name = _KEPT_NAME
 
 
 class ArmFields(Fields):
     """The results of one arm of a trial."""
 
-    promotion_id = _promotion()
-    arm = choice("PILOT", "EXPERIMENT", "CONTROL", doc="The arm.", required=True, read_only=True)
+    promotion_id = _PROMOTION
+    arm = choice("PILOT", "EXPERIMENT", "CONTROL", doc="The arm.")
     transactions = _number("Number of its baskets.")
     avg_basket = computed_amount("Its average basket.")
-    conversion_rate = _rate("Percentage of its converted baskets.")
+    conversion_rate = percentage("Percentage of its converted baskets.")
     uplift = _change("Uplift of its average basket over the control arm's, in percent; null for the control arm.")
     p_value = _probability(
         "Two-sided p-value of Welch's t-test against the control arm's baskets; null for the control arm."
     )
-    is_significant = boolean("Whether pValue is below 0.05.", read_only=True)
+    is_significant = boolean("Whether pValue is below 0.05.")
     conversion_uplift = _change(
         "Uplift of its conversion rate over the control arm's, in percent; null for the control arm."
     )
     conversion_p_value = _probability(
         "p-value of the chi-squared test of both arms' conversions; null for the control arm."
     )
-    currency = _the_currency()
+    currency = _COMPARED_CURRENCY
     conversions = _number("Number of its converted baskets.")
     revenue = computed_amount("Sum of its baskets, at face value.", required=True)
     total_discount = computed_amount("Discounts of the promotion in this arm, at face value.", required=True)
 
 
-class PromotionAbComparison(ArmFields, Entity, reporting=RO, key=("promotion_id", "arm"), managed=False):
+class PromotionAbComparison(ArmFields, Entity, reporting=RO, key=("promotion_id", "arm")):
     """The arms of pilots and experiments side by side, one entry per arm."""
 
-    promotion_name = _name()
-    trial = _trial()
-    computed_at = timestamp("Time at which this was computed.", required=True, read_only=True)
-    kept_name = _unseen(text(255, _KEPT_NAME, read_only=True))
+    promotion_name = _NAME
+    trial = _TRIAL
+    computed_at = _COMPUTED_AT
+    kept_name = _KEPT_NAME
 
 
-class PilotComparisonReports(ArmFields, Entity, reporting=RO, key=("promotion_id", "arm"), managed=False, stored=False):
+class PilotComparisonReports(ArmFields, Entity, reporting=RO, key=("promotion_id", "arm"), stored=False):
     """The arms of pilots compared with the plan; one entry per arm.
 
     Entries remain after the pilot has ended. The planned values are null once the pilot's configuration is deleted.
     """
 
-    promotion_name = _name(virtual=False)
-    promotion_status = code_of("PromotionStatuses", "Status of the promotion.", read_only=True)
-    pilot_start_at = timestamp("Start of the pilot.", read_only=True)
-    pilot_end_at = timestamp("End of the pilot.", read_only=True)
-    auto_promote = boolean("Whether the promotion is activated automatically.", read_only=True)
-    auto_promote_threshold = decimal(5, 2, "Minimum uplift, in percent, for automatic activation.", read_only=True)
+    promotion_name = _LAST_NAME
+    promotion_status = code_of("PromotionStatuses", "Status of the promotion.")
+    pilot_start_at = timestamp("Start of the pilot.")
+    pilot_end_at = timestamp("End of the pilot.")
+    auto_promote = boolean("Whether the promotion is activated automatically.")
+    auto_promote_threshold = decimal(5, 2, "Minimum uplift, in percent, for automatic activation.")
+
+
+_DAY = ("day", "promotion_id", "currency")
 
 
 class TrialDayFields(Fields):
     """A day of a trial. The names are those of all daily aggregates; here "shown" refers to the promotion itself."""
 
-    day = calendar_date("The day, in the POS group's time zone.", required=True, read_only=True)
-    promotion_id = _promotion()
-    promotion_name = _name(virtual=False)
-    currency = currency_code("The currency of the amounts.", required=True, read_only=True)
+    day = calendar_date("The day, in the POS group's time zone.")
+    promotion_id = _PROMOTION
+    promotion_name = _LAST_NAME
+    currency = currency_code("The currency of the amounts.")
     shown = _number("Number of transactions in the treated arm, where the promotion was available.")
     converted = _number("Number of these transactions with a line that the promotion targets.")
     extra_revenue = computed_amount(
@@ -190,35 +177,31 @@ class TrialDayFields(Fields):
     total_discount = computed_amount("Discounts of the promotion.", required=True)
 
 
-class DailyABTestAggregates(
-    TrialDayFields, Entity, reporting=RO, key=("day", "promotion_id", "currency"), managed=False, stored=False
-):
+class DailyABTestAggregates(TrialDayFields, Entity, reporting=RO, key=_DAY, stored=False):
     """The results of the arms of pilots and experiments, by day."""
 
-    trial = _trial()
+    trial = _TRIAL
     revenue = computed_amount("Sum of the treated arm's baskets.", required=True)
     control_transactions = _number("Number of transactions in the control arm.")
     control_converted = _number("Number of these transactions with a line that the promotion targets.")
     control_revenue = computed_amount("Sum of the control arm's baskets.", required=True)
 
 
-class ABTestROI(
-    TrialDayFields, Entity, reporting=RO, key=("day", "promotion_id", "currency"), managed=False, stored=False
-):
+class ABTestROI(TrialDayFields, Entity, reporting=RO, key=_DAY, stored=False):
     """The return of trials by day, compared with the discounts of their promotions.
 
     Baskets are net, so extraRevenue is the revenue after the discount.
     """
 
-    conversion_rate = decimal(5, 2, "`converted` as a percentage of `shown`.", read_only=True)
+    conversion_rate = decimal(5, 2, "`converted` as a percentage of `shown`.")
     return_on_discount = decimal(
         5, 2, "extraRevenue as a percentage of totalDiscount, at most 999.99; 0 if no discount was given or "
-        "extraRevenue is not positive.", read_only=True,
+        "extraRevenue is not positive."
     )  # fmt: skip
 
 
 class PromotionUpliftAnalysis(
-    Entity, reporting=RO, key=("promotion_id",), managed=False, indexes=(("is_stale", "promotion_id"), ("due_at",))
+    Entity, reporting=RO, key=("promotion_id",), indexes=(("is_stale", "promotion_id"), ("due_at",))
 ):
     """Sales while a promotion ran, compared with a baseline of as many days before it, where the promotion runs.
 
@@ -227,28 +210,28 @@ class PromotionUpliftAnalysis(
     applied to them or not.
     """
 
-    promotion_id = _promotion()
-    promotion_name = _name()
-    baseline_from = calendar_date("First day of the baseline.", read_only=True)
-    baseline_to = calendar_date("Last day of the baseline: the day before the promotion began.", read_only=True)
-    promotion_from = calendar_date("First day of the promotion.", read_only=True)
-    promotion_to = calendar_date("Last day of the promotion so far.", read_only=True)
+    promotion_id = _PROMOTION
+    promotion_name = _NAME
+    baseline_from = calendar_date("First day of the baseline.")
+    baseline_to = calendar_date("Last day of the baseline: the day before the promotion began.")
+    promotion_from = calendar_date("First day of the promotion.")
+    promotion_to = calendar_date("Last day of the promotion so far.")
     baseline_avg_basket = computed_amount("Average basket of the baseline.")
     promotion_avg_basket = computed_amount("Average basket while the promotion ran.")
     baseline_revenue_per_day = computed_amount("Average revenue per day of the baseline.")
     promotion_revenue_per_day = computed_amount("Average revenue per day while the promotion ran.")
     uplift_pct = _change("(promotionAvgBasket - baselineAvgBasket) / baselineAvgBasket, in percent.")
     p_value = _probability("Two-sided p-value of Welch's t-test of the baskets of both periods.")
-    is_significant = boolean("Whether pValue is below 0.05.", read_only=True)
+    is_significant = boolean("Whether pValue is below 0.05.")
     revenue_per_day_uplift_pct = _change(
         "(promotionRevenuePerDay - baselineRevenuePerDay) / baselineRevenuePerDay, in percent."
     )
     revenue_per_day_p_value = _probability("Two-sided p-value of Welch's t-test of the daily revenues.")
-    currency = _the_currency()
+    currency = _COMPARED_CURRENCY
     baseline_transactions = _number("Number of transactions of the baseline.")
     promotion_transactions = _number("Number of transactions while the promotion ran.")
-    computed_at = timestamp("Time at which this was computed.", read_only=True)
-    kept_name = _unseen(text(255, _KEPT_NAME, read_only=True))
-    first_applied_on = _unseen(calendar_date("The first day on which it applied.", required=True, read_only=True))
-    is_stale = _unseen(boolean("Whether it must be computed again.", default=True, read_only=True))
-    due_at = _unseen(timestamp("End of its next day; null: no more days.", read_only=True))
+    computed_at = timestamp("Time at which this was computed.")
+    kept_name = _KEPT_NAME
+    first_applied_on = _unseen(calendar_date("The first day on which it applied.", required=True))
+    is_stale = _unseen(boolean("Whether it must be computed again.", default=True))
+    due_at = _unseen(timestamp("End of its next day; null: no more days."))
