@@ -104,6 +104,7 @@ class Field:
     importable: bool = False  # accepted in bulk-import rows although hidden from the public API
     deprecated: bool = False
     measure: Measure | None = None  # how it is aggregated, in an entity that is an aggregate
+    kept_days: int | None = None  # a timestamp: the row is deleted so many days later
 
     @property
     def nullable(self) -> bool:
@@ -120,7 +121,13 @@ class Field:
 
 def measured(merge: Merge, field: Field, *, of: str = "", by: str = "") -> Field:
     """Declare a column of an aggregate, see `promenade.model.measures`; a sum is never null."""
-    return replace(field, measure=Measure(merge, of, by), required=field.required or merge is Merge.SUM)
+    is_required = field.required or (merge is Merge.SUM and field.default is None)
+    return replace(field, measure=Measure(merge, of, by), required=is_required)
+
+
+def kept(days: int, field: Field) -> Field:
+    """Declare that a row is deleted ``days`` days after this time."""
+    return replace(field, kept_days=days)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -144,5 +144,5 @@ async def test_runs_are_deleted_after_a_week(shop: Shop, witness: Witness) -> No
     await sell(shop, "T2")
     await count(shop)
     shop.later(days=1, seconds=1)
-    assert (await reports.forget(shop.context, None)).done == 2
+    assert (await reports.forget_runs(shop.context, None)).done == 2
     assert {row.name for row in await shop.rows("AggregatorRuns")} == {"witness", "memory"}

@@ -16,8 +16,8 @@ AGGREGATES = sorted(
     (one for one in metadata.tables.values() if any(column.info.get("measure") for column in one.c)),
     key=lambda one: one.name,
 )
-NOT_OF_SALES = {"advice_shown", "coupon_type_counts"}
-"""Counted from evaluations and from codes: they stay when sales are counted anew."""
+NOT_OF_SALES = {"advice_shown", "aggregator_runs", "coupon_type_counts"}
+"""Counted from evaluations, runs and codes: they stay when sales are counted anew."""
 
 # Columns that refreshers write beside the sums; null, or the default, until then.
 COMPUTED = {"budget_totals": {"daily_burn", "reckoned_at"}, "arm_days": {"extra_revenue"}}

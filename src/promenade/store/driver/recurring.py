@@ -16,7 +16,7 @@ from sqlalchemy.types import TypeEngine
 
 from odata_server.sql.connection import Kept
 from promenade.store.driver.tenancy import Params
-from promenade.store.driver.unit import Statement
+from promenade.store.driver.unit import Session, Statement
 
 LISTED_MAX = 64
 FORMS_MAX = 2000  # clients decide which columns they change together
@@ -55,6 +55,21 @@ def among(
     if len(columns) == 1:
         return kept, {f"value{at}": value for at, value in enumerate(padded)}
     return kept, {f"value{at}_{place}": one for at, value in enumerate(padded) for place, one in enumerate(value)}
+
+
+async def read_among(
+    session: Session,
+    columns: Sequence[ColumnElement[Any]],
+    values: Sequence[Any],
+    build: Callable[..., S],
+    **given: Any,
+) -> list[Any]:
+    """Read the rows of `among` for any number of values, some at a time; ``given`` are the statement's parameters."""
+    found: list[Any] = []
+    for start in range(0, len(values), LISTED_MAX):
+        statement, params = among(columns, values[start : start + LISTED_MAX], build)
+        found += await session.execute(statement, {**params, **given})
+    return found
 
 
 @lru_cache(FORMS_MAX)

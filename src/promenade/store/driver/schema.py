@@ -74,7 +74,7 @@ def _column(field: Field) -> sa.Column[Any]:
         nullable=field.nullable,
         default=field.default,
         doc=field.doc,
-        info={"measure": field.measure},
+        info={"measure": field.measure, "kept_days": field.kept_days},
     )
 
 

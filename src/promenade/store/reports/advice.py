@@ -8,14 +8,14 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from sqlalchemy import Integer, Select, and_, bindparam, delete, func, literal_column, select, tuple_, update
+from sqlalchemy import Integer, Select, and_, func, literal_column, select, tuple_, update
 
 from promenade.store.clockwork.purging import START, Place
-from promenade.store.driver.recurring import LISTED_MAX, among
+from promenade.store.driver.recurring import read_among
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.driver.upsert import upsert
-from promenade.store.reports.sums import add_rows
+from promenade.store.reports.sums import add_rows, delete_rows
 
 _ITERATIONS = table("iterations")
 _GROUPS = table("PosGroups")
@@ -41,11 +41,8 @@ async def evaluations_of(session: Session, transactions: Sequence[tuple[str, str
 
     Rows have origin, transaction_id, transaction_counter, evaluated_at, time_zone (of the POS group) and record.
     """
-    found: list[Any] = []
     wanted = (_ITERATIONS.c.origin, _ITERATIONS.c.transaction_id)
-    for at in range(0, len(transactions), LISTED_MAX):
-        part = transactions[at : at + LISTED_MAX]
-        found.extend(await session.execute(*among(wanted, part, _evaluations)))
+    found: list[Any] = await read_among(session, wanted, transactions, _evaluations)
     found.sort(key=lambda row: abs(row.transaction_counter))
     return found
 
@@ -70,45 +67,20 @@ def _evaluations(condition: Any) -> Select[Any]:
 
 async def open_advice(session: Session, customers: Collection[str]) -> dict[OpenKey, OpenAdvice]:
     """Return the open advice of these customers."""
-    found: dict[OpenKey, OpenAdvice] = {}
-    asked = sorted(customers)
-    for at in range(0, len(asked), LISTED_MAX):
-        part = asked[at : at + LISTED_MAX]
-        for row in await session.execute(*among((_OPEN.c.customer_id,), part, _OPEN_ROWS.where)):
-            key = (row.customer_id, row.kind, row.promotion_id)
-            found[key] = OpenAdvice(row.day, row.currency, row.grand_total, row.shown_at)
-    return found
+    rows = await read_among(session, (_OPEN.c.customer_id,), sorted(customers), _OPEN_ROWS.where)
+    return {
+        (row.customer_id, row.kind, row.promotion_id): OpenAdvice(row.day, row.currency, row.grand_total, row.shown_at)
+        for row in rows
+    }
 
 
 async def keep_open(session: Session, kept: Mapping[OpenKey, OpenAdvice], gone: Collection[OpenKey]) -> int:
     """Store the open advice in ``kept`` and delete that in ``gone``; return the number of rows written."""
-    if gone:
-        names = ("customer_id", "kind", "promotion_id")
-        one = delete(_OPEN).where(*(_OPEN.c[name] == bindparam(f"of_{name}") for name in names))
-        await session.execute_many(
-            one, [{f"of_{name}": value for name, value in zip(names, key, strict=True)} for key in sorted(gone)]
-        )
-    await add_rows(
-        session,
-        "advice_open",
-        [
-            {"customer_id": customer_id, "kind": kind, "promotion_id": promotion_id, **one._asdict()}
-            for (customer_id, kind, promotion_id), one in sorted(kept.items())
-        ],
-    )
+    names = ("customer_id", "kind", "promotion_id")
+    await delete_rows(session, "advice_open", [dict(zip(names, key, strict=True)) for key in sorted(gone)])
+    rows = [{**dict(zip(names, key, strict=True)), **one._asdict()} for key, one in sorted(kept.items())]
+    await add_rows(session, "advice_open", rows)
     return len(gone) + len(kept)
-
-
-async def purge_open(session: Session, before: datetime, limit: int) -> int:
-    """Delete up to ``limit`` pieces of open advice shown before ``before``; needs a system session."""
-    keys = (_OPEN.c.tenant_id, _OPEN.c.customer_id, _OPEN.c.kind, _OPEN.c.promotion_id)
-    rows = await session.execute(select(*keys).where(_OPEN.c.shown_at < before).order_by(_OPEN.c.shown_at).limit(limit))
-    if not rows:
-        return 0
-    names = ("tenant_id", "customer_id", "kind", "promotion_id")
-    one = delete(_OPEN).where(*(_OPEN.c[name] == bindparam(f"of_{name}") for name in names), _OPEN.c.shown_at < before)
-    await session.execute_many(one, [{f"of_{name}": row._mapping[name] for name in names} for row in rows])
-    return len(rows)
 
 
 # ---- what was shown -------------------------------------------------------------------------------------------------
@@ -196,17 +168,10 @@ async def add_shown(session: Session, shown: Mapping[ShownKey, tuple[str, int]],
         first = upsert(session.dialect, _WALK).on_conflict_do_nothing()
         if not await session.rowcount(first, {"id": _ONLY, **values}):
             return False
+    names = ("tenant_id", "kind", "promotion_id", "day", "currency")
     rows = [
-        {
-            "tenant_id": tenant_id,
-            "kind": kind,
-            "promotion_id": promotion_id,
-            "day": day,
-            "currency": currency,
-            "promotion_name": name,
-            "shown": count,
-        }
-        for (tenant_id, kind, promotion_id, day, currency), (name, count) in sorted(shown.items())
+        {**dict(zip(names, key, strict=True)), "promotion_name": name, "shown": count}
+        for key, (name, count) in sorted(shown.items())
     ]
     await add_rows(session, "advice_shown", rows)
     return True

@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 
 from odata_server.sql.connection import Kept
-from promenade.store.driver.recurring import LISTED_MAX, among, parameter
+from promenade.store.driver.recurring import parameter, read_among
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.reports.periods import Stretch
@@ -70,14 +70,9 @@ class Charged(NamedTuple):
 
 async def charged_by(session: Session, origin: str, transaction_ids: Sequence[str]) -> list[Charged]:
     """Return what the sales of one origin consumed, unordered."""
-    found: list[Charged] = []
-    for start in range(0, len(transaction_ids), LISTED_MAX):
-        statement, params = among(
-            (_CONSUMPTIONS.c.transaction_id,), transaction_ids[start : start + LISTED_MAX], _charges
-        )
-        rows = await session.execute(statement, {**params, "given_origin": origin})
-        found += [Charged(*tuple(row)) for row in rows]
-    return found
+    of = (_CONSUMPTIONS.c.transaction_id,)
+    rows = await read_among(session, of, transaction_ids, _charges, given_origin=origin)
+    return [Charged(*tuple(row)) for row in rows]
 
 
 def _charges(condition: ColumnElement[bool]) -> Select[Any]:
@@ -136,12 +131,8 @@ def _reckoning() -> Kept:
 
 async def consumed_since(session: Session, budget_ids: Sequence[str], first_day: date) -> dict[str, Decimal]:
     """Return what budgets have consumed since the beginning of a UTC day; those without consumption are left out."""
-    found: dict[str, Decimal] = {}
-    for start in range(0, len(budget_ids), LISTED_MAX):
-        statement, params = among((_DAYS.c.budget_id,), budget_ids[start : start + LISTED_MAX], _recent)
-        rows = await session.execute(statement, {**params, "first_day": first_day})
-        found.update((row.budget_id, row.consumed) for row in rows)
-    return found
+    rows = await read_among(session, (_DAYS.c.budget_id,), budget_ids, _recent, first_day=first_day)
+    return {row.budget_id: row.consumed for row in rows}
 
 
 def _recent(condition: ColumnElement[bool]) -> Select[Any]:

@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Row, Select, and_, case, delete, false, func, or_, select, text, true, update
+from sqlalchemy import Row, Select, and_, false, func, or_, select, text, true, update
 
 from odata_server.sql.connection import Kept
 from promenade.store.driver.recurring import among, parameter
@@ -208,34 +208,3 @@ def _select_items(condition: Any) -> Select[Any]:
 def _select_applied(condition: Any) -> Select[Any]:
     names = ("log_id", "promotion_id", "promotion_name", "total_discount", "points", "pilot_arm", "coupon_code_id")
     return select(*(_APPLIED.c[name] for name in names)).where(condition)
-
-
-# --- Runs ------------------------------------------------------------------------------------------------------------
-
-
-async def note_run(session: Session, row: Mapping[str, Any]) -> None:
-    """Insert the result of a run, or add it to the run with the same ID; a FAILED run stays FAILED."""
-    await session.rowcount(_noting(session.dialect), {f"given_{name}": value for name, value in row.items()})
-
-
-@cache
-def _noting(dialect: str) -> Kept:
-    names = ("id", "name", "started_at", "completed_at", "rows", "status")
-    first = upsert(dialect, _RUNS).values({name: parameter(f"given_{name}", _RUNS.c[name].type) for name in names})
-    return Kept(
-        first.on_conflict_do_update(
-            index_elements=[_RUNS.c.tenant_id, _RUNS.c.id],
-            set_={
-                "rows": _RUNS.c.rows + first.excluded.rows,
-                "completed_at": first.excluded.completed_at,
-                "status": case((_RUNS.c.status == "FAILED", "FAILED"), else_=first.excluded.status),
-            },
-        )
-    )
-
-
-async def purge_runs(session: Session, before: datetime, limit: int) -> int:
-    """Delete up to ``limit`` of the tenant's runs that began before ``before``; return how many."""
-    old = select(_RUNS.c.id).where(_RUNS.c.started_at < before).order_by(_RUNS.c.started_at).limit(limit)
-    ids = [row.id for row in await session.execute(old)]
-    return await session.rowcount(delete(_RUNS).where(_RUNS.c.id.in_(ids))) if ids else 0

@@ -8,14 +8,16 @@ column of an internal table (exposed by no service) names its attribute in ``inf
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime, timedelta
 from functools import cache
+from itertools import product
 from operator import add, attrgetter, itemgetter, or_
 from typing import Any
 
-from sqlalchemy import ColumnElement, Date, Row, Table, case, func, null, select
+from sqlalchemy import ColumnElement, Date, Row, Table, case, delete, func, null, select
 
 from odata_server.sql.connection import Kept
+from promenade import model
 from promenade.model.measures import Measure, Merge
 from promenade.store.driver.recurring import parameter
 from promenade.store.driver.schema import table
@@ -156,6 +158,62 @@ def _adding(dialect: str, name: str, columns: tuple[str, ...]) -> Kept:
         if column in columns
     }
     return Kept(first.on_conflict_do_update(index_elements=list(rows.primary_key.columns), set_=changed))
+
+
+async def add_missing(session: Session, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert the rows (dimensions) that a table does not have yet; the sums of an aggregate begin with zero."""
+    if rows:
+        given = [{f"given_{column}": value for column, value in row.items()} for row in rows]
+        await session.execute_many(_beginning(session.dialect, name, tuple(rows[0])), given)
+
+
+@cache
+def _beginning(dialect: str, name: str, columns: tuple[str, ...]) -> Kept:
+    rows = table(name)
+    values: dict[str, Any] = {one: parameter(f"given_{one}", rows.c[one].type) for one in columns}
+    values |= {column: 0 for column, measure in _measures(name).items() if measure.merge is Merge.SUM}
+    return Kept(upsert(dialect, rows).values(values).on_conflict_do_nothing())
+
+
+@cache
+def bounded(name: str) -> tuple[dict[str, int], ...]:
+    """Return every combination of the dimensions that are declared with bounds, such as the hours of a week."""
+    entity = model.entity(name)
+    ranges = {
+        field.name: range(int(field.minimum), int(field.maximum) + 1)
+        for field in map(entity.field, entity.key)
+        if field.minimum is not None and field.maximum is not None
+    }
+    return tuple(dict(zip(ranges, values, strict=True)) for values in product(*ranges.values()))
+
+
+async def delete_rows(
+    session: Session, name: str, keys: Sequence[Mapping[str, Any]], *where: ColumnElement[bool]
+) -> None:
+    """Delete the rows with these keys, one by one, as SQLite reads a list of keys of several columns slowly."""
+    if keys:
+        rows = table(name)
+        its = [rows.c[column] == parameter(f"of_{column}", rows.c[column].type) for column in keys[0]]
+        given = [{f"of_{column}": value for column, value in key.items()} for key in keys]
+        await session.execute_many(delete(rows).where(*its, *where), given)
+
+
+def kept_for(name: str) -> tuple[ColumnElement[Any], timedelta]:
+    """Return the time in a table's rows that says how old they are, and how long they are kept after it."""
+    (aged,) = (column for column in table(name).c if column.info.get("kept_days"))
+    return aged, timedelta(days=aged.info["kept_days"])
+
+
+async def purge(session: Session, name: str, at: datetime, limit: int) -> int:
+    """Delete up to ``limit`` rows that are too old at ``at``, the oldest first; return how many.
+
+    In a system session these are rows of all tenants.
+    """
+    aged, age = kept_for(name)
+    is_old = aged < at - age
+    found = await session.execute(select(*table(name).primary_key).where(is_old).order_by(aged).limit(limit))
+    await delete_rows(session, name, [dict(row._mapping) for row in found], is_old)
+    return len(found)
 
 
 def _merged(rows: Table, given: Any, column: str, measure: Measure) -> ColumnElement[Any]:

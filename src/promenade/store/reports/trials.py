@@ -23,7 +23,7 @@ from promenade.engine.conditions.registry import IndexKey
 from promenade.engine.definition import DefinitionError
 from promenade.engine.index import LINE_KINDS
 from promenade.engine.promotion import CompiledPromotion
-from promenade.store.driver.recurring import LISTED_MAX, among
+from promenade.store.driver.recurring import read_among
 from promenade.store.driver.schema import table
 from promenade.store.driver.types import to_microseconds
 from promenade.store.driver.unit import Session
@@ -328,12 +328,8 @@ _ALL_GROUPS = Kept(select(_GROUPS.c.id, _GROUPS.c.group_id, _GROUPS.c.parent_id)
 
 async def read_article_keys(session: Session, numbers: Sequence[str]) -> dict[str, ArticleKeys]:
     """Return the keys of the articles with these numbers, as far as they are known."""
-    found: dict[str, ArticleKeys] = {}
-    for start in range(0, len(numbers), LISTED_MAX):
-        part = numbers[start : start + LISTED_MAX]
-        for row in await session.execute(*among((_ARTICLES.c.article_number,), part, _select_keys)):
-            found[row.article_number] = ArticleKeys(row.ean, row.group_key, row.manufacturer)
-    return found
+    rows = await read_among(session, (_ARTICLES.c.article_number,), numbers, _select_keys)
+    return {row.article_number: ArticleKeys(row.ean, row.group_key, row.manufacturer) for row in rows}
 
 
 def _select_keys(condition: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import (
@@ -26,12 +26,11 @@ from sqlalchemy import (
 )
 
 from odata_server.sql.connection import Kept
-from promenade.store.driver.recurring import LISTED_MAX, among, parameter
+from promenade.store.driver.recurring import parameter, read_among
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
-from promenade.store.driver.upsert import upsert
 from promenade.store.reports.periods import Stretch
-from promenade.store.reports.sums import sums_between
+from promenade.store.reports.sums import add_missing, bounded, delete_rows, sums_between
 
 PLACES = 20
 """How many POS groups, and articles, of a promotion are given a place."""
@@ -41,9 +40,6 @@ CANDIDATES_AT_ONCE = 2_000
 RANKINGS = ("promotion_article_sums", "promotion_pos_group_sums")
 """The tables whose rows have places."""
 
-HOURS = tuple((weekday, hour) for weekday in range(1, 8) for hour in range(24))
-
-_HOURS = table("PromotionHourOfDay")
 _WEEKDAYS = table("PromotionUsageByDayOfWeek")
 _HOURS_DUE = table("promotion_hours_due")
 _PLACES_DUE = table("promotion_places_due")
@@ -153,60 +149,25 @@ def _placing(name: str, size: int) -> Kept:
 
 async def note_new(session: Session, pairs: Collection[tuple[str, str]]) -> None:
     """Note the promotions and currencies that occur for the first time, before rows are added for them."""
-    known: set[tuple[str, str]] = set()
     promotions = sorted({promotion_id for promotion_id, _ in pairs})
-    for start in range(0, len(promotions), LISTED_MAX):
-        some = promotions[start : start + LISTED_MAX]
-        rows = await session.execute(*among((_WEEKDAYS.c.promotion_id,), some, _select_known))
-        known |= {(row.promotion_id, row.currency) for row in rows}
-    new = [{"given_promotion_id": one, "given_currency": other} for one, other in sorted(set(pairs) - known)]
-    await session.execute_many(_noting(session.dialect), new)
+    rows = await read_among(session, (_WEEKDAYS.c.promotion_id,), promotions, _select_known)
+    known = {(row.promotion_id, row.currency) for row in rows}
+    new = [{"promotion_id": one, "currency": other} for one, other in sorted(set(pairs) - known)]
+    await add_missing(session, "promotion_hours_due", new)
 
 
 def _select_known(condition: ColumnElement[bool]) -> Select[Any]:
     return select(_WEEKDAYS.c.promotion_id, _WEEKDAYS.c.currency).where(condition)
 
 
-@cache
-def _noting(dialect: str) -> Kept:
-    values: dict[str, Any] = {
-        name: parameter(f"given_{name}", _HOURS_DUE.c[name].type) for name in ("promotion_id", "currency")
-    }
-    return Kept(upsert(dialect, _HOURS_DUE).values(values).on_conflict_do_nothing())
-
-
 async def fill_hours(session: Session, limit: int) -> int:
-    """Insert zero rows for the missing hours of up to ``limit`` new promotions; return how many were noted."""
+    """Insert zero rows for the missing hours of up to ``limit`` new promotions; return how many hours that made."""
     due = await session.execute(select(_HOURS_DUE.c.promotion_id, _HOURS_DUE.c.currency).limit(limit))
-    rows = [
-        {
-            "given_promotion_id": one.promotion_id,
-            "given_currency": one.currency,
-            "given_weekday": weekday,
-            "given_hour": hour,
-        }
-        for one in sorted(due, key=tuple)
-        for weekday, hour in HOURS
-    ]
-    await session.execute_many(_filling(session.dialect), rows)
-    await session.execute_many(_FILLED, [{"filled": one.promotion_id, "filled_currency": one.currency} for one in due])
-    return len(due)
-
-
-@cache
-def _filling(dialect: str) -> Kept:
-    names = ("promotion_id", "currency", "weekday", "hour")
-    values: dict[str, Any] = {name: parameter(f"given_{name}", _HOURS.c[name].type) for name in names}
-    zeros = {"transactions": 0, "total_discount": 0}
-    return Kept(upsert(dialect, _HOURS).values({**values, **zeros}).on_conflict_do_nothing())
-
-
-_FILLED = Kept(
-    delete(_HOURS_DUE).where(
-        _HOURS_DUE.c.promotion_id == parameter("filled", _HOURS_DUE.c.promotion_id.type),
-        _HOURS_DUE.c.currency == parameter("filled_currency", _HOURS_DUE.c.currency.type),
-    )
-)
+    of_promotions = [dict(one._mapping) for one in sorted(due, key=tuple)]
+    hours = [{**one, **hour} for one in of_promotions for hour in bounded("PromotionHourOfDay")]
+    await add_missing(session, "PromotionHourOfDay", hours)
+    await delete_rows(session, "promotion_hours_due", of_promotions)
+    return len(hours)
 
 
 # ---- periods ------------------------------------------------------------------------------------------------------

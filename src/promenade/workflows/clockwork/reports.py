@@ -14,7 +14,8 @@ from datetime import datetime, time, timedelta
 from promenade.errors import Unavailable
 from promenade.log import Logger
 from promenade.store.driver.leases import LeaseLost
-from promenade.store.reports.queue import purge_runs, tenants_waiting, unreported
+from promenade.store.reports.queue import tenants_waiting, unreported
+from promenade.store.reports.sums import purge
 from promenade.workflows.clockwork.jobs import JobResult, clock_job
 from promenade.workflows.clockwork.paced import Pace, tenant_by_tenant
 from promenade.workflows.context import Context
@@ -36,7 +37,6 @@ RUN_SECONDS = 2.0  # then the other clock jobs get their turn
 # sales of one tenant that failed to count; above that the cause is more general, and the tenant is skipped
 LEFT_MAX = 20
 TROUBLES_SHOWN = 5
-RUNS_KEPT = timedelta(days=7)
 PURGED = 200  # rows deleted in one unit of work
 
 _log = Logger(__name__)
@@ -141,17 +141,27 @@ def _adapt_size(tenant: _Tenant, portion: Portion, seconds: float) -> None:
 
 
 @clock_job("reports.forget_runs", every=timedelta(hours=1))
-async def forget(context: Context, cursor: str | None) -> JobResult:
-    """Delete rows of AggregatorRuns after `RUNS_KEPT`."""
-    before = context.clock() - RUNS_KEPT
+async def forget_runs(context: Context, cursor: str | None) -> JobResult:
+    """Delete old rows of AggregatorRuns."""
 
     async def of_tenant(tenant_id: str, pace: Pace) -> bool:
-        async def unit() -> tuple[int, bool]:
-            gone = await context.database.write(
-                lambda session: purge_runs(session, before, PURGED), tenant=tenant_id, durable=False
-            )
-            return gone, gone == PURGED
-
-        return await pace.while_more(unit)
+        return await pace.while_more(lambda: _purge(context, "AggregatorRuns", tenant=tenant_id))
 
     return await tenant_by_tenant(context, cursor, of_tenant)
+
+
+@clock_job("reports.forget_advice", every=timedelta(hours=1))
+async def forget_advice(context: Context, cursor: str | None) -> JobResult:
+    """Delete open advice that is too old for a later visit of the customer to be related to it."""
+    pace = Pace()
+    is_whole = await pace.while_more(lambda: _purge(context, "advice_open", system=True))
+    return JobResult(pace.done, more=not is_whole)
+
+
+async def _purge(context: Context, name: str, *, tenant: str | None = None, system: bool = False) -> tuple[int, bool]:
+    """Delete some rows that are older than their table declares; return how many, and whether there may be more."""
+    at = context.clock()
+    gone = await context.database.write(
+        lambda session: purge(session, name, at, PURGED), tenant=tenant, system=system, durable=False
+    )
+    return gone, gone == PURGED

@@ -32,7 +32,7 @@ from promenade.store.reports.advice import (
     read_place,
     walk,
 )
-from promenade.store.reports.sums import Tally
+from promenade.store.reports.sums import Tally, kept_for
 from promenade.workflows.context import Context
 from promenade.workflows.reports.folds import fold
 from promenade.workflows.reports.sales import LoggedSale
@@ -42,7 +42,7 @@ GAP, NEAR_MISS, NUDGE, SAVING, FREE_ITEM = "GAP", "NEAR_MISS", "NUDGE", "SAVING"
 MISSING = frozenset((GAP, NEAR_MISS, NUDGE))
 """Advice that tells what is missing."""
 
-OPEN_FOR = timedelta(days=30)
+_, OPEN_FOR = kept_for("advice_open")
 SETTLED = timedelta(seconds=20)  # an evaluation is stored within this time after its request
 STRETCH = 200  # evaluations processed at a time: some 20 ms
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from time import perf_counter, thread_time
 from typing import Any
 
@@ -20,11 +21,13 @@ from promenade.store.driver.leases import LeaseLost
 from promenade.store.driver.unit import Session
 from promenade.store.reports import queue as store
 from promenade.store.reports.queue import State, Unreported
+from promenade.store.reports.sums import add_rows
 from promenade.workflows.context import Context
 from promenade.workflows.reports.folds import folds, refreshers
 from promenade.workflows.reports.sales import LoggedSale, sales_of
 
 PORTION = 100
+RUNS = "AggregatorRuns"
 
 _log = Logger(__name__)
 
@@ -134,7 +137,8 @@ async def add_sales(context: Context, session: Session, run: Run, sales: Sequenc
         run.at = one.name
         began_at = context.clock()
         rows = await one.add(session, sales, began_at)
-        await store.note_run(session, _came_to(run.id_of(one.name), one.name, began_at, context.clock(), rows))
+        row = _came_to(run.id_of(one.name), one.name, began_at, context.clock(), rows)
+        await add_rows(session, RUNS, [row])
     run.at = None
 
 
@@ -144,7 +148,7 @@ async def note_failure(context: Context, tenant_id: str, run: Run) -> None:
         return
     at = context.clock()
     row = _came_to(run.id_of(run.at), run.at, at, at, 0, "FAILED")
-    await context.database.write(lambda session: store.note_run(session, row), tenant=tenant_id, durable=False)
+    await context.database.write(lambda session: add_rows(session, RUNS, [row]), tenant=tenant_id, durable=False)
 
 
 def _came_to(
@@ -194,11 +198,7 @@ async def refresh(context: Context, tenant_id: str, *, every: timedelta = timede
             rows, status = 0, "FAILED"
         if rows or status == "FAILED":
             row = _came_to(context.new_id(), one.name, started_at, context.clock(), rows, status)
-            await context.database.write(
-                lambda session, row=row: store.note_run(session, row),  # type: ignore[misc]
-                tenant=tenant_id,
-                durable=False,
-            )
+            await context.database.write(partial(add_rows, name=RUNS, rows=[row]), tenant=tenant_id, durable=False)
     await context.database.write(
         lambda session: store.note_refreshed(session, state.portions, at), tenant=tenant_id, durable=False
     )

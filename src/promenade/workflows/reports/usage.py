@@ -165,7 +165,7 @@ async def fill_hours(context: Context, tenant_id: str, at: datetime) -> int:
     async def work(session: Session) -> int:
         return await store.fill_hours(session, FILLED_AT_ONCE)
 
-    return await _portions(context, tenant_id, work) * len(store.HOURS)
+    return await _portions(context, tenant_id, work)
 
 
 async def _portions(context: Context, tenant_id: str, work: Callable[[Session], Awaitable[int]]) -> int:

@@ -51,6 +51,12 @@ def _measured(merge: Merge, column: C, of: str = "") -> C:
     return column
 
 
+def _kept(days: int, column: C) -> C:
+    """A time; so many days later its row is deleted."""
+    column.info["kept_days"] = days
+    return column
+
+
 def _number(name: str, doc: str) -> sa.Column[int]:
     """A column of integers that are summed."""
     return _measured(Merge.SUM, count(name, doc, big=True))
@@ -330,7 +336,7 @@ def _advice() -> Iterator[Definition]:
         (text("customer_id", 50, "The customer."), kind, promotion),
         *(_measured(Merge.LAST, one) for one in rest),
         _measured(Merge.LAST, _amount("grand_total", "What was paid then.")),
-        _measured(Merge.LAST, moment("shown_at", "When that sale was confirmed.")),
+        _kept(30, _measured(Merge.LAST, moment("shown_at", "When that sale was confirmed."))),
         sa.Index("ix_advice_open__age", "shown_at"),
     )
     yield (
